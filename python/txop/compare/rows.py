@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -40,12 +40,18 @@ _MOST_EXCLUDED = 100
 """So many blocks that lack a figure are listed per row."""
 
 
+_Column = list[float | None]
+"""A figure of each run of a test, by the run's place."""
+
+
 @dataclass(frozen=True)
 class _Pairs:
     """The runs of two arms, by block."""
 
     blocks: list[tuple[int, RunFile | None, RunFile | None]]
     """Blocks in which either has a run, ascending."""
+    places: list[tuple[int, int]]
+    """For each of them the places of the two runs in a column; that of no run is the last, which has no figure."""
     excluded: list[str]
     """Blocks that hold no valid pair, with the reason."""
     names: frozenset[str]
@@ -67,17 +73,23 @@ class TestSet:
     """Tells which runs of two arms form pairs; ``None``: all runs that share a block."""
     _pairs: dict[tuple[str, str], _Pairs] = field(default_factory=dict, init=False, repr=False)
 
-    def column(self, key: str) -> Mapping[str, float]:
-        """The figure by name of the run, of the runs that have it; ``math.inf`` when it is beyond every number."""
-        return self._columns.get(key, {})
+    def column(self, key: str) -> _Column:
+        """The figure of each of ``all``, and ``None`` behind them; ``math.inf`` when it is beyond every number."""
+        return self._columns.get(key) or [None] * (len(self.all) + 1)
 
-    def of(self, arm: str, column: Mapping[str, float]) -> list[tuple[RunFile, float]]:
+    def of(self, arm: str, column: _Column) -> list[tuple[RunFile, float]]:
         """The runs of an arm that count and have the figure."""
-        return [(run, column[run.run]) for run in self._counting.get(arm, ()) if run.run in column]
+        placed = self._counting_places.get(arm, ())
+        return [(run, figure) for run, place in placed if (figure := column[place]) is not None]
 
-    def in_blocks(self, arm: str, column: Mapping[str, float]) -> dict[int, RunFile]:
-        """The runs of an arm that have the figure, by block, void ones and repeats as well."""
-        return {run.block: run for run in self._everything.get(arm, ()) if run.run in column}
+    def in_blocks(self, arm: str, column: _Column) -> dict[int, tuple[RunFile, float]]:
+        """The runs of an arm that have the figure, with it, by block, void ones and repeats as well."""
+        placed = ((run, column[self._places[run.run]]) for run in self._everything.get(arm, ()))
+        return {run.block: (run, figure) for run, figure in placed if figure is not None}
+
+    def has(self, run: RunFile, column: _Column) -> bool:
+        """Whether a run has the figure."""
+        return column[self._places[run.run]] is not None
 
     def pairs(self, baseline: str, arm: str) -> _Pairs:
         """The runs of two arms by block."""
@@ -96,17 +108,32 @@ class TestSet:
         names = frozenset(run.run for side in (x, y) for run in side.values())
         whole = all(run.run in names for who in (baseline, arm) for run in self._everything.get(who, ()))
         blocks = [(block, x.get(block), y.get(block)) for block in sorted(x.keys() | y.keys())]
-        return _Pairs(blocks, excluded, names, whole)
+        nowhere = len(self.all)
+        places = [
+            (nowhere if one is None else self._places[one.run], nowhere if other is None else self._places[other.run])
+            for _, one, other in blocks
+        ]
+        return _Pairs(blocks, places, excluded, names, whole)
 
     @cached_property
-    def _columns(self) -> dict[str, dict[str, float]]:
-        columns: dict[str, dict[str, float]] = {}
-        for run in self.all:
-            name = run.run
+    def _places(self) -> dict[str, int]:
+        return {run.run: place for place, run in enumerate(self.all)}
+
+    @cached_property
+    def _counting_places(self) -> dict[str, list[tuple[RunFile, int]]]:
+        places = self._places
+        return {arm: [(run, places[run.run]) for run in runs] for arm, runs in self._counting.items()}
+
+    @cached_property
+    def _columns(self) -> dict[str, _Column]:
+        columns: dict[str, _Column] = {}
+        size = len(self.all) + 1
+        for place, run in enumerate(self.all):
             for key, value in run.metrics.items():  # figure_value, a million times
-                figure = math.inf if value.infinite else value.value
-                if figure is not None:
-                    columns.setdefault(key, {})[name] = figure
+                column = columns.get(key)
+                if column is None:
+                    column = columns[key] = [None] * size
+                column[place] = math.inf if value.infinite else value.value
         return columns
 
     def sources(self, key: str) -> list[str]:
@@ -268,9 +295,8 @@ def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, ar
         pairs = tests.pairs(baseline, arm)
         excluded += pairs.excluded
         before, after = [], []
-        for block, first, second in pairs.blocks:
-            one = None if first is None else column.get(first.run)
-            other = None if second is None else column.get(second.run)
+        for (block, first, second), (here, there) in zip(pairs.blocks, pairs.places, strict=True):
+            one, other = column[here], column[there]
             if one is not None and other is not None:
                 blocks.append(block)
                 before.append(one)
@@ -288,7 +314,7 @@ def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, ar
         excluded += [
             f"{run.run}: {_reason([run], key)}"
             for run in tests.runs
-            if run.arm in (baseline, arm) and run.run not in column
+            if run.arm in (baseline, arm) and not tests.has(run, column)
         ]
     if not before or not after:
         raise _NoPairs
@@ -332,9 +358,7 @@ def _comparer(plan: Plan, metric: Metric, baseline: str, arm: str) -> _Comparer:
     return run_compare
 
 
-def _with_voided(
-    tests: TestSet, column: Mapping[str, float], arms: tuple[str, str], run_compare: _Comparer
-) -> Estimate | None:
+def _with_voided(tests: TestSet, column: _Column, arms: tuple[str, str], run_compare: _Comparer) -> Estimate | None:
     """The comparison over every block in which both arms have the figure, void or not; ``None`` if that is the same."""
     pairs = tests.pairs(*arms)
     if pairs.whole:
@@ -342,10 +366,10 @@ def _with_voided(
     x, y = (tests.in_blocks(arm, column) for arm in arms)
     blocks = sorted(x.keys() & y.keys())
     mine = pairs.names
-    if all(x[block].run in mine and y[block].run in mine for block in blocks):
+    if all(x[block][0].run in mine and y[block][0].run in mine for block in blocks):
         return None
     try:
-        judged = run_compare([column[x[b].run] for b in blocks], [column[y[b].run] for b in blocks], True)
+        judged = run_compare([x[b][1] for b in blocks], [y[b][1] for b in blocks], True)
     except ValueError:
         return None
     return _estimate(judged)
