@@ -82,7 +82,7 @@ def one_phase(files: Path, name: str) -> Phase:
     said = (files / f"{name}.tcpdump").read_text()
     assert "\n0 packets dropped by kernel" in said, said
     report = bus.analyze(files / f"{name}.pcap")
-    assert report.summary.lost_completions == 0
+    assert (report.summary.lost_submissions, report.summary.lost_completions) == (0, 0)
     assert report.summary.cut_transfers == 0
     for direction in ("in", "out"):
         rows = [row for row in report.traffic if row.direction == direction]

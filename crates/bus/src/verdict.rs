@@ -124,20 +124,17 @@ fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missin
         return Some(Missing { is_bound: false, is_handed_over: is_out, evidence });
     }
     let is_many = |lost: u64, kept: u64| lost > kept / MANY_MISSING;
-    // The data of OUT transfers stand with their submissions.
     let same = report.traffic.iter().filter(|r| r.device == row.device && r.endpoint == row.endpoint);
-    let with_data: u64 = same.map(|r| r.transfers).sum();
-    let without_data = if is_out { completions.saturating_sub(with_data) } else { 0 };
-    let lost_submissions = endpoint.lost_submissions.unwrap_or(0).max(without_data);
-    let lost_completions = endpoint.lost_completions.unwrap_or(0);
+    let is_one_framing = same.map(|r| r.transfers).sum::<u64>() == row.transfers;
+    let (lost_submissions, lost_completions) =
+        (endpoint.lost_submissions.unwrap_or(0), endpoint.lost_completions.unwrap_or(0));
     let lacks_submissions = is_out && is_many(lost_submissions, requests);
     let lacks_completions = is_many(lost_completions, completions);
     if !lacks_submissions && !lacks_completions {
-        return None;
+        return without_submission(endpoint, is_out, is_one_framing);
     }
     // Of transfers to the device either kind of record has a rate.
     let is_handed_over = is_out && lost_completions > lost_submissions;
-    let is_one_framing = with_data == row.transfers;
     let is_bound = if is_handed_over { lacks_submissions } else { lacks_completions || !is_one_framing };
     let rate = match (is_bound, is_handed_over) {
         (true, _) => "the rate is a lower bound",
@@ -156,6 +153,21 @@ fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missin
         lost.join(" and ")
     );
     Some(Missing { is_bound, is_handed_over, evidence })
+}
+
+/// Transfers to the device that were handed over before the capture: their data stand with their submissions.
+fn without_submission(endpoint: &Endpoint, is_out: bool, is_one_framing: bool) -> Option<Missing> {
+    let (unmatched, completions) = (endpoint.unmatched_completions.unwrap_or(0), endpoint.completions);
+    (is_out && unmatched > completions.saturating_sub(unmatched) / MANY_MISSING).then(|| Missing {
+        is_bound: !is_one_framing,
+        is_handed_over: false,
+        evidence: format!(
+            "{} completed on this endpoint, {} of them without the submission, which has the data, in the capture: {}",
+            counted(completions, "transfer"),
+            figure(unmatched),
+            if is_one_framing { "datagrams are counted in the others" } else { "the rate is a lower bound" }
+        ),
+    })
 }
 
 /// `, 1,116 URB/s (busiest second 1,200)`: of completions, or of what was handed over where completions are missing.

@@ -20,7 +20,8 @@ fn check(report: &Report) {
     for row in &report.endpoints {
         assert_eq!(row.statuses.iter().map(|status| status.count).sum::<u64>(), row.completions);
         let in_series = row.series.iter().map(|bin| bin.bytes).sum::<u64>();
-        assert_eq!(in_series, if summary.steps_back == Some(0) { row.bytes } else { 0 });
+        let is_one_timeline = summary.steps_back == Some(0) || summary.span_us.is_some();
+        assert_eq!(in_series, if is_one_timeline { row.bytes } else { 0 });
         assert!(row.unmatched_completions <= Some(row.completions) && row.lost_submissions <= Some(row.completions));
         assert!(row.lost_completions <= Some(row.submissions));
     }

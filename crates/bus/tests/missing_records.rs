@@ -224,6 +224,34 @@ fn a_short_step_back_in_a_long_capture_leaves_its_rates() {
 }
 
 #[test]
+fn what_was_handed_over_before_the_window_is_not_missing() {
+    // 60 requests are under way all the time, and none is handed over any more in the middle of the window.
+    let mut lines = Vec::new();
+    for n in 0..200u64 {
+        let (at, back) = (100_000 + n * 200, 112_000 + n * 200);
+        lines.push((at, n, 'S', format!("a{n} {at} S Bo:1:002:5 -115 84 = 45000054 00000000")));
+        lines.push((back, n, 'C', format!("a{n} {back} C Bo:1:002:5 0 84 >")));
+    }
+    lines.sort();
+    let ms = |ms: i64| Some(Bound::SinceFirst(ms * 1_000_000));
+    let report = read(lines.clone(), Some(Window { from: ms(34), to: ms(60) }));
+    let row = endpoint(&report, "0x05");
+    assert_eq!(
+        (row.submissions, row.completions, row.unmatched_completions, row.lost_submissions),
+        (30, 90, Some(0), Some(0))
+    );
+    let found = report.verdicts.iter().find(|verdict| verdict.code == "uplink-one-each").expect("the verdict");
+    assert_eq!(found.evidence, ["30 transfers on endpoint 0x05 (2,520 bytes), 30 datagrams"]);
+    // As a capture that begins there: those from before are named, and the rate is whole all the same.
+    let report = read(lines.into_iter().filter(|(at, ..)| *at >= 134_000), None);
+    let found = report.verdicts.iter().find(|verdict| verdict.code == "uplink-one-each").expect("the verdict");
+    assert!(found.text.contains(", 5,000 URB/s."), "{}", found.text);
+    let said = "90 transfers completed on this endpoint, 60 of them without the submission, which has the data, in the capture: \
+                datagrams are counted in the others";
+    assert!(found.evidence.iter().any(|line| line == said), "{:?}", found.evidence);
+}
+
+#[test]
 fn the_rate_of_a_verdict_is_that_of_the_endpoint() {
     let ms = |ms: i64| Some(Bound::SinceFirst(ms * 1_000_000));
     // Completions of the last 30 ms are late by 9 ms in all, so submissions have another rate.
