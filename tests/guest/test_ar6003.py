@@ -104,6 +104,8 @@ def test_the_command_log_has_what_the_card_counted(
         assert found.cmd53_took_us.min >= 114 * 0.04
 
 
+# From 3 s after plugging in on the card is associated. (With both within the first scan stock ath6kl refused to scan
+# from then on: -EBUSY.)
 FAULTS = """\
 [[fault]]
 name = "crc"
@@ -111,7 +113,8 @@ command = 53
 function = 1
 address = 0x800
 direction = "in"
-nth = 40
+from_ms = 3000
+nth = 4
 times = 1
 action = "crc"
 
@@ -120,7 +123,8 @@ name = "silence"
 command = 53
 function = 1
 address = 0x400
-nth = 60
+from_ms = 3000
+nth = 20
 times = 1
 action = "no_answer"
 """
@@ -133,7 +137,7 @@ def test_the_driver_sees_the_commands_fail_that_a_script_names(tmp_path: Path) -
     chip = Chip(
         "ar6003", "ath6kl_sdio", security="open", ap="builtin", command_log=COMMAND_LOG, faults=tmp_path / "faults.toml"
     )
-    counted = run(tmp_path, chip, f"dut ping -q -c {PINGS} -i 0.2 10.80.210.1 || true")
+    counted = run(tmp_path, chip, f"dut ping -q -c {2 * PINGS} -i 0.2 10.80.210.1 || true")
     assert {fault["name"]: fault["struck"] for fault in counted["faults"]} == {"crc": 1, "silence": 1}
     assert all(fault["transfers"] >= PINGS for fault in counted["faults"])
     found = bus.analyze(tmp_path / "files" / COMMAND_LOG).sdio
@@ -142,7 +146,7 @@ def test_the_driver_sees_the_commands_fail_that_a_script_names(tmp_path: Path) -
     assert found.unanswered == counted["sdio"]["host"]["timeouts"] == counted["sdio"]["card"]["unknown_commands"] + 1
     received = re.search(r"([0-9]+) received", (tmp_path / "stdout").read_text())
     assert received is not None
-    assert int(received[1]) >= PINGS // 2
+    assert PINGS <= int(received[1]) <= 2 * PINGS
 
 
 @pytest.mark.slow
