@@ -262,6 +262,18 @@ def test_the_kernel_says_what_each_station_had(tmp_path: Path) -> None:
     assert [point[1] for point in reading.series["station_near_aql_pending_ms"]] == [4.0, 8.0, 12.0]
 
 
+def test_the_kernel_says_what_a_station_had_in_a_test_of_it_alone(tmp_path: Path) -> None:
+    looks = [LOOK.format(at=at, rx=0, tx=0, waiting=20, drops=0, pending=9000) for at in (11.5, 12.5, 13.5, 16.5)]
+    (tmp_path / "wireless-dut.txt").write_text("".join(looks))
+    (tmp_path / "wireless-dut.json").write_text('{"interface": "wlan0", "missing": null}')
+    (tmp_path / chip.STATIONS_FILE).write_text(f"near {ADDRESSES['near']}\n")
+    alone = 'kind = "tcp-rx"\nstation = "near"\nstreams = 4'
+    plan = loaded(TEXT.replace(f'kind = "stations"\n{BOTH}\nstreams = 4', alone)).plan
+    reading = read_wireless(facts_of(tmp_path, plan), "dut")
+    assert reading.metrics["station_near_aql_pending_ms"].value == pytest.approx(9)
+    assert "airtime_jain_index" not in reading.metrics
+
+
 PING = """\
 PING 10.80.211.1 (10.80.211.1) 56(84) bytes of data.
 [1767225600.000000] 64 bytes from 10.80.211.1: icmp_seq=1 ttl=63 time={0} ms

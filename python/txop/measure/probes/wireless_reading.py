@@ -59,8 +59,7 @@ def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Readin
         _figures(reading, looks, inside)
     if modes & ACCESS_POINTS:
         put_fairness(reading, inside, of_test=isinstance(facts.test, StationsTest))
-        if isinstance(facts.test, StationsTest):
-            put_stations(reading, inside, named_stations(facts.folder))
+        put_stations(reading, inside, named_stations(facts.folder))
     elif target == "dut" and isinstance(facts.test, StationsTest):
         reading.put("airtime_jain_index", None, IW, "only an access point or a capture can tell the stations' airtime")
     reading.provenance[target] = {"wireless": _identity(known[-1])}
