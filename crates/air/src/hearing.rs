@@ -12,6 +12,7 @@ use crate::claims::{ApClaim, Claims};
 use crate::exchange::Role;
 use crate::link::Links;
 use crate::medium::Totals;
+use crate::micros::TU_NS;
 use crate::ppdu::Ppdu;
 use crate::report::{BeaconRaster, BlockAckFlow, Hearing};
 use crate::sentence::{sentence, Figure, Sentence};
@@ -21,8 +22,6 @@ use crate::station::{Station, Stations};
 const MAX_ROWS: usize = 64;
 /// The usual beacon interval: 100 TU.
 const USUAL_TU: u16 = 100;
-/// A time unit (IEEE 802.11-2020, 3.1).
-pub const TU_NS: i64 = 1_024_000;
 /// Beacons due below which their share says nothing.
 pub const MIN_DUE: u64 = 10;
 /// Share of the beacons due that a sniffer must have heard before its silence means anything.

@@ -9,9 +9,8 @@ use wire::ieee80211::MacAddr;
 use wire::phy::{Band, Bandwidth, Mode};
 
 use crate::exchange::Role;
-use crate::hearing::TU_NS;
 use crate::link::{LastSent, Links, SpentNs};
-use crate::micros::us;
+use crate::micros::{us, TU_NS};
 use crate::ppdu::Ppdu;
 use crate::report;
 use crate::series::Series;
