@@ -80,7 +80,11 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("board", "Show a board of tasks: each state beside what its evidence shows."),
     Command("air", "Explain an 802.11 capture: retries, acknowledgements, airtime, and where the throughput went."),
-    Command("bus", "Explain a USB capture: transfers, aggregation, turnarounds, errors, and which device is what."),
+    Command(
+        "bus",
+        "Explain a USB capture (transfers, aggregation, turnarounds, errors, devices) "
+        "or the command log of an SDIO card.",
+    ),
     Command(
         "log",
         "Name the faults in kernel logs: firmware, USB, Wi-Fi, SDIO and kernel faults, and what is known of each.",
