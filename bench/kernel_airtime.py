@@ -32,7 +32,7 @@ DESCRIPTOR_BYTES = 22  # that skb->len has beside the frame when its mean is tak
 
 @dataclass
 class Counted:
-    """Of one station."""
+    """The airtime of one station."""
 
     wrapped_us: int = 0
     whole_us: int = 0

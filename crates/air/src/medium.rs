@@ -528,26 +528,27 @@ impl Medium {
 
     /// Busy share of the bin that starts at `start_ns` and is `width_ns` wide.
     pub fn busy_share(&self, start_ns: i64, width_ns: i64) -> Option<f64> {
-        let (width, end_ns) = (self.busy.width_ns(), start_ns + width_ns);
-        let (mut busy, mut covered) = (0.0, 0i64);
-        for (at, bin) in self.busy.between(start_ns, end_ns) {
-            // The two series have bins of different width: a bin counts by the part that lies inside.
-            let inside = ((at + width).min(end_ns) - at.max(start_ns)).max(0);
-            busy += bin.busy as f64 * inside as f64 / width as f64;
-            covered += inside;
-        }
+        let (busy, covered) = self.within(start_ns, width_ns, |bin| bin.busy);
         (covered > 0).then(|| (busy / covered as f64).min(1.0))
     }
 
     /// Was more than half of this time not observed?
     pub fn is_blind(&self, start_ns: i64, width_ns: i64) -> bool {
-        let (width, end_ns) = (self.busy.width_ns(), start_ns + width_ns);
-        let mut blind = 0.0;
-        for (at, bin) in self.busy.between(start_ns, end_ns) {
-            let inside = ((at + width).min(end_ns) - at.max(start_ns)).max(0);
-            blind += bin.blind as f64 * inside as f64 / width as f64;
-        }
+        let (blind, _) = self.within(start_ns, width_ns, |bin| bin.blind);
         blind * 2.0 > width_ns as f64
+    }
+
+    /// The sum of a figure over a span, ns, and how much of the span there are bins of, ns.
+    fn within(&self, start_ns: i64, width_ns: i64, get: impl Fn(&BusySum) -> i64) -> (f64, i64) {
+        let (width, end_ns) = (self.busy.width_ns(), start_ns + width_ns);
+        let (mut sum, mut covered) = (0.0, 0i64);
+        for (at, bin) in self.busy.between(start_ns, end_ns) {
+            // The two series have bins of different width: a bin counts by the part that lies inside.
+            let inside = ((at + width).min(end_ns) - at.max(start_ns)).max(0);
+            sum += get(&bin) as f64 * inside as f64 / width as f64;
+            covered += inside;
+        }
+        (sum, covered)
     }
 
     /// Section 6. `timely`: the capture's times can be used; `has_choice`: a network was chosen.

@@ -48,7 +48,7 @@ struct Pending {
     time_us: Option<i64>,
     length: Option<u32>,
     setup: Option<Setup>,
-    /// Of the data that went with it to the device.
+    /// What the data that went with it to the device carries.
     framing: Option<Framing>,
     /// Its turn among those of its endpoint.
     turn: Turn,
@@ -66,7 +66,7 @@ struct Pending {
 #[derive(Debug, Default)]
 pub struct Analyzer {
     pub(crate) summary: Totals,
-    /// Of a command log.
+    /// Commands of a command log.
     commands: Commands,
     /// Submissions seen, of whatever place.
     order: u64,

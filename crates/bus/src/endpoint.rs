@@ -54,7 +54,7 @@ pub struct Endpoint {
     /// Transfers outside the window whose framing was told, by [`Framing`].
     known: [u64; Framing::ALL.len()],
     rate: Rate,
-    /// Of the completions with data to the device.
+    /// Rate of the completions with data to the device.
     sent: Rate,
     series: Series,
     pub statuses: BTreeMap<Status, u64>,

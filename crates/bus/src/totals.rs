@@ -19,7 +19,7 @@ pub(crate) struct Totals {
     pub completions: u64,
     pub submission_errors: u64,
     pub unmatched: u64,
-    /// Of endpoints that are not followed.
+    /// Missing completions of endpoints that are not followed.
     pub lost_completions: u64,
     pub forgotten: u64,
     /// Requests under way where time stepped back.

@@ -17,9 +17,9 @@ const SEQUENCE_STEP_MAX: u16 = 1024;
 pub struct Traffic {
     pub transfers: u64,
     bytes: u64,
-    /// Of the records with the data.
+    /// Rate of the records with the data.
     rate: Rate,
-    /// Of the completions of data to the device.
+    /// Rate of the completions of data to the device.
     back: Rate,
     whole: u64,
     cut: u64,

@@ -103,7 +103,7 @@ pub enum CommandFault {
         and: u32,
         /// Little endian.
         or: u32,
-        /// Of every byte.
+        /// Applied to every byte.
         xor: u8,
     },
 }

@@ -12,6 +12,8 @@ _MIN_MBIT_S = 0.1
 
 def not_sought(flow: Steadiness) -> str | None:
     """Why no events were looked for; ``None`` where they were."""
+    if flow.events_sought:
+        return None
     inner = max(len(flow.series) - 2, 0) if flow.median_bins is None else flow.median_bins
     if inner < _MIN_BINS:
         return (

@@ -45,7 +45,7 @@ class Shape:
 
 
 Computation = Callable[[Sequence[float]], float | None]
-"""Of the values that there are at one moment."""
+"""Makes one figure of the values that there are at one moment."""
 
 
 def shape_of(test: Test) -> Shape:

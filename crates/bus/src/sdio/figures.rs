@@ -57,7 +57,7 @@ pub(crate) struct Commands {
     clock_hz: u32,
     bus_width: u8,
     registers: Registers,
-    /// Of the whole log: who the card is, and what its mailbox holds.
+    /// From the whole log: which card it is, and what its mailbox holds.
     card: card::Registers,
     mailbox: Mailbox,
     cut_anywhere: bool,

@@ -5,7 +5,7 @@ use crate::report::{Report, Sdio, Spread, Verdict};
 
 /// Packets and commands below which nothing is concluded from a share.
 const ENOUGH: u64 = 20;
-/// Of the reads of Interrupt Pending, those that found nothing: from this share on the host polls.
+/// Share of the reads of Interrupt Pending that find nothing, from which on the host polls.
 const POLLS: f64 = 0.5;
 /// A controller without time of its own has answered when the host looks.
 const AT_ONCE_US: f64 = 0.05;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::engine::{AccessCategory, DropCause, Packet};
+use crate::queue::receivers::Receivers;
 use crate::queue::scheduler::Scheduler;
 use crate::queue::settings::DeviceQueueSettings;
 use crate::queue::station_queues::StationQueues;
@@ -30,10 +31,7 @@ struct Lane<P> {
     taken: VecDeque<(usize, P)>,
     /// In the device, on the air or to be sent again.
     under_way: usize,
-    /// Peers to whom something must be sent again, ahead of all that waits.
-    retrying: VecDeque<usize>,
-    /// By peer: nothing can be sent to it now.
-    passed: Vec<bool>,
+    receivers: Receivers,
 }
 
 impl<P: Packet> DeviceQueue<P> {
@@ -43,8 +41,7 @@ impl<P: Packet> DeviceQueue<P> {
             handed_over: VecDeque::new(),
             taken: VecDeque::new(),
             under_way: 0,
-            retrying: VecDeque::new(),
-            passed: vec![false; peers],
+            receivers: Receivers::new(peers),
         });
         Self { above, settings: settings.clone(), lanes, estimates: vec![(LOWEST_RATE_US, 0); peers] }
     }
@@ -85,12 +82,6 @@ impl<P: Packet> DeviceQueue<P> {
             self.above.completed(now_ns, peer, category, us, 0);
         }
     }
-
-    fn set_passed(&mut self, peer: usize, category: AccessCategory, passed: bool) {
-        if let Some(of_peer) = self.lanes[category.priority()].passed.get_mut(peer) {
-            *of_peer = passed;
-        }
-    }
 }
 
 impl<P: Packet> Scheduler<P> for DeviceQueue<P> {
@@ -108,9 +99,8 @@ impl<P: Packet> Scheduler<P> for DeviceQueue<P> {
 
     fn next(&mut self, _now_ns: u64, category: AccessCategory) -> Option<usize> {
         let lane = &self.lanes[category.priority()];
-        let open = |peer: &&usize| !lane.passed.get(**peer).copied().unwrap_or(true);
-        let first = lane.retrying.iter().find(open);
-        first.or_else(|| lane.taken.iter().map(|(peer, _)| peer).find(open)).copied()
+        let taken = || lane.taken.iter().map(|(peer, _)| *peer).find(|&peer| lane.receivers.is_open(peer));
+        lane.receivers.first_retrying().or_else(taken)
     }
 
     fn dequeue(
@@ -151,7 +141,7 @@ impl<P: Packet> Scheduler<P> for DeviceQueue<P> {
         _estimated_airtime_us: u32,
         airtime_us: u32,
     ) {
-        self.set_passed(peer, category, false);
+        self.lanes[category.priority()].receivers.set_passed(peer, false);
         self.above.completed(now_ns, peer, category, 0, airtime_us);
     }
 
@@ -172,25 +162,18 @@ impl<P: Packet> Scheduler<P> for DeviceQueue<P> {
         packets: usize,
         dropped: &mut Vec<(P, DropCause)>,
     ) {
-        self.set_passed(peer, category, false);
         let lane = &mut self.lanes[category.priority()];
+        lane.receivers.set_passed(peer, false);
         lane.under_way = lane.under_way.saturating_sub(packets);
         self.refill(now_ns, category, dropped);
     }
 
     fn retries(&mut self, _now_ns: u64, peer: usize, category: AccessCategory, waiting: bool) {
-        let known = peer < self.estimates.len();
-        let retrying = &mut self.lanes[category.priority()].retrying;
-        if !waiting {
-            retrying.retain(|&other| other != peer);
-        } else if known && !retrying.contains(&peer) {
-            retrying.push_back(peer);
-        }
-        self.set_passed(peer, category, false);
+        self.lanes[category.priority()].receivers.set_retrying(peer, waiting);
     }
 
     fn pass(&mut self, peer: usize, category: AccessCategory) {
-        self.set_passed(peer, category, true);
+        self.lanes[category.priority()].receivers.set_passed(peer, true);
     }
 
     fn expect_throughput(&mut self, peer: usize, kbit_s: u32) {
@@ -239,7 +222,7 @@ mod tests {
     #[test]
     fn an_aggregate_takes_what_the_device_has_for_its_first_receiver() {
         let mut queues = queues_of(4, 256, true, 50);
-        let first = queues.next(0, BestEffort).expect("somebody");
+        let first = queues.next(0, BestEffort).expect("a peer");
         let mut taken = 0;
         while take(&mut queues, first).is_some() {
             taken += 1;
@@ -257,7 +240,7 @@ mod tests {
         let mut queues = queues_of(1, 256, true, 200);
         let before = queues.lanes[BestEffort.priority()].handed_over.len();
         for _ in 0..60 {
-            let peer = queues.next(0, BestEffort).expect("somebody");
+            let peer = queues.next(0, BestEffort).expect("a peer");
             assert!(take(&mut queues, peer).is_some());
             queues.put_on_air_queue(peer, BestEffort, 190);
             queues.completed(0, peer, BestEffort, 190, 185);
@@ -270,7 +253,7 @@ mod tests {
     #[test]
     fn what_must_be_sent_again_goes_first_and_who_is_passed_waits() {
         let mut queues = queues_of(4, 256, true, 50);
-        let first = queues.next(0, BestEffort).expect("somebody");
+        let first = queues.next(0, BestEffort).expect("a peer");
         let other = 1 - first;
         queues.retries(0, other, BestEffort, true);
         assert_eq!(queues.next(0, BestEffort), Some(other));

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use crate::engine::{AccessCategory, DropCause, Packet};
 use crate::queue::qdisc::{Item, Qdisc};
+use crate::queue::receivers::Receivers;
 use crate::queue::scheduler::Scheduler;
 use crate::queue::skb::ETHERNET_HEADER_BYTES;
 
@@ -25,10 +26,7 @@ struct Lane<P, Q> {
     /// By peer, each packet with its place in the FIFO.
     waiting: Vec<VecDeque<(u64, P)>>,
     waiting_packets: usize,
-    /// Peers to whom something must be sent again, those first that have waited longest: it is ahead of all that waits.
-    retrying: VecDeque<usize>,
-    /// By peer: nothing can be sent to it now.
-    passed: Vec<bool>,
+    receivers: Receivers,
     in_flight_packets: usize,
     next_place: u64,
 }
@@ -45,18 +43,11 @@ impl<P: Packet, Q: Qdisc<P>> MacQueue<P, Q> {
             qdisc: qdisc(category),
             waiting: (0..peers).map(|_| VecDeque::new()).collect(),
             waiting_packets: 0,
-            retrying: VecDeque::new(),
-            passed: vec![false; peers],
+            receivers: Receivers::new(peers),
             in_flight_packets: 0,
             next_place: 0,
         });
         Self { lanes, limit_packets, counts_in_flight, peers }
-    }
-
-    fn set_passed(&mut self, peer: usize, category: AccessCategory, passed: bool) {
-        if let Some(of_peer) = self.lanes[category.priority()].passed.get_mut(peer) {
-            *of_peer = passed;
-        }
     }
 
     /// Fills the FIFO from the discipline.
@@ -94,9 +85,8 @@ impl<P: Packet, Q: Qdisc<P>> Scheduler<P> for MacQueue<P, Q> {
 
     fn next(&mut self, _now_ns: u64, category: AccessCategory) -> Option<usize> {
         let lane = &self.lanes[category.priority()];
-        let first = lane.retrying.iter().find(|&&peer| !lane.passed[peer]);
-        first.copied().or_else(|| {
-            let heads = lane.waiting.iter().enumerate().filter(|&(peer, _)| !lane.passed[peer]);
+        lane.receivers.first_retrying().or_else(|| {
+            let heads = lane.waiting.iter().enumerate().filter(|&(peer, _)| lane.receivers.is_open(peer));
             heads.filter_map(|(peer, queue)| Some((queue.front()?.0, peer))).min().map(|(_, peer)| peer)
         })
     }
@@ -131,7 +121,7 @@ impl<P: Packet, Q: Qdisc<P>> Scheduler<P> for MacQueue<P, Q> {
         _estimated_airtime_us: u32,
         _airtime_us: u32,
     ) {
-        self.set_passed(peer, category, false);
+        self.lanes[category.priority()].receivers.set_passed(peer, false);
     }
 
     fn received(&mut self, _now_ns: u64, _peer: usize, _category: AccessCategory, _airtime_us: u32) {}
@@ -148,24 +138,18 @@ impl<P: Packet, Q: Qdisc<P>> Scheduler<P> for MacQueue<P, Q> {
         packets: usize,
         dropped: &mut Vec<(P, DropCause)>,
     ) {
-        self.set_passed(peer, category, false);
         let lane = &mut self.lanes[category.priority()];
+        lane.receivers.set_passed(peer, false);
         lane.in_flight_packets = lane.in_flight_packets.saturating_sub(packets);
         self.refill(now_ns, category, dropped);
     }
 
     fn retries(&mut self, _now_ns: u64, peer: usize, category: AccessCategory, waiting: bool) {
-        let retrying = &mut self.lanes[category.priority()].retrying;
-        if !waiting {
-            retrying.retain(|&other| other != peer);
-        } else if peer < self.peers && !retrying.contains(&peer) {
-            retrying.push_back(peer);
-        }
-        self.set_passed(peer, category, false);
+        self.lanes[category.priority()].receivers.set_retrying(peer, waiting);
     }
 
     fn pass(&mut self, peer: usize, category: AccessCategory) {
-        self.set_passed(peer, category, true);
+        self.lanes[category.priority()].receivers.set_passed(peer, true);
     }
 }
 

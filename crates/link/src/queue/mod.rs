@@ -21,6 +21,7 @@ mod mac_queue;
 #[cfg(test)]
 mod oracle_tests;
 mod qdisc;
+mod receivers;
 #[cfg(test)]
 mod rota_tests;
 mod scheduler;
