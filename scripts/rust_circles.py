@@ -214,7 +214,7 @@ class Crate:
             return self._within(self.modules[(*module.name, first)], rest, seen)
         if first in module.defines:
             return Target(module, is_module=False)
-        if used := module.uses.get(first):
+        if (used := module.uses.get(first)) and used.path[0] != first:  # `use a::a` is of the crate `a`
             return self.target(module, (*used.path, *rest), seen)
         for glob in module.globs:
             origin = self.target(module, glob.path, seen)

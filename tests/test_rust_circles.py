@@ -92,6 +92,11 @@ def test_a_circle_is_listed_with_the_lines_that_make_it(tmp_path, files):
 
 
 NO_CIRCLES = {
+    "a name of another crate that is called like it": {
+        "lib": "mod a; mod b;",
+        "a": "use words::{words, Word};\npub struct A;\n",
+        "b": "use words::words;\nuse crate::a::A;\npub struct B(A);\n",
+    },
     "one way": {"lib": "mod a; mod b;", "a": "use crate::b::B;\npub struct A(B);\n", "b": "pub struct B;\n"},
     "tests": {
         "lib": "mod a; mod b;",

@@ -140,7 +140,7 @@ CORPUS = (
         (
             "QMI modem",
             "The modem agreed on the link raw IP; QMAP from the host, at most 11 datagrams and 4,096 bytes in a "
-            "transfer; QMAP to the host, at most 32 datagrams and 16,384 bytes in a transfer.",
+            "transfer; QMAP to the host, at most 32 datagrams and 16,384 bytes in a transfer (record ",
             "2 of 5,477 uplink URBs are not framed as agreed",
             "No downlink URB is seen to go past 32 datagrams and 16,384 bytes, but",
             "Uplink is raw IP",
@@ -196,6 +196,17 @@ def test_the_sentences_of_real_captures(golden: Golden) -> None:
     for words in golden.never:
         assert words not in text
     assert LONG_COUNT.findall(text) == []
+
+
+@pytest.mark.parametrize("golden", CORPUS, ids=lambda golden: golden.name)
+def test_every_conclusion_has_its_figures(golden: Golden) -> None:
+    path = by_hash().get(golden.sha256)
+    if path is None:
+        pytest.skip(f"SKIPPED: {golden.name} ({golden.sha256[:12]}) is not at {CAPTURES}")
+    for verdict in bus.analyze(path).verdicts:
+        assert verdict.figures
+        for figure in verdict.figures:
+            assert figure.unit != "count" or figure.n >= figure.value, (figure, verdict.text)
 
 
 def picture(n: int) -> bytes:

@@ -76,7 +76,7 @@ def test_what_was_agreed_on_is_told_with_its_figures(tmp_path: Path, link_type: 
     texts = said(report)
     assert texts["data-format"] == (
         "The modem agreed on the link raw IP; QMAP from the host, at most 16 datagrams and 8,192 bytes in a transfer; "
-        "QMAP to the host, at most 16 datagrams and 8,192 bytes in a transfer."
+        "QMAP to the host, at most 16 datagrams and 8,192 bytes in a transfer (record 10)."
     )
     assert texts["uplink-within-agreed"] == (
         f"All 30 uplink {unit}s stay within the agreed 16 datagrams and 8,192 bytes: the most in one is "

@@ -85,11 +85,11 @@ def test_qmicli_sets_a_data_path_up(image: Image, chips: Path, tmp_path: Path) -
 
     report = bus.analyze(files / "usb.pcapng")
     (text,) = texts(report, "data-format")
+    (last,) = [row for row in report.data_formats if row.request == "set"]
     assert text == (
         "The modem agreed on the link raw IP; QMAP from the host, at most 16 datagrams and 8,192 bytes in a transfer; "
-        "QMAP to the host, at most 20 datagrams and 15,872 bytes in a transfer."
+        f"QMAP to the host, at most 20 datagrams and 15,872 bytes in a transfer (record {last.record})."
     )
-    (last,) = [row for row in report.data_formats if row.request == "set"]
     assert (last.uplink.beyond, last.downlink.beyond, last.downlink.asked_bytes) == (0, 0, 16_384)
     assert not texts(report, "uplink-beyond-agreed")
     rows = {(row.service, row.message): row for row in report.qmi_messages}

@@ -7,11 +7,11 @@
 use wire::ieee80211::{FrameKind, FrameType};
 use wire::phy::{Band, Mode};
 
-use crate::agreement::agreed;
 use crate::frame::Frame;
 use crate::micros::us;
 use crate::report::{StampHypothesis, Timing};
-use crate::sentence::grouped;
+use sentence::agreed;
+use sentence::grouped;
 
 /// Which clock the timeline reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,11 +15,11 @@ use std::collections::BTreeSet;
 use wire::ieee80211::MacAddr;
 
 use self::peers::AllPeers;
-use crate::agreement::agreed;
 use crate::claims::Claims;
 use crate::link::Links;
 use crate::report::{Basis, CapabilityAudit};
 use crate::station::{Station, Stations};
+use sentence::agreed;
 
 /// Addresses audited at most: access points first, then those with the most frames.
 const MAX_AUDITS: usize = 256;

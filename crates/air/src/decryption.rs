@@ -4,7 +4,7 @@ use decrypt::{Counts, Pair, Sessions, State};
 use wire::ieee80211::{display_ssid, Cipher, MacAddr};
 
 use crate::report::{DecryptedGroup, DecryptedPair, Decryption, ProtectedMpdus};
-use crate::sentence::{sentence, Figure, Sentence};
+use sentence::{sentence, Figure, Sentence};
 
 /// Rows of pairs and of groups in a report.
 const MAX_ROWS: usize = 512;

@@ -8,8 +8,8 @@ use crate::few::Few;
 use crate::frame::Frame;
 use crate::micros::us;
 use crate::report::{DeviceLink, MultiLinkDevice, RetryCount, UnclearLink};
-use crate::sentence::{sentence, Figure};
 use crate::station::Stations;
+use sentence::{sentence, Figure};
 
 /// Link addresses kept.
 const MAX_ADDRESSES: usize = 4_096;

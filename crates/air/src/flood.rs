@@ -8,7 +8,7 @@ use crate::few::Few;
 use crate::frame::Frame;
 use crate::micros::us;
 use crate::report::Flood;
-use crate::sentence::{sentence, Figure};
+use sentence::{sentence, Figure};
 
 const SECOND_NS: i64 = 1_000_000_000;
 /// Frames of a kind in one second from which it is a flood: a roaming station sends a handful, a busy access point that

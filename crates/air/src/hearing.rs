@@ -15,8 +15,8 @@ use crate::medium::Totals;
 use crate::micros::TU_NS;
 use crate::ppdu::Ppdu;
 use crate::report::{BeaconRaster, BlockAckFlow, Hearing};
-use crate::sentence::{sentence, Figure, Sentence};
 use crate::station::{Station, Stations};
+use sentence::{sentence, Figure, Sentence};
 
 /// Access points listed.
 const MAX_ROWS: usize = 64;

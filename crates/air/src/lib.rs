@@ -4,7 +4,6 @@
 
 mod access_point;
 mod aggregation;
-mod agreement;
 mod allocations;
 mod analyzer;
 mod block_ack;
@@ -44,7 +43,6 @@ mod rate_timeline;
 mod repeats;
 pub mod report;
 mod selection;
-pub mod sentence;
 mod series;
 mod station;
 mod steadiness;

@@ -6,8 +6,8 @@ use crate::calibrate::{Calibration, ClockSource, Grouping};
 use crate::link::Links;
 use crate::medium::Medium;
 use crate::report::{Hearing, Limit};
-use crate::sentence::{sentence, Figure, Sentence};
 use crate::summary::{Counts, Source};
+use sentence::{sentence, Figure, Sentence};
 
 /// Modelled airtime may exceed the time observed by this factor (collisions, hidden stations) before it cannot be true.
 const IMPOSSIBLE: f64 = 1.05;

@@ -4,7 +4,7 @@ use crate::link::{FlowSum, Link};
 use crate::medium::Medium;
 use crate::micros::us;
 use crate::report::{FlowBin, Hearing, RetryCount, Steadiness, SteadinessEvent};
-use crate::sentence::{sentence, Figure, Sentence};
+use sentence::{sentence, Figure, Sentence};
 
 /// Bins below which a series is too short to speak of steadiness.
 const MIN_BINS: usize = 10;

@@ -19,8 +19,8 @@ use crate::report::{
     Bss, BssMember, Channel, DamageNote, FcsState, GhostEffect, Limit, LinkTypeCount, Report, RetryCount, Selection,
     Station as StationRow, Summary, WiresharkStation,
 };
-use crate::sentence::{sentence, Figure};
 use crate::station::{Station, Stations};
+use sentence::{sentence, Figure};
 
 /// Records earlier than one before them by more than this are out of order, where sorting left any.
 pub const DISORDER_NS: i64 = 10_000_000;

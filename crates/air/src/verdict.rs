@@ -9,7 +9,7 @@ pub use response::ack;
 use hashbrown::HashMap;
 
 use crate::report::{Link, RetryCount};
-use crate::sentence::{sentence, Figure, Sentence};
+use sentence::{sentence, Figure, Sentence};
 
 /// Retries (% of the MPDUs) that a verdict of complete responses has to mention.
 const MANY_RETRIES: f64 = 5.0;

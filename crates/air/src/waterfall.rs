@@ -4,7 +4,7 @@ use crate::link::{Link, SpentNs};
 use crate::medium::Totals;
 use crate::micros::us;
 use crate::report::{Hearing, Limit, Waterfall, WaterfallStep};
-use crate::sentence::{sentence, Figure, Sentence};
+use sentence::{sentence, Figure, Sentence};
 
 /// Causes in the order of the report, with their words.
 const CAUSES: [(&str, &str); 14] = [

@@ -1,6 +1,8 @@
 //! What the data formats that a host and a modem agreed on mean, in words.
 
-use crate::conclusion::{counted, figure, unit, verdict};
+use sentence::{counted, grouped, sentence, Figure, Sentence};
+
+use crate::conclusion::{unit, verdict};
 use crate::report::{AgreedDirection, DataFormat, Device, Limit, Report, Verdict};
 
 /// Fewest transfers for which keeping to a limit is reported.
@@ -45,16 +47,26 @@ fn answered(format: &DataFormat) -> String {
     sides(format.link.as_deref(), [way(&format.uplink, "from"), way(&format.downlink, "to")])
 }
 
-fn evidence(format: &DataFormat) -> Vec<String> {
-    let record = format.record;
-    let question = if format.request == "set" {
-        format!("the host asked for {} (WDA Set Data Format)", asked(format))
+/// The record of the answer.
+fn record(format: &DataFormat) -> Figure {
+    Figure::of(format.record as f64, "record", 1, 0)
+}
+
+fn evidence(format: &DataFormat) -> Vec<Sentence> {
+    let (the, way) = (Figure::said(1.0, "count", 1, "the"), format.request == "set");
+    let question = if way {
+        sentence!("{the} host asked for {format} (WDA Set Data Format)", the = the; format = asked(format))
     } else {
-        "the host asked what it is (WDA Get Data Format)".to_owned()
+        sentence!("{the} host asked what it is (WDA Get Data Format)", the = the)
     };
     let answer = match &format.refused {
-        Some(reason) => format!("the modem refused: {reason} (record {record})"),
-        None => format!("the modem answered {} (record {record})", answered(format)),
+        Some(reason) => {
+            sentence!("the modem refused: {reason} (record {record})", record = record(format); reason = reason)
+        }
+        None => {
+            let format_of = answered(format);
+            sentence!("the modem answered {format} (record {record})", record = record(format); format = format_of)
+        }
     };
     vec![question, answer]
 }
@@ -65,7 +77,12 @@ pub(crate) fn agreements(report: &Report, device: &Device) -> Vec<Verdict> {
     let mut found = Vec::new();
     if let Some(last) = formats.iter().rev().find(|format| format.request == "set" && format.refused.is_some()) {
         let reason = last.refused.as_deref().unwrap_or("no reason");
-        let text = format!("The modem refused a data format: {reason}. The host had asked for {}.", asked(last));
+        let text = sentence!(
+            "The modem refused {a} data format: {reason}. The host had asked for {asked}.",
+            a = Figure::said(1.0, "count", formats.len() as u64, "a");
+            reason = reason,
+            asked = asked(last)
+        );
         found.push(verdict("data-format-refused", "bad", device, text, evidence(last)));
     }
     found.extend(in_force(&formats).map(|(text, why)| verdict("data-format", "neutral", device, text, why)));
@@ -78,7 +95,7 @@ pub(crate) fn agreements(report: &Report, device: &Device) -> Vec<Verdict> {
 
 /// The data format in force at the end of the window (of the capture, without one), or the first that came after it; and how
 /// often it was set.
-fn in_force(formats: &[&DataFormat]) -> Option<(String, Vec<String>)> {
+fn in_force(formats: &[&DataFormat]) -> Option<(Sentence, Vec<Sentence>)> {
     let accepted = || formats.iter().copied().filter(|format| format.refused.is_none());
     let sets = |is_after: bool| {
         let counted = accepted().filter(|format| format.request == "set" && is_late(format) == is_after);
@@ -88,26 +105,37 @@ fn in_force(formats: &[&DataFormat]) -> Option<(String, Vec<String>)> {
     let format = in_time.or_else(|| accepted().next())?;
     let who = if format.request == "set" { "modem agreed on" } else { "modem says that its data format is" };
     let text = if is_late(format) {
-        format!(
-            "After the window, the {who} {}. What was in force in the window can't be told, because no earlier answer is in \
-             the capture.",
-            answered(format)
+        sentence!(
+            "After the window, the {who} {answered} (record {record}). What was in force in the window can't be told, because \
+             no earlier answer is in the capture.",
+            record = record(format);
+            who = who,
+            answered = answered(format)
         )
     } else {
-        format!("The {who} {}.", answered(format))
+        sentence!(
+            "The {who} {answered} (record {record}).",
+            record = record(format);
+            who = who,
+            answered = answered(format)
+        )
     };
+    // The answer is the text.
     let mut why = evidence(format);
+    why.truncate(1);
+    let all = sets(false) + sets(true);
+    let times = |count: u64| Figure::counted(count, all, "time");
     match (sets(false), sets(true)) {
         (0 | 1, 0) | (0, 1) => {}
         (before, 0) if format.request == "set" => {
-            why.push(format!("the format was set {}; this is the last", counted(before, "time")));
+            why.push(sentence!("the format was set {times}; this is the last", times = times(before)));
         }
-        (before, 0) => why.push(format!("the format was set {}", counted(before, "time"))),
-        (0, after) => why.push(format!("the format was set {} after the window", counted(after, "time"))),
-        (before, after) => why.push(format!(
-            "the format was set {} up to the end of the window, where this one was in force, and {} after it",
-            counted(before, "time"),
-            counted(after, "time")
+        (before, 0) => why.push(sentence!("the format was set {times}", times = times(before))),
+        (0, after) => why.push(sentence!("the format was set {times} after the window", times = times(after))),
+        (before, after) => why.push(sentence!(
+            "the format was set {before} up to the end of the window, where this one was in force, and {after} after it",
+            before = times(before),
+            after = times(after)
         )),
     }
     Some((text, why))
@@ -132,29 +160,46 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
             let go = if beyond == 1 { "goes" } else { "go" };
             let at_least = if cut > 0 { "at least " } else { "" };
             let crash = if name == "uplink" { " Modems may crash of that." } else { "" };
-            let text = format!(
-                "{who}: {at_least}{} of {} {name} {unit}s {go} past {limits} (the most in one: {seen}).{crash}",
-                figure(beyond),
-                figure(transfers),
+            let text = sentence!(
+                "{who}: {at_least}{beyond} of {all} {name} {unit}s {go} past {limits} (the most in one: {seen}).{crash}",
+                beyond = Figure::count(beyond, transfers),
+                all = Figure::total(transfers);
+                who = who,
+                at_least = at_least,
+                name = name,
+                unit = unit,
+                go = go,
+                limits = limits,
+                seen = seen,
+                crash = crash
             );
             let mut why = evidence(format);
             if let Some(record) = way.first_beyond_record {
-                why.push(format!("the first is record {record}"));
+                let record = Figure::of(record as f64, "record", 1, 0);
+                why.push(sentence!("the first is record {record}", record = record));
             }
             found.push(verdict(&format!("{name}-beyond-agreed"), "bad", device, text, why));
         } else if transfers >= ENOUGH && way.most_bytes.is_some() && cut > 0 {
-            let text = format!(
-                "No {name} {unit} is seen to go past {limits}, but {} of {} are cut in the capture, so their datagrams \
+            let text = sentence!(
+                "No {name} {unit} is seen to go past {limits}, but {cut} of {all} are cut in the capture, so their datagrams \
                  can't be counted (the most seen in one: {seen}).",
-                figure(cut),
-                figure(transfers)
+                cut = Figure::count(cut, transfers),
+                all = Figure::total(transfers);
+                name = name,
+                unit = unit,
+                limits = limits,
+                seen = seen
             );
             found.push(verdict(&format!("{name}-within-agreed"), "neutral", device, text, evidence(format)));
         } else if transfers >= ENOUGH && way.most_bytes.is_some() {
-            let text = format!(
-                "All {} {name} {unit}s{captured} stay within the agreed {limits}: the most in one is {seen}.",
-                figure(transfers),
-                captured = if is_lossy { " whose data was captured" } else { "" }
+            let text = sentence!(
+                "All {all} {name} {unit}s{captured} stay within the agreed {limits}: the most in one is {seen}.",
+                all = Figure::total(transfers);
+                name = name,
+                unit = unit,
+                captured = if is_lossy { " whose data was captured" } else { "" },
+                limits = limits,
+                seen = seen
             );
             found.push(verdict(&format!("{name}-within-agreed"), "good", device, text, evidence(format)));
         }
@@ -162,10 +207,15 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
     if let (Some(agreed), Some(other)) = (way.agreed.as_deref(), way.other_framing.filter(|&count| count > 0)) {
         let instead = if agreed == "no aggregation" { "QMAP" } else { "no QMAP" };
         let are = if other == 1 { "is" } else { "are" };
-        let text = format!(
-            "{} of {} {name} {unit}s {are} not framed as agreed: {instead} where {agreed} was agreed on.",
-            figure(other),
-            figure(transfers)
+        let text = sentence!(
+            "{other} of {all} {name} {unit}s {are} not framed as agreed: {instead} where {agreed} was agreed on.",
+            other = Figure::count(other, transfers),
+            all = Figure::total(transfers);
+            name = name,
+            unit = unit,
+            are = are,
+            instead = instead,
+            agreed = agreed
         );
         // A few are what the driver's own interface says beside those on top of it.
         let tone = if other * FEW < transfers { "neutral" } else { "bad" };
@@ -212,7 +262,7 @@ pub(crate) fn limits(report: &Report, cut: u64) -> Option<Limit> {
     let because = if cut > 0 {
         format!(
             "{} cut in the capture",
-            if cut == 1 { "a QMI message is".to_owned() } else { format!("{} QMI messages are", figure(cut)) }
+            if cut == 1 { "a QMI message is".to_owned() } else { format!("{} QMI messages are", grouped(cut)) }
         )
     } else if is_later {
         "the modem's answer about its data format (WDA) came after the window".to_owned()

@@ -1,8 +1,8 @@
 //! What a device is, by its descriptors and by what its transfers carry, with the evidence for it.
 
+use sentence::{counted, grouped};
 use wire::usb::descriptors;
 
-use crate::conclusion::{counted, figure};
 use crate::device::Device;
 use crate::payload::Framing;
 
@@ -92,7 +92,7 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     let vendor_interface = device.interfaces.iter().any(|interface| interface.class.0 == 0xff);
     let mut add = |n: u64, one: &str, many: &str| {
         if n > 0 {
-            evidence.push(format!("{} {}", figure(n), if n == 1 { one } else { many }));
+            evidence.push(format!("{} {}", grouped(n), if n == 1 { one } else { many }));
         }
     };
     add(

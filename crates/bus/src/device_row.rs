@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use sentence::{counted, grouped};
 use wire::usb::TransferType;
 
 use crate::class::{classify, Class};
-use crate::conclusion::{counted, figure};
 use crate::device::{Device, Interface};
 use crate::endpoint::{Endpoint, Key};
 use crate::payload::Framing;
@@ -35,8 +35,8 @@ pub(crate) fn row(place: (u16, u16), device: &Device, endpoints: &[(Key, Endpoin
                 let address = key.address;
                 doubtful.push(format!(
                     "{} of {} transfers on endpoint 0x{address:02x} look like {name}: {why}",
-                    figure(n),
-                    figure(of)
+                    grouped(n),
+                    grouped(of)
                 ));
             }
         }

@@ -1,6 +1,8 @@
 //! What the capture cannot tell, and why.
 
-use crate::conclusion::{counted, figure, percent, with_bytes};
+use sentence::{counted, grouped, percent};
+
+use crate::conclusion::with_bytes;
 use crate::copies::APART_US;
 use crate::report::{Limit, Report, Summary, DEFAULT_ADDRESS};
 use crate::steps_back::STEP_US;
@@ -39,7 +41,7 @@ pub(crate) fn limits(
             "dropped",
             format!(
                 "{} dropped while capturing, so every count is a lower bound.",
-                if n == 1 { "1 record was".to_owned() } else { format!("{} records were", figure(n)) }
+                if n == 1 { "1 record was".to_owned() } else { format!("{} records were", grouped(n)) }
             ),
         ),
         None if !source.is_text && layer != "sdio" => add(
@@ -87,18 +89,18 @@ pub(crate) fn limits(
                 if totals.not_followed == 1 {
                     "1 record belongs".to_owned()
                 } else {
-                    format!("{} records belong", figure(totals.not_followed))
+                    format!("{} records belong", grouped(totals.not_followed))
                 }
             ),
         );
     }
     if totals.backward_steps > 0 {
-        let (steps, records) = (totals.backward_steps, figure(totals.records));
+        let (steps, records) = (totals.backward_steps, grouped(totals.records));
         let are = if steps == 1 { "is" } else { "are" };
         let by = duration(totals.backward_most_us);
         add(
             "backward",
-            format!("{} of {records} records {are} stamped before the one in front, by up to {by}.", figure(steps)),
+            format!("{} of {records} records {are} stamped before the one in front, by up to {by}.", grouped(steps)),
         );
     }
     found.extend(steps_back(&report.summary));
@@ -109,7 +111,7 @@ pub(crate) fn limits(
 /// Transfers of which the file has the beginning.
 fn not_whole(totals: &Totals) -> String {
     let are = if totals.cut_transfers == 1 { "is" } else { "are" };
-    let (cut, all) = (figure(totals.cut_transfers), figure(totals.data_transfers));
+    let (cut, all) = (grouped(totals.cut_transfers), grouped(totals.data_transfers));
     format!("{cut} of {all} transfers with data {are} not whole in the capture")
 }
 
@@ -141,12 +143,12 @@ fn cut(totals: &Totals, source: &Source) -> String {
     let (in_file, by_recorder) = (totals.cut_records, totals.cut_transfers - totals.cut_records);
     let at = match totals.cut_at {
         Some((least, most)) if least < most => {
-            format!("cut at {} to {} bytes", figure(least.into()), figure(most.into()))
+            format!("cut at {} to {} bytes", grouped(least.into()), grouped(most.into()))
         }
         Some((at, _)) if source.snap_lengths.contains(&at) => {
-            format!("cut at the snap length, {} bytes", figure(at.into()))
+            format!("cut at the snap length, {} bytes", grouped(at.into()))
         }
-        Some((at, _)) => format!("cut at {} bytes", figure(at.into())),
+        Some((at, _)) => format!("cut at {} bytes", grouped(at.into())),
         None => "cut".to_owned(),
     };
     let cause = match (in_file, by_recorder) {
@@ -154,8 +156,8 @@ fn cut(totals: &Totals, source: &Source) -> String {
         (_, 0) => format!("their records are {at}"),
         (file, kernel) => format!(
             "the records of {} are {at}, and of {} usbmon stored only part of the buffer",
-            figure(file),
-            figure(kernel)
+            grouped(file),
+            grouped(kernel)
         ),
     };
     format!("{} ({cause}): datagrams behind the cut are counted as \"at least\".", not_whole(totals))
@@ -201,8 +203,8 @@ fn copies(copies: u64, records: u64) -> String {
     format!(
         "At least {} of {} records {repeat} another that is at most {APART_US} µs away, as where usbmon0 and a bus's own \
          interface are captured together: these count once.",
-        figure(copies),
-        figure(records)
+        grouped(copies),
+        grouped(records)
     )
 }
 
@@ -211,7 +213,7 @@ fn duration(us: u64) -> String {
     match us {
         0..1_000 => format!("{us} µs"),
         1_000..1_000_000 => format!("{}.{} ms", us / 1_000, us % 1_000 / 100),
-        _ => format!("{}.{:03} s", figure(us / 1_000_000), us % 1_000_000 / 1_000),
+        _ => format!("{}.{:03} s", grouped(us / 1_000_000), us % 1_000_000 / 1_000),
     }
 }
 
@@ -231,7 +233,7 @@ fn steps_back(summary: &Summary) -> Option<Limit> {
     let what = match summary.span_us.filter(|span| *span > 0) {
         None => "the time span, rates, gaps and requests under way cannot be told, and requests".to_owned(),
         Some(span) => {
-            format!("rates are too high by up to {}, and requests", percent(sum_us as f64 / span as f64))
+            format!("rates are too high by up to {}, and requests", percent(100.0 * sum_us as f64 / span as f64, 0))
         }
     };
     let text = format!("{how}: {what} are paired between these steps only.");
@@ -253,7 +255,7 @@ fn unmatched(summary: &Summary, from_before: u64) -> Option<Limit> {
         return None;
     }
     let (are, have) = if unmatched == 1 { ("completion", "has") } else { ("completions", "have") };
-    let without = format!("{} {are} {have} no submission in the capture", figure(unmatched));
+    let without = format!("{} {are} {have} no submission in the capture", grouped(unmatched));
     if dropped + lost == 0 {
         let steps = if summary.steps_back.unwrap_or(0) > 0 { ", or from before time steps back" } else { "" };
         let origin = if summary.submissions == 0 && unmatched > 1 {

@@ -4,8 +4,11 @@
 //! every share has its numerator and denominator beside it; times are µs since the first record unless the name says
 //! otherwise; shares are fractions of one. A "transfer request" is a URB (Linux) or an IRP (Windows).
 
+use std::iter;
+
 pub use capture::report::DamageNote;
 use capture::report::Window;
+use sentence::{Figure, Sentence};
 use serde::Serialize;
 
 /// Name of the JSON document.
@@ -173,8 +176,38 @@ pub struct Verdict {
     pub device: Option<String>,
     /// In words.
     pub text: String,
-    /// The figures it rests on.
+    /// What it rests on, in words.
     pub evidence: Vec<String>,
+    /// The figures of the text, then those of the evidence, each with its n.
+    #[serde(default)] // older documents lack them
+    figures: Vec<Figure>,
+}
+
+impl Verdict {
+    /// The only way to one: every conclusion, and every line of its evidence, has figures.
+    pub(crate) fn new(code: &str, tone: &str, device: Option<&str>, text: Sentence, evidence: Vec<Sentence>) -> Self {
+        let figures = iter::once(&text).chain(&evidence).flat_map(|said| said.figures().iter().cloned()).collect();
+        Self {
+            code: code.to_owned(),
+            tone: tone.to_owned(),
+            device: device.map(str::to_owned),
+            text: text.text().to_owned(),
+            evidence: evidence.iter().map(|line| line.text().to_owned()).collect(),
+            figures,
+        }
+    }
+
+    /// With lines that show what the text counts: records of the capture as they are.
+    #[must_use]
+    pub(crate) fn quoting(mut self, records: impl IntoIterator<Item = String>) -> Self {
+        self.evidence.splice(..0, records);
+        self
+    }
+
+    /// What the words rest on.
+    pub fn figures(&self) -> &[Figure] {
+        &self.figures
+    }
 }
 
 /// One device at one address.

@@ -1,6 +1,8 @@
 //! What the figures mean, in words.
 
-use crate::conclusion::{counted, figure, percent, thousands, unit, verdict, with_bytes, without_data};
+use sentence::{sentence, Figure, Sentence};
+
+use crate::conclusion::{unit, verdict, with_bytes, without_data};
 use crate::report::{Device, Endpoint, Report, Traffic, Verdict};
 use crate::sdio;
 
@@ -10,6 +12,8 @@ const ENOUGH: u64 = 20;
 const NOT_AGGREGATED: f64 = 1.1;
 /// Records are many when more than one in so many is missing.
 const MANY_MISSING: u64 = 20;
+/// Bytes of an Ethernet header (IEEE 802.3 clause 3.2).
+const ETHERNET: u64 = 14;
 /// Ethernet frames below which nothing is concluded about a wrong framing.
 const ENOUGH_MISUSE: u64 = 2;
 
@@ -30,45 +34,42 @@ pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
     }
     found.extend(sdio::verdicts(report));
     if found.is_empty() && report.traffic.iter().all(|row| matches!(row.framing.as_str(), "other" | "mass-storage")) {
-        let transfers: u64 = report.traffic.iter().map(|row| row.transfers).sum();
-        let text = match transfers {
-            0 => nothing_to_look_into(report),
-            1 => "No network traffic was recognised in the one bulk transfer with data, so there is nothing to say about \
-                  aggregation."
-                .to_owned(),
-            n => format!(
-                "No network traffic was recognised in {} bulk transfers with data, so there is nothing to say about aggregation.",
-                figure(n)
-            ),
-        };
-        found.push(Verdict {
-            code: "no-network".to_owned(),
-            tone: "neutral".to_owned(),
-            device: None,
-            text,
-            evidence: Vec::new(),
-        });
+        found.push(Verdict::new("no-network", "neutral", None, nothing_recognised(report), Vec::new()));
     }
     let rank = |tone: &str| ["bad", "neutral", "good"].iter().position(|known| *known == tone).unwrap_or(3);
     found.sort_by_key(|verdict| rank(&verdict.tone));
     found
 }
 
-/// No bulk transfer could be looked into.
-fn nothing_to_look_into(report: &Report) -> String {
+/// No bulk transfer carries network traffic, or none could be looked into.
+fn nothing_recognised(report: &Report) -> Sentence {
+    let seen: u64 = report.traffic.iter().map(|row| row.transfers).sum();
+    if seen > 0 {
+        let transfers = match seen {
+            1 => Figure::said(1.0, "count", 1, "the one bulk transfer"),
+            n => Figure::counted(n, n, "bulk transfer"),
+        };
+        return sentence!(
+            "No network traffic was recognised in {transfers} with data, so there is nothing to say about aggregation.",
+            transfers = transfers
+        );
+    }
     let (mut transfers, mut bytes) = (0, 0);
     for endpoint in without_data(report) {
         transfers += with_bytes(endpoint);
         bytes += endpoint.bytes;
     }
     if transfers == 0 {
-        return "No bulk transfer with data is in this capture, so there is nothing to say about aggregation."
-            .to_owned();
+        return sentence!(
+            "{no} bulk transfer with data is in this capture, so there is nothing to say about aggregation.",
+            no = Figure::said(0.0, "count", report.summary.completions, "No")
+        );
     }
-    format!(
-        "The data of no bulk transfer is in this capture ({} with {} without it), so there is nothing to say about aggregation.",
-        counted(transfers, "transfer"),
-        counted(bytes, "byte")
+    sentence!(
+        "The data of no bulk transfer is in this capture ({without} with {bytes} without it), so there is nothing to say about \
+         aggregation.",
+        without = Figure::counted(transfers, transfers, "transfer"),
+        bytes = Figure::counted(bytes, bytes, "byte")
     )
 }
 
@@ -111,16 +112,19 @@ struct Missing {
     /// The rate is a lower bound, and whether it is that of submissions.
     is_bound: bool,
     is_handed_over: bool,
-    evidence: String,
+    evidence: Sentence,
 }
 
 fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missing> {
     let (requests, completions) = (endpoint.submissions, endpoint.completions);
     let is_out = row.direction == "out";
     if completions == 0 {
-        let were = if requests == 1 { "was" } else { "were" };
-        let requests = counted(requests, "request");
-        let evidence = format!("{requests} {were} made on this endpoint, and no completion of it is in the capture");
+        let evidence = sentence!(
+            "{requests} {were} made on this endpoint, and {no} completion of it is in the capture",
+            requests = Figure::counted(requests, requests, "request"),
+            no = Figure::said(0.0, "count", requests, "no");
+            were = if requests == 1 { "was" } else { "were" }
+        );
         return Some(Missing { is_bound: false, is_handed_over: is_out, evidence });
     }
     let is_many = |lost: u64, kept: u64| lost > kept / MANY_MISSING;
@@ -141,17 +145,22 @@ fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missin
         (false, true) => "the rate is that of the submissions",
         (false, false) => "the rate is that of the completions",
     };
-    let lost = |count: u64, one: &str| (count > 0).then(|| counted(count, one));
-    let lost: Vec<String> =
-        [lost(lost_submissions, "submission"), lost(lost_completions, "completion")].into_iter().flatten().collect();
+    let lost = |count: u64, kept: u64, one: &str| {
+        (count > 0).then(|| sentence!("{lost}", lost = Figure::counted(count, count + kept, one)))
+    };
+    let lost = match (lost(lost_submissions, requests, "submission"), lost(lost_completions, completions, "completion"))
+    {
+        (Some(submissions), Some(completions)) => submissions.and(" and ", completions),
+        (one, other) => one.or(other)?,
+    };
     let are = if lost_submissions + lost_completions == 1 { "is" } else { "are" };
     let counted_in = if lacks_submissions { "; datagrams are counted where the data is there" } else { "" };
-    let evidence = format!(
-        "{} and {} of this endpoint are in the capture, and at least {} {are} missing: {rate}{counted_in}",
-        counted(requests, "submission"),
-        counted(completions, "completion"),
-        lost.join(" and ")
+    let evidence = sentence!(
+        "{submissions} and {completions} of this endpoint are in the capture, and at least ",
+        submissions = Figure::counted(requests, requests, "submission"),
+        completions = Figure::counted(completions, completions, "completion")
     );
+    let evidence = evidence.and("", lost).with(&format!(" {are} missing: {rate}{counted_in}"));
     Some(Missing { is_bound, is_handed_over, evidence })
 }
 
@@ -161,29 +170,35 @@ fn without_submission(endpoint: &Endpoint, is_out: bool, is_one_framing: bool) -
     (is_out && unmatched > completions.saturating_sub(unmatched) / MANY_MISSING).then(|| Missing {
         is_bound: !is_one_framing,
         is_handed_over: false,
-        evidence: format!(
-            "{} completed on this endpoint, {} of them without the submission, which has the data, in the capture: {}",
-            counted(completions, "transfer"),
-            figure(unmatched),
-            if is_one_framing { "datagrams are counted in the others" } else { "the rate is a lower bound" }
+        evidence: sentence!(
+            "{completed} completed on this endpoint, {unmatched} of them without the submission, which has the data, in the \
+             capture: {so}",
+            completed = Figure::counted(completions, completions, "transfer"),
+            unmatched = Figure::count(unmatched, completions);
+            so = if is_one_framing { "datagrams are counted in the others" } else { "the rate is a lower bound" }
         ),
     })
 }
 
 /// `, 1,116 URB/s (busiest second 1,200)`: of completions, or of what was handed over where completions are missing.
-fn rate(row: &Traffic, missing: Option<&Missing>, unit: &str) -> String {
+fn rate(row: &Traffic, missing: Option<&Missing>, unit: &str) -> Option<Sentence> {
     let bound = if missing.is_some_and(|missing| missing.is_bound) { "at least " } else { "" };
+    let per_s = |rate: f64| Figure::rounded(rate, "per second", row.transfers);
     if missing.is_some_and(|missing| missing.is_handed_over) {
-        return row
-            .handed_over_per_s
-            .map_or_else(String::new, |mean| format!(", {bound}{} {unit}/s handed over", thousands(mean)));
+        let mean = row.handed_over_per_s?;
+        return Some(sentence!(", {bound}{mean} {unit}/s handed over", mean = per_s(mean); bound = bound, unit = unit));
     }
-    match (row.per_s, row.peak_per_s) {
-        (Some(mean), Some(peak)) => {
-            format!(", {bound}{} {unit}/s (busiest second {bound}{})", thousands(mean), thousands(peak))
-        }
-        (Some(mean), None) => format!(", {bound}{} {unit}/s", thousands(mean)),
-        _ => String::new(),
+    let mean = sentence!(", {bound}{mean} {unit}/s", mean = per_s(row.per_s?); bound = bound, unit = unit);
+    let peak =
+        row.peak_per_s.map(|peak| sentence!(" (busiest second {bound}{peak})", peak = per_s(peak); bound = bound));
+    Some(joined(mean, peak))
+}
+
+/// A sentence with what else there is to it.
+fn joined(said: Sentence, more: Option<Sentence>) -> Sentence {
+    match more {
+        Some(more) => said.and("", more),
+        None => said,
     }
 }
 
@@ -196,55 +211,87 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     let endpoint = report.endpoints.iter().find(seen)?;
     let missing = missing(report, row, endpoint);
     let rate = rate(row, missing.as_ref(), unit);
-    let mut evidence = vec![format!(
-        "{} on endpoint {} ({}), {}{}{}",
-        counted(row.transfers, "transfer"),
-        row.endpoint,
-        counted(row.bytes, "byte"),
-        if row.cut_transfers.unwrap_or(0) > 0 { "at least " } else { "" },
-        counted(row.datagrams_at_least, "datagram"),
-        match row.cut_transfers.unwrap_or(0) {
-            0 => String::new(),
-            1 => "; 1 transfer is cut in the capture".to_owned(),
-            cut => format!("; {} are cut in the capture", counted(cut, "transfer")),
-        },
-    )];
+    let (cut, transfers) = (row.cut_transfers.unwrap_or(0), row.transfers);
+    let least = if cut > 0 { "at least " } else { "" };
+    let what = sentence!(
+        "{transfers} on endpoint {endpoint} ({bytes}), {least}{datagrams}",
+        transfers = Figure::counted(transfers, transfers, "transfer"),
+        bytes = Figure::counted(row.bytes, row.bytes, "byte"),
+        datagrams = Figure::counted(row.datagrams_at_least, row.datagrams_at_least, "datagram");
+        endpoint = row.endpoint,
+        least = least
+    );
+    let cut_away = (cut > 0).then(|| {
+        let are = if cut == 1 { "is" } else { "are" };
+        sentence!("; {cut} {are} cut in the capture", cut = Figure::counted(cut, transfers, "transfer"); are = are)
+    });
+    let mut evidence = vec![joined(what, cut_away)];
     if let (Some(share), "out") = (row.ack_only_share, row.direction.as_str()) {
-        evidence.push(format!(
-            "{} of the {way} transfers carry nothing but TCP acknowledgements ({} of {})",
-            percent(share),
-            figure(row.ack_only_transfers),
-            figure(row.judged_transfers)
+        evidence.push(sentence!(
+            "{share} of the {way} transfers carry nothing but TCP acknowledgements ({acks} of {judged})",
+            share = Figure::share(share, row.judged_transfers, 0),
+            acks = Figure::count(row.ack_only_transfers, row.judged_transfers),
+            judged = Figure::total(row.judged_transfers);
+            way = way
         ));
     }
     evidence.extend(missing.map(|missing| missing.evidence));
     if let Some(share) = row.padding_share.filter(|share| *share >= 0.05) {
-        evidence.push(format!("{} of the bytes are padding", percent(share)));
+        evidence.push(sentence!("{padding} of the bytes are padding", padding = Figure::share(share, row.bytes, 0)));
     }
     let mean = row.at_least_per_transfer?;
-    let least = if row.cut_transfers.unwrap_or(0) > 0 { "at least " } else { "" };
+    let each = Figure::of(mean, "datagrams/transfer", transfers, 1);
+    let conclude = |code: &str, tone: &str, said: Sentence, end: &str| {
+        Some(verdict(&format!("{way}-{code}"), tone, device, joined(said, rate.clone()).with(end), evidence.clone()))
+    };
+    let upper = capital(way);
     if one_each {
-        let text =
-            format!("{} is {framing}: one datagram per {unit}{rate}. The framing has no aggregation.", capital(way));
-        return Some(verdict(&format!("{way}-one-each"), "neutral", device, text, evidence));
+        let said = sentence!(
+            "{way} is {framing}: {one} datagram per {unit}",
+            one = Figure::said(mean, "datagrams/transfer", transfers, "one");
+            way = upper,
+            framing = framing,
+            unit = unit
+        );
+        return conclude("one-each", "neutral", said, ". The framing has no aggregation.");
     }
     if row.framing == "realtek" {
-        let text = format!("{} is 802.11 frames with {framing}: {least}{mean:.1} per {unit}{rate}.", capital(way));
-        return Some(verdict(&format!("{way}-frames"), "neutral", device, text, evidence));
+        let said = sentence!(
+            "{way} is 802.11 frames with {framing}: {least}{mean} per {unit}",
+            mean = each;
+            way = upper,
+            framing = framing,
+            least = least,
+            unit = unit
+        );
+        return conclude("frames", "neutral", said, ".");
     }
     if !can {
         return None;
     }
-    if mean < NOT_AGGREGATED && row.cut_transfers.unwrap_or(0) * 10 < row.transfers {
+    if mean < NOT_AGGREGATED && cut * 10 < transfers {
         let tone = if way == "uplink" { "bad" } else { "neutral" };
-        let text = format!("{} is not aggregated: {mean:.1} datagram per {unit} ({framing}){rate}.", capital(way));
-        return Some(verdict(&format!("{way}-not-aggregated"), tone, device, text, evidence));
+        let said = sentence!(
+            "{way} is not aggregated: {mean} datagram per {unit} ({framing})",
+            mean = each;
+            way = upper,
+            unit = unit,
+            framing = framing
+        );
+        return conclude("not-aggregated", tone, said, ".");
     }
-    if row.most_datagrams <= 1 && row.cut_transfers.unwrap_or(0) == 0 {
+    if row.most_datagrams <= 1 && cut == 0 {
         return None;
     }
-    let text = format!("{} is aggregated: {least}{mean:.1} datagrams per {unit} ({framing}){rate}.", capital(way));
-    Some(verdict(&format!("{way}-aggregated"), "good", device, text, evidence))
+    let said = sentence!(
+        "{way} is aggregated: {least}{mean} datagrams per {unit} ({framing})",
+        mean = each;
+        way = upper,
+        least = least,
+        unit = unit,
+        framing = framing
+    );
+    conclude("aggregated", "good", said, ".")
 }
 
 /// A modem that takes IP packets is fed Ethernet frames.
@@ -257,39 +304,51 @@ fn misuse(device: &Device, traffic: &[&Traffic], endpoints: &[&Endpoint]) -> Opt
         return None;
     }
     let bulk_in: u64 = endpoints.iter().filter(|e| e.direction == "in" && e.transfer == "bulk").map(|e| e.bytes).sum();
-    let answers_in_ip =
-        traffic.iter().any(|row| row.direction == "in" && matches!(row.framing.as_str(), "raw-ip" | "qmap"));
+    let is_ip = |row: &Traffic| matches!(row.framing.as_str(), "raw-ip" | "qmap");
+    let answers_in_ip = traffic.iter().any(|row| row.direction == "in" && is_ip(row));
     let to_nobody = row.same_address_transfers == row.transfers;
     if !(answers_in_ip || (bulk_in == 0 && (to_nobody || device.kind == "qmi"))) {
         return None;
     }
-    let is_asked = endpoints.iter().any(|e| e.direction == "in" && e.transfer == "bulk" && e.submissions > 0);
-    let nothing = if is_asked {
-        "nothing came back on any bulk IN endpoint"
-    } else {
-        "no request to a bulk IN endpoint is in this capture, so what came back is not known"
-    };
-    let mut evidence = vec![format!(
-        "endpoint {}: {}, the first of {} bytes: an Ethernet header of 14 bytes, then an IP packet of {}",
-        row.endpoint,
-        counted(row.transfers, "transfer"),
-        row.first_transfer_bytes,
-        row.first_transfer_bytes.saturating_sub(14)
+    let asked = endpoints.iter().filter(|e| e.direction == "in" && e.transfer == "bulk").map(|e| e.submissions).sum();
+    let is_asked = asked > 0;
+    let transfers = row.transfers;
+    let mut evidence = vec![sentence!(
+        "endpoint {endpoint}: {transfers}, the first of {bytes} bytes: an Ethernet header of 14 bytes, then an IP packet of {packet}",
+        transfers = Figure::counted(transfers, transfers, "transfer"),
+        bytes = Figure::of(row.first_transfer_bytes as f64, "bytes", 1, 0),
+        packet = Figure::of(row.first_transfer_bytes.saturating_sub(ETHERNET) as f64, "bytes", 1, 0);
+        endpoint = row.endpoint
     )];
     if to_nobody {
-        evidence.push("each frame goes to the address that it comes from: no Ethernet peer is behind".to_owned());
+        evidence.push(sentence!(
+            "{each} frame goes to the address that it comes from: no Ethernet peer is behind",
+            each = Figure::said(row.same_address_transfers as f64, "count", transfers, "each")
+        ));
     }
     evidence.push(if answers_in_ip {
-        "what comes back is IP without an Ethernet header".to_owned()
+        let in_ip = traffic.iter().filter(|row| row.direction == "in" && is_ip(row)).map(|row| row.transfers).sum();
+        sentence!(
+            "what comes back is IP without an Ethernet header ({back})",
+            back = Figure::counted(in_ip, in_ip, "transfer")
+        )
+    } else if is_asked {
+        let nothing = Figure::said(0.0, "bytes", asked, "nothing");
+        sentence!("{nothing} came back on any bulk IN endpoint", nothing = nothing)
     } else {
-        nothing.to_owned()
+        let requests = endpoints.iter().map(|e| e.submissions).sum();
+        sentence!(
+            "{no} request to a bulk IN endpoint is in this capture, so what came back is not known",
+            no = Figure::said(0.0, "count", requests, "no")
+        )
     });
-    let text = format!(
-        "{} modem fed with Ethernet frames: the host sends IP packets behind a 14-byte Ethernet header, which a \
-         modem in raw-IP mode does not understand{}. Set the driver to raw IP (for qmi_wwan: write Y to \
+    let text = sentence!(
+        "{a} modem fed with Ethernet frames: the host sends IP packets behind a {header}-byte Ethernet header, which a \
+         modem in raw-IP mode does not understand{back}. Set the driver to raw IP (for qmi_wwan: write Y to \
          /sys/class/net/INTERFACE/qmi/raw_ip while it is down), or the modem to 802.3.",
-        if answers_in_ip { "Raw-IP" } else { "Perhaps a raw-IP" },
-        match (answers_in_ip, is_asked) {
+        header = Figure::of(ETHERNET as f64, "bytes", transfers, 0);
+        a = if answers_in_ip { "Raw-IP" } else { "Perhaps a raw-IP" },
+        back = match (answers_in_ip, is_asked) {
             (true, _) => "; it answers in bare IP",
             (false, true) => "; nothing came back in this capture",
             (false, false) => "; what it answers is not in this capture",
@@ -306,35 +365,34 @@ fn faults(report: &Report, device: &Device, traffic: &[&Traffic]) -> Option<Verd
         return None;
     }
     let transfers: u64 = rows.iter().map(|row| row.transfers).sum();
-    let mut evidence: Vec<String> = rows.iter().flat_map(|row| row.fault_examples.iter().cloned()).collect();
-    if missing > 0 {
-        evidence.push(format!(
-            "{} {} missing by sequence number",
-            counted(missing, "block"),
-            if missing == 1 { "is" } else { "are" }
-        ));
+    let examples: Vec<String> = rows.iter().flat_map(|row| row.fault_examples.iter().cloned()).collect();
+    let blocks = sentence!(
+        "{blocks} {are} missing by sequence number",
+        blocks = Figure::counted(missing, missing, "block");
+        are = if missing == 1 { "is" } else { "are" }
+    );
+    if faulty > 0 {
+        let text = sentence!(
+            "{faulty} of {transfers} {go} the rules of their framing.",
+            faulty = Figure::count(faulty, transfers),
+            transfers = Figure::counted(transfers, transfers, "transfer");
+            go = if faulty == 1 { "breaks" } else { "break" }
+        );
+        let evidence = if missing > 0 { vec![blocks] } else { Vec::new() };
+        return Some(verdict("framing-faults", "bad", device, text, evidence).quoting(examples));
     }
     let summary = &report.summary;
     let lost =
         summary.lost_submissions.unwrap_or(0) + summary.lost_completions + summary.dropped_by_capture.unwrap_or(0);
-    let lossy = lost > missing / 4;
-    let text = if faulty > 0 {
-        format!(
-            "{} of {} {} the rules of their framing.",
-            figure(faulty),
-            counted(transfers, "transfer"),
-            if faulty == 1 { "breaks" } else { "break" }
-        )
-    } else if lossy {
-        "Blocks are missing by their sequence numbers. The capture itself lost records, so they may just not be in it."
-            .to_owned()
+    let (tone, why) = if lost > missing / 4 {
+        ("neutral", ". The capture itself lost records, so they may just not be in it.")
     } else {
-        "Blocks are missing by their sequence numbers, although the capture has both ends of nearly all requests: their \
-         sender skipped the numbers, or they were lost on the way."
-            .to_owned()
+        let why =
+            ", although the capture has both ends of nearly all requests: their sender skipped the numbers, or they \
+                   were lost on the way.";
+        ("bad", why)
     };
-    let tone = if faulty == 0 && lossy { "neutral" } else { "bad" };
-    Some(verdict(if faulty > 0 { "framing-faults" } else { "missing-blocks" }, tone, device, text, evidence))
+    Some(verdict("missing-blocks", tone, device, blocks.with(why), Vec::new()))
 }
 
 fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
@@ -361,32 +419,32 @@ fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
     for endpoint in endpoints {
         for status in endpoint.statuses.iter().filter(|status| is_fault(endpoint, &status.name)) {
             count += status.count;
-            evidence.push(format!(
-                "endpoint {} ({} {}): {} {} ({}), {}",
-                endpoint.address,
-                endpoint.transfer,
-                endpoint.direction,
-                counted(status.count, "time"),
-                status.name,
-                status.code,
-                status.meaning
+            evidence.push(sentence!(
+                "endpoint {address} ({transfer} {direction}): {times} {status} ({code}), {meaning}",
+                times = Figure::counted(status.count, endpoint.completions, "time");
+                address = endpoint.address,
+                transfer = endpoint.transfer,
+                direction = endpoint.direction,
+                status = status.name,
+                code = status.code,
+                meaning = status.meaning
             ));
         }
     }
     let others = endpoints.iter().map(|endpoint| endpoint.errors).sum::<u64>().saturating_sub(count);
     if others > 0 {
-        evidence.push(format!(
-            "{} more did not succeed, which is no fault: a stall that says no to a request, or a device that left",
-            figure(others)
+        evidence.push(sentence!(
+            "{others} more did not succeed, which is no fault: a stall that says no to a request, or a device that left",
+            others = Figure::count(others, device.completions)
         ));
     }
     (count > 0).then(|| {
-        let text = format!(
-            "{} of {} of device {} ({}) ended with an error.",
-            figure(count),
-            counted(device.completions, "completed request"),
-            device.name,
-            device.kind_name
+        let text = sentence!(
+            "{count} of {requests} of device {name} ({kind}) ended with an error.",
+            count = Figure::count(count, device.completions),
+            requests = Figure::counted(device.completions, device.completions, "completed request");
+            name = device.name,
+            kind = device.kind_name
         );
         let tone = if count * 1000 < device.completions { "neutral" } else { "bad" };
         verdict("errors", tone, device, text, evidence)

@@ -7,8 +7,10 @@ Made by scripts/contract.py from docs/schema: change the structs in Rust instead
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from txop.present.document import Model
-from txop.present.report_parts import DamageNote, Window
+from txop.present.report_parts import DamageNote, Figure, Window
 
 
 class SdioRegister(Model):
@@ -532,7 +534,9 @@ class Verdict(Model):
     text: str
     """In words."""
     evidence: list[str]
-    """The figures it rests on."""
+    """What it rests on, in words."""
+    figures: list[Figure] = Field(default_factory=list)
+    """The figures of the text, then those of the evidence, each with its n."""
 
 
 class Limit(Model):

@@ -25,7 +25,8 @@ class Figure(Model):
     value: float
     """Its value in `unit`."""
     unit: str
-    """`count`, `%`, `µs`, `ms`, `s`, `Mbit/s`, `MPDUs/PPDU`, `MPDUs/bin`, `bytes`, `standard deviations`."""
+    """`count`, `record`, `%`, `µs`, `ms`, `s`, `Mbit/s`, `per second`, `MPDUs/PPDU`, `MPDUs/bin`,
+    `datagrams/transfer`, `packets/transfer`, `commands/packet`, `bytes`, `standard deviations`."""
     n: int
     """How many observations it is made of: the denominator of a count or share, the sample of a median."""
 

@@ -10,7 +10,7 @@ use super::security::security;
 use super::subject::{band_name, row, Seen, Subject, NO_CLAIM, NO_RATES};
 use crate::access_point::width_mhz;
 use crate::report::{Basis, CapabilityRow, Claim};
-use crate::sentence::{grouped, sentence, Figure, Sentence};
+use sentence::{grouped, sentence, Figure, Sentence};
 
 /// Puts claims and use side by side.
 pub fn rows(subject: &Subject<'_>) -> Vec<CapabilityRow> {

@@ -5,8 +5,8 @@ use wire::phy::Band;
 
 use super::peers::{Peers, MIN_CONTRADICTION, MIN_OCCASION};
 use crate::report::{Basis, CapabilityRow, Claim};
-use crate::sentence::{grouped, sentence, Figure};
 use crate::usage::Usage;
+use sentence::{grouped, sentence, Figure};
 
 /// What an audit is about. Usage counts frames that are not known to be damaged.
 #[derive(Clone, Copy, Debug)]

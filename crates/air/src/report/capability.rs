@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::sentence::Sentence;
+use sentence::Sentence;
 
 /// Claims and use of one station.
 #[derive(Clone, Debug, Serialize)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::RetryCount;
-use crate::sentence::Sentence;
+use sentence::Sentence;
 
 /// Stations that are links of one device by what they say themselves (IEEE 802.11be: multi-link device, MLD). What each link does
 /// is in `stations` and `links`, under its own address.

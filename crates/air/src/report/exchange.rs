@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::station::{Bar, Spread};
-use crate::sentence::Sentence;
+use sentence::Sentence;
 
 /// PPDUs of one transmitter to one receiver that solicit an immediate response, and what came.
 #[derive(Clone, Debug, Serialize)]

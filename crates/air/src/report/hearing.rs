@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::sentence::Sentence;
+use sentence::Sentence;
 
 /// Whether the silence of a capture is evidence of silence on the air.
 #[derive(Clone, Debug, Serialize)]

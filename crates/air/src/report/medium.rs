@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::station::{AirtimeKinds, RetryCount};
-use crate::sentence::Sentence;
+use sentence::Sentence;
 
 /// Airtime of everybody.
 #[derive(Clone, Debug, Serialize)]

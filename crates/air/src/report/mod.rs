@@ -32,7 +32,7 @@ pub use capture::report::DamageNote;
 use capture::report::Window;
 use serde::Serialize;
 
-use crate::sentence::Sentence;
+use sentence::Sentence;
 
 /// Name of the JSON document.
 pub const FORMAT: &str = "txop-air";

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::sentence::Sentence;
+use sentence::Sentence;
 
 /// How far the keys given went. `None` in the report when there were none.
 #[derive(Clone, Debug, Serialize)]

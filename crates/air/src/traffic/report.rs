@@ -7,7 +7,7 @@ use wire::phy::Mode;
 use super::{Cause, DhcpRow, Fate, FlowRow, Loss, Traffic};
 use crate::micros::us;
 use crate::report;
-use crate::sentence::{sentence, Figure, Sentence};
+use sentence::{sentence, Figure, Sentence};
 
 /// Rows of flows in a report.
 const MAX_ROWS: usize = 256;

@@ -2,7 +2,7 @@
 
 use super::{beside_retries, percent, RetriesOf};
 use crate::report::{AckVerdict, BlockAckFlow};
-use crate::sentence::{sentence, Figure, Sentence};
+use sentence::{sentence, Figure, Sentence};
 
 /// Left-out MPDUs below which nothing is said.
 const MIN_LEFT_OUT: u64 = 20;

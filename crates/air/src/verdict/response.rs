@@ -2,7 +2,7 @@
 
 use super::{beside_retries, many_retries, percent, RetriesOf};
 use crate::report::{AckVerdict, Exchange, ExchangeKind, ExchangeRate, Spread};
-use crate::sentence::{sentence, Figure, Sentence};
+use sentence::{sentence, Figure, Sentence};
 
 /// PPDUs of a rate below which its answered share means nothing.
 const MIN_PPDUS: u64 = 20;

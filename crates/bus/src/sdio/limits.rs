@@ -1,6 +1,7 @@
 //! What a command log cannot tell.
 
-use crate::conclusion::figure;
+use sentence::grouped;
+
 use crate::report::{Limit, Report};
 
 /// Everything that weakens or removes figures of the commands.
@@ -29,8 +30,8 @@ pub(crate) fn limits(report: &Report) -> Vec<Limit> {
             "sdio-cut",
             format!(
                 "The data of {} of {} commands {} not whole in the log.",
-                figure(sdio.cut_commands),
-                figure(sdio.commands),
+                grouped(sdio.cut_commands),
+                grouped(sdio.commands),
                 if sdio.cut_commands == 1 { "is" } else { "are" }
             ),
         );

@@ -1,6 +1,7 @@
 //! What the commands mean, in words.
 
-use crate::conclusion::{counted, figure, thousands};
+use sentence::{sentence, Figure, Sentence};
+
 use crate::report::{Report, Sdio, Spread, Verdict};
 
 /// Packets and commands below which nothing is concluded from a share.
@@ -19,62 +20,101 @@ pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
         .collect()
 }
 
-fn verdict(code: &str, tone: &str, text: String, evidence: Vec<String>) -> Verdict {
-    Verdict { code: code.to_owned(), tone: tone.to_owned(), device: None, text, evidence }
+fn verdict(code: &str, tone: &str, text: Sentence, evidence: Vec<Sentence>) -> Verdict {
+    Verdict::new(code, tone, None, text, evidence)
 }
 
-/// `, 62/s`, where there is a rate.
-fn rate(per_s: Option<f64>) -> String {
-    per_s.map_or_else(String::new, |rate| format!(", {}/s", thousands(rate)))
+/// `1,200 commands`.
+fn all(count: u64, one: &str) -> Figure {
+    Figure::counted(count, count, one)
+}
+
+/// The sentence with `, 62/s` behind it, where there is a rate.
+fn with_rate(said: Sentence, per_s: Option<f64>, n: u64) -> Sentence {
+    match per_s {
+        Some(per_s) => said.and(", ", sentence!("{per_s}/s", per_s = Figure::rounded(per_s, "per second", n))),
+        None => said,
+    }
 }
 
 /// `12.3 µs (n = 45)`: the median.
-fn median(spread: Option<Spread>) -> Option<String> {
-    spread.map(|spread| format!("{} µs (n = {})", thousands(spread.median), figure(spread.n)))
+fn median(spread: Option<Spread>) -> Option<Sentence> {
+    let spread = spread?;
+    Some(sentence!(
+        "{median} µs (n = {n})",
+        median = Figure::rounded(spread.median, "µs", spread.n),
+        n = Figure::total(spread.n)
+    ))
+}
+
+/// `35 % of them CMD52 (7 of 20)`.
+fn share_of_cmd52(sdio: &Sdio) -> Sentence {
+    let io = sdio.cmd52 + sdio.cmd53;
+    match sdio.cmd52_share {
+        Some(share) => sentence!(
+            "{share} of them CMD52 ({cmd52} of {io})",
+            share = Figure::share(share, io, 0),
+            cmd52 = Figure::count(sdio.cmd52, io),
+            io = Figure::total(io)
+        ),
+        None => {
+            sentence!("{none} of them CMD52 or CMD53", none = Figure::said(0.0, "count", sdio.commands, "none"))
+        }
+    }
 }
 
 fn commands(sdio: &Sdio) -> Verdict {
     let io = sdio.cmd52 + sdio.cmd53;
-    let cmd52 = match sdio.cmd52_share {
-        Some(share) => format!("{:.0} % of them CMD52 ({} of {})", 100.0 * share, figure(sdio.cmd52), figure(io)),
-        None => "none of them CMD52 or CMD53".to_owned(),
-    };
     let mut evidence = Vec::new();
-    for (word, size, commands, bytes) in [
+    for (way, size, commands, bytes) in [
         ("to the card", sdio.written_size_bytes, sdio.cmd53_writes, sdio.written_bytes),
         ("to the host", sdio.read_size_bytes, sdio.cmd53_reads, sdio.read_bytes),
     ] {
         if let Some(size) = size {
-            evidence.push(format!(
-                "{} CMD53 {word} ({}), {} bytes in the median and {} at most (n = {})",
-                figure(commands),
-                counted(bytes, "byte"),
-                thousands(size.median),
-                thousands(size.max),
-                figure(size.n)
+            evidence.push(sentence!(
+                "{commands} CMD53 {way} ({bytes}), {median} bytes in the median and {most} at most (n = {n})",
+                commands = Figure::total(commands),
+                bytes = all(bytes, "byte"),
+                median = Figure::rounded(size.median, "bytes", size.n),
+                most = Figure::rounded(size.max, "bytes", size.n),
+                n = Figure::total(size.n);
+                way = way
             ));
         }
     }
     let Some(packets) = &sdio.packets else {
-        let text = format!("{}{}, {cmd52}.", counted(sdio.commands, "command"), rate(sdio.commands_per_s));
-        return verdict("sdio-commands", "neutral", text, evidence);
+        let said = sentence!("{commands}", commands = all(sdio.commands, "command"));
+        let text = with_rate(said, sdio.commands_per_s, sdio.commands).and(", ", share_of_cmd52(sdio));
+        return verdict("sdio-commands", "neutral", text.ended(), evidence);
     };
-    for (word, packets, transfers, each) in [
+    for (way, packets, transfers, each) in [
         ("to the card", packets.to_card, packets.to_card_transfers, packets.per_transfer_to_card),
         ("to the host", packets.to_host, packets.to_host_transfers, packets.per_transfer_to_host),
     ] {
         if let Some(each) = each {
-            let (packets, transfers) = (counted(packets, "packet"), counted(transfers, "transfer"));
-            evidence.push(format!("{packets} {word} in {transfers}: {each:.1} in each"));
+            evidence.push(sentence!(
+                "{packets} {way} in {transfers}: {each} in each",
+                packets = all(packets, "packet"),
+                transfers = all(transfers, "transfer"),
+                each = Figure::of(each, "packets/transfer", transfers, 1);
+                way = way
+            ));
         }
     }
     let total = packets.to_card + packets.to_host;
     let Some(each) = packets.commands_per_packet else {
-        let text = format!("{}, {cmd52}, and no packet.", counted(io, "command"));
+        let said = sentence!("{commands}", commands = all(io, "command"));
+        let text = said.and(", ", share_of_cmd52(sdio)).with(", and no packet.");
         return verdict("sdio-commands", "neutral", text, evidence);
     };
     let is_mostly_cmd52 = total >= ENOUGH && sdio.cmd52 * 2 > io;
-    let text = format!("{} for {}: {each:.1} for each, {cmd52}.", counted(io, "command"), counted(total, "packet"));
+    let said = sentence!(
+        "{commands} for {packets}: {each} for each",
+        commands = all(io, "command"),
+        packets = all(total, "packet"),
+        each = Figure::of(each, "commands/packet", total, 1)
+    );
+    let text = said.and(", ", share_of_cmd52(sdio)).ended();
     verdict("sdio-commands-per-packet", if is_mostly_cmd52 { "bad" } else { "neutral" }, text, evidence)
 }
 
@@ -83,24 +123,25 @@ fn polling(sdio: &Sdio) -> Option<Verdict> {
     let idle = sdio.pending_reads_idle;
     let polls = sdio.pending_reads >= ENOUGH && idle as f64 >= POLLS * sdio.pending_reads as f64;
     polls.then(|| {
-        let text = format!(
-            "The host polls for interrupts: {} of {} reads of Interrupt Pending found nothing.",
-            figure(idle),
-            figure(sdio.pending_reads)
+        let text = sentence!(
+            "The host polls for interrupts: {idle} of {reads} reads of Interrupt Pending found nothing.",
+            idle = Figure::count(idle, sdio.pending_reads),
+            reads = Figure::total(sdio.pending_reads)
         );
-        verdict("sdio-polling", "bad", text, vec![format!("{} rose", counted(sdio.interrupts, "interrupt"))])
+        let rose = sentence!("{interrupts} rose", interrupts = all(sdio.interrupts, "interrupt"));
+        verdict("sdio-polling", "bad", text, vec![rose])
     })
 }
 
 fn errors(sdio: &Sdio) -> Option<Verdict> {
     (sdio.failed_transfers > 0).then(|| {
         let io = sdio.cmd52 + sdio.cmd53;
-        let text = format!(
-            "{} of {} CMD52 and CMD53 failed: {} refused, {} with a wrong CRC, the others without an answer.",
-            figure(sdio.failed_transfers),
-            figure(io),
-            figure(sdio.refused),
-            figure(sdio.wrong_crc)
+        let text = sentence!(
+            "{failed} of {io} CMD52 and CMD53 failed: {refused} refused, {wrong} with a wrong CRC, the others without an answer.",
+            failed = Figure::count(sdio.failed_transfers, io),
+            io = Figure::total(io),
+            refused = Figure::count(sdio.refused, sdio.failed_transfers),
+            wrong = Figure::count(sdio.wrong_crc, sdio.failed_transfers)
         );
         let tone = if sdio.failed_transfers * 1_000 < io { "neutral" } else { "bad" };
         verdict("sdio-errors", tone, text, Vec::new())
@@ -108,43 +149,58 @@ fn errors(sdio: &Sdio) -> Option<Verdict> {
 }
 
 fn times(sdio: &Sdio) -> Verdict {
-    let took = |name: &str, spread| median(spread).map(|median| format!("{name}: {median}"));
+    let took = |name: &str, spread| median(spread).map(|median| median.after(&format!("{name}: ")));
     let evidence =
         [took("CMD52", sdio.cmd52_took_us), took("CMD53", sdio.cmd53_took_us)].into_iter().flatten().collect();
     let text = match (median(sdio.took_us), median(sdio.turnaround_us)) {
         (Some(took), Some(turnaround)) => {
-            let busy = match (sdio.busy_us, sdio.span_us) {
-                (Some(busy), Some(span)) if span > 0.0 => format!(
-                    " A command was under way for {:.0} % of the time ({:.1} of {:.1} ms).",
-                    100.0 * busy / span,
-                    busy / 1_000.0,
-                    span / 1_000.0
-                ),
-                _ => String::new(),
-            };
             let answered = match sdio.took_us.filter(|took| took.median < AT_ONCE_US) {
-                Some(took) => format!("The controller answers at once (median 0.0 µs, n = {})", figure(took.n)),
-                None => format!("A command takes {took} in the median"),
+                Some(took) => sentence!(
+                    "The controller answers at once (median {median} µs, n = {n})",
+                    median = Figure::of(took.median, "µs", took.n, 1),
+                    n = Figure::total(took.n)
+                ),
+                None => took.after("A command takes ").with(" in the median"),
             };
-            format!("{answered}, the host takes {turnaround} until the next command.{busy}")
+            let text = answered.and(", the host takes ", turnaround).with(" until the next command.");
+            match busy(sdio) {
+                Some(busy) => text.and(" ", busy),
+                None => text,
+            }
         }
         (Some(took), None) => {
-            format!("A command takes {took} in the median; the host's time until the next can't be told.")
+            took.after("A command takes ").with(" in the median; the host's time until the next can't be told.")
         }
-        _ => "How long commands take can't be told, because the log has no times of them.".to_owned(),
+        _ => sentence!(
+            "How long commands take can't be told, because the log has {no} times of them.",
+            no = Figure::said(0.0, "count", sdio.commands, "no")
+        ),
     };
     verdict("sdio-turnaround", "neutral", text, evidence)
 }
 
+/// How much of the time a command was under way.
+fn busy(sdio: &Sdio) -> Option<Sentence> {
+    let (busy, span) = (sdio.busy_us?, sdio.span_us.filter(|span| *span > 0.0)?);
+    Some(sentence!(
+        "A command was under way for {share} of the time ({busy} of {span} ms).",
+        share = Figure::share(busy / span, sdio.commands, 0),
+        busy = Figure::of(busy / 1_000.0, "ms", sdio.commands, 1),
+        span = Figure::of(span / 1_000.0, "ms", sdio.commands, 1)
+    ))
+}
+
 fn interrupts(sdio: &Sdio) -> Verdict {
+    let counted = |n| with_rate(sentence!("{n}", n = all(n, "interrupt")), sdio.interrupts_per_s, n);
     let text = match (sdio.interrupts, median(sdio.interrupt_response_us)) {
-        (0, _) => "The card's interrupt line never rose.".to_owned(),
-        (n, None) => format!("{}{}.", counted(n, "interrupt"), rate(sdio.interrupts_per_s)),
-        (n, Some(response)) => format!(
-            "{}{}: the host's next command comes after {response} in the median.",
-            counted(n, "interrupt"),
-            rate(sdio.interrupts_per_s)
+        (0, _) => sentence!(
+            "The card's interrupt line {never} rose.",
+            never = Figure::said(0.0, "count", sdio.commands, "never")
         ),
+        (n, None) => counted(n).ended(),
+        (n, Some(response)) => {
+            counted(n).and(": the host's next command comes after ", response).with(" in the median.")
+        }
     };
     verdict("sdio-interrupts", "neutral", text, Vec::new())
 }
