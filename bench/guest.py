@@ -46,7 +46,7 @@ dut iperf3 -c 10.80.210.1 -t 2 -J >/txop/out/iperf3.json
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one run."""
+    """The cost of one run."""
 
     wall_s: float
     cpu_s: float
@@ -81,7 +81,7 @@ def guest(image: Image, script: str, mode: Mode, results: Path, *, chip: bool = 
 
 
 def image_cost(folder: Path) -> tuple[Cost, float]:
-    """Of an image made from packages that are there; and its size in MB."""
+    """The cost of an image made from packages that are there; and its size in MB."""
     folder.mkdir()
     (folder / "packages").symlink_to(default_cache() / "packages")
     made: list[Image] = []
@@ -95,7 +95,7 @@ def image_cost(folder: Path) -> tuple[Cost, float]:
 
 
 def hash_of(folder: Path) -> str:
-    """Of all files that a guest left."""
+    """The hash of all files that a guest left."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         digest.update(f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())

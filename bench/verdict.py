@@ -113,7 +113,7 @@ def measure(kind: str, blocks: int, campaigns: int, rng: np.random.Generator) ->
 
 
 def standard_error(share: float, n: int) -> float:
-    """Of a share of ``n``."""
+    """The standard error of a share of ``n``."""
     return math.sqrt(max(share * (1 - share), 1e-9) / n)
 
 

@@ -65,19 +65,19 @@ def txop(program: Path, plain_environment: dict[str, str]) -> RunTxop:
 
 @pytest.fixture(scope="session")
 def image() -> Image:
-    """Of guests: the image of the shipped lock for 6.12, or the reason why there is none here."""
+    """A guest's image by the shipped lock for 6.12, or the reason why there is none here."""
     return built_image("6.12")
 
 
 @pytest.fixture(scope="session")
 def image_of() -> Callable[[str], Image]:
-    """Of guests: the image of the shipped lock for a kernel series."""
+    """A guest's image by the shipped lock for a kernel series."""
     return built_image
 
 
 @pytest.fixture(scope="session")
 def chips() -> Path:
-    """Of guests: the program that is the virtual chips."""
+    """The program that is a guest's virtual chips."""
     return built_chips()
 
 

@@ -68,7 +68,7 @@ class FakeTarget:
         self.files: dict[str, bytes | list[bytes]] = {}
         self.written: dict[str, bytes] = {}
         self.programs: dict[str, str] = {}
-        """Of :meth:`find`; programs with an answer are there too."""
+        """What :meth:`find` finds; programs with an answer are there too."""
         self.ran: list[tuple[str, ...]] = []
         self.root: list[tuple[str, ...]] = []
         """Those of ``ran`` that asked for root."""

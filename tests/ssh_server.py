@@ -211,7 +211,7 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Of a process in its network and mount namespaces, for ``nsenter``."""
+        """The identifier of a process in its network and mount namespaces, for ``nsenter``."""
         assert self._process is not None, "the server does not run"
         return self._process.pid
 

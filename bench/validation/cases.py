@@ -126,7 +126,7 @@ class Case:
 
 
 def standard_error(values: list[float]) -> float | None:
-    """Of the mean; ``None`` for a single value."""
+    """The standard error of the mean; ``None`` for a single value."""
     return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
 
 

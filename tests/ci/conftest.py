@@ -56,7 +56,7 @@ class Played:
     fails_in: set[tuple[str, str]] = field(default_factory=set)
     """The same of an arm in one test."""
     log: dict[str, str] = field(default_factory=dict)
-    """Of the compiler."""
+    """What the compiler prints."""
     broken: dict[str, str] = field(default_factory=dict)
     """Arms that do not build, and why."""
     same: bool = False

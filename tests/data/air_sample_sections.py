@@ -386,6 +386,7 @@ class Sections:
             "series": series,
             "events": events if self.quality < 0.5 else events[1:],
             "events_sought": True,
+            "not_sought": None,
             "median_bins": len(series) - 2,
             "median_mbit_s": level,
             "variation": 0.21,

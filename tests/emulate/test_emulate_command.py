@@ -133,7 +133,7 @@ def test_tcp_fills_the_pipe_and_what_overflows_is_counted(emulate: Emulate) -> N
 
 
 def test_stations_reach_each_other_and_are_told_apart(emulate: Emulate) -> None:
-    """Of three stations two exchange packets through the access point's host? No: each with the server, by name."""
+    """Each of three stations exchanges packets with the server, by name."""
     script = 'ping -q -c 4 -i 0.1 "$TXOP_SERVER" && $TXOP_AT_SLOW ping -q -c 2 -i 0.1 "$TXOP_SERVER"; ip -4 -o addr'
     ran = emulate("cell", "--json", "--in", "fast-2", "--", "sh", "-c", script)
     assert ran.returncode == 0, ran.stderr

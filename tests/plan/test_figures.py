@@ -52,11 +52,11 @@ TRIAL = {
     "kernel_warnings", "hung_tasks", "slab_growth_kb", "vmalloc_growth_kb", "pages_growth_kb", "leaks",
     "kmemleak_objects", "recovered", "silence_s", "struck",
 }  # fmt: skip
-"""Of trials in a guest."""
+"""Figures of trials in a guest."""
 OF_STATIONS = {
     "airtime_percent", "aql_pending_ms", "txq_backlog_packets", "txq_drops_per_s", "chip_airtime_jain_index",
 }  # fmt: skip
-"""Of a guest's access point; see test_guest_access_point.py."""
+"""Figures of a guest's access point; see test_guest_access_point.py."""
 CHIP = {key for key in METRICS if key.startswith("chip_")}
 
 

@@ -39,6 +39,7 @@ mod network;
 mod packet;
 mod pipeline;
 mod ppdu;
+mod ppdu_time;
 mod rate_timeline;
 mod repeats;
 pub mod report;

@@ -82,10 +82,29 @@ pub fn build(link: &Link, direction: &str, medium: &Medium, hearing: &Hearing) -
         series: bins,
         events,
         events_sought: Some(sought.is_some()),
+        not_sought: sought.is_none().then(|| not_sought(rates.len(), median)),
         median_bins: Some(rates.len() as u64),
         median_mbit_s: median,
         variation: (mean > 0.0 && rates.len() > 1).then(|| variance.sqrt() / mean),
     })
+}
+
+/// Why events were not looked for, in `bins` of this median.
+fn not_sought(bins: usize, median: Option<f64>) -> Sentence {
+    let n = bins as u64;
+    match median.filter(|_| bins >= MIN_BINS) {
+        Some(median) => sentence!(
+            "the median ({median} Mbit/s) is below {least} Mbit/s, which leaves nothing to drop from",
+            median = Figure::of(median, "Mbit/s", n, 3),
+            least = Figure::of(MIN_MEDIAN_MBIT_S, "Mbit/s", n, 1)
+        ),
+        None => sentence!(
+            "{bins} between the first and the last {were} observed, and at least {least} are needed",
+            bins = Figure::counted(n, n, "bin"),
+            least = Figure::of(MIN_BINS as f64, "count", MIN_BINS as u64, 0);
+            were = if bins == 1 { "was" } else { "were" }
+        ),
+    }
 }
 
 /// What events are judged by.

@@ -305,6 +305,8 @@ class Steadiness(Model):
     events_sought: bool | None = None
     """Whether events were looked for: at least 10 observed bins beside the first and the last, and a median of 0.1
     Mbit/s."""
+    not_sought: Sentence | None = None
+    """Why events were not looked for; null where they were."""
     median_bins: int | None = None
     """Observed bins beside the first and the last, which median and variation are of."""
     median_mbit_s: float | None

@@ -107,7 +107,7 @@ class Task(_Table):
     task: Given
     priority: Annotated[int, Field(ge=0, le=1000)] | Literal["unknown", "none"] = "unknown"
     test_case: Text = ""
-    """Of the Wi-Fi Alliance, as the board has it."""
+    """The Wi-Fi Alliance's test case, as the board has it."""
     state: Given
     """In the words of whoever keeps the board."""
     claims: Literal["works", "does not work"] | None = None

@@ -23,7 +23,7 @@ class Module:
     sha256: str
     build_id: str | None
     warnings: tuple[str, ...]
-    """Of the compiler, without line numbers, which move."""
+    """The compiler's, without line numbers, which move."""
 
     @classmethod
     def of(cls, built: Built) -> Module:

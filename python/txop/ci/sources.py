@@ -37,7 +37,7 @@ class Sources:
     base: str
     """What the series is applied to, in words."""
     title: str
-    """Of the series: its only patch's, or how many there are and the first one's."""
+    """The title of the series: its only patch's, or how many there are and the first one's."""
     patches: tuple[SeriesPatch, ...]
     base_source: Path | None
     series_source: Path | None

@@ -144,6 +144,9 @@ pub struct Steadiness {
     /// Whether events were looked for: at least 10 observed bins beside the first and the last, and a median of 0.1 Mbit/s.
     #[serde(default)] // older documents lack it
     pub events_sought: Option<bool>,
+    /// Why events were not looked for; `None` where they were.
+    #[serde(default)] // older documents lack it
+    pub not_sought: Option<Sentence>,
     /// Observed bins beside the first and the last, which median and variation are of.
     #[serde(default)] // older documents lack it
     pub median_bins: Option<u64>,

@@ -57,7 +57,7 @@ _SIZES = (
 )  # fmt: skip
 """The first with which the mail is short enough."""
 _WITHOUT_REASONS = _Size(1, 4, 0)
-"""Of a series, whose verdict takes room, too."""
+"""For a series, whose verdict takes room, too."""
 
 _ASCII = str.maketrans({"−": "-", "–": "-", "…": "...", "µ": "u", "μ": "u", "×": "x", "·": "-", "±": "+/-", "∞": "inf"})
 
