@@ -18,7 +18,7 @@ from txop.arms.verify import Verified, verify_arm
 from txop.plan.access import without_access
 from txop.plan.arm import Arm
 from txop.plan.model import Plan
-from txop.targets.contract import TargetError, TargetLost, Targets
+from txop.targets.contract import TargetError, Targets, failures_to
 
 
 class Builds:
@@ -159,19 +159,11 @@ class LoadedArm:
         problems: list[str] = []
         while self._to_undo:
             step = self._to_undo[-1]
-            try:
+            with failures_to(problems):
                 await step.undo(self._session)
-            except TargetLost:
-                raise
-            except TargetError as error:
-                problems.append(str(error))
             self._to_undo.pop()
-        try:
+        with failures_to(problems):
             problems += await self._session.discard()
-        except TargetLost:
-            raise
-        except TargetError as error:
-            problems.append(str(error))
         return problems
 
     @property
@@ -222,7 +214,7 @@ class InitialState:
         """Load what was loaded when the campaign began; what could not be done, in words. Raises
         :class:`~txop.targets.contract.TargetLost`."""
         problems: list[str] = []
-        try:
+        with failures_to(problems):
             await clear_away(targets, plan)
             there = await loaded_modules(targets.dut) if self._found else {}
             for name in self._found or ():
@@ -230,10 +222,6 @@ class InitialState:
                     ran = await targets.dut.run(["modprobe", name], root=True, timeout_s=60.0)
                     if not ran.ok:
                         problems.append(f"{DUT}: {name} was loaded before, and could not be loaded again")
-        except TargetLost:
-            raise
-        except TargetError as error:
-            problems.append(str(error))
         return problems
 
 
@@ -247,14 +235,10 @@ async def undo_by_commands(targets: Targets, arm: Arm, plan: Plan) -> list[str]:
     """
     problems: list[str] = []
     for argv in (*plan.bring_up.down, *arm.unload):
-        try:
+        with failures_to(problems):
             ran = await targets.dut.run(argv, root=True, timeout_s=COMMAND_TIMEOUT_S)
             if not ran.ok:
                 problems.append(f"{DUT}: left by an earlier start: `{line(argv)}` {ended(ran)}")
-        except TargetLost:
-            raise
-        except TargetError as error:
-            problems.append(str(error))
     return problems
 
 

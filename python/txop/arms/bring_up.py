@@ -23,7 +23,7 @@ from txop.arms.steps import (
     wait_for_interface,
 )
 from txop.plan.model import Plan
-from txop.targets.contract import CommandTimeout, Running, TargetError, TargetLost, Targets
+from txop.targets.contract import CommandTimeout, Running, TargetError, TargetLost, Targets, failures_to
 
 DUT = "dut"
 CONFIG_BYTES = 1 << 20
@@ -108,23 +108,15 @@ class LinkUp:
         for commands in (self._down, self._after):
             while commands:
                 argv = commands[-1]
-                try:
+                with failures_to(problems):
                     ran = await dut.run(argv, root=True, timeout_s=COMMAND_TIMEOUT_S)
                     if not ran.ok and commands is self._down:
                         problems.append(f"{DUT}: `{line(argv)}` {await how_it_ended(dut, argv, ran)}")
-                except TargetLost:
-                    raise
-                except TargetError as error:
-                    problems.append(str(error))
                 commands.pop()
             if commands is self._down:
                 await self._stop_supplicant(problems)
-        try:
+        with failures_to(problems):
             problems += await session.discard()
-        except TargetLost:
-            raise
-        except TargetError as error:
-            problems.append(str(error))
         return problems
 
     async def _stop_supplicant(self, problems: list[str]) -> None:

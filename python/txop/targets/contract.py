@@ -7,7 +7,8 @@ and the progress display need nothing from the code that runs commands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -27,6 +28,21 @@ class TargetError(Exception):
 
 class TargetLost(TargetError):  # noqa: N818 - the target is lost
     """The way to the target is gone: SSH closed, host down, namespace vanished. Connecting again may bring it back."""
+
+
+@contextmanager
+def failures_to(problems: list[str]) -> Iterator[None]:
+    """A step of an undoing, after which the next one follows: how it failed goes to ``problems``.
+
+    Raises:
+        TargetLost: nothing more can be done until the target is back.
+    """
+    try:
+        yield
+    except TargetLost:
+        raise
+    except TargetError as error:
+        problems.append(str(error))
 
 
 class CommandTimeout(TargetError):  # noqa: N818
