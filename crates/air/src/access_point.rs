@@ -41,12 +41,12 @@ pub fn access_points(
     rows
 }
 
-/// With whom each access point exchanged unicast data.
+/// The stations with which each access point exchanged unicast data; another access point is none (a wireless bridge).
 fn served(claims: &Claims, links: &Links, is_ghost: &dyn Fn(u64) -> bool) -> HashMap<u64, HashSet<u64>> {
     let mut served: HashMap<u64, HashSet<u64>> = HashMap::new();
     for (_, link) in links.iter().filter(|(_, link)| link.mpdus > 0 && !link.ra.is_group()) {
         for (ap, station) in [(link.ta, link.ra), (link.ra, link.ta)] {
-            if claims.ap(ap).is_some() && !is_ghost(station.as_u64()) {
+            if claims.ap(ap).is_some() && claims.ap(station).is_none() && !is_ghost(station.as_u64()) {
                 served.entry(ap.as_u64()).or_default().insert(station.as_u64());
             }
         }

@@ -124,6 +124,9 @@ fn verb_of_one(words: &[&str], at: usize) -> Option<(usize, &'static str)> {
     let is_number = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
     let verb = match (words.get(at + 1), words.get(at + 2)) {
         (Some(&"of"), Some(whole)) if is_number(whole) => {
+            if words.get(at + 3).is_some_and(|word| VERBS.iter().any(|(many, _)| many == word)) {
+                return verb_at(words, at + 3);
+            }
             let between = words.iter().skip(at + 3).take(2).take_while(|word| BETWEEN.contains(word)).count();
             let noun = at + 3 + between;
             words.get(noun).filter(|word| NOUNS.iter().any(|(many, one)| many == *word || one == *word))?;
@@ -131,8 +134,12 @@ fn verb_of_one(words: &[&str], at: usize) -> Option<(usize, &'static str)> {
         }
         _ => at + 1,
     };
-    let (singular, rest) = replaced(words.get(verb)?, &VERBS)?;
-    rest.is_empty().then_some((verb, singular))
+    verb_at(words, verb)
+}
+
+fn verb_at(words: &[&str], place: usize) -> Option<(usize, &'static str)> {
+    let (singular, rest) = replaced(words.get(place)?, &VERBS)?;
+    rest.is_empty().then_some((place, singular))
 }
 
 /// The other form of a word, and the punctuation after it.
@@ -167,6 +174,7 @@ mod tests {
             said("1 of 40 data frames carry it, 2 of 40 frames carry"),
             "1 of 40 data frames carries it, 2 of 40 frames carry"
         );
+        assert_eq!(said("1 of 1 were answered, 1 of 12 were"), "1 of 1 was answered, 1 of 12 was");
         assert_eq!(said("of only 1 MPDUs (at least"), "of only 1 MPDU (at least");
     }
 
