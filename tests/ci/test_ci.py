@@ -365,8 +365,9 @@ def test_a_plan_that_is_written_is_the_plan_that_was_read(path):
     assert parse_plan(plan_text(loaded.plan).encode(), path).plan == loaded.plan
 
 
-def test_the_shipped_plan_is_a_plan_of_exact_guests():
-    loaded = load_plan(Path("examples/ci/plan.toml"))
+@pytest.mark.parametrize("path", sorted(Path("examples/ci").glob("*.toml")), ids=lambda path: path.stem)
+def test_the_shipped_plans_are_plans_of_exact_guests(path):
+    loaded = load_plan(path)
     assert ensure(loaded).problems == ()
     assert exact_guest(loaded.plan).driver == "rtl8xxxu"
 

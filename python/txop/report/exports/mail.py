@@ -152,7 +152,7 @@ class _Writer:
         yield from self._why(archive, result, answer.lines, size)
         yield ""
         for head, sentences in (
-            ("Set-up", _setup(archive, result)),
+            ("Set-up", _setup(archive, result, with_arms=cover is None)),
             ("Caveats", _caveats(result)),
             ("Attachments", _attachments(archive, cover)),
         ):
@@ -171,6 +171,8 @@ class _Writer:
             said = f"{why.test}: {'; '.join(why.facts[: size.facts])}." if why.has_figures and basis else why.text
             more = f" {len(known) - most} more in {_PAGE}." if at == most < len(known) else ""
             yield from self._filled(f"* {line.arm} vs {line.against}, {said}{more}")
+        if most == 1:
+            return  # what can't be told is on the page
         gaps = {why.missing for _, why in known[:most] if why.has_figures and basis and why.missing}
         for gap in sorted(gaps):
             yield from self._filled(f"* {gap}")
@@ -187,7 +189,27 @@ class _Writer:
         return [line.replace("\0", " ") for line in filled]
 
 
-def _setup(archive: Archive, result: CompareResult) -> Iterator[str]:
+def _setup(archive: Archive, result: CompareResult, *, with_arms: bool) -> Iterator[str]:
+    """Arms, unless a cover has named them; tests; machines."""
+    if with_arms:
+        yield _arms(result)
+    tests: dict[str, list[str]] = {}
+    for test in result.tests:
+        how = f"{test.length} after {test.warm_up_s:g} s of warm-up, {plural(len(test.blocks), 'block')}"
+        tests.setdefault(how, []).append(f"{test.name} ({test.kind})")
+    yield "; ".join(f"{', '.join(names)}: {how}" for how, names in list(tests.items())[:_MOST_ARMS])
+    machines: dict[str, list[str]] = {}
+    for each in targets(archive):
+        known = "; ".join(part for part in (_MARKS.sub("", each.what), each.driver) if part)
+        if not known and each.kind == "guest":
+            continue  # the device under test and its peer are one guest
+        kind = "" if each.kind == result.origin.value else f" ({each.kind})"
+        machines.setdefault(known[:_LONGEST] or "not available", []).append(f"{each.name}{kind}")
+    if machines:
+        yield "; ".join(f"{', '.join(names)}: {known}" for known, names in list(machines.items())[:_MOST_ARMS])
+
+
+def _arms(result: CompareResult) -> str:
     arms: list[str] = []
     known_patches: set[str] = set()
     for arm in result.arms:
@@ -201,19 +223,7 @@ def _setup(archive: Archive, result: CompareResult) -> Iterator[str]:
         about = "; ".join(part for part in ("baseline" if arm.name == result.baseline else "", title) if part)
         known = "; ".join(part for part in (about, listed(patches, 3)) if part)
         arms.append(f"{arm.name} ({known})" if known else arm.name)
-    yield ", ".join(arms[:_MOST_ARMS]) + (f" and {len(arms) - _MOST_ARMS} more arms" if len(arms) > _MOST_ARMS else "")
-    tests: dict[str, list[str]] = {}
-    for test in result.tests:
-        how = f"{test.length} after {test.warm_up_s:g} s of warm-up, {plural(len(test.blocks), 'block')}"
-        tests.setdefault(how, []).append(f"{test.name} ({test.kind})")
-    yield "; ".join(f"{', '.join(names)}: {how}" for how, names in list(tests.items())[:_MOST_ARMS])
-    machines: dict[str, list[str]] = {}
-    for each in targets(archive):
-        known = "; ".join(part for part in (_MARKS.sub("", each.what), each.driver) if part) or "not available"
-        kind = "" if each.kind == result.origin.value else f" ({each.kind})"
-        machines.setdefault(known[:_LONGEST], []).append(f"{each.name}{kind}")
-    if machines:
-        yield "; ".join(f"{', '.join(names)}: {known}" for known, names in list(machines.items())[:_MOST_ARMS])
+    return ", ".join(arms[:_MOST_ARMS]) + (f" and {len(arms) - _MOST_ARMS} more arms" if len(arms) > _MOST_ARMS else "")
 
 
 def _caveats(result: CompareResult) -> Iterator[str]:
@@ -230,7 +240,8 @@ def _caveats(result: CompareResult) -> Iterator[str]:
 
 
 def _attachments(archive: Archive, cover: Cover | None) -> Iterator[str]:
-    yield f"{_PAGE} (txop report ARCHIVE; every figure, interval and run)"
+    made = "" if cover is not None else "txop report ARCHIVE; "  # of a series, the page is there already
+    yield f"{_PAGE} ({made}every figure, interval and run)"
     digest = facts.plan_sha256(archive)
     yield f"plan.toml (sha256 {digest[:16]}...)" if digest else "plan.toml is not available"
     yield f"Again: {'; '.join(facts.reproduce(archive) if cover is None else cover.again)}"
