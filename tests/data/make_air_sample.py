@@ -162,6 +162,7 @@ class Sample(Sections):
                     due=(293.0, "count", 293),
                 ),
                 "doubts": [],
+                "no_proof": None,
                 "control_frames": 31_204,
                 "responses": 30_190,
                 "responses_without_frame": 212,

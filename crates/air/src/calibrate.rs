@@ -100,8 +100,8 @@ pub struct Calibration {
     /// The last four bytes of the frames are not an FCS, although the header says so: the receiver's flag decides.
     pub fcs_is_invented: bool,
     hypotheses: Vec<StampHypothesis>,
-    /// Median of what the gaps should be, µs.
-    expected_gap_us: Option<f64>,
+    /// Median of what the gaps are longer than each should be, µs.
+    offset_us: Option<f64>,
     reference: &'static str,
     overlaps: u64,
     overlap_checked: u64,
@@ -126,10 +126,11 @@ impl Calibration {
         self.hypotheses.iter().map(|hypothesis| hypothesis.pairs).max().unwrap_or(0)
     }
 
-    /// Median response gap, µs, what it should be, and the number of responses; `None` when gaps mean nothing.
-    pub fn median_gap_us(&self) -> Option<(f64, f64, u64)> {
+    /// By how much responses come later than each is expected, in the median, µs, and the number of responses; `None` when
+    /// gaps mean nothing.
+    pub fn offset_us(&self) -> Option<(f64, u64)> {
         let chosen = self.chosen()?;
-        Some((chosen.median_gap_us?, self.expected_gap_us?, chosen.pairs))
+        Some((self.offset_us?, chosen.pairs))
     }
 
     /// A frame's A-MPDU status means that it was part of an A-MPDU: some receivers put one on every HT frame, with the sequence
@@ -188,7 +189,7 @@ pub fn calibrate<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Calibra
         ambiguous_with: None,
         fcs_is_invented,
         hypotheses: Vec::new(),
-        expected_gap_us: None,
+        offset_us: None,
         reference,
         overlaps: 0,
         overlap_checked: 0,
@@ -445,11 +446,9 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
     let source = calibration.source;
     let mut errors: [Vec<f64>; 3] = Default::default();
     let mut gaps: [Vec<f64>; 3] = Default::default();
-    let mut expected: Vec<f64> = Vec::new();
     for pair in pairs(frames, calibration.grouping == Grouping::Reference) {
         let (frame, response) = (&pair.frame, pair.response);
         let Some(sifs) = sifs_us(frame) else { continue };
-        expected.push(sifs);
         for ((meaning, gaps), errors) in StampMeaning::ALL.into_iter().zip(&mut gaps).zip(&mut errors) {
             if let Some(gap) = gap_us(frame, response, source, meaning).filter(|gap| gap.abs() < 1000.0) {
                 gaps.push(gap);
@@ -489,14 +488,13 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
             runner_up = Some((index, score));
         }
     }
-    expected.sort_by(f64::total_cmp);
-    calibration.expected_gap_us = quantile(&expected, 0.5);
     let pairs = gaps[0].len().max(gaps[2].len());
     match best.and_then(|(index, _)| StampMeaning::ALL.get(index).map(|meaning| (index, *meaning))) {
         Some((index, meaning)) => {
             let share = calibration.hypotheses.get(index).and_then(|h| h.in_window).unwrap_or(0.0);
             let gaps = gaps.get(index).map(Vec::as_slice).unwrap_or_default();
             let n = gaps.len() as f64;
+            calibration.offset_us = errors.get(index).and_then(|errors| quantile(errors, 0.5));
             calibration.meaning = meaning;
             calibration.inferred = true;
             let tied = runner_up.filter(|(_, score)| best.is_some_and(|(_, first)| score - first < TIE_US));

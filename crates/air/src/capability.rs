@@ -51,11 +51,12 @@ pub fn audit(
 
     let all_peers = AllPeers::new(links, claims);
     let silent = Station::default();
+    let has_mesh = claims.has_mesh();
     let mut subjects: Vec<(MacAddr, bool, &Station)> = addresses
         .into_iter()
         .map(|address| {
             let station = stations.table.by_key(&address.as_u64()).unwrap_or(&silent);
-            let is_ap = claims.ap(address).is_some() || station.as_ap > 0;
+            let is_ap = claims.ap(address).is_some() || station.acts_as_ap(has_mesh);
             (address, is_ap, station)
         })
         .collect();

@@ -228,6 +228,11 @@ impl Claims {
         })
     }
 
+    /// Mesh stations announce themselves.
+    pub fn has_mesh(&self) -> bool {
+        self.aps.keys().any(|address| self.kind(MacAddr::from_u64(*address)) == Some("mesh"))
+    }
+
     /// What an address claims in a frame that was captured whole, as an access point or else as a station.
     pub fn any(&self, address: MacAddr) -> Option<&Capabilities> {
         let station = || self.stations.get(&address.as_u64()).filter(|claim| claim.is_whole);

@@ -70,6 +70,7 @@ struct Pending {
     ra: MacAddr,
     kind: FrameKind,
     asks: Asks,
+    is_null: bool,
     end_ns: i64,
     exact: bool,
     gap_valid: bool,
@@ -373,6 +374,7 @@ impl Matcher {
             ra: ppdu.ra,
             kind: ppdu.kind,
             asks,
+            is_null: ppdu.fc.is_null(),
             end_ns: ppdu.end_ns(),
             exact: ppdu.exact_start,
             gap_valid: ppdu.exact_duration || !ppdu.is_ampdu || (ppdu.saw_last && !holes),
@@ -422,6 +424,7 @@ fn forget(pending: &Pending, links: &mut Links) {
         stats.ppdus = stats.ppdus.saturating_sub(1);
         let kind = stats.kind(pending.asks);
         kind.ppdus = kind.ppdus.saturating_sub(1);
+        kind.nulls = kind.nulls.saturating_sub(pending.is_null.into());
         if let Some(rate) = stats.rate(pending.asks, pending.mode.key()) {
             rate.ppdus = rate.ppdus.saturating_sub(1);
         }

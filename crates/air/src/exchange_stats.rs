@@ -209,6 +209,16 @@ impl ExchangeStats {
         self.ppdus
     }
 
+    /// RTS.
+    pub fn rts(&self) -> u64 {
+        self.rts
+    }
+
+    /// PPDUs with data that were answered.
+    pub fn data_answered(&self) -> u64 {
+        self.kinds.get(Asks::Data as usize).map_or(0, |stats| stats.answered)
+    }
+
     /// PPDUs with data; those of them that were neither answered nor sent again, and those sent again for want of an answer.
     pub fn data_without_response(&self) -> (u64, u64, u64) {
         let stats = self.kinds.get(Asks::Data as usize).copied().unwrap_or_default();

@@ -84,7 +84,7 @@ pub fn find(stations: &Stations, fcs_known: bool) -> Vec<Verdict> {
             let rare = count >= MIN_RATIO * frames(station);
             // Access points number their networks by flipping the locally administered bit or the last bits; they
             // announce themselves, ghosts do not.
-            if rare && distance <= MAX_DISTANCE_UNCHECKED && station.as_ap == 0 && station.responses == 0 {
+            if rare && distance <= MAX_DISTANCE_UNCHECKED && !station.acts_as_ap(false) && station.responses == 0 {
                 let reason = format!(
                     "no FCS to check: {} frame{}, {distance} bit{} from {other} ({count} frames)",
                     frames(station),

@@ -41,11 +41,6 @@ pub fn is_beyond(heard: u64, due: u64) -> bool {
     heard > due + 1 + due / 100
 }
 
-/// Beacons of a station that came through the air.
-fn received(station: &Station) -> u64 {
-    station.beacons.saturating_sub(station.own_beacons)
-}
-
 /// Beacons of one access point.
 #[derive(Clone, Debug)]
 struct Raster {
@@ -60,7 +55,7 @@ impl Raster {
     fn new(address: MacAddr, station: &Station, claims: &Claims) -> Self {
         let (first_ns, last_ns) = station.beacon_span_ns;
         let interval_tu = claims.ap(address).and_then(|claim| claim.interval_tu());
-        Self { address, interval_tu, beacons: received(station), first_ns, last_ns }
+        Self { address, interval_tu, beacons: station.heard_beacons, first_ns, last_ns }
     }
 
     fn due(&self) -> u64 {
@@ -90,6 +85,9 @@ pub struct Listener {
     span_ns: Option<(i64, i64)>,
     responses: u64,
     orphans: u64,
+    ppdus: u64,
+    /// Those of `ppdus` that are data or control frames.
+    beside: u64,
 }
 
 impl Listener {
@@ -98,6 +96,8 @@ impl Listener {
     pub fn ppdu(&mut self, ppdu: &Ppdu, role: Role) {
         let (first, last) = self.span_ns.unwrap_or((ppdu.start_ns, ppdu.start_ns));
         self.span_ns = Some((first.min(ppdu.start_ns), last.max(ppdu.start_ns)));
+        self.ppdus += 1;
+        self.beside += u64::from(!matches!(role, Role::Beacon | Role::Management | Role::Damaged));
         match role {
             Role::Data if ppdu.fc.to_ds() != ppdu.fc.from_ds() => {
                 let mpdus = ppdu.mpdus.len() as u64;
@@ -119,6 +119,56 @@ impl Listener {
         self.span_ns.map_or(0, |(first, last)| last.saturating_sub(first))
     }
 
+    /// Why no beacons show that the sniffer was listening. `best`: the raster with most beacons.
+    fn no_proof(&self, best: Option<&Raster>, sends_beacons: bool) -> Sentence {
+        let Some(best) = best else {
+            return sentence!(
+                "{no} undamaged beacon of an access point of 2.4, 5 or 6 GHz was received{but}",
+                no = Figure::said(0.0, "count", self.ppdus, "no");
+                but = if sends_beacons { ", other than those that this machine sent itself" } else { "" }
+            );
+        };
+        let heard = || Figure::counted(best.beacons, best.beacons.max(best.due()), "beacon");
+        let were = if best.due() == 1 { "was" } else { "were" };
+        if !best.is_one() {
+            return sentence!(
+                "{heard} of {who} are in it, where {due} {were} due: it announces several networks, frames are in the capture more than \
+                 once, or its times are not true",
+                heard = heard(),
+                due = Figure::total(best.due());
+                who = best.address,
+                were = were
+            );
+        }
+        if best.due() < MIN_DUE {
+            return sentence!(
+                "no access point was heard long enough to show that the sniffer was listening ({heard} of {who}, where {due} {were} \
+                 due; at least {least} have to be due)",
+                heard = heard(),
+                due = Figure::total(best.due()),
+                least = Figure::total(MIN_DUE);
+                who = best.address,
+                were = were
+            );
+        }
+        if best.heard_share() < HEARD {
+            return sentence!(
+                "no access point was heard throughout (best {heard} of {who}, where {due} were due between the first and the last)",
+                heard = heard(),
+                due = Figure::total(best.due());
+                who = best.address
+            );
+        }
+        let seconds = |ns: i64| Figure::of(ns as f64 / 1e9, "s", best.beacons, 1);
+        sentence!(
+            "no access point was heard throughout (best {heard} of {who}, in {part} of {observed} s)",
+            heard = heard(),
+            part = seconds(best.last_ns - best.first_ns),
+            observed = seconds(self.span_ns());
+            who = best.address
+        )
+    }
+
     /// What the capture shows of its own hearing. `pair`: the two stations that the report explains; `totals`: the accounts of the
     /// channel.
     pub fn report(
@@ -131,13 +181,16 @@ impl Listener {
         totals: &Totals,
     ) -> Hearing {
         let observed_ns = self.span_ns();
-        let sent = stations.table.iter().filter(|(_, station)| received(station) > 0);
-        let of_each = sent.map(|(address, station)| (MacAddr::from_u64(*address), station));
+        let sent = stations.table.iter().filter(|(_, station)| station.heard_beacons > 0);
+        // The stations of an IBSS take turns (11.1.3.5): what one of them sends has no raster.
+        let of_each = sent
+            .map(|(address, station)| (MacAddr::from_u64(*address), station))
+            .filter(|(address, _)| claims.kind(*address) != Some("ibss"));
         // With several intervals there is no single raster, so how many were due is not known.
         let changed = |address: MacAddr| claims.ap(address).is_some_and(ApClaim::has_several_intervals);
         let (irregular, regular): (Vec<_>, Vec<_>) = of_each.partition(|(address, _)| changed(*address));
         let beacon_senders = (irregular.len() + regular.len()) as u64;
-        let irregular = irregular.into_iter().max_by_key(|(address, station)| (received(station), *address));
+        let irregular = irregular.into_iter().max_by_key(|(address, station)| (station.heard_beacons, *address));
         let mut rasters: Vec<Raster> =
             regular.into_iter().map(|(address, station)| Raster::new(address, station, claims)).collect();
         rasters.sort_by(|a, b| b.beacons.cmp(&a.beacons).then(a.address.cmp(&b.address)));
@@ -181,7 +234,7 @@ impl Listener {
         if let (Some((who, station)), true) = (irregular, rasters.is_empty()) {
             doubts.push(sentence!(
                 "the {beacons} beacons of {who} name more than one interval, so how many were due cannot be told",
-                beacons = Figure::total(received(station));
+                beacons = Figure::total(station.heard_beacons);
                 who = who
             ));
         }
@@ -194,8 +247,9 @@ impl Listener {
             ));
         }
         let exchanges = || links.iter().filter_map(|(_, link)| link.exchange.as_ref());
-        let (asking, answered) = exchanges()
-            .fold((0, 0), |(asking, answered), stats| (asking + stats.asking(), answered + stats.answered()));
+        let asking: u64 = exchanges().map(|stats| stats.asking()).sum();
+        // Management goes to scanners, too, who are gone before they answer; what was sent again had no answer.
+        let answered: u64 = exchanges().map(|stats| stats.data_answered()).sum();
         let (data, unanswered, again) = exchanges().fold((0, 0, 0), |(data, unanswered, again), stats| {
             let (of_data, not_resent, resent) = stats.data_without_response();
             (data + of_data, unanswered + not_resent, again + resent)
@@ -205,19 +259,19 @@ impl Listener {
                 "no control frame is in it, although {asking} PPDUs ask for a response: they were filtered out or not recorded",
                 asking = Figure::total(asking)
             ));
-        } else if asking >= MIN_FRAMES && answered * 2 < asking {
+        } else if answered + unanswered >= MIN_FRAMES && answered < unanswered {
             doubts.push(sentence!(
-                "{answered} of {asking} PPDUs that ask for a response have one in it ({share})",
-                asking = Figure::total(asking),
-                answered = Figure::count(answered, asking),
-                share = Figure::percent(answered, asking, 0)
+                "{answered} of {asking} PPDUs of data and Null frames that were not sent again have a response in it ({share})",
+                asking = Figure::total(answered + unanswered),
+                answered = Figure::count(answered, answered + unanswered),
+                share = Figure::percent(answered, answered + unanswered, 0)
             ));
         }
         // Who gets no response sends again, until it gives up: who does not was answered.
         if data >= MIN_FRAMES && unanswered as f64 > ORPHANS * data as f64 && unanswered * 4 > again && self.control > 0
         {
             doubts.push(sentence!(
-                "{unanswered} of {data} PPDUs with data ({share}) have no response in it and were not sent again, as if they had been answered",
+                "{unanswered} of {data} PPDUs of data and Null frames ({share}) have no response in it and were not sent again, as if they had been answered",
                 unanswered = Figure::count(unanswered, data),
                 data = Figure::total(data),
                 share = Figure::percent(unanswered, data, 0)
@@ -243,7 +297,7 @@ impl Listener {
         }
         let Totals { unseen, idle_ns, damaged_ns, .. } = *totals;
         // The damaged frames of a capture may be the missing attempts.
-        if unseen.mpdus >= MIN_FRAMES && (unseen.ns - damaged_ns) as f64 > UNSEEN * idle_ns as f64 {
+        if unseen.ppdus >= MIN_FRAMES && (unseen.ns - damaged_ns) as f64 > UNSEEN * idle_ns as f64 {
             doubts.push(sentence!(
                 "the earlier attempts of {unseen} of {mpdus} data MPDUs ({share}), which carry the retry bit, are not in it; sent again \
                  they took {seconds} s, and nothing was captured for {idle} s",
@@ -263,8 +317,17 @@ impl Listener {
                 who = raster.address
             )
         });
+        // A filter for beacons leaves their whole raster and nothing else.
+        let only_beacons = (self.beside < MIN_FRAMES).then(|| {
+            sentence!(
+                "only {beside} of {ppdus} PPDUs in it are data or control frames, as where the others were filtered out",
+                beside = Figure::count(self.beside, self.ppdus),
+                ppdus = Figure::total(self.ppdus)
+            )
+        });
         Hearing {
-            silence_is_evidence: doubts.is_empty() && proof.is_some(),
+            silence_is_evidence: doubts.is_empty() && proof.is_some() && only_beacons.is_none(),
+            no_proof: if proof.is_none() { Some(self.no_proof(rasters.first(), sends_beacons)) } else { only_beacons },
             proof,
             doubts,
             control_frames: self.control,

@@ -6,6 +6,7 @@ use crate::calibrate::{Calibration, ClockSource, Grouping};
 use crate::link::Links;
 use crate::medium::Medium;
 use crate::report::{Hearing, Limit};
+use crate::station::Stations;
 use crate::summary::{Counts, Source};
 use sentence::{sentence, Figure, Sentence};
 
@@ -44,6 +45,8 @@ pub struct Known<'a> {
     pub main_interface: u32,
     /// All links.
     pub links: &'a Links,
+    /// All stations.
+    pub stations: &'a Stations,
     /// The channel's accounts.
     pub medium: &'a Medium,
     /// First to last frame of the main interface, ns.
@@ -145,11 +148,15 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
         return Some(Limit::new(
             "airtime-exceeds-time",
             sentence!(
-                "{frames} frames would take {modelled} s at the rates that the capture claims, in {span} s: either the rates or the \
-                 times are not true (frames of a simulated radio take no time)",
+                "{frames} frames would take {modelled} s at the rates that the capture claims, in {span} s: {why} (frames of a simulated radio take no time)",
                 frames = Figure::total(ppdus),
                 modelled = Figure::of(modelled_ns as f64 / 1e9, "s", ppdus, 1),
-                span = Figure::of(known.span_ns as f64 / 1e9, "s", ppdus, 1)
+                span = Figure::of(known.span_ns as f64 / 1e9, "s", ppdus, 1);
+                why = if known.counts.channels() > 1 {
+                    "the rates or the times are not true, or channels were captured at the same time, of which --channel gives one"
+                } else {
+                    "either the rates or the times are not true"
+                }
             ),
             TIMED,
         ));
@@ -251,16 +258,16 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             )
         };
         limits.push(Limit::new("stamps-not-calibrated", said, affects));
-    } else if let Some((gap, sifs, pairs)) = calibration.median_gap_us() {
-        if pairs >= MIN_GAPS && (gap - sifs).abs() > ODD_GAP_US {
+    } else if let Some((offset, pairs)) = calibration.offset_us() {
+        if pairs >= MIN_GAPS && offset.abs() > ODD_GAP_US {
             limits.push(Limit::new(
                 "odd-gap",
                 sentence!(
-                    "the median response gap is {gap} µs where SIFS is {sifs} µs (n={pairs}): the stamps, or the durations computed, are off \
-                     by that much; response delays compare with each other, not with SIFS",
-                    gap = Figure::of(gap, "µs", pairs, 1),
-                    sifs = Figure::of(sifs, "µs", pairs, 0),
-                    pairs = Figure::total(pairs)
+                    "responses come {offset} µs {when} than expected in the median (n={pairs}): the stamps, or the durations computed, are \
+                     off by that much; response delays compare with each other, not with SIFS",
+                    offset = Figure::of(offset.abs(), "µs", pairs, 1),
+                    pairs = Figure::total(pairs);
+                    when = if offset > 0.0 { "later" } else { "earlier" }
                 ),
                 &["response delay", "inter-frame spaces"],
             ));
@@ -446,14 +453,15 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let Known { counts, medium, .. } = known;
     let channels = counts.channels();
     let n = counts.frames();
-    if let Some(sentence) = one_direction(known.links) {
+    if let Some(sentence) = one_direction(known.links, known.stations) {
         limits.push(Limit::new("one-direction", sentence, &["exchanges", "Block Ack accounting", "waterfall"]));
     }
     if channels > 1 {
         limits.push(Limit::new(
             "hopping",
             sentence!(
-                "frames were heard on {channels} channels: time away from a channel is not observed",
+                "frames were heard on {channels} channels: gaps across a change of the channel are not observed, and time on one channel \
+                 counts for all; --channel gives one alone",
                 channels = Figure::total(channels)
             ),
             &["airtime", "waterfall", "steadiness"],
@@ -470,9 +478,9 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     let totals = medium.totals();
-    let is_much = |ns: i64| known.disorder.is_none() && channels <= 1 && ns.saturating_mul(20) > totals.observed_ns;
+    let is_much = |ns: i64| known.disorder.is_none() && ns.saturating_mul(20) > totals.observed_ns;
     let share = |ns: i64| ns as f64 / totals.observed_ns.max(1) as f64;
-    if is_much(totals.hopped_ns) {
+    if channels <= 1 && is_much(totals.hopped_ns) {
         let (here, all) = counts.on_main_channel();
         limits.push(Limit::new(
             "hopping",
@@ -573,14 +581,26 @@ fn copies(known: &Known<'_>, limits: &mut Vec<Limit>) {
 }
 
 /// The busiest link's receiver sends no data frame and no Block Ack back: its side was not heard.
-fn one_direction(links: &Links) -> Option<Sentence> {
+fn one_direction(links: &Links, stations: &Stations) -> Option<Sentence> {
     let busiest = links.iter().map(|(_, link)| link).filter(|l| !l.ra.is_group()).max_by_key(|l| l.mpdus)?;
     if busiest.mpdus < 20 {
         return None;
     }
     let back = links.by_key(&(busiest.ra.as_u64(), busiest.ta.as_u64())).map_or(0, |link| link.frames);
     let answered = busiest.exchange.as_ref().is_some_and(|stats| stats.answered() > 0);
+    let others = stations.table.by_key(&busiest.ra.as_u64()).map_or(0, |station| station.sent);
     (back == 0 && !answered).then(|| {
+        if others > 0 {
+            return sentence!(
+                "{mpdus} data MPDUs of {ta} to {ra} are in it, but of the {sent} frames of {ra} none goes to {ta} ({back}), nor does a \
+                 response",
+                mpdus = Figure::total(busiest.mpdus),
+                sent = Figure::total(others),
+                back = Figure::count(0, others);
+                ta = busiest.ta,
+                ra = busiest.ra
+            );
+        }
         sentence!(
             "of {ta} and {ra} only the first was heard ({mpdus} data MPDUs, {back} frames the other way)",
             mpdus = Figure::total(busiest.mpdus),

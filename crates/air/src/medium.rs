@@ -32,6 +32,10 @@ const SILENCE_NS: i64 = 250_000_000;
 const SILENCE_TENTHS: i64 = 25;
 /// Beacons from which their absence says something.
 const MIN_BEACONS: u64 = 10;
+/// Data within so long of the first may repeat what was sent before it: a driver gives up sooner.
+const BEGINNING_NS: i64 = 500_000_000;
+/// Silences kept until there are beacons enough to say what they are.
+const MAX_SILENCES: usize = 256;
 /// Longer than this no driver sits on an MPDU that it has to repeat; the sender had other reasons.
 const MAX_QUEUED_NS: i64 = 50_000_000;
 
@@ -114,6 +118,8 @@ fn phy_index(mode: &Mode) -> usize {
 pub struct Medium {
     gaps_usable: bool,
     cursor_ns: Option<i64>,
+    /// The first PPDU with data.
+    first_ns: Option<i64>,
     frequency_mhz: Option<u16>,
     /// Frames on a channel that is not analysed were heard since the latest PPDU.
     was_away: bool,
@@ -126,6 +132,8 @@ pub struct Medium {
     idle_ns: i64,
     /// The part of `idle_ns` in long silences before there were beacons enough to say that their absence says something.
     early_silence_ns: i64,
+    /// Where they are.
+    early_silences: Vec<(i64, i64)>,
     all: SpentNs,
     management_ns: i64,
     damaged_ns: i64,
@@ -159,6 +167,7 @@ impl Medium {
         Self {
             gaps_usable,
             cursor_ns: None,
+            first_ns: None,
             frequency_mhz: None,
             was_away: false,
             was_heard: false,
@@ -167,6 +176,7 @@ impl Medium {
             hopped_ns: 0,
             idle_ns: 0,
             early_silence_ns: 0,
+            early_silences: Vec::new(),
             all: SpentNs::default(),
             management_ns: 0,
             damaged_ns: 0,
@@ -248,12 +258,15 @@ impl Medium {
         let end_ns = if ppdu.exact_start { ppdu.end_ns().max(start_ns) } else { start_ns + duration };
         let gap = start_ns - cursor;
         let mut ifs = 0;
-        self.beacons += u64::from(role == Role::Beacon);
+        self.beacons += u64::from(role == Role::Beacon && !ppdu.own);
         if self.beacons == MIN_BEACONS {
             let silence = std::mem::take(&mut self.early_silence_ns);
             self.idle_ns -= silence;
             self.observed_ns -= silence;
             self.unobserved_ns += silence;
+            for (from, to) in std::mem::take(&mut self.early_silences) {
+                self.busy.add_interval(from, to, |ns| BusySum { blind: ns, ..BusySum::default() });
+            }
         }
         let is_silence = !std::mem::take(&mut self.was_heard) && gap > self.silence_ns();
         if hopped || (is_silence && self.beacons >= MIN_BEACONS) {
@@ -269,7 +282,10 @@ impl Medium {
                 self.damaged_ns += gap - ifs;
             } else {
                 self.idle_ns += gap - ifs;
-                self.early_silence_ns += if is_silence { gap - ifs } else { 0 };
+                if is_silence && self.early_silences.len() < MAX_SILENCES {
+                    self.early_silence_ns += gap - ifs;
+                    self.early_silences.push((cursor, start_ns));
+                }
             }
         }
         self.cursor_ns = Some(start_ns);
@@ -287,7 +303,10 @@ impl Medium {
         if role == Role::Data {
             self.full = SpentNs::default();
             split_data(ppdu, duration, &mut self.full);
-            self.unseen.add(ppdu, duration);
+            // What the first of them repeat may have been sent before the part that is looked at.
+            if start_ns - *self.first_ns.get_or_insert(start_ns) > BEGINNING_NS {
+                self.unseen.add(ppdu, duration);
+            }
             if let Some(link) = owner.and_then(|row| links.get_mut(row)) {
                 if ppdu.mode.is_to_several() {
                     link.units.add(ppdu);
@@ -599,6 +618,11 @@ impl Medium {
                 .collect(),
             bin_us: us(width),
         }
+    }
+
+    /// Airtime of beacons, and of all other management, ns.
+    pub fn management_ns(&self) -> (i64, i64) {
+        (self.kinds.beacon, self.kinds.management)
     }
 
     /// The accounts that a waterfall needs beside its two links.

@@ -75,6 +75,8 @@ pub struct Ppdu {
     pub sig_b: SigB,
     /// Channel.
     pub frequency_mhz: Option<u16>,
+    /// The capturing machine sent it itself.
+    pub own: bool,
     /// Every frame in it is damaged.
     pub all_bad: bool,
     /// MPDUs in order.
@@ -137,6 +139,7 @@ impl Ppdu {
             allocation: None,
             sig_b: SigB::default(),
             frequency_mhz: None,
+            own: false,
             all_bad: true,
             mpdus: Vec::new(),
             psdu_len: 0,
@@ -166,6 +169,7 @@ impl Ppdu {
         self.ta = frame.ta();
         self.kind = frame.header.fc.kind();
         self.fc = frame.header.fc;
+        self.own = frame.radio.own_transmission;
         self.mode = frame.radio.mode;
         self.allocation = frame.radio.allocation;
         self.sig_b = frame.radio.sig_b;

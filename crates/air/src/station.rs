@@ -231,9 +231,13 @@ pub struct Station {
     pub beacon_span_ns: (i64, i64),
     /// Those of its beacons that the capturing machine sent itself: they show nothing of what it heard.
     pub own_beacons: u64,
+    /// Beacons that came through the air to the interface whose channel the medium's accounts are of.
+    pub heard_beacons: u64,
     /// Usable frames sent as an AP would (FromDS without ToDS), or beacons, probe and association responses; and association
     /// requests received.
     pub as_ap: u64,
+    /// Data to groups from a distribution system, as access points send it, and mesh stations.
+    pub from_ds_group: u64,
     /// Usable frames sent that only a station sends: data, management, PS-Poll. Responses and RTS come from either side.
     pub as_any: u64,
     /// Damaged management frames with this address both as transmitter and as BSSID: damage does not hit two fields alike.
@@ -286,6 +290,13 @@ pub struct Stations {
     pub timeline: RateTimeline,
 }
 
+impl Station {
+    /// It behaves as an access point does. `has_mesh`: mesh stations were heard.
+    pub fn acts_as_ap(&self, has_mesh: bool) -> bool {
+        self.as_ap > 0 || (self.from_ds_group > 0 && !has_mesh)
+    }
+}
+
 impl Stations {
     /// An empty table.
     pub fn new() -> Self {
@@ -299,7 +310,7 @@ impl Stations {
 
     /// Counts a frame for its transmitter.
     #[inline]
-    pub fn sent(&mut self, row: u32, frame: &Frame, at_ns: i64) {
+    pub fn sent(&mut self, row: u32, frame: &Frame, at_ns: i64, is_main: bool) {
         let Self { table, timeline } = self;
         let Some(station) = table.get_mut(row) else { return };
         let fc = frame.header.fc;
@@ -327,10 +338,14 @@ impl Stations {
         }
         let kind = fc.kind();
         if matches!(kind, FrameKind::Beacon) {
-            let first = if station.beacons == 0 { at_ns } else { station.beacon_span_ns.0.min(at_ns) };
-            station.beacon_span_ns = (first, station.beacon_span_ns.1.max(at_ns));
             station.beacons += 1;
-            station.own_beacons += u64::from(frame.radio.own_transmission);
+            if frame.radio.own_transmission {
+                station.own_beacons += 1;
+            } else if is_main {
+                let first = if station.heard_beacons == 0 { at_ns } else { station.beacon_span_ns.0.min(at_ns) };
+                station.beacon_span_ns = (first, station.beacon_span_ns.1.max(at_ns));
+                station.heard_beacons += 1;
+            }
         }
         if matches!(
             kind,
@@ -338,9 +353,14 @@ impl Stations {
                 | FrameKind::ProbeResponse
                 | FrameKind::AssociationResponse
                 | FrameKind::ReassociationResponse
-        ) || (fc.from_ds() && !fc.to_ds() && (data || fc.is_null()) && !is_mesh_group(frame))
-        {
+        ) {
             station.as_ap += 1;
+        }
+        if fc.from_ds() && !fc.to_ds() && (data || fc.is_null()) && !is_mesh_group(frame) {
+            // To groups mesh stations send so, too (9.3.2.1), and before the standard they did not mark it.
+            let is_group = frame.header.receiver().is_group();
+            station.as_ap += u64::from(!is_group);
+            station.from_ds_group += u64::from(is_group);
         }
         station.as_any += u64::from(fc.frame_type() != FrameType::Control || kind == FrameKind::PsPoll);
         let pm = fc.power_management();

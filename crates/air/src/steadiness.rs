@@ -18,6 +18,8 @@ const WINDOW: usize = 5;
 const FACTOR: f64 = 1.5;
 /// Retry % moves by at least this many points for a retry shift.
 const RETRY_POINTS: f64 = 10.0;
+/// Standard deviations from which two shares of retries differ; fewer is chance in one of 370 cases.
+const SIGMAS: f64 = 3.0;
 /// Events listed per direction.
 const MAX_EVENTS: usize = 20;
 /// Median throughput below which nothing is called a dropout or a shift, Mbit/s.
@@ -58,6 +60,8 @@ pub fn build(link: &Link, direction: &str, medium: &Medium, hearing: &Hearing) -
     let mut events = Vec::new();
     // A flow that rests half of the time has no level to drop from.
     let sought = if rates.len() < MIN_BINS { None } else { median.filter(|median| *median >= MIN_MEDIAN_MBIT_S) };
+    let longest = inner.split(|bin| bin.mbit_s.is_none()).map(<[FlowBin]>::len).max().unwrap_or(0);
+    let sought = sought.filter(|_| longest >= 2 * WINDOW);
     if let Some(median) = sought {
         let known = Known {
             median,
@@ -82,17 +86,31 @@ pub fn build(link: &Link, direction: &str, medium: &Medium, hearing: &Hearing) -
         series: bins,
         events,
         events_sought: Some(sought.is_some()),
-        not_sought: sought.is_none().then(|| not_sought(rates.len(), median)),
+        not_sought: sought.is_none().then(|| not_sought(rates.len(), longest, median)),
         median_bins: Some(rates.len() as u64),
         median_mbit_s: median,
         variation: (mean > 0.0 && rates.len() > 1).then(|| variance.sqrt() / mean),
     })
 }
 
-/// Why events were not looked for, in `bins` of this median.
-fn not_sought(bins: usize, median: Option<f64>) -> Sentence {
+/// Whether two shares of retries differ by more than [`SIGMAS`] standard deviations of their difference.
+fn is_told_apart(a: &RetryCount, b: &RetryCount) -> bool {
+    let (n, m) = (a.frames.max(1) as f64, b.frames.max(1) as f64);
+    let pooled = (a.retries + b.retries) as f64 / (n + m);
+    let deviation = (pooled * (1.0 - pooled) * (1.0 / n + 1.0 / m)).sqrt();
+    (a.retries as f64 / n - b.retries as f64 / m).abs() > SIGMAS * deviation
+}
+
+/// Why events were not looked for, in `bins` of this median, of which `longest` are in a row.
+fn not_sought(bins: usize, longest: usize, median: Option<f64>) -> Sentence {
     let n = bins as u64;
     match median.filter(|_| bins >= MIN_BINS) {
+        Some(median) if median >= MIN_MEDIAN_MBIT_S => sentence!(
+            "no {least} bins in a row were observed (the most are {longest} of {bins})",
+            least = Figure::of((2 * WINDOW) as f64, "count", (2 * WINDOW) as u64, 0),
+            longest = Figure::count(longest as u64, n),
+            bins = Figure::total(n)
+        ),
         Some(median) => sentence!(
             "the median ({median} Mbit/s) is below {least} Mbit/s, which leaves nothing to drop from",
             median = Figure::of(median, "Mbit/s", n, 3),
@@ -163,10 +181,10 @@ fn explain(before: &Level, during: &Level, known: &Known) -> (bool, Sentence) {
     } else if let (Some(a), Some(b)) = (before.retry.percent, during.retry.percent) {
         let from = Figure::of(a, "%", before.retry.frames, 0);
         let to = Figure::of(b, "%", during.retry.frames, 0);
-        words.push(if (b - a).abs() >= RETRY_POINTS {
+        words.push(if (b - a).abs() >= RETRY_POINTS || is_told_apart(&before.retry, &during.retry) {
             sentence!("retry % from {from} to {to}", from = from, to = to)
         } else {
-            sentence!("retry % unchanged ({from} and {to})", from = from, to = to)
+            sentence!("retry % not clearly changed ({from} and {to})", from = from, to = to)
         });
     }
     // Only what goes the same way explains: a drop by a lower rate, more retries or a busier channel, a rise by the contrary.

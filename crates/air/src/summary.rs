@@ -390,6 +390,7 @@ pub fn station(
     ghost: bool,
     claims: &Claims,
     members: &HashMap<u64, Member>,
+    has_mesh: bool,
     rated: bool,
 ) -> StationRow {
     let kind = if ghost {
@@ -398,8 +399,11 @@ pub fn station(
         "group"
     } else if address == MacAddr::ZERO {
         "unknown"
-    } else if station.as_ap > 0 {
-        claims.kind(address).unwrap_or("ap")
+    } else if let Some(kind) = claims.kind(address) {
+        // Also in a part of the capture in which it does not show.
+        kind
+    } else if station.acts_as_ap(has_mesh) {
+        "ap"
     } else if station.as_any > 0 {
         "station"
     } else {
@@ -500,7 +504,8 @@ pub fn ghost_effect(counts: &Counts, stations: &Stations, links: &Links, ghosts:
     let (mut addresses, mut good) = (0, 0);
     for (_, station) in unicast {
         addresses += 1;
-        good += u64::from(station.sent_good + station.received_good > 0);
+        let bad = station.sent_bad + station.received_bad;
+        good += u64::from(station.sent + station.received > bad);
     }
     let rows = ghosts.iter().filter_map(|ghost| stations.table.by_key(&ghost.address.as_u64()));
     let named: u64 = rows.map(|station| station.sent + station.received).sum();

@@ -35,6 +35,23 @@ pub struct Direction<'a> {
     pub reverse: Option<&'a Link>,
     /// Airtime of what the transmitter sent to others and to groups, ns.
     pub elsewhere_ns: i64,
+    /// Frames of the receiver that have the power management bit set, and all that it sent.
+    pub receiver_sleeps: (u64, u64),
+}
+
+impl Direction<'_> {
+    /// The receiver slept at times, so that the sender had to wait for it (IEEE 802.11-2020, 11.2.3); `None`: no frame says so.
+    fn sleeps(&self) -> Option<Sentence> {
+        let (asleep, sent) = self.receiver_sleeps;
+        (asleep > 0).then(|| {
+            sentence!(
+                "{ra} slept ({asleep} of {sent} frames that it sent have the power management bit set)",
+                asleep = Figure::count(asleep, sent),
+                sent = Figure::total(sent);
+                ra = self.link.ra
+            )
+        })
+    }
 }
 
 /// Builds the waterfall of a direction; `None` without observed payload.
@@ -140,6 +157,8 @@ pub struct Grounds<'a> {
     pub unobserved_ns: i64,
     /// See `unobserved_ns`.
     pub hopped_ns: i64,
+    /// Airtime of beacons, and of all other management, ns.
+    pub management_ns: (i64, i64),
     /// Frames whose duration is not known, and all.
     pub untimed: (u64, u64),
     /// What the sniffer heard.
@@ -169,24 +188,7 @@ impl Grounds<'_> {
         if self.hearing.silence_is_evidence {
             return None;
         }
-        if let Some(most) = self.hearing.beacons.first().filter(|most| crate::hearing::is_beyond(most.heard, most.due))
-        {
-            return Some(sentence!(
-                "{heard} beacons of {who} are in it, where {due} were due: it announces several networks, frames are in the capture more \
-                 than once, or its times are not true",
-                heard = Figure::total(most.heard),
-                due = Figure::count(most.due, most.heard);
-                who = most.address
-            ));
-        }
-        let (heard, due) = self.hearing.beacons.first().map_or((0, 0), |best| (best.heard, best.due));
-        Some(sentence!(
-            "no access point was heard long enough to show that the sniffer was listening (of the one heard best {heard} of {due} \
-             beacons due, all within a part of the time or fewer than {least})",
-            heard = Figure::count(heard, due),
-            due = Figure::total(due),
-            least = Figure::total(crate::hearing::MIN_DUE)
-        ))
+        self.hearing.no_proof.clone()
     }
 }
 
@@ -246,12 +248,17 @@ fn remedy(
             payload = Figure::of(link.payload_bytes as f64 / link.medium_mpdus.max(1) as f64, "bytes", link.medium_mpdus, 0),
             mpdus = mpdus()
         ),
-        "rts_cts" => sentence!(
-            "protection is used for its {mpdus} MPDUs; the RTS threshold and the protection bits of the BSS decide on it",
-            mpdus = mpdus()
-        ),
+        "rts_cts" => {
+            let (rts, ppdus) = link.exchange.as_ref().map_or((0, 0), |stats| (stats.rts(), stats.asking()));
+            sentence!(
+                "{rts} RTS stand beside its {ppdus} PPDUs that ask for a response; the RTS threshold and the protection bits of the BSS \
+                 decide on protection",
+                rts = Figure::total(rts),
+                ppdus = Figure::total(ppdus)
+            )
+        }
         "retries" => sentence!(
-            "{retry} of the {mpdus} MPDUs are retries; the Block Ack and response sections tell whether they were lost or \
+            "{retry} of the {mpdus} MPDUs are retries; the Block Ack and response sections say what can be told of whether they were lost or \
              acknowledged too late, and a lower rate helps only if they were lost",
             retry = Figure::percent(link.medium_retries, link.medium_mpdus, 1),
             mpdus = mpdus()
@@ -291,6 +298,17 @@ fn remedy(
         "beacons_management" => {
             let networks = grounds.hearing.beacon_senders;
             let said = sentence!("{seconds} s", seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2));
+            let (beacons, others) = grounds.management_ns;
+            if others > beacons {
+                return said.and(
+                    ", most of it ",
+                    sentence!(
+                        "of other management frames than beacons ({others} of {all} s on the air)",
+                        others = Figure::of(others as f64 / 1e9, "s", link.medium_mpdus, 2),
+                        all = Figure::of((others + beacons) as f64 / 1e9, "s", link.medium_mpdus, 2)
+                    ),
+                );
+            }
             if networks < 2 {
                 return said;
             }
@@ -314,14 +332,17 @@ fn remedy(
                 seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
             )
             .and(", because ", doubt),
-            None => sentence!(
-                "the sender had an MPDU to repeat and was not heard for {seconds} s: its driver, bus or firmware was busy or slow (an \
-                 802.11 capture cannot tell which)",
-                seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
-            ),
+            None => {
+                let silent = sentence!(
+                    "the sender had an MPDU to repeat and was not heard for {seconds} s: its driver, bus or firmware was busy or slow",
+                    seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
+                );
+                either(silent, "it waited for what the sniffer does not hear", direction.sleeps())
+                    .with(" (an 802.11 capture cannot tell which)")
+            }
         },
-        "idle" => idle(step, waterfall, link, grounds),
-        _ if grounds.channels > 1 => sentence!(
+        "idle" => idle(step, waterfall, direction, grounds),
+        _ if grounds.channels > 1 && grounds.hopped_ns * 2 > grounds.unobserved_ns => sentence!(
             "the sniffer went through {channels} channels; a capture on one channel does not lose this time",
             channels = Figure::total(grounds.channels)
         ),
@@ -334,6 +355,14 @@ fn remedy(
              the access point was away, or frames were filtered out",
             seconds = Figure::of((grounds.unobserved_ns - grounds.hopped_ns) as f64 / 1e9, "s", link.medium_mpdus, 2)
         ),
+    }
+}
+
+/// `first, other or last`.
+fn either(first: Sentence, other: &str, last: Option<Sentence>) -> Sentence {
+    match last {
+        Some(last) => first.with(&format!(", {other}")).and(", or ", last),
+        None => first.with(&format!(", or {other}")),
     }
 }
 
@@ -375,7 +404,8 @@ fn once_per_ppdu(link: &Link, grouped: bool) -> Sentence {
 }
 
 /// What the sender's silence means, and whether it was one.
-fn idle(step: &WaterfallStep, waterfall: &Waterfall, link: &Link, grounds: &Grounds<'_>) -> Sentence {
+fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, grounds: &Grounds<'_>) -> Sentence {
+    let link = direction.link;
     let seconds = || Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2);
     let said = match grounds.deaf() {
         Some(doubt) => sentence!("whether nobody sent in these {seconds} s cannot be told", seconds = seconds())
@@ -386,14 +416,12 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, link: &Link, grounds: &Grou
                 Some(proof) => said.and(", while ", proof.clone()),
                 None => said,
             };
-            said.and(
-                ". ",
-                sentence!(
-                    "The source offered no more than these {mpdus} MPDUs, or the sender's host or bus did not deliver it: the air cannot \
-                     tell which",
-                    mpdus = Figure::total(link.medium_mpdus)
-                ),
-            )
+            let offered = sentence!(
+                "The source offered no more than these {mpdus} MPDUs",
+                mpdus = Figure::total(link.medium_mpdus)
+            );
+            let why = either(offered, "the sender's host or bus did not deliver it", direction.sleeps());
+            said.and(". ", why).with(": the air cannot tell which")
         }
     };
     if waterfall.timing != "capture-clock" {

@@ -96,7 +96,7 @@ fn links_of_one_device_on_two_channels_are_summed_and_time_away_is_named() {
     let capture = on_two_links();
     check(
         &capture,
-        &["frames were heard on 2 channels: time away from a channel is not observed"],
+        &["frames were heard on 2 channels: gaps across a change of the channel are not observed, and time on one channel counts for all"],
         &["multi-link devices", "is a link of", "several users", "nobody was heard"],
     );
     let report = capture.report();

@@ -223,7 +223,8 @@ fn beacons_of_the_capturing_machine_show_nothing_of_what_it_hears() {
     };
     let (sent, received) = (beacons(own(Some(2))), beacons(vec![0, 0, 9, 0, 0x04, 0, 0, 0, 2]));
     assert_eq!((sent.hearing.beacons.len(), sent.hearing.silence_is_evidence), (0, false));
-    assert_eq!((received.hearing.beacons.len(), received.hearing.silence_is_evidence), (1, true));
+    assert_eq!((received.hearing.beacons.len(), received.hearing.proof.is_some()), (1, true));
+    assert!(!received.hearing.silence_is_evidence, "nothing but beacons");
     assert_eq!(sent.access_points[0].beacons, 30, "sent all the same");
 }
 
@@ -256,7 +257,7 @@ fn beacons_of_two_intervals_are_in_no_raster() {
         }
         capture.report()
     };
-    assert!(beacons([100, 100]).hearing.silence_is_evidence);
+    assert!(beacons([100, 100]).hearing.proof.is_some());
     let two = beacons([100, 20]).hearing;
     assert_eq!((two.beacons.len(), two.silence_is_evidence), (0, false));
     let text = two.doubts[0].text();

@@ -56,7 +56,7 @@ impl Figure {
 
     /// Any other figure, shown with `decimals` and without its unit, which the sentence names.
     pub fn of(value: f64, unit: &'static str, n: u64, decimals: usize) -> Self {
-        let shown = format!("{value:.decimals$}");
+        let shown = in_thousands(format!("{value:.decimals$}"), unit);
         let is_zero =
             shown.strip_prefix('-').is_some_and(|digits| digits.bytes().all(|byte| matches!(byte, b'0' | b'.')));
         Self::new(value, unit, n, if is_zero { shown.replacen('-', "", 1) } else { shown })
@@ -84,6 +84,16 @@ impl Figure {
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)
+    }
+}
+
+/// A number with its thousands separated; records have numbers of their own, which are searched for.
+fn in_thousands(shown: String, unit: &str) -> String {
+    let end = shown.find('.').unwrap_or(shown.len());
+    let (whole, rest) = shown.split_at(end);
+    match whole.parse() {
+        Ok(whole @ 1_000..) if unit != "record" => format!("{}{rest}", grouped(whole)),
+        _ => shown,
     }
 }
 
@@ -136,6 +146,14 @@ mod tests {
     fn numbers_are_grouped() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!((counted(1, "byte"), counted(2_000, "byte")), ("1 byte".to_owned(), "2,000 bytes".to_owned()));
+    }
+
+    #[test]
+    fn times_are_grouped_and_records_are_not() {
+        let shown = |value, unit| Figure::of(value, unit, 1, 2).to_string();
+        assert_eq!(shown(99_959.24, "s"), "99,959.24");
+        assert_eq!(shown(-1_234.5, "ms"), "-1234.50");
+        assert_eq!(Figure::of(12_345.0, "record", 1, 0).to_string(), "12345");
     }
 
     #[test]

@@ -258,8 +258,8 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
                          link.signal_dbm.median if link.signal_dbm else None)  # fmt: skip
     for e in report.exchanges:
         if (e.ta, e.ra) == (fall.ta, fall.ra):
-            yield figure("exchanges.answered", "exchanges", "PPDUs answered", "fraction", "fraction",
-                         e.answered_share if has_control else None)  # fmt: skip
+            yield figure("exchanges.answered", "exchanges", "PPDUs with data answered", "fraction", "fraction",
+                         e.data.answered / e.data.ppdus if has_control and e.data.ppdus else None)  # fmt: skip
             yield figure("exchanges.delay", "exchanges", "Response delay, median", "µs", "relative",
                          e.gap_us.median if e.gap_us else None)  # fmt: skip
             yield figure("exchanges.late", "exchanges", "Late responses", "fraction", "fraction",

@@ -71,8 +71,9 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "answered": Definition(
         "Answered",
-        "PPDUs followed by an ACK, Block Ack or CTS from the addressed station within the response window.",
-        "PPDUs that solicit an immediate response",
+        "PPDUs followed by an ACK or Block Ack from the addressed station within the response window; RTS and CTS are "
+        "counted apart.",
+        "PPDUs that solicit an ACK or Block Ack",
     ),
     "resent": Definition(
         "No answer, resent", "Not answered, and the same sequence number sent again: the sender got no response."
@@ -94,7 +95,11 @@ DEFINITIONS: dict[str, Definition] = {
         "SIFS; in 2.4 GHz behind OFDM with the 6 µs of signal extension. Where PPDUs of both kinds were answered: "
         "that of most.",
     ),
-    "late": Definition("Late", "Responses more than one slot after SIFS.", "answered PPDUs"),
+    "late": Definition(
+        "Late",
+        "Responses that come later than expected by more than a slot and the spread (interquartile range) of all gaps.",
+        "responses whose delay is known",
+    ),
     "response_rate": Definition(
         "Unexpected rate",
         "Responses at another rate than the rules give: the highest basic rate not above the rate of what they answer.",
@@ -153,7 +158,11 @@ DEFINITIONS: dict[str, Definition] = {
         "Payload bits per µs that they take on the air: the goodput if nothing else took time. A PPDU's last symbol is "
         "sent whole, so short PPDUs make it less than the rate of their MCS.",
     ),
-    "goodput": Definition("Goodput", "Payload bytes above LLC/SNAP of first deliveries, per observed time."),
+    "goodput": Definition(
+        "Goodput",
+        "Payload bytes above LLC/SNAP of data MPDUs, each captured one once, however often it was sent; per observed "
+        "time.",
+    ),
     "waterfall": Definition(
         "Waterfall",
         "Every µs of the observed time is given to one cause; the shares sum to 100 %. Mbit/s is the share times "
@@ -163,7 +172,9 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "claimed": Definition("Claimed", "In the device's own beacon, probe or association frames."),
     "used": Definition("Seen used", "In the traffic of this capture; not seen is not proof of not able."),
-    "bin_throughput": Definition("Throughput over time", "Payload of first deliveries per time bin."),
+    "bin_throughput": Definition(
+        "Throughput over time", "Payload of data MPDUs per time bin, each captured one once, however often it was sent."
+    ),
     "variation": Definition("Variation", "Standard deviation of the bins' throughput divided by their mean."),
     "stamp": Definition(
         "Time stamp meaning",

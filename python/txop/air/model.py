@@ -278,7 +278,8 @@ class FlowBin(Model):
     start_us: float
     """Start, µs since the first frame."""
     mbit_s: float | None
-    """Payload throughput (first deliveries), Mbit/s; null where more than half of the bin was not observed."""
+    """Payload throughput (each captured data MPDU once), Mbit/s; null where more than half of the bin was not
+    observed."""
     retry: RetryCount
     """Retries of this bin."""
     phy_rate_mbit_s: float | None
@@ -385,7 +386,7 @@ class Waterfall(Model):
     whose duration is known. The padding of symbols is in it, so it is less than the rate of the MCS, of short PPDUs
     by much."""
     payload_mbit_s: float
-    """Payload (bytes above LLC/SNAP of first deliveries) per observed time, Mbit/s."""
+    """Payload (bytes above LLC/SNAP of data MPDUs, each captured one once) per observed time, Mbit/s."""
     payload_bytes: int
     """Payload bytes counted."""
     mpdus: int
@@ -1370,6 +1371,8 @@ class Hearing(Model):
     heard nothing, most likely nobody near it sent."""
     proof: Sentence | None
     """The beacons that show that it was listening; null when no access point was heard in nearly all of its raster."""
+    no_proof: Sentence | None = None
+    """Why silence is no evidence, doubts aside; null where there are beacons and enough other frames."""
     doubts: list[Sentence]
     """What shows that frames are missing."""
     control_frames: int

@@ -120,14 +120,14 @@ impl Accounts {
         match link.station_rows.filter(|rows| rows.generation == stations.table.generation()) {
             Some(rows) => {
                 stations.received(rows.ra, frame);
-                stations.sent(rows.ta, frame, at_ns);
+                stations.sent(rows.ta, frame, at_ns, is_main);
             }
             None => {
                 let ra = stations.row(ra);
                 stations.received(ra, frame);
                 let generation = stations.table.generation();
                 let ta = stations.row(ta);
-                stations.sent(ta, frame, at_ns);
+                stations.sent(ta, frame, at_ns, is_main);
                 link.station_rows =
                     (generation == stations.table.generation()).then_some(StationRows { generation, ta, ra });
             }

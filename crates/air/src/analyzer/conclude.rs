@@ -44,8 +44,10 @@ impl Running {
         self.finish();
         let accounts = &self.accounts;
         let Accounts { stations, links, flows, medium, claims, .. } = accounts;
-        let is_ap =
-            |address: &MacAddr| acts_as_ap(address, stations) && claims.kind(*address).is_none_or(|kind| kind == "ap");
+        let has_mesh = claims.has_mesh();
+        let is_ap = |address: &MacAddr| {
+            acts_as_ap(address, stations, has_mesh) && claims.kind(*address).is_none_or(|kind| kind == "ap")
+        };
         // Where nothing can be aggregated, every MPDU is a PPDU.
         let grouped = self.calibration.grouping != Grouping::None
             || (counts.aggregatable() == 0 && counts.rated() == counts.frames());
@@ -83,6 +85,7 @@ impl Running {
             jumps: self.clock.jumps(),
             main_interface: self.main_interface,
             links,
+            stations,
             medium,
             span_ns: accounts.listener.span_ns(),
             hearing: &hearing,
@@ -110,6 +113,7 @@ impl Running {
             channels: counts.channels(),
             unobserved_ns: totals.unobserved_ns,
             hopped_ns: totals.hopped_ns,
+            management_ns: medium.management_ns(),
             untimed: (medium.untimed(), medium.untimed() + medium.timed()),
             hearing: &hearing,
             limits: &summary.limits,
@@ -125,6 +129,10 @@ impl Running {
                     link,
                     reverse,
                     elsewhere_ns: elsewhere.map(|(_, other)| other.spent.total()).sum(),
+                    receiver_sleeps: stations
+                        .table
+                        .by_key(&link.ra.as_u64())
+                        .map_or((0, 0), |station| (station.pm_frames, station.sent)),
                 };
                 waterfall::build(direction, &totals, &grounds)
             })
@@ -183,7 +191,15 @@ impl Running {
             stations: station_rows
                 .iter()
                 .map(|(address, station)| {
-                    summary::station(MacAddr::from_u64(*address), station, is_ghost(*address), claims, &members, rated)
+                    summary::station(
+                        MacAddr::from_u64(*address),
+                        station,
+                        is_ghost(*address),
+                        claims,
+                        &members,
+                        has_mesh,
+                        rated,
+                    )
                 })
                 .collect(),
             bss,
@@ -234,8 +250,8 @@ impl Running {
     }
 }
 
-fn acts_as_ap(address: &MacAddr, stations: &Stations) -> bool {
-    stations.table.by_key(&address.as_u64()).is_some_and(|station| station.as_ap > 0)
+fn acts_as_ap(address: &MacAddr, stations: &Stations, has_mesh: bool) -> bool {
+    stations.table.by_key(&address.as_u64()).is_some_and(|station| station.acts_as_ap(has_mesh))
 }
 
 /// The two ends of the link with most payload.

@@ -96,6 +96,7 @@ impl Subject<'_> {
     pub(super) fn reported(&self, used: u64, known: u64, frames: u64, silent: &'static str, what: &str) -> Seen {
         match (known, frames) {
             (0, 1..) => Seen::Unknown(silent),
+            _ if known < frames => self.seen(used, known, &format!("{what} for which this is known")),
             _ => self.seen(used, known, what),
         }
     }

@@ -108,7 +108,7 @@ pub struct Waterfall {
     /// Effective PHY rate: this direction's payload bits by the µs that they take on the air, Mbit/s; of the MPDUs whose
     /// duration is known. The padding of symbols is in it, so it is less than the rate of the MCS, of short PPDUs by much.
     pub phy_rate_mbit_s: f64,
-    /// Payload (bytes above LLC/SNAP of first deliveries) per observed time, Mbit/s.
+    /// Payload (bytes above LLC/SNAP of data MPDUs, each captured one once) per observed time, Mbit/s.
     pub payload_mbit_s: f64,
     /// Payload bytes counted.
     pub payload_bytes: u64,
@@ -162,7 +162,7 @@ pub struct Steadiness {
 pub struct FlowBin {
     /// Start, µs since the first frame.
     pub start_us: f64,
-    /// Payload throughput (first deliveries), Mbit/s; `None` where more than half of the bin was not observed.
+    /// Payload throughput (each captured data MPDU once), Mbit/s; `None` where more than half of the bin was not observed.
     pub mbit_s: Option<f64>,
     /// Retries of this bin.
     pub retry: RetryCount,

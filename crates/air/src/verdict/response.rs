@@ -119,8 +119,8 @@ fn judge_rates(
         (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because {retries} of the {mpdus} MPDUs captured carry the retry bit ({share}), and it \
-                 shows only {resent} of {ppdus} PPDUs that were sent again for lack of a response: {why}",
+                "cannot be told from this capture, because {retries} of the {mpdus} MPDUs captured carry the retry bit ({share}), and of \
+                 {ppdus} PPDUs it shows only {resent} that were sent again for lack of a response: {why}",
                 retries = Figure::count(retry.retries, retry.frames),
                 mpdus = Figure::total(retry.frames),
                 share = Figure::percent(retry.retries, retry.frames, 1),
@@ -177,7 +177,7 @@ fn judge_rates(
         question: "ack".to_owned(),
         answer: answer.to_owned(),
         sentence,
-        evidence: rate_evidence(exchange, &rates),
+        evidence: if control_frames == 0 { sent_again(exchange, &rates) } else { rate_evidence(exchange, &rates) },
     }
 }
 
@@ -281,6 +281,31 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
     }
 }
 
+/// What there is to say where responses were not recorded: how much was sent, and sent again.
+fn sent_again(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> {
+    let by_rate = rates.iter().map(|rate| {
+        sentence!(
+            "{label}: {resent} of {ppdus} PPDUs were sent again",
+            resent = Figure::count(rate.missing_resent, rate.ppdus),
+            ppdus = Figure::total(rate.ppdus);
+            label = rate.label
+        )
+    });
+    by_rate.chain(nulls(&exchange.data)).collect()
+}
+
+/// How many of the PPDUs are Null frames, where they are many.
+fn nulls(data: &ExchangeKind) -> Option<Sentence> {
+    let nulls = data.nulls.unwrap_or(0);
+    (nulls * 10 > data.ppdus).then(|| {
+        sentence!(
+            "{nulls} of these {ppdus} PPDUs are Null frames, which carry no data",
+            nulls = Figure::count(nulls, data.ppdus),
+            ppdus = Figure::total(data.ppdus)
+        )
+    })
+}
+
 fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> {
     let data = exchange.data;
     let mut evidence: Vec<Sentence> = rates
@@ -306,14 +331,7 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
             not_resent = Figure::count(data.missing_not_resent, missing)
         ));
     }
-    let nulls = data.nulls.unwrap_or(0);
-    if nulls * 10 > data.ppdus {
-        evidence.push(sentence!(
-            "{nulls} of these {ppdus} PPDUs are Null frames, which carry no data",
-            nulls = Figure::count(nulls, data.ppdus),
-            ppdus = Figure::total(data.ppdus)
-        ));
-    }
+    evidence.extend(nulls(&data));
     if let Some(gap) = exchange.data_gap_us {
         let late = exchange.data_late_responses.unwrap_or(0);
         let said = sentence!(
@@ -323,7 +341,7 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
             n = Figure::total(gap.n),
             late = Figure::count(late, gap.n),
             slack = Figure::of(exchange.late_after_us.unwrap_or(f64::NAN), "µs", gap.n, 0);
-            what = if nulls > 0 { "data and Null frames" } else { "data" }
+            what = if data.nulls.unwrap_or(0) > 0 { "data and Null frames" } else { "data" }
         );
         let [after_late, after_in_time] = followed(&data);
         let late_ones = (after_late.0 > 0).then(|| {

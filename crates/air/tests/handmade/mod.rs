@@ -47,6 +47,22 @@ impl Handmade {
         self.behind(record, fc, addresses, body);
     }
 
+    /// The sequence number that the next frame gets.
+    pub fn next_sequence(&self) -> u16 {
+        self.records.len() as u16 & 0xfff
+    }
+
+    /// As [`Self::frame`], with a sequence number.
+    pub fn numbered(&mut self, fc: u16, addresses: [Address; 3], number: u16, body: &[u8]) {
+        let mut record = vec![0, 0, 9, 0, 0x04, 0, 0, 0, 12];
+        record.extend(fc.to_le_bytes());
+        record.extend([0, 0]);
+        addresses.iter().for_each(|address| record.extend(address));
+        record.extend(((number & 0xfff) << 4).to_le_bytes());
+        record.extend(body);
+        self.raw(record);
+    }
+
     /// A frame behind this radiotap header.
     pub fn behind(&mut self, radiotap: Vec<u8>, fc: u16, addresses: [Address; 3], body: &[u8]) {
         let mut record = radiotap;

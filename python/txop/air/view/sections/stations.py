@@ -147,7 +147,7 @@ def _links(report: AirReport, options: Options) -> Grid:
         Column("Retry % Wireshark", "retry_wireshark", 3),
         Column("Airtime", "airtime_share", 2),
         Column("Signal", "signal", 3),
-        Column("Most used rate", "rate", 2, right=False),
+        Column("Most used data rate", "rate", 2, right=False),
     )
     hidden = set() if options.list_ghosts else {ghost.address for ghost in report.ghosts}
     shown = [

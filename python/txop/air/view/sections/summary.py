@@ -11,8 +11,6 @@ from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
 from txop.present.window import described, span
 
-_MIN_DUE = 10
-"""Beacons due below which the engine concludes nothing from those heard (hearing.rs)."""
 _CALIBRATED = 32_768
 """Frames, from the first, that what stamps mean is inferred from (calibrate.rs)."""
 _ENOUGH = 20
@@ -75,22 +73,9 @@ def _nothing_missing(report: AirReport) -> str:
 
 def _no_proof(hearing: Hearing) -> str:
     """Why no beacons show that the sniffer was listening."""
-    if not hearing.beacons:
-        return "No undamaged beacon of 2.4, 5 or 6 GHz was received, other than those that this machine sent itself"
-    best = hearing.beacons[0]
-    heard = f"{fmt.count(best.heard)} {'beacon' if best.heard == 1 else 'beacons'} of {best.address}"
-    due = f"{fmt.count(best.due)} {'was' if best.due == 1 else 'were'} due"
-    if best.heard > best.due + 1 + best.due // 100:
-        return (
-            f"{heard} are in it, where {due}: it announces several networks, frames are in the capture more than once, "
-            "or its times are not true"
-        )
-    if best.due < _MIN_DUE:
-        return (
-            f"No access point was heard long enough to show that the sniffer was listening ({heard}, where {due}; at "
-            f"least {_MIN_DUE} have to be due)"
-        )
-    return f"No access point was heard throughout (best {heard}, where {due} between the first and the last)"
+    if hearing.no_proof is None:
+        return "No access point was heard in nearly all of its beacons"
+    return hearing.no_proof.text[0].upper() + hearing.no_proof.text[1:]
 
 
 def _facts(report: AirReport) -> list[Fact]:

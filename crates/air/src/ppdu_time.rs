@@ -1,0 +1,104 @@
+//! What the time of one PPDU went into.
+
+use wire::phy::Band;
+
+use crate::exchange::Role;
+use crate::link::SpentNs;
+use crate::ppdu::Ppdu;
+use crate::station::{AirtimeKind, PpduAirtimeNs};
+
+/// Data MPDUs that carry the retry bit and of which no earlier copy was captured: it collided, was damaged, or was missed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unseen {
+    /// Such MPDUs.
+    pub mpdus: u64,
+    /// All data MPDUs of PPDUs with a known duration.
+    pub of_mpdus: u64,
+    /// PPDUs that they came in.
+    pub ppdus: u64,
+    /// How long `mpdus` took when they came again, without preambles, ns.
+    pub ns: i64,
+}
+
+impl Unseen {
+    #[inline]
+    pub fn add(&mut self, ppdu: &Ppdu, duration: i64) {
+        self.of_mpdus += ppdu.mpdus.len() as u64;
+        self.ppdus += u64::from(ppdu.mpdus.iter().any(|mpdu| mpdu.fc.retry() && !mpdu.repeats));
+        for (index, _) in ppdu.mpdus.iter().enumerate().filter(|(_, mpdu)| mpdu.fc.retry() && !mpdu.repeats) {
+            self.mpdus += 1;
+            let psdu_ns = (duration - ppdu.preamble_ns).max(0) as f64;
+            self.ns += (psdu_ns * f64::from(ppdu.psdu_share(index)) / f64::from(ppdu.psdu_len.max(1))) as i64;
+        }
+    }
+}
+
+/// The longest that a PPDU of unknown duration can have taken: the lowest rate of its band, and for formats with a limit of
+/// their own no more than that (aPPDUMaxTime, 5.484 ms).
+pub fn longest_ns(ppdu: &Ppdu) -> i64 {
+    const LONGEST_NS: i64 = 5_484_000;
+    if ppdu.mode.can_aggregate() {
+        return LONGEST_NS;
+    }
+    let bits = i64::from(ppdu.psdu_len) * 8;
+    match ppdu.band() {
+        // DSSS at 1 Mb/s with its long preamble (15.2.2).
+        Some(Band::Ghz2_4) | None => 192_000 + bits * 1_000,
+        // OFDM at 6 Mb/s (17.3).
+        Some(_) => 26_000 + bits * 1_000 / 6,
+    }
+}
+
+/// Airtime of a PPDU by kind.
+pub fn split_kinds(ppdu: &Ppdu, role: Role, duration: i64) -> PpduAirtimeNs {
+    let whole = |kind| PpduAirtimeNs { kind, first: duration, retry: 0 };
+    match role {
+        Role::Data => {
+            let retry_bytes: u64 = ppdu
+                .mpdus
+                .iter()
+                .enumerate()
+                .filter(|(_, m)| m.fc.retry())
+                .map(|(index, _)| u64::from(ppdu.psdu_share(index)))
+                .sum();
+            let all: u64 = (0..ppdu.mpdus.len()).map(|index| u64::from(ppdu.psdu_share(index))).sum();
+            let retry = if all > 0 { (duration as f64 * retry_bytes as f64 / all as f64) as i64 } else { 0 };
+            PpduAirtimeNs { kind: AirtimeKind::Data, first: duration - retry, retry }
+        }
+        Role::Beacon => whole(AirtimeKind::Beacon),
+        Role::Management => whole(AirtimeKind::Management),
+        Role::Damaged => whole(AirtimeKind::Unknown),
+        _ => whole(AirtimeKind::Control),
+    }
+}
+
+/// Payload bytes of a PPDU's MPDUs that were not captured before.
+pub fn payload_bytes(ppdu: &Ppdu) -> u64 {
+    ppdu.mpdus.iter().filter(|m| !m.repeats).map(|m| u64::from(m.payload_len)).sum()
+}
+
+/// Splits the duration of a data PPDU into preamble, payload, headers and repeated MPDUs, to the nanosecond.
+pub fn split_data(ppdu: &Ppdu, duration: i64, spent: &mut SpentNs) {
+    let psdu_ns = (duration - ppdu.preamble_ns).max(0) as f64;
+    let psdu_len = f64::from(ppdu.psdu_len.max(1));
+    let (mut payload, mut retries, mut firsts) = (0.0, 0.0, 0usize);
+    for (index, mpdu) in ppdu.mpdus.iter().enumerate() {
+        if mpdu.repeats {
+            retries += psdu_ns * f64::from(ppdu.psdu_share(index)) / psdu_len;
+        } else {
+            firsts += 1;
+            payload += psdu_ns * f64::from(mpdu.payload_len) / psdu_len;
+        }
+    }
+    if firsts == 0 {
+        spent.retries += duration;
+        return;
+    }
+    let payload = (payload as i64).clamp(0, duration);
+    let retries = (retries as i64).clamp(0, duration - payload);
+    let preamble = ppdu.preamble_ns.clamp(0, duration - payload - retries);
+    spent.payload += payload;
+    spent.retries += retries;
+    spent.preamble += preamble;
+    spent.headers += duration - payload - retries - preamble;
+}
