@@ -6,8 +6,9 @@ use wire::ieee80211::{
 };
 use wire::sdio::wmi::{cipher, DataHeader, Event, NOISE_DBM};
 
-use super::firmware::{body, legacy_chain, Firmware, ToHost, UP_WINDOW};
+use super::firmware::{body, Firmware, ToHost, UP_WINDOW};
 use super::network::Join;
+use crate::air::rates::legacy_chain;
 use crate::air::{Protection, Reception};
 use crate::chips::ccmp::{HEADER as CCMP_HEADER, MIC};
 use crate::peers::queue::Queued;

@@ -6,11 +6,12 @@ use wire::phy::{EdcaParameters, Mode, RateSet};
 use wire::sdio::wmi::{Command, Connect, Counters, Event, NOISE_DBM};
 
 use super::assumptions::Assumptions;
-use super::keys::{Duplicates, Keys};
+use super::keys::Keys;
 use super::network::{Join, Network, Scan, Seen};
 use super::statistics::{ChipCounters, RxCounters, TxCounters};
-use crate::air::rates::{Modulation, LEGACY_RATES, MCS0};
-use crate::air::{rates, Outcome, Ppdu, Protection, Reception, Station, Tuned};
+use crate::air::rates::{LEGACY_RATES, MCS0};
+use crate::air::{Outcome, Ppdu, Protection, Reception, Station, Tuned};
+use crate::chips::duplicates::Duplicates;
 use crate::peers::agreements::Agreements;
 use crate::peers::queue::{Done, Queue, Queued};
 use crate::peers::rates::DownRates;
@@ -308,11 +309,6 @@ pub(super) fn rate_index(mode: &Mode) -> u8 {
         }
         _ => 0,
     }
-}
-
-/// The chain of rates for an access point without HT.
-pub(super) fn legacy_chain() -> Vec<(Mode, u8)> {
-    [11, 9, 6, 4].map(|number| (rates::mode(number, Modulation::default()), 3)).to_vec()
 }
 
 impl Station for Firmware {
