@@ -183,7 +183,7 @@ def test_an_arm_lays_its_sdio_bus_over_that_of_the_plan(parse: Callable[[str], L
 
 def test_the_other_card_has_no_bundles(parse: Callable[[str], LoadedPlan]) -> None:
     guest = 'device = "sd8686"\ndriver = "libertas_sdio"\nap = "builtin"\nsecurity = "open"\n'
-    plan = parse(PLAN.format(guest=guest, arm='sdio = { bus_time = true }\nassume = { tx-frames = 1 }')).plan
+    plan = parse(PLAN.format(guest=guest, arm="sdio = { bus_time = true }\nassume = { tx-frames = 1 }")).plan
     assert plan.guest is not None
     options = chip_of(plan.guest.varied(plan.arm[1].guest)).options
     assert options[0] == "--bus-time"

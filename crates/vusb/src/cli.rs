@@ -74,7 +74,7 @@ pub enum DeviceKind {
     Mt7610u,
     /// Atheros AR6003, an SDIO card 0271:0301 (ath6kl_sdio) in a USB host controller 0a12:5d10 (ushc).
     Ar6003,
-    /// Marvell SD8686, an SDIO card 02df:9103 (libertas_sdio) in the same controller; open networks only.
+    /// Marvell SD8686, an SDIO card 02df:9103 (libertas_sdio) in the same controller.
     Sd8686,
     /// CDC NCM network function (cdc_ncm, huawei_cdc_ncm).
     Ncm,

@@ -7,6 +7,7 @@ mod duplicates;
 pub mod mt7610u;
 pub mod rtl8188cus;
 pub mod sd8686;
+mod station_keys;
 
 /// Sets an assumption by `NAME=VALUE`. `set` gets both, and answers `None` to what is unknown; the error has the `names` that
 /// there are.

@@ -147,6 +147,8 @@ pub mod command {
     pub const ADDRESS: u16 = 0x004d;
     /// CMD_802_11_ASSOCIATE.
     pub const ASSOCIATE: u16 = 0x0050;
+    /// CMD_802_11_KEY_MATERIAL.
+    pub const KEYS: u16 = 0x005e;
 }
 
 /// Kinds of what follows the fixed part of a command (types.h, TLV_TYPE_*).
@@ -156,6 +158,7 @@ mod tlv {
     pub const CHANNEL: u16 = 0x0003;
     pub const RSN: u16 = 0x0030;
     pub const WPA: u16 = 0x00dd;
+    pub const KEY: u16 = 0x0100;
     pub const CHANNELS: u16 = 0x0101;
     pub const TIMESTAMPS: u16 = 0x0113;
     pub const AUTHENTICATION: u16 = 0x011f;
@@ -196,8 +199,45 @@ pub struct Associate {
     pub rates: Vec<u8>,
     /// 0: open system.
     pub authentication: u16,
-    /// The host has an element of RSN or WPA for the request: it wants encryption.
-    pub encrypted: bool,
+    /// Body of the RSN element for the request.
+    pub rsn: Option<Vec<u8>>,
+    /// The host has an element of the vendor's for the request, as WPA's is.
+    pub wpa: bool,
+}
+
+/// A key of CMD_802_11_KEY_MATERIAL (`struct MrvlIEtype_keyParamSet`).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    /// See [`key_kind`].
+    pub kind: u16,
+    /// See [`key_info`].
+    pub info: u16,
+    /// Bytes of the key; 0: there is none any more.
+    pub len: u16,
+    /// The key.
+    pub key: [u8; 32],
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Key {{ kind: {}, info: {:#x}, len: {} }}", self.kind, self.info, self.len)
+    }
+}
+
+/// Ciphers of keys (defs.h, `enum KEY_TYPE_ID`).
+pub mod key_kind {
+    /// KEY_TYPE_ID_AES: CCMP.
+    pub const CCMP: u16 = 2;
+}
+
+/// What a key is for (defs.h, `enum KEY_INFO_WPA`).
+pub mod key_info {
+    /// KEY_INFO_WPA_MCAST: groups.
+    pub const GROUP: u16 = 0x01;
+    /// KEY_INFO_WPA_UNICAST: one station.
+    pub const PAIRWISE: u16 = 0x02;
+    /// KEY_INFO_WPA_ENABLED: it is used.
+    pub const ENABLED: u16 = 0x04;
 }
 
 /// What the host asks for.
@@ -233,6 +273,8 @@ pub enum Command {
     Address(Option<MacAddr>),
     /// CMD_802_11_ASSOCIATE.
     Associate(Associate),
+    /// CMD_802_11_KEY_MATERIAL.
+    Keys(Vec<Key>),
     /// Another one.
     Unknown(u16),
 }
@@ -290,6 +332,10 @@ impl Command {
             command::ADDRESS if set()? => Self::Address(Some(address_at(body, 2)?)),
             command::ADDRESS => Self::Address(None),
             command::ASSOCIATE => Self::Associate(associate(body)?),
+            command::KEYS => {
+                let all = parts(body.get(2..)?).filter(|(kind, _)| *kind == tlv::KEY);
+                Self::Keys(all.map(|(_, part)| key(part)).collect::<Option<_>>()?)
+            }
             other => Self::Unknown(other),
         })
     }
@@ -328,6 +374,10 @@ impl Command {
                 (command::ADDRESS, choice(address.is_some(), &address.unwrap_or(MacAddr::ZERO).0))
             }
             Self::Associate(associate) => (command::ASSOCIATE, emit_associate(associate)),
+            Self::Keys(keys) => {
+                let keys = keys.iter().flat_map(|key| part(tlv::KEY, &emit_key(key)));
+                (command::KEYS, choice(true, &keys.collect::<Vec<u8>>()))
+            }
             Self::Unknown(id) => (*id, Vec::new()),
         }
     }
@@ -343,6 +393,19 @@ fn emit_scan_channel(channel: &ScanChannel) -> [u8; SCAN_CHANNEL] {
     [0, channel.number, u8::from(channel.passive), 0, 0, low, high]
 }
 
+fn key(part: &[u8]) -> Option<Key> {
+    let (kind, info, len) = (u16_at(part, 0)?, u16_at(part, 2)?, u16_at(part, 4)?);
+    let mut key = [0; 32];
+    let given = part.get(6..6 + usize::from(len))?;
+    key.get_mut(..given.len())?.copy_from_slice(given);
+    Some(Key { kind, info, len, key })
+}
+
+fn emit_key(key: &Key) -> Vec<u8> {
+    let words = [key.kind, key.info, key.len].map(u16::to_le_bytes);
+    [words.as_flattened(), &key.key].concat()
+}
+
 fn associate(body: &[u8]) -> Option<Associate> {
     let mut associate = Associate {
         bssid: address_at(body, 0)?,
@@ -352,11 +415,13 @@ fn associate(body: &[u8]) -> Option<Associate> {
     };
     for (kind, part) in parts(body.get(13..)?) {
         match kind {
-            tlv::SSID => associate.ssid = name(part),
+            // The driver leaves zeros behind an element that is not the only one (cfg.c, lbs_add_wpa_tlv).
+            tlv::SSID if associate.ssid.is_empty() => associate.ssid = name(part),
             tlv::CHANNEL => associate.channel = *part.first()?,
             tlv::RATES => associate.rates = part.to_vec(),
             tlv::AUTHENTICATION => associate.authentication = u16_at(part, 0)?,
-            tlv::RSN | tlv::WPA => associate.encrypted = true,
+            tlv::RSN => associate.rsn = Some(part.to_vec()),
+            tlv::WPA => associate.wpa = true,
             _ => {}
         }
     }
@@ -372,8 +437,11 @@ fn emit_associate(associate: &Associate) -> Vec<u8> {
     body.extend(part(tlv::CHANNEL, &[associate.channel]));
     body.extend(part(tlv::RATES, &associate.rates));
     body.extend(part(tlv::AUTHENTICATION, &associate.authentication.to_le_bytes()));
-    if associate.encrypted {
-        body.extend(part(tlv::RSN, &[1, 0]));
+    if let Some(rsn) = &associate.rsn {
+        body.extend(part(tlv::RSN, rsn));
+    }
+    if associate.wpa {
+        body.extend(part(tlv::WPA, &[0, 0x50, 0xf2, 1]));
     }
     body
 }
@@ -511,8 +579,10 @@ mod tests {
             channel: 6,
             rates: vec![0x82, 0x84, 12],
             authentication: 0,
-            encrypted: true,
+            rsn: Some(vec![1, 0]),
+            wpa: true,
         };
+        let key = Key { kind: key_kind::CCMP, info: key_info::ENABLED | key_info::PAIRWISE, len: 32, key: [7; 32] };
         for sent in [
             Command::Hardware,
             Command::Scan { ssid: b"txop".to_vec(), channels: vec![channel(1), channel(12)] },
@@ -527,6 +597,8 @@ mod tests {
             Command::Address(None),
             Command::Address(Some(AP)),
             Command::Associate(associate),
+            Command::Keys(vec![key, Key { len: 0, key: [0; 32], ..key }]),
+            Command::Keys(Vec::new()),
             Command::Unknown(0x16),
         ] {
             let (id, body) = sent.emit();
@@ -551,7 +623,7 @@ mod tests {
         body.extend([1, 0, 4, 0, 0x82, 0x84, 0x8b, 0x96]);
         body.extend([0x1f, 1, 2, 0, 0, 0]);
         let Some(Command::Associate(read)) = Command::parse(0x50, &body) else { panic!("no association") };
-        assert_eq!((&read.ssid[..], read.channel, read.encrypted), (&b"MNTEST"[..], 6, false));
+        assert_eq!((&read.ssid[..], read.channel, read.rsn), (&b"MNTEST"[..], 6, None));
         assert_eq!((read.rates.len(), read.capability, read.listen_interval), (4, 0x11, 10));
         assert_eq!(Header { id: 0x50, sequence: 1 }.answer(0, &[])[4..6], [0x12, 0x80]);
         assert_eq!(Header { id: 0x28, sequence: 1 }.answer(1, &[])[4..], [0x28, 0x80, 8, 0, 1, 0, 1, 0]);
@@ -588,7 +660,7 @@ mod tests {
                 let _ = ethernet_of(packet.body);
                 let _ = Header::parse(packet.body);
             }
-            for id in [id, 3, 6, 0x10, 0x1d, 0x24, 0x28, 0x4d, 0x50] {
+            for id in [id, 3, 6, 0x10, 0x1d, 0x24, 0x28, 0x4d, 0x50, 0x5e] {
                 let _ = Command::parse(id, &bytes);
             }
         }

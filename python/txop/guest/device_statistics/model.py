@@ -590,8 +590,12 @@ class Sd8686RxCounters(Model):
     """Frames for groups that the host has not asked for."""
     overflows: int
     """Frames that found no room (they are not acknowledged either)."""
+    decrypted: int
+    """Frames that the chip decrypted."""
+    integrity_errors: int
+    """Frames whose integrity check failed."""
     dropped: int
-    """Frames that could not be handed on: encrypted, or of a kind that is not modelled."""
+    """Frames that could not be handed on: no key for them, or of a kind that is not modelled."""
 
 
 class Sd8686TxCounters(Model):
@@ -601,6 +605,8 @@ class Sd8686TxCounters(Model):
     """Frames of the host."""
     bytes: int
     """Bytes of them, from the destination address on."""
+    encrypted: int
+    """Frames that the chip encrypted."""
     dropped: int
     """Frames that were dropped: there is no connection, the transmitter is off, or they are cut."""
     retries: int

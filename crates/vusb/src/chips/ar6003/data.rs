@@ -68,7 +68,7 @@ impl Firmware {
     fn ask_for_agreement(&mut self, now_ns: u64, bssid: MacAddr, tid: u8) {
         let bit = 1u16 << (tid & 7);
         // Not while keys are exchanged: some access points let nothing else pass.
-        if self.asked & bit != 0 || self.profile.pairwise & cipher::CCMP != 0 && self.keys.pairwise.is_none() {
+        if self.asked & bit != 0 || self.profile.pairwise & cipher::CCMP != 0 && !self.keys.has_pairwise() {
             return;
         }
         self.asked |= bit;

@@ -9,6 +9,7 @@ use super::firmware::{snr_db, Firmware, ToHost, NOISE_DB};
 use super::join::Join;
 use crate::air::rates::{legacy_chain, LEGACY_RATES};
 use crate::air::{Protection, Reception};
+use crate::chips::ccmp::{HEADER as CCMP_HEADER, MIC};
 use crate::peers::queue::Queued;
 
 /// Bytes of the two addresses of an Ethernet frame, and of the type behind them.
@@ -49,9 +50,18 @@ impl Firmware {
         self.tx.bytes += ethernet.len() as u64;
         let fc = FrameControl::default().with_to_ds(true);
         let header = Header::data(fc, [bssid, self.address, destination], self.next_sequence(), None);
-        let mut mpdu = Vec::with_capacity(header.header_len + msdu.len());
-        header.emit(&mut mpdu);
-        mpdu.extend_from_slice(&msdu);
+        let mpdu = match self.keys.encrypt(&header, &msdu) {
+            Some(mpdu) => {
+                self.tx.encrypted += 1;
+                mpdu
+            }
+            None => {
+                let mut mpdu = Vec::with_capacity(header.header_len + msdu.len());
+                header.emit(&mut mpdu);
+                mpdu.extend_from_slice(&msdu);
+                mpdu
+            }
+        };
         let modes = legacy_chain();
         Some(Queued { mpdu, modes, protection: Protection::None, cookie: 0, since_ns: now_ns, attempts: 0 })
     }
@@ -85,14 +95,30 @@ impl Firmware {
             self.rx.duplicates += 1;
             return true;
         }
-        let plain = !header.fc.protected() && !header.is_amsdu();
-        let whole = !header.fc.more_fragments() && header.fragment == Some(0);
-        let msdu = mpdu.get(header.header_len..).filter(|_| plain && whole);
-        match msdu.filter(|msdu| (MSDU_MIN..=MSDU_MAX).contains(&msdu.len())) {
-            Some(msdu) => self.deliver(&header, msdu, reception),
+        let msdu = self.msdu(&header, mpdu).filter(|msdu| (MSDU_MIN..=MSDU_MAX).contains(&msdu.len()));
+        match msdu {
+            Some(msdu) => self.deliver(&header, &msdu, reception),
             None => self.rx.dropped += 1,
         }
         true
+    }
+
+    /// The MSDU in a frame; `None`: it cannot be read.
+    fn msdu(&mut self, header: &Header, mpdu: &[u8]) -> Option<Vec<u8>> {
+        if header.is_amsdu() || header.fc.more_fragments() || header.fragment != Some(0) {
+            return None;
+        }
+        if !header.fc.protected() {
+            return mpdu.get(header.header_len..).map(<[u8]>::to_vec);
+        }
+        let mut mpdu = mpdu.to_vec();
+        if !self.keys.decrypt(header, &mut mpdu)? {
+            self.rx.integrity_errors += 1;
+            return None;
+        }
+        self.rx.decrypted += 1;
+        let end = mpdu.len().checked_sub(MIC)?;
+        mpdu.get(header.header_len + CCMP_HEADER..end).map(<[u8]>::to_vec)
     }
 
     fn deliver(&mut self, header: &Header, msdu: &[u8], reception: &Reception) {

@@ -1,7 +1,7 @@
 //! What the firmware does with commands, and what it tells the host (Linux libertas/cmd.c, libertas/cfg.c).
 
 use wire::ieee80211::{MacAddr, Seq};
-use wire::sdio::libertas::{emit_event, mac_control, result, Command, Hardware, Header};
+use wire::sdio::libertas::{emit_event, key_info, key_kind, mac_control, result, Command, Hardware, Header, Key};
 
 use super::assumptions::Assumptions;
 use super::join::{Join, Network};
@@ -9,12 +9,13 @@ use super::scan::Scan;
 use super::statistics::{ChipCounters, RxCounters, TxCounters};
 use crate::air::Tuned;
 use crate::chips::duplicates::Duplicates;
+use crate::chips::station_keys::Keys;
 use crate::peers::queue::{Done, Queue, Queued};
 
 /// What the firmware says of itself. A release of 9 has the parts of an association that the model reads (cfg.c, lbs_associate); from
-/// 10 on there are meshes. Its capabilities are those of the driver's own examples (cmd.c).
+/// 10 on there are meshes. It can WPA, and no power save (defs.h, FW_CAPINFO_*).
 const RELEASE: u32 = 0x0009_0000;
-const CAPABILITY: u32 = 0x0303;
+const CAPABILITY: u32 = 0x0001;
 /// The hardware's version: that of the model (if_sdio.c, MODEL_8686).
 const HARDWARE_VERSION: u16 = 0x0b;
 /// Groups that the driver's list has room for (defs.h, MRVDRV_MAX_MULTICAST_LIST_SIZE).
@@ -54,6 +55,7 @@ pub(super) struct Firmware {
     pub(super) join: Join,
     pub(super) network: Option<Network>,
     pub(super) scan: Option<Scan>,
+    pub(super) keys: Keys,
     /// When the own network was heard last.
     pub(super) beacon_ns: u64,
     pub(super) queue: Queue,
@@ -85,6 +87,7 @@ impl Firmware {
             join: Join::Idle,
             network: None,
             scan: None,
+            keys: Keys::default(),
             beacon_ns: 0,
             queue: Queue::default(),
             probes: Queue::default(),
@@ -174,10 +177,26 @@ impl Firmware {
                 self.answer(header, &[action, &TX_POWER_DBM].concat());
             }
             Some(Command::Signal) => self.report_signal(header),
+            Some(Command::Keys(keys)) => {
+                keys.iter().for_each(|key| self.set_key(key));
+                self.answer(header, body);
+            }
             Some(Command::Unknown(_)) => {
                 self.chip.commands_without_effect += 1;
                 self.answer(header, body);
             }
+        }
+    }
+
+    /// Others than CCMP's are not modelled: such a key takes the old one away. The driver does not say which ID a key for groups has.
+    fn set_key(&mut self, key: &Key) {
+        let is_ccmp = key.kind == key_kind::CCMP && key.info & key_info::ENABLED != 0 && key.len == 16;
+        let bytes = key.key.first_chunk().copied().filter(|_| is_ccmp);
+        if key.info & key_info::PAIRWISE != 0 {
+            self.keys.set_pairwise(bytes);
+        }
+        if key.info & key_info::GROUP != 0 {
+            (0..4).for_each(|index| self.keys.set_group(index, bytes));
         }
     }
 

@@ -10,6 +10,7 @@ use wire::sdio::libertas::{event, Associate, Header};
 use super::firmware::Firmware;
 use crate::air::rates::LEGACY_RATES;
 use crate::air::Tuned;
+use crate::chips::station_keys::Keys;
 
 /// Time that an access point has to answer, and how often it is asked: less together than the driver waits for a command (cmd.c,
 /// lbs_submit_command).
@@ -17,6 +18,8 @@ const ANSWER_NS: u64 = 200_000_000;
 const TRIES: u8 = 3;
 /// Without a beacon for so long the network is lost.
 const LOST_NS: u64 = 2_000_000_000;
+/// RSN (IEEE 802.11-2020, table 9-92).
+const RSN: u8 = 48;
 /// Status of an association that nobody answers: authentication timed out (cfg.c, WLAN_STATUS_AUTH_TIMEOUT).
 const NO_ANSWER: u16 = 16;
 
@@ -63,8 +66,9 @@ impl Firmware {
         }
         self.forget_network();
         let tuned = Tuned::channel(asked.channel);
-        // Shared keys, WPA and RSN are not modelled.
-        if tuned.is_none() || asked.encrypted || asked.authentication != 0 || asked.bssid.is_group() {
+        let too_long = asked.rsn.as_ref().is_some_and(|rsn| rsn.len() > usize::from(u8::MAX));
+        // Shared keys and WPA are not modelled.
+        if tuned.is_none() || asked.wpa || asked.authentication != 0 || asked.bssid.is_group() || too_long {
             return self.fail(header);
         }
         self.home = tuned;
@@ -88,6 +92,10 @@ impl Firmware {
         let fixed = FixedFields::AssociationRequest { capability, listen_interval };
         let mut request = Vec::new();
         ManagementBody { fixed, elements: elements.with_rates(rates) }.emit(&mut request);
+        if let Some(rsn) = &asked.rsn {
+            request.extend([RSN, rsn.len() as u8]);
+            request.extend(rsn);
+        }
         self.ask(now_ns, FrameKind::AssociationRequest, &request);
     }
 
@@ -169,6 +177,7 @@ impl Firmware {
 
     fn forget_network(&mut self) {
         (self.join, self.network, self.signal_dbm) = (Join::Idle, None, None);
+        self.keys = Keys::default();
         self.tx.dropped += self.queue.take_data().len() as u64;
     }
 

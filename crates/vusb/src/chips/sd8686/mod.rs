@@ -1,12 +1,12 @@
 //! SD8686: a full-MAC 802.11g station on SDIO, which Linux' libertas_sdio drives. Its firmware joins networks by itself; the driver
-//! puts one packet at a time through a port. Only what it does as a station in open networks is modelled.
+//! puts one packet at a time through a port. Only what it does as a station in networks that are open or have WPA2 is modelled.
 //!
 //! | block | file | driver's side (Linux drivers/net/wireless/marvell/libertas) |
 //! | --- | --- | --- |
 //! | registers, port, download | `mod.rs` | if_sdio.c, if_sdio.h |
 //! | commands and events | `firmware.rs` | cmd.c, cmdresp.c, cfg.c |
 //! | networks: scan, authentication, association | `scan.rs`, `join.rs` | cfg.c; the rest is firmware |
-//! | data | `data.rs` | tx.c, rx.c |
+//! | data, keys | `data.rs`, `../station_keys.rs`, `../ccmp.rs` | tx.c, rx.c |
 //! | the air | `station.rs` | firmware; no source is public |
 //! | what is not known | `assumptions.rs` | |
 //!

@@ -50,6 +50,8 @@ pub struct TxCounters {
     pub frames: u64,
     /// Bytes of them, from the destination address on.
     pub bytes: u64,
+    /// Frames that the chip encrypted.
+    pub encrypted: u64,
     /// Frames that were dropped: there is no connection, the transmitter is off, or they are cut.
     pub dropped: u64,
     /// Frames sent again.
@@ -74,7 +76,11 @@ pub struct RxCounters {
     pub filtered: u64,
     /// Frames that found no room (they are not acknowledged either).
     pub overflows: u64,
-    /// Frames that could not be handed on: encrypted, or of a kind that is not modelled.
+    /// Frames that the chip decrypted.
+    pub decrypted: u64,
+    /// Frames whose integrity check failed.
+    pub integrity_errors: u64,
+    /// Frames that could not be handed on: no key for them, or of a kind that is not modelled.
     pub dropped: u64,
 }
 

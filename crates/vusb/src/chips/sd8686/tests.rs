@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use wire::sdio::libertas::{
-    command, emit_ethernet, event, mac_control, Associate, Command, ScanChannel, HEADER, RX_DESCRIPTOR,
+    command, emit_ethernet, event, key_info, key_kind, mac_control, Associate, Command, Key, ScanChannel, HEADER,
+    RX_DESCRIPTOR,
 };
 
 use super::*;
@@ -298,13 +299,28 @@ fn a_network_that_does_not_answer_is_not_joined() {
     host.run(1_000_000_000);
     assert_eq!(host.answers.pop().unwrap(), (command::ASSOCIATED, 0, vec![0, 0, 16, 0, 0, 0]));
     for wrong in [
-        Associate { encrypted: true, ..network.clone() },
+        Associate { wpa: true, ..network.clone() },
+        Associate { rsn: Some(vec![0; 256]), ..network.clone() },
         Associate { authentication: 1, ..network.clone() },
         Associate { channel: 0, ..network },
     ] {
         host.send(&Command::Associate(wrong));
         assert_eq!(host.answers.pop().unwrap(), (command::ASSOCIATED, 1, Vec::new()));
     }
+}
+
+#[test]
+fn frames_are_encrypted_while_there_is_a_key() {
+    let mut host = Host::joined();
+    let key = Key { kind: key_kind::CCMP, info: key_info::ENABLED | key_info::PAIRWISE, len: 16, key: [7; 32] };
+    assert_eq!(host.asked(&Command::Keys(vec![key])).0, 0);
+    host.transmit(100);
+    let tx = host.chip.firmware.tx;
+    assert_eq!((tx.frames, tx.encrypted), (1, 1));
+    // The driver takes keys away by one without bytes, of a cipher that does not matter (cfg.c, lbs_cfg_connect).
+    host.asked(&Command::Keys(vec![Key { kind: 0, info: key_info::PAIRWISE, len: 0, key: [0; 32] }]));
+    host.transmit(100);
+    assert_eq!((host.chip.firmware.tx.frames, host.chip.firmware.tx.encrypted), (2, 1));
 }
 
 #[test]

@@ -1,7 +1,6 @@
-//! The keys of a connection.
+//! The keys of a connection of a station whose firmware encrypts.
 
 use wire::ieee80211::Header;
-use wire::sdio::wmi::{cipher, AddKey};
 
 use crate::chips::ccmp::{Ccmp, HEADER as CCMP_HEADER, MIC};
 
@@ -11,29 +10,28 @@ const EXTENDED_IV: u8 = 0x20;
 /// The keys of a connection. Others than CCMP's are not modelled.
 #[derive(Default)]
 pub(super) struct Keys {
-    pub(super) pairwise: Option<Ccmp>,
+    pairwise: Option<Ccmp>,
     group: [Option<Ccmp>; 4],
     /// The last packet number that was sent.
     number: u64,
 }
 
 impl Keys {
-    pub(super) fn add(&mut self, key: &AddKey) {
-        let bytes = *key.key.first_chunk().unwrap_or(&[0; 16]);
-        let ccmp = (key.cipher & cipher::CCMP != 0 && key.len == 16).then(|| Ccmp::new(bytes));
-        if key.group {
-            if let Some(slot) = self.group.get_mut(usize::from(key.index & 3)) {
-                *slot = ccmp;
-            }
-        } else {
-            (self.pairwise, self.number) = (ccmp, 0);
+    /// The key of frames for one station, or none; its packet numbers begin anew.
+    pub(super) fn set_pairwise(&mut self, key: Option<[u8; 16]>) {
+        (self.pairwise, self.number) = (key.map(Ccmp::new), 0);
+    }
+
+    /// The key of frames for groups with this ID, or none.
+    pub(super) fn set_group(&mut self, index: u8, key: Option<[u8; 16]>) {
+        if let Some(slot) = self.group.get_mut(usize::from(index & 3)) {
+            *slot = key.map(Ccmp::new);
         }
     }
 
-    pub(super) fn remove(&mut self, index: u8) {
-        if let Some(slot) = self.group.get_mut(usize::from(index & 3)) {
-            *slot = None;
-        }
+    /// Frames for one station have a key.
+    pub(super) const fn has_pairwise(&self) -> bool {
+        self.pairwise.is_some()
     }
 
     /// Encrypts a data frame of a header and a body; `None`: there is no key, and it stays as it is.
@@ -53,23 +51,5 @@ impl Keys {
         let id = *mpdu.get(header.header_len + 3)? >> 6;
         let key = if header.receiver().is_group() { self.group.get(usize::from(id))? } else { &self.pairwise };
         key.as_ref()?.decrypt(mpdu)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_ccmp_has_keys() {
-        let mut keys = Keys::default();
-        let key = AddKey { index: 1, cipher: cipher::TKIP, group: false, len: 32, key: [7; 32] };
-        keys.add(&key);
-        assert!(keys.pairwise.is_none());
-        keys.add(&AddKey { cipher: cipher::CCMP, len: 16, ..key });
-        keys.add(&AddKey { cipher: cipher::CCMP, len: 16, group: true, ..key });
-        assert!(keys.pairwise.is_some() && keys.group[1].is_some());
-        keys.remove(1);
-        assert!(keys.group[1].is_none());
     }
 }
