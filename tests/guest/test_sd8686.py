@@ -21,6 +21,7 @@ from txop.guest_image.firmware import firmware_files
 from txop.guest_image.overlay import Overlay
 
 PINGS = 20
+WPA = "/run/txop-lab/wpa"
 
 
 def card(**keys: Any) -> Chip:
@@ -38,9 +39,9 @@ def test_the_firmware_is_a_helper_and_an_image() -> None:
         assert not any(data), "nothing of a vendor's is in them"
 
 
-def test_it_is_for_open_networks() -> None:
-    with pytest.raises(GuestError, match="sd8686 has no cipher for wpa2"):
-        Chip("sd8686", "libertas_sdio", security="wpa2")
+def test_it_has_no_tkip() -> None:
+    with pytest.raises(GuestError, match="sd8686 has no cipher for wpa2-tkip"):
+        Chip("sd8686", "libertas_sdio", security="wpa2-tkip")
 
 
 def run(folder: Path, chip: Chip, command: str) -> Any:
@@ -92,12 +93,25 @@ def test_it_associates_and_moves_data_both_ways(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_it_associates_with_hostapd_and_encrypts_in_the_card(tmp_path: Path) -> None:
+    """WPA2: the supplicant's keys reach the card, for its access point and for groups."""
+    chip = Chip("sd8686", "libertas_sdio")
+    counted = run(tmp_path, chip, f"dut ping -q -c {PINGS} -i 0.05 10.80.210.1\ndut wpa_cli -p {WPA} -i wlan0 status")
+    printed = (tmp_path / "stdout").read_text()
+    assert f"{PINGS} received, 0% packet loss" in printed
+    assert "key_mgmt=WPA2-PSK" in printed
+    assert counted["tx"]["encrypted"] >= PINGS
+    assert counted["rx"]["decrypted"] >= PINGS
+    assert (counted["rx"]["integrity_errors"], counted["rx"]["dropped"]) == (0, 0)
+
+
+@pytest.mark.slow
 def test_it_leaves_and_comes_back(tmp_path: Path) -> None:
-    """The interface goes down, which ends the association and the driver's use of the card, and up again."""
+    """Deauthentication, and another association."""
     again = f"""\
-dut wpa_cli -p /run/txop-lab/wpa -i wlan0 disconnect
+dut wpa_cli -p {WPA} -i wlan0 disconnect
 sleep 1
-dut wpa_cli -p /run/txop-lab/wpa -i wlan0 reconnect
+dut wpa_cli -p {WPA} -i wlan0 reconnect
 sleep 5
 dut ping -q -c {PINGS} -i 0.05 10.80.210.1"""
     counted = run(tmp_path, card(), again)

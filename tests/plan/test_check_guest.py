@@ -194,10 +194,10 @@ def test_the_other_card_has_no_bundles(parse: Callable[[str], LoadedPlan]) -> No
     assert "bundle and credits are an AR6003's" in problem.message
 
 
-def test_the_other_card_is_for_open_networks(parse: Callable[[str], LoadedPlan]) -> None:
-    guest = 'device = "sd8686"\ndriver = "libertas_sdio"\nsecurity = "wpa2"\n'
+def test_the_other_card_has_no_tkip(parse: Callable[[str], LoadedPlan]) -> None:
+    guest = 'device = "sd8686"\ndriver = "libertas_sdio"\nsecurity = "wpa2-tkip"\n'
     problems = check(parse(PLAN.format(guest=guest, arm="")), files=False).problems
-    assert {problem.message for problem in problems} >= {"the virtual sd8686 has no cipher for wpa2"}
+    assert {problem.message for problem in problems} >= {"the virtual sd8686 has no cipher for wpa2-tkip"}
 
 
 def test_a_negotiated_path_has_a_multiplexer(parse: Callable[[str], LoadedPlan]) -> None:
