@@ -14,7 +14,13 @@ import jsonschema
 import pytest
 
 from txop.guest import chips
-from txop.guest.device_statistics.model import Ar6003Statistics, Mt7610uStatistics, Rtl8188cusStatistics, Statistics
+from txop.guest.device_statistics.model import (
+    Ar6003Statistics,
+    Mt7610uStatistics,
+    Rtl8188cusStatistics,
+    Sd8686Statistics,
+    Statistics,
+)
 from txop.simulate import simulate_json
 
 ROOT = Path(__file__).parents[1]
@@ -23,6 +29,7 @@ MODELS = {
     "rtl8723au": Rtl8188cusStatistics,
     "mt7610u": Mt7610uStatistics,
     "ar6003": Ar6003Statistics,
+    "sd8686": Sd8686Statistics,
 }
 SCHEMAS = sorted((ROOT / "docs/schema").glob("*.json"))
 

@@ -1,11 +1,17 @@
-//! A card in its host controller, driven by any transfers: commands, data, power, interrupts, with any faults.
+//! A card in its host controller, driven by any transfers: commands, data, power, interrupts, with any faults. The card is one of
+//! registers, or an SD8686 with its access point.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use sdio::{BusAbility, CardIdentity, Function};
+use vusb::air::{ChannelSettings, Medium};
+use vusb::chips::sd8686::{self, Sd8686};
 use vusb::device::{CommandFault, Device, Effect};
+use vusb::functions::wired::WiredQueues;
+use vusb::peers::builtin::{Builtin, BuiltinSettings};
 use vusb::statistics::DeviceStatistics;
 use vusb::ushc::{SdioChip, SdioStatistics, Settings, Ushc};
+use wire::sdio::{number, Extended};
 use wire::usb::setup::Setup;
 use wire::usb::ushc;
 
@@ -45,10 +51,24 @@ impl SdioChip for Ram {
 }
 
 fuzz_target!(|input: &[u8]| {
+    let first = input.first().copied().unwrap_or(0);
+    if first & 8 == 0 {
+        drive(Ram([0; 256]), input);
+    } else {
+        let medium = Medium::new(ChannelSettings::default(), 1, None);
+        let peers = Builtin::with(BuiltinSettings::default(), Vec::new(), Box::new(WiredQueues::default()));
+        drive(Sd8686::new(sd8686::Settings::default(), medium, Box::new(peers)), input);
+    }
+});
+
+/// The port of an SD8686.
+const PORT: u32 = 0x1_0000;
+
+fn drive<C: SdioChip>(chip: C, input: &[u8]) {
     let mut bytes = input.iter().copied();
     let first = bytes.next().unwrap_or(0);
     let card = BusAbility { four_lines: first & 1 == 0, high_speed: first & 2 == 0 };
-    let mut device = Ushc::new(Ram([0; 256]), Settings { repeat_ns: 500_000, bus_time: first & 4 != 0, card });
+    let mut device = Ushc::new(chip, Settings { repeat_ns: 500_000, bus_time: first & 4 != 0, card });
     let mut now_ns = 0;
     let mut commands = 0u64;
     while let (Some(what), Some(len)) = (bytes.next(), bytes.next()) {
@@ -81,10 +101,25 @@ fuzz_target!(|input: &[u8]| {
                 device.inject(now_ns, Effect::Command(faults[usize::from(len) % 4]));
             }
             14 => device.reset(now_ns),
+            15 => {
+                // A packet for the port, or one from it, which need not be found by chance either.
+                let write = data.first().is_some_and(|byte| byte & 1 == 0);
+                let count = u16::from(len).max(1);
+                let argument = Extended { write, function: 1, block_mode: false, incrementing: false, address: PORT, count };
+                let command = ushc::CommandBlock { number: number::IO_RW_EXTENDED, block_bytes: 256, argument: argument.emit() };
+                commands += 1;
+                let _ = device.transfer_out(now_ns, ushc::BULK_OUT, &command.emit());
+                if write {
+                    let mut packet = data.clone();
+                    packet.resize(usize::from(count), 0);
+                    let _ = device.transfer_out(now_ns, ushc::BULK_OUT, &packet);
+                }
+            }
             _ => {}
         }
-        // What is due is no event any more.
+        // What is due is no event any more, once it has happened.
+        device.advance(now_ns);
         assert!(device.next_event().is_none_or(|at_ns| at_ns > now_ns));
     }
     assert!(commands <= input.len() as u64);
-});
+}

@@ -181,6 +181,25 @@ def test_an_arm_lays_its_sdio_bus_over_that_of_the_plan(parse: Callable[[str], L
     check_options("ar6003", "builtin", second, ())
 
 
+def test_the_other_card_has_no_bundles(parse: Callable[[str], LoadedPlan]) -> None:
+    guest = 'device = "sd8686"\ndriver = "libertas_sdio"\nap = "builtin"\nsecurity = "open"\n'
+    plan = parse(PLAN.format(guest=guest, arm="sdio = { bus_time = true }\nassume = { tx-frames = 1 }")).plan
+    assert plan.guest is not None
+    options = chip_of(plan.guest.varied(plan.arm[1].guest)).options
+    assert options[0] == "--bus-time"
+    assert options[-2:] == ("--assume", "tx-frames=1")
+    assert not [word for word in options if word.startswith(("bundle", "credits"))]
+    check_options("sd8686", "builtin", options, ())
+    (problem,) = check(parse(PLAN.format(guest=guest, arm="sdio = { bundle = 1 }")), files=False).problems
+    assert "bundle and credits are an AR6003's" in problem.message
+
+
+def test_the_other_card_has_no_tkip(parse: Callable[[str], LoadedPlan]) -> None:
+    guest = 'device = "sd8686"\ndriver = "libertas_sdio"\nsecurity = "wpa2-tkip"\n'
+    problems = check(parse(PLAN.format(guest=guest, arm="")), files=False).problems
+    assert {problem.message for problem in problems} >= {"the virtual sd8686 has no cipher for wpa2-tkip"}
+
+
 def test_a_negotiated_path_has_a_multiplexer(parse: Callable[[str], LoadedPlan]) -> None:
     loaded = parse(PLAN.format(guest='device = "qmi-modem"', arm='modem = { framing = "negotiated" }'))
     (problem,) = check(loaded).problems

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use vusb::chips::{ar6003, mt7610u, rtl8188cus};
+use vusb::chips::{ar6003, mt7610u, rtl8188cus, sd8686};
 
 use crate::function_args::{FunctionArgs, TxAggregationArgs};
 
@@ -74,6 +74,8 @@ pub enum DeviceKind {
     Mt7610u,
     /// Atheros AR6003, an SDIO card 0271:0301 (ath6kl_sdio) in a USB host controller 0a12:5d10 (ushc).
     Ar6003,
+    /// Marvell SD8686, an SDIO card 02df:9103 (libertas_sdio) in the same controller.
+    Sd8686,
     /// CDC NCM network function (cdc_ncm, huawei_cdc_ncm).
     Ncm,
     /// MBIM network function (cdc_mbim).
@@ -234,8 +236,11 @@ fn assumption(text: &str) -> Result<String, String> {
     let of_rtl8188cus = rtl8188cus::assumptions::Assumptions::default().set(text);
     let of_mt7610u = mt7610u::assumptions::Assumptions::default().set(text);
     let of_ar6003 = ar6003::assumptions::Assumptions::default().set(text);
-    match (of_rtl8188cus, of_mt7610u, of_ar6003) {
-        (Err(one), Err(other), Err(third)) => Err(format!("{one}; of an MT7610U, {other}; of an AR6003, {third}")),
+    let of_sd8686 = sd8686::assumptions::Assumptions::default().set(text);
+    match (of_rtl8188cus, of_mt7610u, of_ar6003, of_sd8686) {
+        (Err(one), Err(other), Err(third), Err(fourth)) => {
+            Err(format!("{one}; of an MT7610U, {other}; of an AR6003, {third}; of an SD8686, {fourth}"))
+        }
         _ => Ok(text.into()),
     }
 }

@@ -11,6 +11,7 @@ use vusb::chips::ar6003::{self, Ar6003};
 use vusb::chips::mt7610u::{self, Mt7610u};
 use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
 use vusb::chips::rtl8188cus::{self, Model, RegisterNames, Rtl8188cus, Settings};
+use vusb::chips::sd8686::{self, Sd8686};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::peers::builtin::{Builtin, BuiltinSettings, More};
@@ -22,7 +23,7 @@ use vusb::record::{self, AirFile, CommandFile, Observer, UsbFile};
 use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci};
 use vusb::session::UrbCounters;
 use vusb::trace::{Plain, Traced, Vocabulary};
-use vusb::ushc::{self, Ushc};
+use vusb::ushc::{self, SdioChip, Ushc};
 use wire::usb::usbip::ExportedDevice;
 use wire::usb::usbmon::LONG_HEADER;
 
@@ -151,6 +152,7 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
         DeviceKind::Rtl8723au => chip(args, Model::Rtl8723au, script.as_ref())?,
         DeviceKind::Mt7610u => mt7610u(args, script.as_ref())?,
         DeviceKind::Ar6003 => ar6003(args, script.as_ref())?,
+        DeviceKind::Sd8686 => sd8686(args, script.as_ref())?,
         DeviceKind::Ncm => args.function.ncm()?,
         DeviceKind::Mbim => args.function.mbim()?,
         DeviceKind::Ecm => args.function.ecm()?,
@@ -163,9 +165,12 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
             let vocabulary: Box<dyn Vocabulary> = match args.device {
                 DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au => Box::new(RegisterNames::default()),
                 DeviceKind::Mt7610u => Box::new(mt7610u::RegisterNames::default()),
-                DeviceKind::Ar6003 | DeviceKind::Ncm | DeviceKind::Mbim | DeviceKind::Ecm | DeviceKind::QmiModem => {
-                    Box::new(Plain)
-                }
+                DeviceKind::Ar6003
+                | DeviceKind::Sd8686
+                | DeviceKind::Ncm
+                | DeviceKind::Mbim
+                | DeviceKind::Ecm
+                | DeviceKind::QmiModem => Box::new(Plain),
             };
             Box::new(Traced::create(device, vocabulary, path).map_err(file(path))?)
         }
@@ -176,24 +181,25 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
 /// Options that are another device's.
 fn unfitting(args: &DeviceArgs) -> Option<RunError> {
     let is_mt7610u = args.device == DeviceKind::Mt7610u;
+    let is_card = matches!(args.device, DeviceKind::Ar6003 | DeviceKind::Sd8686);
     if !args.stations.is_empty() && !is_mt7610u {
         return Some(RunError::Option("--stations: only an MT7610U is an access point (--device mt7610u)"));
     }
     if args.efuse.is_some() && is_mt7610u {
         return Some(RunError::Option("--efuse: an MT7610U's is not given"));
     }
-    if args.efuse.is_some() && args.device == DeviceKind::Ar6003 {
-        return Some(RunError::Option("--efuse: an AR6003 has none that its driver reads"));
+    if args.efuse.is_some() && is_card {
+        return Some(RunError::Option("--efuse: these cards have none that their drivers read"));
     }
     let about_card = args.bus_time || args.card_lines.is_some() || args.card_mhz.is_some();
-    if about_card && args.device != DeviceKind::Ar6003 {
+    if about_card && !is_card {
         return Some(RunError::Option("--bus-time, --card-lines and --card-mhz: only an SDIO card has such a bus"));
     }
-    if args.command_log.is_some() && args.device != DeviceKind::Ar6003 {
+    if args.command_log.is_some() && !is_card {
         return Some(RunError::Option("--command-log: only an SDIO card gets commands"));
     }
-    let times_interrupts = [DeviceKind::Rtl8188cus, DeviceKind::Rtl8723au, DeviceKind::Ar6003];
-    if args.interrupt_us.is_some() && !times_interrupts.contains(&args.device) {
+    let times_interrupts = is_card || matches!(args.device, DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au);
+    if args.interrupt_us.is_some() && !times_interrupts {
         return Some(RunError::Option(
             "--interrupt-us: only an RTL8188CUS, an RTL8723AU or an SDIO card times its interrupt endpoint",
         ));
@@ -232,7 +238,19 @@ fn ar6003(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Device>,
     for assumption in &args.assume {
         settings.assumptions.set(assumption).map_err(RunError::Assumption)?;
     }
-    let chip = Ar6003::new(settings, medium(args)?, access_point(args, script)?);
+    in_slot(args, Ar6003::new(settings, medium(args)?, access_point(args, script)?))
+}
+
+fn sd8686(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Device>, RunError> {
+    let mut settings = sd8686::Settings::default();
+    for assumption in &args.assume {
+        settings.assumptions.set(assumption).map_err(RunError::Assumption)?;
+    }
+    in_slot(args, Sd8686::new(settings, medium(args)?, access_point(args, script)?))
+}
+
+/// A card in the slot of a host controller.
+fn in_slot(args: &DeviceArgs, chip: impl SdioChip + 'static) -> Result<Box<dyn Device>, RunError> {
     let log = match &args.command_log {
         Some(path) => Some(CommandFile::create(path, &captured(args)).map_err(file(path))?),
         None => None,
@@ -369,6 +387,7 @@ fn check_options(args: &DeviceArgs) -> Result<(), RunError> {
         let set = match args.device {
             DeviceKind::Mt7610u => mt7610u::assumptions::Assumptions::default().set(assumption),
             DeviceKind::Ar6003 => ar6003::assumptions::Assumptions::default().set(assumption),
+            DeviceKind::Sd8686 => sd8686::assumptions::Assumptions::default().set(assumption),
             _ => rtl8188cus::assumptions::Assumptions::default().set(assumption),
         };
         set.map_err(RunError::Assumption)?;

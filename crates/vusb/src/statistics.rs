@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::chips::{ar6003, mt7610u, rtl8188cus};
+use crate::chips::{ar6003, mt7610u, rtl8188cus, sd8686};
 use crate::fault::FaultCounters;
 use crate::functions::ecm::EcmStatistics;
 use crate::functions::mbim::MbimStatistics;
@@ -49,6 +49,8 @@ pub enum DeviceStatistics {
     Mt7610u(Box<mt7610u::Statistics>),
     /// AR6003.
     Ar6003(Box<ar6003::Statistics>),
+    /// SD8686.
+    Sd8686(Box<sd8686::Statistics>),
     /// NCM function.
     Ncm(Box<NcmStatistics>),
     /// MBIM function.
@@ -66,6 +68,7 @@ impl DeviceStatistics {
             Self::Rtl8188cus(chip) => &mut chip.faults,
             Self::Mt7610u(chip) => &mut chip.faults,
             Self::Ar6003(chip) => &mut chip.faults,
+            Self::Sd8686(chip) => &mut chip.faults,
             Self::Ncm(function) => &mut function.faults,
             Self::Mbim(function) => &mut function.faults,
             Self::Ecm(function) => &mut function.faults,

@@ -18,9 +18,9 @@ IN_GUEST = f"/usr/sbin/{PROGRAM}"
 VARIABLE = "TXOP_VUSB"
 """Environment variable: a program in place of the one that txop has."""
 
-DEVICES = ("rtl8188cus", "rtl8723au", "mt7610u", "ar6003")
+DEVICES = ("rtl8188cus", "rtl8723au", "mt7610u", "ar6003", "sd8686")
 """Wireless chips."""
-SDIO_CARDS = ("ar6003",)
+SDIO_CARDS = ("ar6003", "sd8686")
 """Chips on an SDIO card, in a virtual host controller; see docs/virtual-sdio.md."""
 ACCESS_POINT_DEVICES = ("mt7610u",)
 """Devices that can be the access point themselves."""
@@ -34,7 +34,7 @@ ACCESS_POINTS = ("hostapd", "builtin")
 """The real hostapd, or the program's own: open, for faults, speed and exact control."""
 SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3")
 
-SECURITIES_OF_CHIPS = {"mt7610u": ("open", "wpa2", "wpa3"), "ar6003": ("open", "wpa2")}
+SECURITIES_OF_CHIPS = {"mt7610u": ("open", "wpa2", "wpa3"), "ar6003": ("open", "wpa2"), "sd8686": ("open", "wpa2")}
 """By wireless chip: those that it is modelled for, where that is not all."""
 
 NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu"): "usb:v0BDAp8176"}
@@ -46,9 +46,10 @@ STOCK_DRIVERS = {
     "rtl8723au": ("rtl8xxxu",),
     "mt7610u": ("mt76x0u",),
     "ar6003": ("ath6kl_sdio",),
+    "sd8686": ("libertas_sdio",),
 }
 """By wireless chip: the drivers of Linux 6.1 and 6.12 that list its USB or SDIO ids (rtl8192cu/sw.c, rtl8xxxu/core.c,
-mt76/mt76x0/usb.c, ath/ath6kl/sdio.c)."""
+mt76/mt76x0/usb.c, ath/ath6kl/sdio.c, marvell/libertas/if_sdio.c)."""
 
 COMMAND_LOG = "sdio.pcapng"
 """What the command log of an SDIO card is called."""

@@ -23,6 +23,7 @@ _MODALIASES = {
     "mt7610u": "usb:v148Fp7610d0100dc00dsc00dp00icFFiscFFipFFin00",
     "rtl8723au": "usb:v0BDAp1724d0200dc00dsc00dp00icFFiscFFipFFin00",
     "ar6003": "sdio:c00v0271d0301",
+    "sd8686": "sdio:c00v02DFd9103",
 }
 """By wireless chip: what its interface or function is called to drivers (Linux scripts/mod/file2alias.c, do_usb_entry
 and do_sdio_entry)."""

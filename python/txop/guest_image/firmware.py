@@ -2,8 +2,8 @@
 
 A virtual chip runs no firmware: it counts and checks what is downloaded. So these files have the header that drivers
 read (Linux drivers/net/wireless/realtek/rtl8xxxu, struct rtl8xxxu_firmware_header; mediatek/mt76/mt76x02_mcu.h,
-struct mt76x02_fw_header; ath/ath6kl/init.c, ath6kl_fetch_fw_apin) and zeros behind it. The vendors' own files are not
-free and are never part of txop; give them with ``--file`` if a test needs them.
+struct mt76x02_fw_header; ath/ath6kl/init.c, ath6kl_fetch_fw_apin; marvell/libertas reads none) and zeros behind it.
+The vendors' own files are not free and are never part of txop; give them with ``--file`` if a test needs them.
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ _ATHEROS_BOARD_BYTES = 1024 + 768
 """Board data with their extension (ath/ath6kl/target.h, AR6003_BOARD_DATA_SZ and AR6003_BOARD_EXT_DATA_SZ)."""
 
 
+_MARVELL = "usr/lib/firmware/libertas"
+_MARVELL_HELPER_BYTES = 2 * 1024
+_MARVELL_IMAGE_BYTES = 64 * 1024
+
+
 def firmware_files() -> dict[str, bytes]:
     """By name in an image."""
     names = {
@@ -50,7 +55,11 @@ def firmware_files() -> dict[str, bytes]:
     }
     realtek = {f"{FOLDER}/{name}": _file(signature) for name, signature in names.items()}
     atheros = {f"{_ATHEROS}/fw-5.bin": _atheros(), f"{_ATHEROS}/bdata.bin": bytes(_ATHEROS_BOARD_BYTES)}
-    return realtek | {f"{_MEDIATEK}/mt7610u.bin": _mediatek()} | atheros
+    marvell = {
+        f"{_MARVELL}/sd8686_v9_helper.bin": bytes(_MARVELL_HELPER_BYTES),
+        f"{_MARVELL}/sd8686_v9.bin": bytes(_MARVELL_IMAGE_BYTES),
+    }
+    return realtek | {f"{_MEDIATEK}/mt7610u.bin": _mediatek()} | atheros | marvell
 
 
 def _file(signature: int) -> bytes:

@@ -59,7 +59,7 @@ wait_for() { # wait_for SECONDS COMMAND...: until it succeeds; 1 when it never d
 
 # Drivers without mac80211 do not say that their radio may leave the first network namespace (WIPHY_FLAG_NETNS_OK): there
 # `dut` is another name of that one.
-stays() { [ "$device" = ar6003 ] || [ -e "$run/stays" ]; }
+stays() { [ "$device" = ar6003 ] || [ "$device" = sd8686 ] || [ -e "$run/stays" ]; }
 
 wireless() { # the first wireless interface of this namespace
     for interface in /sys/class/net/*/phy80211; do
@@ -116,7 +116,7 @@ hostapd_conf() { # hostapd_conf INTERFACE: what the access point on it is told
 load() {
     modprobe vhci_hcd || fail "this kernel has no virtual USB host"
     case $device in
-    ar6003) modprobe ushc || fail "this kernel has no driver for the SD host controller" ;;
+    ar6003 | sd8686) modprobe ushc || fail "this kernel has no driver for the SD host controller" ;;
     esac
     # words on purpose: parameters and options are lists
     # shellcheck disable=SC2086

@@ -7,6 +7,7 @@ DRIVERS = {
     "rtl8723au": "rtl8xxxu",
     "mt7610u": "mt76x0u",
     "ar6003": "ath6kl_sdio",
+    "sd8686": "libertas_sdio",
     "ncm": "cdc_ncm",
     "mbim": "cdc_mbim",
     "ecm": "cdc_ether",

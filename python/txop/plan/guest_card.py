@@ -11,8 +11,10 @@ from pydantic import BaseModel, Field
 
 from txop.plan.strict import STRICT
 
-CARDS = ("ar6003",)
+CARDS = ("ar6003", "sd8686")
 """Devices on an SDIO bus."""
+OF_BUNDLES = ("bundle", "credits")
+"""Keys about an AR6003's firmware; an SD8686 has one packet at a time."""
 
 
 class SdioSpec(BaseModel):
@@ -29,15 +31,16 @@ class SdioSpec(BaseModel):
     interrupt_us: Annotated[int, Field(ge=1, le=1_000_000)] = 500
     """While the card interrupts, the host controller says so again after this time."""
     bundle: Annotated[int, Field(ge=1, le=8)] = 8
-    """Messages that the firmware lets the host fetch with one command at most. An assumption about it."""
+    """Messages that the firmware lets the host fetch with one command at most. An assumption about an AR6003."""
     credits: Annotated[int, Field(ge=4, le=1_024)] = 20
-    """Messages that the host may have on the card at once. An assumption about the firmware."""
+    """Messages that the host may have on the card at once. An assumption about an AR6003."""
 
-    def words(self) -> tuple[str, ...]:
-        """As options of the program."""
+    def words(self, device: str) -> tuple[str, ...]:
+        """As options of the program for that card."""
+        bundles = ("--assume", f"bundle={self.bundle}", "--assume", f"credits={self.credits}")
         return (
             *(("--bus-time",) if self.bus_time else ()),
             *("--card-lines", str(self.lines), "--card-mhz", str(self.clock_mhz)),
             *("--interrupt-us", str(self.interrupt_us)),
-            *("--assume", f"bundle={self.bundle}", "--assume", f"credits={self.credits}"),
+            *(bundles if device == "ar6003" else ()),
         )

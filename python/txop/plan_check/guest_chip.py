@@ -15,7 +15,7 @@ def chip_of(spec: GuestSpec) -> Chip:
         "qmi-modem": (spec.modem or ModemSpec()).words(),
         "ncm": (spec.ncm or NcmSpec()).words(),
         "mbim": (spec.mbim or MbimSpec()).words(),
-        **{card: (spec.sdio or SdioSpec()).words() for card in CARDS},
+        **{card: (spec.sdio or SdioSpec()).words(card) for card in CARDS},
     }
     assumed = [word for name, value in spec.assume.items() for word in ("--assume", f"{name}={value}")]
     values = {name: int(value) if isinstance(value, bool) else value for name, value in spec.parameters.items()}

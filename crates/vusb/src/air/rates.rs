@@ -44,6 +44,11 @@ pub fn mode(rate: u8, modulation: Modulation) -> Mode {
     }
 }
 
+/// The chain of rates of a unicast data frame between stations without HT.
+pub(crate) fn legacy_chain() -> Vec<(Mode, u8)> {
+    [11, 9, 6, 4].map(|number| (mode(number, Modulation::default()), 3)).to_vec()
+}
+
 /// The legacy rates whose bits are set, by number; `None` where there are none.
 pub fn legacy_rates(bits: u32) -> Option<RateSet> {
     let rates = LEGACY_RATES.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);

@@ -3,8 +3,11 @@
 pub mod ar6003;
 mod block_ack_request;
 pub mod ccmp;
+mod duplicates;
 pub mod mt7610u;
 pub mod rtl8188cus;
+pub mod sd8686;
+mod station_keys;
 
 /// Sets an assumption by `NAME=VALUE`. `set` gets both, and answers `None` to what is unknown; the error has the `names` that
 /// there are.

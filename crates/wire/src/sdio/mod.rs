@@ -8,11 +8,13 @@
 //! | [`clocks`] | time on the bus | SD Physical Layer 3.0 |
 //! | [`log`] | a command log | docs/virtual-sdio.md |
 //! | [`htc`], [`wmi`], [`bmi`] | what Atheros' chips put into a mailbox | Linux drivers/net/wireless/ath/ath6kl |
+//! | [`libertas`] | what goes through the port of Marvell's | Linux drivers/net/wireless/marvell/libertas |
 
 pub mod bmi;
 pub mod clocks;
 pub mod command;
 pub mod htc;
+pub mod libertas;
 pub mod log;
 pub mod registers;
 pub mod tuple;

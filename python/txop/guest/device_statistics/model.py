@@ -575,6 +575,174 @@ class AirCounters(Model):
     """What went to and from each station, where stations are the chip's peers."""
 
 
+class Sd8686RxCounters(Model):
+    """What the receiver of an SD8686 has done."""
+
+    frames: int
+    """Data frames that came off the air for this station."""
+    delivered: int
+    """Frames handed to the host."""
+    bytes: int
+    """Bytes of them, from the destination address on."""
+    duplicates: int
+    """Frames that came twice."""
+    filtered: int
+    """Frames for groups that the host has not asked for."""
+    overflows: int
+    """Frames that found no room (they are not acknowledged either)."""
+    decrypted: int
+    """Frames that the chip decrypted."""
+    integrity_errors: int
+    """Frames whose integrity check failed."""
+    dropped: int
+    """Frames that could not be handed on: no key for them, or of a kind that is not modelled."""
+
+
+class Sd8686TxCounters(Model):
+    """What the transmitter of an SD8686 has done."""
+
+    frames: int
+    """Frames of the host."""
+    bytes: int
+    """Bytes of them, from the destination address on."""
+    encrypted: int
+    """Frames that the chip encrypted."""
+    dropped: int
+    """Frames that were dropped: there is no connection, the transmitter is off, or they are cut."""
+    retries: int
+    """Frames sent again."""
+    given_up: int
+    """Frames given up after their last retry."""
+
+
+class Sd8686Assumptions(Model):
+    """What is assumed of an SD8686 and its firmware: `--assume`."""
+
+    tx_frames: int = Field(alias="tx-frames")
+    """Frames of the host that the chip takes before it has sent some; the next one it says to have taken when there
+    is room."""
+    rx_frames: int = Field(alias="rx-frames")
+    """Received frames that wait to be fetched; what comes while they do is not acknowledged."""
+    download_bytes: int = Field(alias="download-bytes")
+    """Bytes of firmware that it asks for at once."""
+
+
+class Sd8686Counters(Model):
+    """What the chip was asked for."""
+
+    helper_blocks: int
+    """Blocks of the helper that were written."""
+    firmware_bytes: int
+    """Bytes of the firmware that were written, with their padding."""
+    boots: int
+    """Times that the firmware began to run."""
+    packets_from_host: int
+    """Packets of the host."""
+    packets_to_host: int
+    """Packets that the host has fetched."""
+    malformed: int
+    """Packets of the host that are cut, or of no kind that a host sends."""
+    empty_reads: int
+    """Times that the host read the port when there was no packet."""
+    commands: int
+    """Commands."""
+    commands_without_effect: int
+    """Those among them that have no effect here."""
+    commands_failed: int
+    """Those that were answered with a failure."""
+    events: int
+    """Events."""
+    held_back: int
+    """Times that the chip let the host wait because its transmit queue was full."""
+    scans: int
+    """Scans."""
+    associations: int
+    """Associations."""
+
+
+class CardCounters(Model):
+    """What a card was asked for."""
+
+    cmd52_reads: int
+    """CMD52 that read."""
+    cmd52_writes: int
+    """CMD52 that write."""
+    cmd53_reads: int
+    """CMD53 that read."""
+    cmd53_writes: int
+    """CMD53 that write."""
+    cmd53_read_bytes: int
+    """Bytes that CMD53 read."""
+    cmd53_written_bytes: int
+    """Bytes that CMD53 wrote."""
+    cmd53_block_mode: int
+    """CMD53 in block mode, among all."""
+    other_commands: int
+    """Commands that start a card: CMD0, 3, 5 and 7."""
+    unknown_commands: int
+    """Commands that the card does not know, and does not answer."""
+    refused_commands: int
+    """Commands that were refused: a function or an address that is not there, or a length that the card does not
+    take."""
+    aborts: int
+    """Transfers that the host aborted (I/O Abort)."""
+    resets: int
+    """Resets of the card's I/O."""
+    interrupts: int
+    """Times that the interrupt line rose."""
+
+
+class HostCounters(Model):
+    """What the host controller has done."""
+
+    commands: int
+    """Commands, whatever became of them."""
+    timeouts: int
+    """Commands that the card did not answer."""
+    malformed: int
+    """Transfers that are not a command."""
+    interrupt_transfers: int
+    """Transfers of the interrupt endpoint."""
+    power_ups: int
+    """Times that the card got power."""
+    bus_width: int
+    """Lines of the data bus that the driver has set: 1 or 4; 0: none yet."""
+    high_speed: bool
+    """The driver has set high speed."""
+    clock_hz: int
+    """The clock that the driver has set."""
+
+
+class SdioStatistics(Model):
+    """An SDIO bus: its host controller, and its card."""
+
+    host: HostCounters
+    """The host controller."""
+    card: CardCounters
+    """The card."""
+
+
+class Sd8686Statistics(Model):
+    """What an SD8686 has counted."""
+
+    sdio: SdioStatistics
+    """The SDIO bus."""
+    chip: Sd8686Counters
+    """What the chip was asked for."""
+    assumptions: Sd8686Assumptions
+    """What is assumed of the chip."""
+    tx: Sd8686TxCounters
+    """The transmitter."""
+    rx: Sd8686RxCounters
+    """The receiver."""
+    air: AirCounters
+    """The air."""
+    peers: NoPeers | HostapdStatistics | StationsStatistics | BuiltinStatistics
+    """The access point."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+
+
 class Ar6003RxCounters(Model):
     """What the receiver of an AR6003 has done."""
 
@@ -677,68 +845,6 @@ class Ar6003Counters(Model):
     """Scans."""
     associations: int
     """Associations."""
-
-
-class CardCounters(Model):
-    """What a card was asked for."""
-
-    cmd52_reads: int
-    """CMD52 that read."""
-    cmd52_writes: int
-    """CMD52 that write."""
-    cmd53_reads: int
-    """CMD53 that read."""
-    cmd53_writes: int
-    """CMD53 that write."""
-    cmd53_read_bytes: int
-    """Bytes that CMD53 read."""
-    cmd53_written_bytes: int
-    """Bytes that CMD53 wrote."""
-    cmd53_block_mode: int
-    """CMD53 in block mode, among all."""
-    other_commands: int
-    """Commands that start a card: CMD0, 3, 5 and 7."""
-    unknown_commands: int
-    """Commands that the card does not know, and does not answer."""
-    refused_commands: int
-    """Commands that were refused: a function or an address that is not there, or a length that the card does not
-    take."""
-    aborts: int
-    """Transfers that the host aborted (I/O Abort)."""
-    resets: int
-    """Resets of the card's I/O."""
-    interrupts: int
-    """Times that the interrupt line rose."""
-
-
-class HostCounters(Model):
-    """What the host controller has done."""
-
-    commands: int
-    """Commands, whatever became of them."""
-    timeouts: int
-    """Commands that the card did not answer."""
-    malformed: int
-    """Transfers that are not a command."""
-    interrupt_transfers: int
-    """Transfers of the interrupt endpoint."""
-    power_ups: int
-    """Times that the card got power."""
-    bus_width: int
-    """Lines of the data bus that the driver has set: 1 or 4; 0: none yet."""
-    high_speed: bool
-    """The driver has set high speed."""
-    clock_hz: int
-    """The clock that the driver has set."""
-
-
-class SdioStatistics(Model):
-    """An SDIO bus: its host controller, and its card."""
-
-    host: HostCounters
-    """The host controller."""
-    card: CardCounters
-    """The card."""
 
 
 class Ar6003Statistics(Model):
@@ -1041,6 +1147,7 @@ class Statistics(Model):
         Rtl8188cusStatistics
         | Mt7610uStatistics
         | Ar6003Statistics
+        | Sd8686Statistics
         | NcmStatistics
         | MbimStatistics
         | EcmStatistics

@@ -6,8 +6,9 @@ use wire::ieee80211::{
 };
 use wire::sdio::wmi::{cipher, DataHeader, Event, NOISE_DBM};
 
-use super::firmware::{body, legacy_chain, Firmware, ToHost, UP_WINDOW};
+use super::firmware::{body, Firmware, ToHost, UP_WINDOW};
 use super::network::Join;
+use crate::air::rates::legacy_chain;
 use crate::air::{Protection, Reception};
 use crate::chips::ccmp::{HEADER as CCMP_HEADER, MIC};
 use crate::peers::queue::Queued;
@@ -67,7 +68,7 @@ impl Firmware {
     fn ask_for_agreement(&mut self, now_ns: u64, bssid: MacAddr, tid: u8) {
         let bit = 1u16 << (tid & 7);
         // Not while keys are exchanged: some access points let nothing else pass.
-        if self.asked & bit != 0 || self.profile.pairwise & cipher::CCMP != 0 && self.keys.pairwise.is_none() {
+        if self.asked & bit != 0 || self.profile.pairwise & cipher::CCMP != 0 && !self.keys.has_pairwise() {
             return;
         }
         self.asked |= bit;

@@ -3,14 +3,15 @@
 
 use wire::ieee80211::{Action, FixedFields, FrameKind, FrameType, Header, MacAddr, Mpdu, Seq};
 use wire::phy::{EdcaParameters, Mode, RateSet};
-use wire::sdio::wmi::{Command, Connect, Counters, Event, NOISE_DBM};
+use wire::sdio::wmi::{cipher, AddKey, Command, Connect, Counters, Event, NOISE_DBM};
 
 use super::assumptions::Assumptions;
-use super::keys::{Duplicates, Keys};
 use super::network::{Join, Network, Scan, Seen};
 use super::statistics::{ChipCounters, RxCounters, TxCounters};
-use crate::air::rates::{Modulation, LEGACY_RATES, MCS0};
-use crate::air::{rates, Outcome, Ppdu, Protection, Reception, Station, Tuned};
+use crate::air::rates::{LEGACY_RATES, MCS0};
+use crate::air::{Outcome, Ppdu, Protection, Reception, Station, Tuned};
+use crate::chips::duplicates::Duplicates;
+use crate::chips::station_keys::Keys;
 use crate::peers::agreements::Agreements;
 use crate::peers::queue::{Done, Queue, Queued};
 use crate::peers::rates::DownRates;
@@ -158,11 +159,22 @@ impl Firmware {
             }
             Some(Command::BssFilter { filter }) => self.filter = filter,
             Some(Command::GetStatistics) => self.report_statistics(),
-            Some(Command::AddKey(key)) => self.keys.add(&key),
-            Some(Command::DeleteKey { index }) => self.keys.remove(index),
+            Some(Command::AddKey(key)) => self.add_key(&key),
+            Some(Command::DeleteKey { index }) => self.keys.set_group(index, None),
             Some(Command::GetTxPower) => self.event(&Event::TxPower { dbm: TX_POWER_DBM }),
             Some(Command::Elements { frame: 3, elements }) => self.request_elements = elements,
             Some(Command::Elements { .. } | Command::Unknown(_)) | None => self.chip.wmi_without_effect += 1,
+        }
+    }
+
+    /// Others than CCMP's are not modelled: such a key takes the old one away.
+    fn add_key(&mut self, key: &AddKey) {
+        let is_ccmp = key.cipher & cipher::CCMP != 0 && key.len == 16;
+        let bytes = key.key.first_chunk().copied().filter(|_| is_ccmp);
+        if key.group {
+            self.keys.set_group(key.index, bytes);
+        } else {
+            self.keys.set_pairwise(bytes);
         }
     }
 
@@ -308,11 +320,6 @@ pub(super) fn rate_index(mode: &Mode) -> u8 {
         }
         _ => 0,
     }
-}
-
-/// The chain of rates for an access point without HT.
-pub(super) fn legacy_chain() -> Vec<(Mode, u8)> {
-    [11, 9, 6, 4].map(|number| (rates::mode(number, Modulation::default()), 3)).to_vec()
 }
 
 impl Station for Firmware {

@@ -7,8 +7,9 @@ use wire::ieee80211::{
 use wire::sdio::wmi::{authentication, cipher, Disconnected, Event};
 
 use super::firmware::{body, Firmware, ToHost, SEQUENCES};
-use super::keys::{Duplicates, Keys};
 use super::network::{Join, Network, RATES};
+use crate::chips::duplicates::Duplicates;
+use crate::chips::station_keys::Keys;
 
 /// Time that an access point has to answer, and how often it is asked.
 const ANSWER_NS: u64 = 200_000_000;

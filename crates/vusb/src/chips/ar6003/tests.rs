@@ -232,6 +232,16 @@ fn the_firmware_dies_and_starts_again() {
 }
 
 #[test]
+fn only_ccmp_has_keys() {
+    let mut host = Host::joined();
+    let key = wmi::AddKey { index: 1, cipher: wmi::cipher::TKIP, group: false, len: 32, key: [7; 32] };
+    host.command(Command::AddKey(key));
+    assert!(!host.chip.firmware.keys.has_pairwise());
+    host.command(Command::AddKey(wmi::AddKey { cipher: wmi::cipher::CCMP, len: 16, ..key }));
+    assert!(host.chip.firmware.keys.has_pairwise());
+}
+
+#[test]
 fn a_report_of_credits_is_one_record() {
     assert_eq!(credits(&[(2, 10)]), [1, 2, 2, 10]);
 }
