@@ -281,10 +281,7 @@ impl Analyzer {
         let new = Pending { endpoint: place, time_us, length, setup, framing, turn, order, is_after: false };
         if let Some(old) = self.pending.insert(id, new) {
             match self.at(old.endpoint) {
-                Some(endpoint) => {
-                    endpoint.under_way.advance(event.time_us);
-                    endpoint.under_way.abandon(old.turn, true);
-                }
+                Some(endpoint) => endpoint.abandon(old.turn, event.time_us),
                 None => self.summary.lost_completions += 1,
             }
         }
@@ -355,6 +352,7 @@ impl Analyzer {
                 self.at(place).into_iter().for_each(|endpoint| endpoint.under_way.come_unmatched());
             }
         }
+        self.at(place).into_iter().for_each(Endpoint::rest);
         if let Some(setup) = pending.and_then(|pending| pending.setup) {
             let ok = event.status.is_success();
             let bytes = u64::from(length.unwrap_or(0));

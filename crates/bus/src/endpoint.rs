@@ -60,6 +60,9 @@ pub struct Endpoint {
     pub statuses: BTreeMap<Status, u64>,
     pub iso_errors: u64,
     last_completion_us: Option<i64>,
+    /// Requests that have been under way since the last completion, and since when others are.
+    left: u64,
+    busy_since_us: Option<i64>,
     gaps: Vec<Gap>,
     /// Indexed by [`Framing`].
     framings: [Option<Box<Traffic>>; Framing::ALL.len()],
@@ -132,7 +135,27 @@ impl Endpoint {
             self.requested = Some(self.requested.unwrap_or(0) + u64::from(length));
             self.requested_sizes.add(u64::from(length));
         }
+        if self.under_way.now() == 0 {
+            self.busy_since_us = time;
+        }
         self.under_way.hand_over(true)
+    }
+
+    /// The identifier of a request is used again: when it came back is not known.
+    pub fn abandon(&mut self, turn: Turn, time: Option<i64>) {
+        self.under_way.advance(time);
+        self.under_way.abandon(turn, true);
+        // One of them has just been handed over.
+        self.left = self.left.min(self.under_way.now().saturating_sub(1));
+        if self.left == 0 {
+            self.busy_since_us = time.filter(|_| self.under_way.now() > 0);
+        }
+    }
+
+    /// A completion has been counted, and what it completed taken back.
+    pub fn rest(&mut self) {
+        self.left = self.under_way.now();
+        self.busy_since_us = None;
     }
 
     /// A request came back; `start_us`: first record of the capture, `framing`: of what it carried to the device.
@@ -159,11 +182,15 @@ impl Endpoint {
         if let Some(last) = self.last_completion_us {
             let interval = now.saturating_sub(last).max(0) as u64;
             self.intervals.add(interval);
-            // In flight since before the gap: this one is counted until the caller takes it back.
-            let in_flight = self.under_way.now();
-            if in_flight > 0 && interval >= GAP_MIN_US {
-                let start_us = last.saturating_sub(start_us).max(0) as u64;
-                self.gap(Gap { start_us, length_us: interval, in_flight });
+            // Some request was under way all the time: since the last completion, or since the first was handed over.
+            let start =
+                if self.left > 0 { Some((last, self.left)) } else { self.busy_since_us.map(|at| (at.max(last), 1)) };
+            if let Some((from, in_flight)) = start {
+                let length_us = now.saturating_sub(from).max(0) as u64;
+                if length_us >= GAP_MIN_US {
+                    let start_us = from.saturating_sub(start_us).max(0) as u64;
+                    self.gap(Gap { start_us, length_us, in_flight });
+                }
             }
         }
         self.last_completion_us = Some(now);
@@ -200,6 +227,7 @@ impl Endpoint {
     pub fn take_back(&mut self, turn: Turn, time: Option<i64>, sent_us: Option<i64>, is_success: bool) {
         self.under_way.advance(time);
         let is_late = self.under_way.come_back(turn, is_success, true);
+        self.left = self.left.min(self.under_way.now());
         // Where records are missing, a late completion is of another request.
         if let (Some(now), Some(sent), false) = (time, sent_us, is_late && self.under_way.lacks_records()) {
             self.turnaround.add(now.saturating_sub(sent).max(0) as u64);
@@ -210,6 +238,10 @@ impl Endpoint {
     pub fn restart(&mut self) {
         self.under_way.restart();
         self.last_completion_us = None;
+        self.rest();
+        self.rate.restart();
+        self.sent.restart();
+        self.framings.iter_mut().flatten().for_each(|traffic| traffic.restart());
     }
 
     /// As data. `interface` and `max_packet` come from descriptors.

@@ -1,6 +1,6 @@
 //! What the capture cannot tell, and why.
 
-use sentence::{counted, grouped, percent};
+use sentence::{counted, grouped};
 
 use crate::conclusion::with_bytes;
 use crate::copies::APART_US;
@@ -231,12 +231,10 @@ fn steps_back(summary: &Summary) -> Option<Limit> {
         }
     );
     let what = match summary.span_us.filter(|span| *span > 0) {
-        None => "the time span, rates, gaps and requests under way cannot be told, and requests".to_owned(),
-        Some(span) => {
-            format!("rates are too high by up to {}, and requests", percent(100.0 * sum_us as f64 / span as f64, 0))
-        }
+        None => "the time span, rates, gaps and requests under way cannot be told, and requests are paired between these steps only",
+        Some(_) => "rates are of the time between these steps, and requests are paired in it only",
     };
-    let text = format!("{how}: {what} are paired between these steps only.");
+    let text = format!("{how}: {what}.");
     Some(Limit { code: "steps-back".to_owned(), text })
 }
 

@@ -326,7 +326,7 @@ pub struct Endpoint {
     pub in_flight_mean: Option<f64>,
     /// Completions per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a second, and within 10 ms.
     pub per_s: Option<f64>,
-    /// Completions in the busiest second; `None` for captures below a second.
+    /// Completions in the busiest second, whenever it begins; `None` below a second, and where none has as many as the mean says.
     pub peak_per_s: Option<f64>,
     /// Mean throughput in that time.
     pub mbit_s: Option<f64>,
@@ -336,7 +336,7 @@ pub struct Endpoint {
     pub errors: u64,
     /// Isochronous packets with an error.
     pub iso_errors: u64,
-    /// The longest times without a completion while requests were under way.
+    /// The longest times without a completion in all of which some request was under way.
     pub gaps: Vec<Gap>,
     /// Width of the bins of `series`.
     pub bin_us: u64,

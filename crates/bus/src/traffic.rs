@@ -103,6 +103,12 @@ impl Traffic {
         self.back.add(time_us);
     }
 
+    /// Time steps back.
+    pub fn restart(&mut self) {
+        self.rate.restart();
+        self.back.restart();
+    }
+
     /// Transfers that break the rules of the framing.
     pub fn faulty(&self) -> u64 {
         self.faulty
