@@ -275,6 +275,50 @@ fn a_gap_is_time_in_which_a_request_was_under_way() {
 }
 
 #[test]
+fn turnarounds_are_of_requests_that_succeeded() {
+    // The last one is taken back after 20 s.
+    let report = read(
+        records(IN_ORDER).into_iter().map(|(at, n, event, line)| match event {
+            'C' if n == REQUESTS - 1 && line.contains("Bi:") => {
+                (at + 20_000_000, n, event, format!("b{n} {} C Bi:1:002:1 -2 0", at + 20_000_000))
+            }
+            _ => (at, n, event, line),
+        }),
+        None,
+    );
+    let turnaround = endpoint(&report, "0x81").turnaround_us.expect("turnarounds");
+    assert_eq!((turnaround.n, turnaround.max), (REQUESTS - 1, TAKES_US as f64));
+}
+
+#[test]
+fn an_address_that_another_device_is_given_is_named() {
+    let given = |at: u64, ids: &str| {
+        [
+            format!("a1 {at} S Ci:1:000:0 s 80 06 0100 0000 0012 18 <"),
+            format!("a1 {} C Ci:1:000:0 0 18 = 12010002 00000040 {ids} 00020102 0301", at + 100),
+            format!("a1 {} S Co:1:000:0 s 00 05 0004 0000 0000 0", at + 200),
+            format!("a1 {} C Co:1:000:0 0 0", at + 300),
+        ]
+    };
+    let of = |second: &str| {
+        let lines = given(1_000, "81078155").into_iter().chain(given(9_000_000, second)).enumerate();
+        read(lines.map(|(n, line)| (0, n as u64, ' ', line)), None)
+    };
+    let report = of("7c2c2501");
+    let device = report.devices.iter().find(|device| device.name == "1.4").expect("the device");
+    assert_eq!((device.earlier_ids.as_slice(), device.enumerations), (&["0781:5581".to_owned()][..], 2));
+    let text = limit(&report, "address-reused").expect("a limit");
+    assert!(
+        text.starts_with("Address 1.4 was given to 2 devices one after the other (0781:5581, then 2c7c:0125)"),
+        "{text}"
+    );
+    let again = of("81078155");
+    assert_eq!(limit(&again, "address-reused"), None);
+    let device = again.devices.iter().find(|device| device.name == "1.4").expect("the device");
+    assert!(device.evidence.contains(&"given its address 2 times".to_owned()), "{:?}", device.evidence);
+}
+
+#[test]
 fn what_was_handed_over_before_the_window_is_not_missing() {
     // 60 requests are under way all the time, and none is handed over any more in the middle of the window.
     let mut lines = Vec::new();
@@ -297,8 +341,9 @@ fn what_was_handed_over_before_the_window_is_not_missing() {
     let report = read(lines.into_iter().filter(|(at, ..)| *at >= 134_000), None);
     let found = report.verdicts.iter().find(|verdict| verdict.code == "uplink-one-each").expect("the verdict");
     assert!(found.text.contains(", 5,000 URB/s."), "{}", found.text);
-    let said = "90 transfers completed on this endpoint, 60 of them without the submission, which has the data, in the capture: \
-                datagrams are counted in the others";
+    let said =
+        "90 transfers completed on this endpoint, 60 of them without a submission that belongs to them, which has the \
+                data: datagrams are those of 30 submissions in the capture";
     assert!(found.evidence.iter().any(|line| line == said), "{:?}", found.evidence);
 }
 
