@@ -26,7 +26,7 @@ SNOOP = """000029:  OUT: 000001 ms 000029 ms 21 09 00 03 00 00 08 00 >>> 55 01 0
 
 def facts(report: BusReport) -> dict[str, str]:
     """The facts of the summary by their names."""
-    return {fact.label: fact.value for fact in sections(report)[0].blocks[0].facts}
+    return {fact.label: fact.value for fact in sections(report)[0].blocks[0].items}
 
 
 def cells(report: BusReport, name: str) -> list[dict[str, str]]:
