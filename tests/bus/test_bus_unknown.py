@@ -68,7 +68,7 @@ def test_requests_without_data_have_a_time_and_count_each_way(tmp_path: Path) ->
         trace.records.append((at, head))
     report = bus.analyze(trace.write(tmp_path / "reset.pcap"))
     assert (report.records, report.summary.other_requests, report.summary.span_us) == (0, 2, 119)
-    assert facts(report)["Requests without data"] == "1 submitted, 1 completed"
+    assert facts(report)["Requests without data"] == "1 submitted, 1 completed; 1 reset of a pipe"
     assert facts(report)["Time span"].startswith("119 µs")
 
 
@@ -116,6 +116,95 @@ def test_usbpcap_tells_the_length_of_out_transfers_with_their_submission(
     assert (report.devices[0].bytes_out, row.mbit_s) == (size, None)
     assert cells(report, "endpoints")[0]["Bytes"] == shown
     assert f"the bytes of {60 - keep} transfers to the device are not" in (limit(report, "unmatched") or "")
+
+
+def ethernet(packet: bytes) -> bytes:
+    """An IP packet behind an Ethernet header."""
+    return bytes([2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0]) + packet
+
+
+@pytest.mark.parametrize(("framed", "bare", "is_misused"), [(30, 0, True), (4, 500, False), (30, 1, True)])
+def test_a_modem_is_misused_where_most_of_its_transfers_are(
+    tmp_path: Path, framed: int, bare: int, is_misused: bool
+) -> None:
+    trace = Trace(220)
+    trace.descriptors()
+    for n in range(framed + bare):
+        trace.transfer(2_000_000 + n * 1_011, 300, OUT, ethernet(tcp(100)) if n < framed else tcp(100))
+        trace.transfer(2_000_100 + n * 1_011, 300, IN, tcp(1000))
+    report = bus.analyze(trace.write(tmp_path / "modem.pcap"))
+    assert ("raw-ip-misuse" in {verdict.code for verdict in report.verdicts}) == is_misused
+
+
+def test_one_packet_among_frames_is_no_modem_in_raw_ip(tmp_path: Path) -> None:
+    trace = Trace(220)
+    for n in range(31):
+        trace.transfer(2_000_000 + n * 1_011, 300, OUT, ethernet(tcp(100)))
+        trace.transfer(2_000_100 + n * 1_011, 300, IN, tcp(1000) if n == 30 else ethernet(tcp(1000)))
+    report = bus.analyze(trace.write(tmp_path / "ethernet.pcap"))
+    assert "raw-ip-misuse" not in {verdict.code for verdict in report.verdicts}
+
+
+def test_transfers_that_break_their_framing_are_in_no_mean(tmp_path: Path) -> None:
+    trace = Trace(220)
+    for n in range(30):
+        data = qmap([tcp(0)] * 8) if n < 25 else b"\x00\x01\xff\xff" + bytes(9_996)
+        trace.transfer(2_000_000 + n * 1_011, 300, OUT, data)
+    report = bus.analyze(trace.write(tmp_path / "faulty.pcap"))
+    (row,) = report.traffic
+    assert (row.transfers, row.faulty_transfers, row.whole_transfers) == (30, 5, 25)
+    assert (row.datagrams_per_transfer, row.padding_share) == (8.0, 0.0)
+    up = next(verdict for verdict in report.verdicts if verdict.code == "uplink-aggregated")
+    assert up.text.startswith("Uplink is aggregated: 8.0 datagrams per URB (QMAP)")
+    assert "5 of them break the rules of the framing, so the mean is of 25" in up.evidence
+
+
+def pcapng(trace: Trace, dropped: int) -> bytes:
+    """As pcapng, whose statistics count dropped records."""
+
+    def block(kind: int, body: bytes) -> bytes:
+        body += bytes(-len(body) % 4)
+        return struct.pack("<II", kind, 12 + len(body)) + body + struct.pack("<I", 12 + len(body))
+
+    out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)) + block(1, struct.pack("<HHI", 220, 0, 0))
+    for at, data in sorted(trace.records, key=lambda record: record[0]):
+        out += block(6, struct.pack("<IIIII", 0, at >> 32, at & 0xFFFFFFFF, len(data), len(data)) + data)
+    return out + block(5, struct.pack("<III", 0, 0, 0) + struct.pack("<HHQ", 5, 8, dropped) + bytes(4))
+
+
+@pytest.mark.parametrize(("dropped", "bound"), [(0, ""), (1, ""), (90, "at least ")])
+def test_rates_of_a_capture_that_dropped_records_are_lower_bounds(tmp_path: Path, dropped: int, bound: str) -> None:
+    (tmp_path / "usb.pcapng").write_bytes(pcapng(ring(220), dropped))
+    report = bus.analyze(tmp_path / "usb.pcapng")
+    assert report.summary.dropped_by_capture == dropped
+    up = next(verdict for verdict in report.verdicts if verdict.code == "uplink-aggregated")
+    assert f"3.0 datagrams per URB (QMAP), {bound}50 URB/s (busiest second {bound}50)." in up.text
+    said = f"{dropped} of {240 + dropped} records were dropped while capturing"
+    assert any(line.startswith(said) for line in up.evidence) == bool(bound)
+
+
+def ntb(sequence: int) -> bytes:
+    """A block of NCM with one Ethernet frame."""
+    frame = ethernet(tcp(100))
+    table = struct.pack("<4sHHHHHH", b"NCM0", 16, 0, 28, len(frame), 0, 0)
+    return struct.pack("<4sHHHH", b"NCMH", 12, sequence, 28 + len(frame), 12) + table + frame
+
+
+@pytest.mark.parametrize(("dropped", "tone"), [(None, "neutral"), (0, "bad"), (13, "neutral")])
+def test_missing_blocks_are_the_modem_s_only_where_the_capture_dropped_none(
+    tmp_path: Path, dropped: int | None, tone: str
+) -> None:
+    trace = Trace(220)
+    for n in range(60):
+        trace.transfer(2_000_000 + n * 20_011, 301, IN, ntb(n + (13 if n >= 30 else 0)))
+    path = tmp_path / "ncm.pcapng"
+    if dropped is None:
+        trace.write(path)
+    else:
+        path.write_bytes(pcapng(trace, dropped))
+    found = next(verdict for verdict in bus.analyze(path).verdicts if verdict.code == "missing-blocks")
+    assert found.tone == tone
+    assert found.text.startswith("13 blocks are missing by sequence number")
 
 
 def test_a_lower_bound_is_compared_as_one(tmp_path: Path) -> None:

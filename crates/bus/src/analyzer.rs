@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 use wire::sdio::log::Record;
 use wire::usb::setup::Setup;
 use wire::usb::usbmon::EventKind;
+use wire::usb::usbpcap;
 use wire::usb::TransferType;
 
 use crate::agreement;
@@ -231,10 +232,14 @@ impl Analyzer {
     }
 
     /// Takes a request that moves no data (USBPcap).
-    pub(crate) fn push_other(&mut self, time_us: Option<i64>, is_completion: bool) {
+    pub(crate) fn push_other(&mut self, time_us: Option<i64>, function: u16, is_completion: bool) {
         self.time(time_us);
         self.summary.other_requests += 1;
-        self.summary.other_submissions += u64::from(!is_completion);
+        if !is_completion {
+            self.summary.other_submissions += 1;
+            self.summary.pipe_resets += u64::from(usbpcap::RESETS_PIPE.contains(&function));
+            self.summary.pipe_aborts += u64::from(function == usbpcap::ABORTS_PIPE);
+        }
         let [_, irps, _] = &mut self.summary.layers;
         *irps += 1;
     }
@@ -611,6 +616,8 @@ impl Analyzer {
                     + followed().map(|endpoint| endpoint.under_way.lost_completions()).sum::<u64>(),
                 other_requests: totals.other_requests,
                 other_submissions: Some(totals.other_submissions),
+                pipe_resets: Some(totals.pipe_resets),
+                pipe_aborts: Some(totals.pipe_aborts),
                 injected_requests: Some(totals.injected),
                 not_followed: totals.not_followed,
                 damage: source.damage.clone().map(|(offset, message)| report::DamageNote { offset, message }),

@@ -283,7 +283,7 @@ fn take(
         Ok(event) => analyzer.push_outside(&event, place),
         Err(Skipped::OtherRequest { .. } | Skipped::ControlStage) if place != Place::Inside => analyzer.saw_irps(),
         Err(_) if place != Place::Inside => {}
-        Err(Skipped::OtherRequest { is_completion, .. }) => analyzer.push_other(time_us, is_completion),
+        Err(Skipped::OtherRequest { function, is_completion }) => analyzer.push_other(time_us, function, is_completion),
         Err(Skipped::ControlStage) => analyzer.time(time_us),
         Err(Skipped::Unreadable(why)) => analyzer.unreadable(|| format!("record {number} at byte {offset}: {why}")),
     }

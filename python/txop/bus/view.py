@@ -117,7 +117,16 @@ def _without_data(summary: Summary) -> str:
     down = summary.other_submissions
     if down is None:
         return fmt.plural(summary.other_requests, "record")
-    return f"{fmt.count(down)} submitted, {fmt.count(summary.other_requests - down)} completed"
+    named = [
+        fmt.plural(count, one, many)
+        for count, one, many in (
+            (summary.pipe_resets, "reset of a pipe", "resets of pipes"),
+            (summary.pipe_aborts, "abort of a pipe", "aborts of pipes"),
+        )
+        if count
+    ]
+    what = f"; {' and '.join(named)}" if named else ""
+    return f"{fmt.count(down)} submitted, {fmt.count(summary.other_requests - down)} completed{what}"
 
 
 def _logged(sdio: Sdio | None) -> Fact:
