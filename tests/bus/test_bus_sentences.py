@@ -124,7 +124,7 @@ CORPUS = (
             "1.1: hub",
             "12 completions have no submission in the capture: requests from before the capture, or from before time",
             "Time steps back by more than 10 ms 2 times, by 568.2 ms in all, 326.1 ms at the most",
-            "rates are too high by up to 0.3 %",
+            "rates are of the time between these steps",
         ),
         ("plug the device in", "plug it in", "repeat another", "dropped while capturing"),
     ),

@@ -150,6 +150,8 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
     };
     let seen = limits_of_seen(way);
     let cut = way.cut_transfers.unwrap_or(0);
+    let unread = way.unread_transfers.unwrap_or(0);
+    let compared = transfers.saturating_sub(unread);
     if let (Some(limits), Some(beyond)) = (limits_of(way.datagrams, way.bytes), way.beyond) {
         if beyond > 0 {
             let who = if name == "uplink" {
@@ -179,28 +181,36 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
                 why.push(sentence!("the first is record {record}", record = record));
             }
             found.push(verdict(&format!("{name}-beyond-agreed"), "bad", device, text, why));
-        } else if transfers >= ENOUGH && way.most_bytes.is_some() && cut > 0 {
+        } else if compared >= ENOUGH && way.most_bytes.is_some() && cut > 0 {
             let text = sentence!(
                 "No {name} {unit} is seen to go past {limits}, but {cut} of {all} are cut in the capture, so their datagrams \
                  can't be counted (the most seen in one: {seen}).",
-                cut = Figure::count(cut, transfers),
-                all = Figure::total(transfers);
+                cut = Figure::count(cut, compared),
+                all = Figure::total(compared);
                 name = name,
                 unit = unit,
                 limits = limits,
                 seen = seen
             );
             found.push(verdict(&format!("{name}-within-agreed"), "neutral", device, text, evidence(format)));
-        } else if transfers >= ENOUGH && way.most_bytes.is_some() {
+        } else if compared >= ENOUGH && way.most_bytes.is_some() {
             let text = sentence!(
-                "All {all} {name} {unit}s{captured} stay within the agreed {limits}: the most in one is {seen}.",
-                all = Figure::total(transfers);
+                "All {all} {name} {unit}s{with}{captured} stay within the agreed {limits}: the most in one is {seen}",
+                all = Figure::total(compared);
+                with = if unread > 0 { " with datagrams" } else { "" },
                 name = name,
                 unit = unit,
                 captured = if is_lossy { " whose data was captured" } else { "" },
                 limits = limits,
                 seen = seen
             );
+            let text = match unread {
+                0 => text.ended(),
+                n => text.and(
+                    "; ",
+                    sentence!("{unread} could not be looked into.", unread = Figure::counted(n, transfers, "other")),
+                ),
+            };
             found.push(verdict(&format!("{name}-within-agreed"), "good", device, text, evidence(format)));
         }
     }
@@ -239,8 +249,17 @@ fn is_accepted(format: &DataFormat, device: &Device) -> bool {
     format.device == device.name && format.refused.is_none()
 }
 
+/// What messages of modems do not tell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OfMessages {
+    /// Messages that are cut in the capture.
+    pub cut: u64,
+    /// Transfers with datagrams in front of the first answer about the data format, of devices that have one.
+    pub unjudged: u64,
+}
+
 /// Why it can't be told whether aggregates keep to what was agreed on.
-pub(crate) fn limits(report: &Report, cut: u64) -> Option<Limit> {
+pub(crate) fn limits(report: &Report, OfMessages { cut, unjudged }: OfMessages) -> Option<Limit> {
     let unknown: Vec<&str> = report
         .devices
         .iter()
@@ -252,7 +271,12 @@ pub(crate) fn limits(report: &Report, cut: u64) -> Option<Limit> {
         .map(|device| device.name.as_str())
         .collect();
     if unknown.is_empty() {
-        return None;
+        let (transfers, they) =
+            if unjudged == 1 { ("1 transfer".to_owned(), "it") } else { (counted(unjudged, "transfer"), "they") };
+        let text = format!(
+            "{transfers} with datagrams came before the first answer about the data format: what {they} had to keep to can't be told."
+        );
+        return (unjudged > 0).then(|| Limit { code: "no-data-format".to_owned(), text });
     }
     let is_later = report
         .devices

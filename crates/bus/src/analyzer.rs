@@ -8,8 +8,10 @@ use hashbrown::HashMap;
 use wire::sdio::log::Record;
 use wire::usb::setup::Setup;
 use wire::usb::usbmon::EventKind;
+use wire::usb::usbpcap;
 use wire::usb::TransferType;
 
+use crate::agreement;
 use crate::copies::Copies;
 use crate::device::Device;
 use crate::device_row;
@@ -31,13 +33,11 @@ const ENDPOINTS_MAX: usize = 1024;
 const DEVICES_MAX: usize = 512;
 /// Requests under way at once.
 const PENDING_MAX: usize = 65_536;
-/// Register requests after which bulk transfers are read as Realtek's.
-const REALTEK_AFTER: u64 = 16;
 /// Transfers of a framing after which a doubtful one is taken for the same.
 const SURE_AFTER: u64 = 4;
 const EXAMPLES: usize = 5;
 
-/// A request under way. USBPcap's injected requests all have the identifier 0, hence device and endpoint.
+/// A request under way. Those that USBPcap injects all have the identifier 0, hence device and endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Id(u64, u16, u16, u8);
 
@@ -76,6 +76,10 @@ pub struct Analyzer {
     /// Something came back, in the window or outside.
     has_completions: bool,
     pending: HashMap<Id, Pending>,
+    /// Injected requests whose completion is to come.
+    injected: HashMap<Id, Setup>,
+    /// Records outside the window by layer, as [`Totals::layers`].
+    layers_outside: [u64; 3],
     endpoints: Vec<(Key, Endpoint)>,
     places: HashMap<Key, u32>,
     devices: BTreeMap<(u16, u16), Device>,
@@ -106,11 +110,10 @@ impl Analyzer {
             self.summary.copies += 1;
             return;
         }
-        if let Some(layer) = self.summary.layers.get_mut(match event.status {
-            Status::Usbd(_) => 1,
-            _ => 0,
-        }) {
-            *layer += 1;
+        count_layer(&mut self.summary.layers, event);
+        if Self::is_injected(event) {
+            self.inject(event, true, false);
+            return;
         }
         let key =
             Key { bus: event.bus, device: event.device, address: event.endpoint.0 & 0x8f, transfer: event.transfer };
@@ -124,8 +127,12 @@ impl Analyzer {
 
     /// Takes the next record of a command log.
     pub(crate) fn push_command(&mut self, time_ns: Option<i64>, record: &Record, data: &[u8], place: Place) {
+        let time_us = time_ns.map(|ns| ns.div_euclid(1_000));
         if place == Place::Inside {
-            self.time(time_ns.map(|ns| ns.div_euclid(1_000)));
+            self.time(time_us);
+        }
+        if self.steps_back.look(0, time_us, place == Place::Inside) {
+            self.commands.restart();
         }
         self.commands.push(time_ns, record, data, place);
     }
@@ -142,6 +149,11 @@ impl Analyzer {
             self.part(event.bus);
         }
         if self.copies.is_copy(event) {
+            return;
+        }
+        count_layer(&mut self.layers_outside, event);
+        if Self::is_injected(event) {
+            self.inject(event, false, place == Place::After);
             return;
         }
         let key =
@@ -212,19 +224,49 @@ impl Analyzer {
         endpoint.is_some_and(|(_, endpoint)| endpoint.under_way.is_overtaken(pending.turn))
     }
 
-    fn time(&mut self, time_us: Option<i64>) {
-        let Some(now) = time_us else { return };
-        let totals = &mut self.summary;
-        if totals.first_us.is_none() {
-            totals.first_us = Some(now);
-            totals.last_us = now;
-            totals.latest_us = now;
+    /// Takes the stamp of the next record.
+    pub(crate) fn time(&mut self, time_us: Option<i64>) {
+        if let Some(now) = time_us {
+            self.summary.time(now);
         }
-        let back = totals.last_us.saturating_sub(now).max(0) as u64;
-        totals.backward_steps += u64::from(back > 0);
-        totals.backward_most_us = totals.backward_most_us.max(back);
-        totals.last_us = now;
-        totals.latest_us = totals.latest_us.max(now);
+    }
+
+    /// Takes a request that moves no data (USBPcap).
+    pub(crate) fn push_other(&mut self, time_us: Option<i64>, function: u16, is_completion: bool) {
+        self.time(time_us);
+        self.summary.other_requests += 1;
+        if !is_completion {
+            self.summary.other_submissions += 1;
+            self.summary.pipe_resets += u64::from(usbpcap::RESETS_PIPE.contains(&function));
+            self.summary.pipe_aborts += u64::from(function == usbpcap::ABORTS_PIPE);
+        }
+        let [_, irps, _] = &mut self.summary.layers;
+        *irps += 1;
+    }
+
+    /// There are IRPs outside the window.
+    pub(crate) fn saw_irps(&mut self) {
+        let [_, irps, _] = &mut self.layers_outside;
+        *irps += 1;
+    }
+
+    /// Whether USBPcap wrote a request down for itself, as it does when it starts: descriptors, and the configuration that was
+    /// set. None of these was on the bus then, and they have no identifier.
+    fn is_injected(event: &Event<'_>) -> bool {
+        event.id == 0 && matches!(event.status, Status::Usbd(_))
+    }
+
+    /// Takes what an injected request tells of its device.
+    fn inject(&mut self, event: &Event<'_>, is_inside: bool, is_after: bool) {
+        let id = Self::id(event);
+        if event.kind == EventKind::Submission {
+            self.summary.injected += u64::from(is_inside);
+            if let Some(setup) = event.setup.filter(|_| self.injected.len() < DEVICES_MAX) {
+                self.injected.insert(id, setup);
+            }
+        } else if let Some(setup) = self.injected.remove(&id).filter(|_| event.status.is_success()) {
+            self.control(event, setup, is_after);
+        }
     }
 
     /// The place of an endpoint, which is made when it is new; `None` when there are too many.
@@ -281,10 +323,7 @@ impl Analyzer {
         let new = Pending { endpoint: place, time_us, length, setup, framing, turn, order, is_after: false };
         if let Some(old) = self.pending.insert(id, new) {
             match self.at(old.endpoint) {
-                Some(endpoint) => {
-                    endpoint.under_way.advance(event.time_us);
-                    endpoint.under_way.abandon(old.turn, true);
-                }
+                Some(endpoint) => endpoint.abandon(old.turn, event.time_us),
                 None => self.summary.lost_completions += 1,
             }
         }
@@ -355,10 +394,11 @@ impl Analyzer {
                 self.at(place).into_iter().for_each(|endpoint| endpoint.under_way.come_unmatched());
             }
         }
+        self.at(place).into_iter().for_each(Endpoint::rest);
         if let Some(setup) = pending.and_then(|pending| pending.setup) {
             let ok = event.status.is_success();
-            let bytes = u64::from(length.unwrap_or(0));
-            self.requests.complete(event.bus, event.device, setup, !ok && !event.status.is_cancelled(), bytes);
+            let failed = (event.status != Status::Unknown).then_some(!ok && !event.status.is_cancelled());
+            self.requests.complete(event.bus, event.device, setup, failed, u64::from(length.unwrap_or(0)));
             if ok {
                 self.control(event, setup, false);
             }
@@ -370,9 +410,9 @@ impl Analyzer {
 
     /// A request is no longer under way.
     fn come_back(&mut self, event: &Event<'_>, pending: Pending) {
-        let is_back = event.kind == EventKind::Completion;
         if let Some(endpoint) = self.at(pending.endpoint) {
-            endpoint.take_back(pending.turn, event.time_us, pending.time_us.filter(|_| is_back), is_in_turn(event));
+            let sent_us = pending.time_us.filter(|_| is_in_turn(event));
+            endpoint.take_back(pending.turn, event.time_us, sent_us, is_in_turn(event));
         }
     }
 
@@ -395,7 +435,9 @@ impl Analyzer {
             if let Some(device) = self.device(event.bus, address) {
                 device.renew();
                 device.enumerations += 1;
-                device.descriptor = descriptor;
+                if let Some(descriptor) = descriptor {
+                    device.describe(descriptor);
+                }
             }
             return;
         }
@@ -443,8 +485,7 @@ impl Analyzer {
     /// What earlier transfers of the endpoint tell of the next.
     fn hints(&self, event: &Event<'_>, place: Option<u32>) -> Hints {
         let device = self.devices.get(&(event.bus, event.device));
-        let realtek = device
-            .is_some_and(|device| device.register_requests >= REALTEK_AFTER || device.realtek_frames >= SURE_AFTER);
+        let realtek = device.is_some_and(Device::is_realtek);
         let endpoint = place.and_then(|place| self.endpoints.get(place as usize)).map(|(_, endpoint)| endpoint);
         let seen = |framing| {
             endpoint.is_some_and(|endpoint| endpoint.transfers(framing) >= SURE_AFTER && endpoint.foretells(framing))
@@ -461,8 +502,10 @@ impl Analyzer {
     /// All of it, as data.
     pub(crate) fn report(&self, source: &Source) -> Report {
         let totals = &self.summary;
-        let layer = match totals.layers {
-            [0, 0, 0] if self.commands.records > 0 => "sdio",
+        // A window may have no record.
+        let layers = if totals.layers == [0; 3] { self.layers_outside } else { totals.layers };
+        let layer = match layers {
+            [0, 0, 0] if self.commands.seen > 0 => "sdio",
             [0, 0, 0] => "none",
             [_, 0, 0] => "urb",
             [0, _, 0] => "irp",
@@ -471,7 +514,11 @@ impl Analyzer {
         };
         let span_us = totals.first_us.map_or(0, |first| totals.latest_us.saturating_sub(first).max(0) as u64);
         let steps = self.steps_back.inside;
-        let timeline = Timeline { is_one: steps.are_few(span_us), has_completions: self.has_completions };
+        let timeline = Timeline {
+            is_one: steps.are_few(span_us),
+            has_completions: self.has_completions,
+            has_ids: layer != "urb-log",
+        };
         let mut names: Vec<(u16, u16)> = self.devices.keys().copied().collect();
         names.extend(self.endpoints.iter().map(|(key, _)| (key.bus, key.device)));
         names.sort_unstable();
@@ -495,7 +542,7 @@ impl Analyzer {
             }
             devices.push((row, place));
         }
-        devices.sort_by_key(|(row, _)| std::cmp::Reverse((row.bytes_in + row.bytes_out, row.completions)));
+        devices.sort_by_key(|(row, _)| std::cmp::Reverse((row.bytes_in + row.bytes_out.unwrap_or(0), row.completions)));
         let (mut endpoints, mut traffic) = (Vec::new(), Vec::new());
         for (row, place) in &devices {
             for key in keys.iter().filter(|key| (key.bus, key.device) == *place) {
@@ -511,7 +558,10 @@ impl Analyzer {
             qmi_messages.extend(device.qmi.messages(&row.name));
             data_formats.extend(device.qmi.formats(&row.name, totals.first_us));
         }
-        let cut_messages = self.devices.values().map(|device| device.qmi.cut()).sum();
+        let of_messages = agreement::OfMessages {
+            cut: self.devices.values().map(|device| device.qmi.cut()).sum(),
+            unjudged: self.devices.values().map(|device| device.qmi.unjudged()).sum(),
+        };
         let absolute = totals.first_us.filter(|_| source.clock_is_absolute);
         let followed = || self.endpoints.iter().map(|(_, endpoint)| endpoint);
         let is_waiting = |pending: &&Pending| !pending.is_after && !self.is_overtaken(pending);
@@ -543,7 +593,9 @@ impl Analyzer {
                 data_transfers: totals.data_transfers,
                 dropped_by_capture: source.dropped,
                 first_time_unix_s: absolute.map(|first| first as f64 / 1e6),
-                span_us: totals.first_us.filter(|_| source.has_clock && timeline.is_one).map(|_| span_us),
+                span_us: totals.first_us.filter(|_| source.has_clock == Some(true) && timeline.is_one).map(|_| span_us),
+                has_clock: source.has_clock,
+                clock_step_us: totals.coarse_step_us().filter(|_| layer != "sdio"),
                 clock_wraps: totals.clock_wraps,
                 backward_steps: totals.backward_steps,
                 backward_most_us: Some(totals.backward_most_us),
@@ -563,6 +615,10 @@ impl Analyzer {
                 lost_completions: totals.lost_completions
                     + followed().map(|endpoint| endpoint.under_way.lost_completions()).sum::<u64>(),
                 other_requests: totals.other_requests,
+                other_submissions: Some(totals.other_submissions),
+                pipe_resets: Some(totals.pipe_resets),
+                pipe_aborts: Some(totals.pipe_aborts),
+                injected_requests: Some(totals.injected),
                 not_followed: totals.not_followed,
                 damage: source.damage.clone().map(|(offset, message)| report::DamageNote { offset, message }),
                 window: source.window.as_ref().map(|placed| Window::new(placed, source.clock_is_absolute)),
@@ -575,10 +631,10 @@ impl Analyzer {
             requests: self.requests.report(),
             qmi_messages,
             data_formats,
-            sdio: self.commands.report(),
+            sdio: self.commands.report(timeline.is_one),
         };
         let from_before = followed().map(|endpoint| endpoint.under_way.unmatched().1).sum();
-        report.summary.limits = limits::limits(&report, totals, source, cut_messages, from_before);
+        report.summary.limits = limits::limits(&report, totals, source, of_messages, from_before);
         report.summary.limits.extend(sdio::limits(&report));
         report.verdicts = verdict::verdicts(&report);
         report
@@ -588,6 +644,12 @@ impl Analyzer {
 /// Whether the end of a request shows that those before it on the endpoint have ended, too.
 fn is_in_turn(event: &Event<'_>) -> bool {
     event.kind == EventKind::Completion && event.status.is_success()
+}
+
+/// Counts a record in [`Totals::layers`].
+fn count_layer([urbs, irps, _]: &mut [u64; 3], event: &Event<'_>) {
+    let layer = if matches!(event.status, Status::Usbd(_)) { irps } else { urbs };
+    *layer += 1;
 }
 
 /// Where an event stands in the capture.

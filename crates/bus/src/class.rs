@@ -15,9 +15,9 @@ pub struct Class {
     pub evidence: Vec<String>,
 }
 
-/// Vendors of USB modems with Qualcomm chips, as in Linux' qmi_wwan.c.
-const QUALCOMM_MODEM_VENDORS: [u16; 14] =
-    [0x2c7c, 0x1199, 0x1bc7, 0x05c6, 0x1e2d, 0x413c, 0x12d1, 0x19d2, 0x1e0e, 0x2020, 0x0f3d, 0x03f0, 0x0489, 0x16d8];
+/// Vendors of USB modems with Qualcomm chips, as in Linux' qmi_wwan.c: those that make little else, and others.
+const MODEM_VENDORS: [u16; 9] = [0x2c7c, 0x1199, 0x1bc7, 0x05c6, 0x1e2d, 0x1e0e, 0x2020, 0x0f3d, 0x16d8];
+const OTHER_MODEM_VENDORS: [u16; 5] = [0x413c, 0x12d1, 0x19d2, 0x03f0, 0x0489];
 
 /// Vendor and product of ath9k_htc and carl9170 devices, as in Linux' hif_usb.c and usb.c.
 const ATHEROS: [(u16, u16); 24] = [
@@ -49,7 +49,6 @@ const ATHEROS: [(u16, u16); 24] = [
 
 /// Fewer transfers than this are not evidence by themselves.
 const ENOUGH: u64 = 4;
-const ENOUGH_REGISTERS: u64 = 16;
 
 /// Classifies a device; `carried`: transfers by framing and direction (`true`: to the host).
 pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
@@ -87,7 +86,7 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     for (framing, is_in, n) in carried.iter().filter(|(framing, ..)| *framing != Framing::Other) {
         let way = if *is_in { "to" } else { "from" };
         let carry = if *n == 1 { "carries" } else { "carry" };
-        evidence.push(format!("{} {way} the host {carry} {}", counted(*n, "transfer"), carried_by(*framing)));
+        evidence.push(format!("{} {way} the host {carry} {}", counted(*n, "transfer"), carried_by(*framing, *is_in)));
     }
     let vendor_interface = device.interfaces.iter().any(|interface| interface.class.0 == 0xff);
     let mut add = |n: u64, one: &str, many: &str| {
@@ -100,11 +99,13 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
         "QMUX message in encapsulated commands and responses",
         "QMUX messages in encapsulated commands and responses",
     );
-    add(
-        device.register_requests,
-        "vendor request 05 that reads or writes registers",
-        "vendor requests 05 that read or write registers",
-    );
+    if device.has_realtek_registers() {
+        add(
+            device.register_reads + device.register_writes,
+            "vendor request 05 that reads or writes a register below 0x1000",
+            "vendor requests 05 that read or write registers below 0x1000",
+        );
+    }
     add(device.firmware_writes, "vendor request 30 that writes firmware", "vendor requests 30 that write firmware");
     add(device.ntb_requests, "request for NTB parameters", "requests for NTB parameters");
     // Where descriptors name the class, its requests add nothing.
@@ -121,7 +122,8 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
         );
     }
 
-    let qmi_vendor = ids.is_some_and(|(vendor, _)| QUALCOMM_MODEM_VENDORS.contains(&vendor));
+    let makes_modems = ids.is_some_and(|(vendor, _)| MODEM_VENDORS.contains(&vendor));
+    let qmi_vendor = makes_modems || ids.is_some_and(|(vendor, _)| OTHER_MODEM_VENDORS.contains(&vendor));
     let mut class = |kind, name, by| Class { kind, name, by, evidence: std::mem::take(&mut evidence) };
     let ntbs = count(Framing::Ntb16) + count(Framing::Ntb32);
     let ip = count(Framing::Qmap) + count(Framing::RawIp);
@@ -138,9 +140,15 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
         };
         return class(kind, name, if seen > 0 { "both" } else { "descriptor" });
     }
-    let is_qmi = device.qmux > 0 || (vendor_interface && qmi_vendor && ip > 0);
+    let is_qmi = device.qmux > 0 || (vendor_interface && qmi_vendor && ip >= ENOUGH);
     if is_qmi {
-        return class("qmi", "QMI modem (raw IP or QMAP)", if vendor_interface { "both" } else { "content" });
+        let ip_ways = |way| carried.iter().any(|c| matches!(c.0, Framing::Qmap | Framing::RawIp) && c.1 == way);
+        let name = if device.qmux > 0 || makes_modems || (ip_ways(true) && ip_ways(false)) {
+            "QMI modem (raw IP or QMAP)"
+        } else {
+            "perhaps a QMI modem (IP packets one way only)"
+        };
+        return class("qmi", name, if vendor_interface && makes_modems { "both" } else { "content" });
     }
     if may_be_network && count(Framing::Qmap) >= ENOUGH {
         let name =
@@ -150,8 +158,8 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     if is_atheros {
         return class("atheros-wifi", "Atheros Wi-Fi", if device.firmware_writes > 0 { "both" } else { "descriptor" });
     }
-    if device.register_requests >= ENOUGH_REGISTERS && (count(Framing::Realtek) >= ENOUGH || vendor_interface) {
-        return class("realtek-wifi", "Realtek Wi-Fi", if vendor_interface { "both" } else { "content" });
+    if device.is_realtek() && may_be_network {
+        return class("realtek-wifi", "Realtek Wi-Fi", if device.is_by_realtek() { "both" } else { "content" });
     }
     if let Some((kind, name, _)) = by_interface {
         return class(kind, name, "descriptor");
@@ -165,23 +173,25 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     if count(Framing::MassStorage) > 0 {
         return class("mass-storage", "mass storage", "content");
     }
-    if may_be_network && count(Framing::Realtek) >= ENOUGH {
-        return class("realtek-wifi", "Realtek Wi-Fi", "content");
-    }
     if may_be_network && count(Framing::Ethernet) >= ENOUGH {
         return class("ecm", "network device with one Ethernet frame per transfer", "content");
     }
     if may_be_network && count(Framing::RawIp) >= ENOUGH {
         return class("raw-ip", "network device with one IP packet per transfer", "content");
     }
-    if device.interfaces.is_empty() && device.port_requests >= ENOUGH {
-        return class("hub", "hub", "content");
+    let is_hub = device.descriptor.is_some_and(|d| d.class.0 == 9);
+    if device.interfaces.is_empty() && (is_hub || device.port_requests > 0) {
+        let by = match (is_hub, device.port_requests > 0) {
+            (true, true) => "both",
+            (true, false) => "descriptor",
+            (false, _) => "content",
+        };
+        return class("hub", "hub", by);
     }
     if device.interfaces.is_empty() && device.hid_requests >= ENOUGH {
         return class("hid", "human interface device", "content");
     }
     if !device.interfaces.is_empty() || ids.is_some() {
-        let hub = device.descriptor.is_some_and(|d| d.class.0 == 9);
         let name = if vendor_interface {
             "of the vendor's own class: its descriptors do not say what it is"
         } else if device.interfaces.is_empty() {
@@ -191,18 +201,19 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
         } else {
             "no network device, by its interfaces"
         };
-        return if hub { class("hub", "hub", "descriptor") } else { class("other", name, "descriptor") };
+        return if is_hub { class("hub", "hub", "descriptor") } else { class("other", name, "descriptor") };
     }
-    let name = if carried.iter().all(|(framing, ..)| *framing == Framing::Other) {
-        "unknown: no descriptors and nothing known in its transfers"
-    } else {
-        "unknown: no descriptors, and too few transfers that look like something known"
+    let has_requests = device.hid_requests + device.ntb_requests + device.firmware_writes > 0;
+    let name = match (carried.iter().all(|(framing, ..)| *framing == Framing::Other), has_requests) {
+        (true, false) => "unknown: no descriptors and nothing known in its transfers",
+        (true, true) => "unknown: no descriptors, and too few requests that look like something known",
+        (false, _) => "unknown: no descriptors, and too few transfers that look like something known",
     };
     class("unknown", name, "none")
 }
 
-/// What the transfers of a framing carry, in words.
-fn carried_by(framing: Framing) -> &'static str {
+/// What the transfers of a framing carry to the host (`is_in`) or from it, in words.
+fn carried_by(framing: Framing, is_in: bool) -> &'static str {
     match framing {
         Framing::Qmap => "QMAP",
         Framing::RawIp => "bare IP packets",
@@ -211,7 +222,8 @@ fn carried_by(framing: Framing) -> &'static str {
         Framing::Rndis => "RNDIS messages",
         Framing::Ethernet => "Ethernet frames",
         Framing::Realtek => "Realtek descriptors",
-        Framing::MassStorage => "mass storage commands",
+        Framing::MassStorage if is_in => "status blocks of mass storage",
+        Framing::MassStorage => "command blocks of mass storage",
         Framing::Other => "other data",
     }
 }
@@ -249,7 +261,67 @@ mod tests {
         assert_eq!((hub.kind, hub.by), ("hub", "content"));
         assert_eq!(hub.evidence, ["5 requests about ports, which hubs alone take"]);
         assert_eq!((with(0, 4).kind, with(0, 4).by), ("hid", "content"));
+        assert_eq!((with(1, 0).kind, with(1, 0).evidence.len()), ("hub", 1), "hubs alone take it");
         assert_eq!(with(0, 3).kind, "unknown");
+        assert_eq!(with(0, 3).name, "unknown: no descriptors, and too few requests that look like something known");
+    }
+
+    /// A device of `vendor` with an interface of the vendor's own class, that has seen register requests of these kinds.
+    fn of_vendor(vendor: u16, requests: impl Iterator<Item = (u8, u16)>) -> Device {
+        let mut device = Device::default();
+        let mut descriptor = [0; 18];
+        descriptor[..2].copy_from_slice(&[18, 1]);
+        descriptor[8..10].copy_from_slice(&vendor.to_le_bytes());
+        device.describe(wire::usb::descriptors::Device::parse(&descriptor).unwrap());
+        let own = crate::device::Interface { number: 0, alternate: 0, class: (0xff, 0, 0), endpoints: Vec::new() };
+        device.interfaces.push(own);
+        let place = crate::qmi::Place { record: 1, time_us: None, is_after: false };
+        for (request_type, register) in requests {
+            let [low, high] = register.to_le_bytes();
+            let setup = wire::usb::setup::Setup::from_bytes([request_type, 5, low, high, 0, 0, 1, 0]);
+            device.requested(setup, place, &[], 1);
+        }
+        device
+    }
+
+    #[test]
+    fn requests_05_alone_are_no_wifi_chip() {
+        let ethernet = of_vendor(0x0bda, (0..40).map(|n| (0xc0 - 0x80 * (n % 2), 0xb400 + u16::from(n))));
+        let serial = of_vendor(0x0403, (0..40).map(|_| (0xc0, 0)));
+        let another = of_vendor(0x1234, (0..40).map(|n| (0xc0 - 0x80 * (n % 2), u16::from(n))));
+        for device in [ethernet, serial, another] {
+            assert!(!device.is_realtek());
+            let class = classify(&device, &[]);
+            assert_eq!((class.kind, class.by), ("other", "descriptor"));
+        }
+        let chip = of_vendor(0x0bda, (0..40).map(|n| (0xc0 - 0x80 * (n % 2), u16::from(n))));
+        assert_eq!((classify(&chip, &[]).kind, classify(&chip, &[]).by), ("realtek-wifi", "both"));
+        let mut frames = of_vendor(0x1234, std::iter::empty());
+        frames.realtek_frames = 4;
+        let class = classify(&frames, &[(Framing::Realtek, false, 4)]);
+        assert_eq!((class.kind, class.by), ("realtek-wifi", "content"));
+    }
+
+    #[test]
+    fn a_vendor_of_more_than_modems_is_no_proof_of_one() {
+        let class = |vendor, carried: &[(Framing, bool, u64)]| {
+            let class = classify(&of_vendor(vendor, std::iter::empty()), carried);
+            (class.kind, class.name, class.by)
+        };
+        assert_eq!(class(0x03f0, &[(Framing::RawIp, false, 1)]).0, "other", "one IP packet");
+        let perhaps = ("qmi", "perhaps a QMI modem (IP packets one way only)", "content");
+        assert_eq!(class(0x03f0, &[(Framing::RawIp, false, 4)]), perhaps);
+        assert_eq!(class(0x2c7c, &[(Framing::RawIp, false, 4)]), ("qmi", "QMI modem (raw IP or QMAP)", "both"));
+    }
+
+    #[test]
+    fn status_blocks_go_to_the_host() {
+        let storage = [(Framing::MassStorage, true, 2), (Framing::MassStorage, false, 1)];
+        let said = [
+            "2 transfers to the host carry status blocks of mass storage",
+            "1 transfer from the host carries command blocks of mass storage",
+        ];
+        assert_eq!(classify(&Device::default(), &storage).evidence, said);
     }
 
     #[test]

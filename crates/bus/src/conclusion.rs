@@ -18,10 +18,21 @@ pub(crate) fn unit(report: &Report) -> &'static str {
     }
 }
 
+/// What figures are of: `window` or `capture`.
+pub(crate) fn part(report: &Report) -> &'static str {
+    if report.summary.window.is_some() {
+        "window"
+    } else {
+        "capture"
+    }
+}
+
 /// Bulk endpoints that moved bytes of which the capture has nothing to look into.
 pub(crate) fn without_data(report: &Report) -> impl Iterator<Item = &Endpoint> {
     let is_seen = |e: &Endpoint| report.traffic.iter().any(|row| row.device == e.device && row.endpoint == e.address);
-    report.endpoints.iter().filter(move |e| e.transfer == "bulk" && e.bytes > 0 && with_bytes(e) > 0 && !is_seen(e))
+    report.endpoints.iter().filter(move |e| {
+        e.transfer == "bulk" && e.bytes.is_some_and(|bytes| bytes > 0) && with_bytes(e) > 0 && !is_seen(e)
+    })
 }
 
 /// Completed transfers that carried bytes.

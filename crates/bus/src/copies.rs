@@ -1,6 +1,8 @@
 //! Records that are in a capture twice: usbmon0 sees every bus, so captured together with a bus's own interface it repeats all
 //! records of that bus, a few µs off.
 
+use std::collections::BTreeMap;
+
 use wire::usb::setup::Setup;
 use wire::usb::usbmon::EventKind;
 use wire::usb::EndpointAddress;
@@ -15,6 +17,13 @@ pub(crate) const APART_US: u64 = 50;
 /// requests. In ten captures by usbmon an identifier is submitted again after 5 µs at the earliest; of the copies in one of usbmon0
 /// and a bus 99 % are within this.
 const APART_ALONE_US: u64 = 3;
+/// A bus whose records are repeated shows it: each copy counts so much, and each other record 1 against it. Copies that are further
+/// apart than [`APART_ALONE_US`] are told from requests that follow each other from `REPEATED` on, and those behind another record
+/// of their identifier from `SURELY` on.
+const COPY: u32 = 4;
+const REPEATED: u32 = 8;
+const SURELY: u32 = 32;
+const MOST: u32 = 64;
 
 /// What two records of one event have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,12 +36,22 @@ struct Brief {
     setup: Option<Setup>,
 }
 
+/// A record that is no copy.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    brief: Brief,
+    time_us: i64,
+    /// Its copy has come.
+    has_copy: bool,
+}
+
 /// The latest records that are not copies.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
-    /// With their times, µs.
-    recent: [Option<(Brief, i64)>; BACK],
+    recent: [Option<Kept>; BACK],
     next: usize,
+    /// By bus: how much it shows that its records are repeated.
+    buses: BTreeMap<u16, u32>,
     /// Submissions were captured, and completions. In a file of one kind only, the next one of an identifier looks like a copy.
     has_submissions: bool,
     has_completions: bool,
@@ -57,18 +76,37 @@ impl Copies {
             length: event.length,
             setup: event.setup,
         };
-        let latest_first = (1..=BACK).filter_map(|back| *self.recent.get((self.next + BACK - back) % BACK)?);
-        for (other, at_us) in latest_first {
-            if other == brief && at_us.abs_diff(time_us) <= apart_us {
-                return true;
-            }
-            let is_turn = other.id == brief.id && other.kind != brief.kind;
-            if is_turn && at_us <= time_us {
+        // The latest first; another kind of record of the same identifier in between shows another request.
+        let (mut alike, mut is_turn) = (None, false);
+        for back in 1..=BACK {
+            let place = (self.next + BACK - back) % BACK;
+            let Some(kept) = self.recent.get(place).copied().flatten() else { continue };
+            let apart = kept.time_us.abs_diff(time_us);
+            if kept.brief == brief && !kept.has_copy && apart <= apart_us {
+                alike = Some((place, apart, is_turn));
                 break;
             }
+            is_turn |= kept.brief.id == brief.id && kept.brief.kind != brief.kind && kept.time_us <= time_us;
+        }
+        let shown = self.buses.entry(event.bus).or_default();
+        *shown = match alike {
+            Some((.., false)) => (*shown + COPY).min(MOST),
+            _ => shown.saturating_sub(1),
+        };
+        // Where every record is in the file twice, so is this one, whatever the other's copy of the record in between is: that one's
+        // first may be missing.
+        let is_copy = |apart: u64, is_turn: bool| match is_turn {
+            true => *shown >= SURELY,
+            false => apart <= APART_ALONE_US || *shown >= REPEATED,
+        };
+        if let Some((place, ..)) = alike.filter(|(_, apart, is_turn)| is_copy(*apart, *is_turn)) {
+            if let Some(Some(kept)) = self.recent.get_mut(place) {
+                kept.has_copy = true;
+            }
+            return true;
         }
         if let Some(place) = self.recent.get_mut(self.next) {
-            *place = Some((brief, time_us));
+            *place = Some(Kept { brief, time_us, has_copy: false });
         }
         self.next = (self.next + 1) % BACK;
         false

@@ -1,6 +1,6 @@
 //! What is known of one device: its descriptors, and signs of what it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wire::usb::descriptors::{self, Part};
 use wire::usb::setup::Setup;
@@ -10,6 +10,18 @@ use crate::qmi::{Place, Qmi};
 
 /// Interfaces (with alternate settings) and endpoints kept of a device.
 const PARTS_MAX: usize = 128;
+/// Earlier devices kept of an address.
+const EARLIER_MAX: usize = 8;
+/// Realtek's vendor number, which its Ethernet adapters have, too.
+const REALTEK: u16 = 0x0bda;
+/// Registers of Realtek's Wi-Fi chips lie below (Linux' rtl8xxxu); those of its Ethernet adapters with the same request and index lie
+/// above (r8152.c, `MCU_TYPE_USB`).
+const REGISTERS_END: u16 = 0x1000;
+/// Requests, and different registers, from which a device is taken for one that has such registers.
+const ENOUGH_REGISTERS: u64 = 16;
+const DIFFERENT_REGISTERS: usize = 4;
+/// Frames with a transmit descriptor, from which on a chip is Realtek's.
+const ENOUGH_FRAMES: u64 = 4;
 /// String descriptors kept of a device.
 const STRINGS_MAX: usize = 32;
 
@@ -37,8 +49,12 @@ pub struct Device {
     pub qmi: Qmi,
     /// OUT transfers with Realtek's transmit descriptor.
     pub realtek_frames: u64,
-    /// Reads and writes of registers as Realtek chips have them.
-    pub register_requests: u64,
+    /// Reads and writes of registers where Realtek's Wi-Fi chips have theirs, and some of the registers.
+    pub register_reads: u64,
+    pub register_writes: u64,
+    registers: BTreeSet<u16>,
+    /// Vendor and product of devices that had the address before.
+    earlier: Vec<(u16, u16)>,
     /// Vendor requests that carry firmware as Atheros chips take it.
     pub firmware_writes: u64,
     pub ntb_requests: u64,
@@ -56,7 +72,13 @@ impl Device {
                 self.encapsulated += 1;
                 self.qmux += u64::from(self.qmi.look(place, data, len));
             }
-            (0x40 | 0xc0, realtek::REGISTER_REQUEST) if setup.index == 0 => self.register_requests += 1,
+            (way @ (0x40 | 0xc0), realtek::REGISTER_REQUEST) if setup.index == 0 && setup.value < REGISTERS_END => {
+                let count = if way == 0x40 { &mut self.register_writes } else { &mut self.register_reads };
+                *count += 1;
+                if self.registers.len() < DIFFERENT_REGISTERS {
+                    self.registers.insert(setup.value);
+                }
+            }
             (0x40, 0x30) => self.firmware_writes += 1,
             (0xa1, 0x80..=0x88) => self.ntb_requests += 1,
             (0x23, 1 | 3) | (0xa3, 0) => self.port_requests += 1,
@@ -75,10 +97,7 @@ impl Device {
         match setup.descriptor() {
             Some((descriptors::DEVICE, _)) => {
                 if let Some(found) = descriptors::Device::parse(data) {
-                    if self.descriptor.is_some_and(|old| (old.vendor, old.product) != (found.vendor, found.product)) {
-                        self.renew();
-                    }
-                    self.descriptor = Some(found);
+                    self.describe(found);
                 }
             }
             Some((descriptors::CONFIGURATION, 0)) if !self.configuration_is_whole => self.configuration(data),
@@ -91,9 +110,48 @@ impl Device {
         }
     }
 
-    /// Another device took over the address.
+    /// Takes its device descriptor, which may be that of another device than before.
+    pub fn describe(&mut self, found: descriptors::Device) {
+        let ids = |device: descriptors::Device| (device.vendor, device.product);
+        if self.descriptor.is_some_and(|old| ids(old) != ids(found)) {
+            self.renew();
+        }
+        self.descriptor = Some(found);
+    }
+
+    /// Another device, or the same one again, took over the address.
     pub fn renew(&mut self) {
-        *self = Self { enumerations: self.enumerations, ..Self::default() };
+        let mut earlier = std::mem::take(&mut self.earlier);
+        if let Some(old) = self.descriptor.map(|old| (old.vendor, old.product)) {
+            if earlier.last() != Some(&old) && earlier.len() < EARLIER_MAX {
+                earlier.push(old);
+            }
+        }
+        *self = Self { enumerations: self.enumerations, earlier, ..Self::default() };
+    }
+
+    /// Other devices that had the address before.
+    pub fn earlier(&self) -> &[(u16, u16)] {
+        match self.earlier.split_last() {
+            Some((last, before)) if self.descriptor.is_some_and(|own| (own.vendor, own.product) == *last) => before,
+            _ => &self.earlier,
+        }
+    }
+
+    /// It reads and writes registers as Realtek's Wi-Fi chips do.
+    pub fn has_realtek_registers(&self) -> bool {
+        let requests = self.register_reads + self.register_writes;
+        self.register_writes > 0 && requests >= ENOUGH_REGISTERS && self.registers.len() >= DIFFERENT_REGISTERS
+    }
+
+    /// Its vendor is Realtek.
+    pub fn is_by_realtek(&self) -> bool {
+        self.descriptor.is_some_and(|descriptor| descriptor.vendor == REALTEK)
+    }
+
+    /// It is one of Realtek's Wi-Fi chips: it takes frames behind their transmit descriptor, or is Realtek's and has their registers.
+    pub fn is_realtek(&self) -> bool {
+        self.realtek_frames >= ENOUGH_FRAMES || (self.is_by_realtek() && self.has_realtek_registers())
     }
 
     fn configuration(&mut self, data: &[u8]) {

@@ -15,13 +15,16 @@ use crate::report::{self, DEFAULT_ADDRESS};
 pub(crate) fn row(place: (u16, u16), device: &Device, endpoints: &[(Key, Endpoint)]) -> report::Device {
     let mut carried: BTreeMap<(Framing, bool), u64> = BTreeMap::new();
     let mut doubtful = Vec::new();
-    let (mut completions, mut bytes_out, mut bytes_in) = (0, 0, 0);
+    let (mut completions, mut bytes_in) = (0, 0);
+    let (mut bytes_out, mut known_out, mut unknown_out) = (0, 0, 0);
     for (key, endpoint) in endpoints.iter().filter(|(key, _)| (key.bus, key.device) == place) {
         completions += endpoint.completions;
         if key.address & 0x80 != 0 {
             bytes_in += endpoint.bytes;
         } else {
             bytes_out += endpoint.bytes;
+            known_out += endpoint.completions - endpoint.unknown_lengths;
+            unknown_out += endpoint.unknown_lengths;
         }
         // What a device is does not depend on the window.
         for framing in Framing::ALL.into_iter().filter(|framing| endpoint.transfers(*framing) > 0) {
@@ -44,6 +47,9 @@ pub(crate) fn row(place: (u16, u16), device: &Device, endpoints: &[(Key, Endpoin
     let carried: Vec<_> = carried.into_iter().map(|((framing, is_in), n)| (framing, is_in, n)).collect();
     let Class { kind, name, by, mut evidence } = classify(device, &carried);
     evidence.append(&mut doubtful);
+    if device.enumerations > 1 {
+        evidence.push(format!("given its address {} times", grouped(device.enumerations)));
+    }
     let bcd = |value: u16| format!("{:x}.{:02x}", value >> 8, value & 0xff);
     let d = device.descriptor;
     report::Device {
@@ -63,18 +69,21 @@ pub(crate) fn row(place: (u16, u16), device: &Device, endpoints: &[(Key, Endpoin
         evidence,
         interfaces: device.interfaces.iter().map(interface_report).collect(),
         completions,
-        bytes_out,
+        bytes_out: (known_out > 0 || unknown_out == 0).then_some(bytes_out),
+        bytes_out_unknown: Some(unknown_out),
         bytes_in,
         enumerations: device.enumerations,
+        earlier_ids: device.earlier().iter().map(|(vendor, product)| format!("{vendor:04x}:{product:04x}")).collect(),
     }
 }
 
 /// Requests to address 0 are of devices that have no address yet (USB 2.0, 9.1.1.4), which are other rows.
 pub(crate) fn default_address(row: report::Device) -> report::Device {
-    let evidence = vec![format!(
-        "{} to address 0, which devices have until they are given one",
-        counted(row.completions, "request")
-    )];
+    let requests = Some(row.completions).filter(|count| *count > 0);
+    let evidence = requests.map(|count| {
+        format!("{} to address 0, which devices have until they are given one", counted(count, "request"))
+    });
+    let evidence = evidence.into_iter().collect();
     report::Device {
         kind: DEFAULT_ADDRESS.to_owned(),
         kind_name: "no device: the default address, while devices are enumerated".to_owned(),
@@ -88,6 +97,7 @@ pub(crate) fn default_address(row: report::Device) -> report::Device {
         device_version: None,
         speed: None,
         interfaces: Vec::new(),
+        earlier_ids: Vec::new(),
         ..row
     }
 }

@@ -20,6 +20,9 @@ const STATUSES_MAX: usize = 64;
 const GAP_MIN_US: u64 = 20_000;
 const GAP_TIMES: f64 = 10.0;
 
+/// One completion in so many may lack its length where there is a throughput.
+const FEW_UNKNOWN: u64 = 100;
+
 /// What an endpoint is known by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
@@ -36,6 +39,8 @@ pub struct Timeline {
     pub is_one: bool,
     /// Requests come back in it.
     pub has_completions: bool,
+    /// Requests have identifiers, so that it is known which are under way.
+    pub has_ids: bool,
 }
 
 /// See the module.
@@ -44,7 +49,10 @@ pub struct Endpoint {
     pub submissions: u64,
     pub completions: u64,
     pub submission_errors: u64,
+    /// Of completions whose length is known; how many those are, and of how many it is not.
     pub bytes: u64,
+    known_lengths: u64,
+    pub unknown_lengths: u64,
     requested: Option<u64>,
     requested_sizes: Histogram,
     sizes: Histogram,
@@ -60,6 +68,9 @@ pub struct Endpoint {
     pub statuses: BTreeMap<Status, u64>,
     pub iso_errors: u64,
     last_completion_us: Option<i64>,
+    /// Requests that have been under way since the last completion, and since when others are.
+    left: u64,
+    busy_since_us: Option<i64>,
     gaps: Vec<Gap>,
     /// Indexed by [`Framing`].
     framings: [Option<Box<Traffic>>; Framing::ALL.len()],
@@ -132,7 +143,27 @@ impl Endpoint {
             self.requested = Some(self.requested.unwrap_or(0) + u64::from(length));
             self.requested_sizes.add(u64::from(length));
         }
+        if self.under_way.now() == 0 {
+            self.busy_since_us = time;
+        }
         self.under_way.hand_over(true)
+    }
+
+    /// The identifier of a request is used again: when it came back is not known.
+    pub fn abandon(&mut self, turn: Turn, time: Option<i64>) {
+        self.under_way.advance(time);
+        self.under_way.abandon(turn, true);
+        // One of them has just been handed over.
+        self.left = self.left.min(self.under_way.now().saturating_sub(1));
+        if self.left == 0 {
+            self.busy_since_us = time.filter(|_| self.under_way.now() > 0);
+        }
+    }
+
+    /// A completion has been counted, and what it completed taken back.
+    pub fn rest(&mut self) {
+        self.left = self.under_way.now();
+        self.busy_since_us = None;
     }
 
     /// A request came back; `start_us`: first record of the capture, `framing`: of what it carried to the device.
@@ -140,11 +171,17 @@ impl Endpoint {
         let (time, status) = (event.time_us, event.status);
         self.under_way.advance(time);
         self.completions += 1;
-        let length = u64::from(length.unwrap_or(0));
-        self.bytes += length;
-        if status.is_success() {
-            self.sizes.add(length);
+        match length.map(u64::from) {
+            Some(length) => {
+                self.known_lengths += 1;
+                self.bytes += length;
+                if status.is_success() {
+                    self.sizes.add(length);
+                }
+            }
+            None => self.unknown_lengths += 1,
         }
+        let length = u64::from(length.unwrap_or(0));
         let is_new = self.statuses.len() >= STATUSES_MAX && !self.statuses.contains_key(&status);
         *self.statuses.entry(if is_new { Status::Unknown } else { status }).or_default() += 1;
         let Some(now) = time else { return };
@@ -159,11 +196,15 @@ impl Endpoint {
         if let Some(last) = self.last_completion_us {
             let interval = now.saturating_sub(last).max(0) as u64;
             self.intervals.add(interval);
-            // In flight since before the gap: this one is counted until the caller takes it back.
-            let in_flight = self.under_way.now();
-            if in_flight > 0 && interval >= GAP_MIN_US {
-                let start_us = last.saturating_sub(start_us).max(0) as u64;
-                self.gap(Gap { start_us, length_us: interval, in_flight });
+            // Some request was under way all the time: since the last completion, or since the first was handed over.
+            let start =
+                if self.left > 0 { Some((last, self.left)) } else { self.busy_since_us.map(|at| (at.max(last), 1)) };
+            if let Some((from, in_flight)) = start {
+                let length_us = now.saturating_sub(from).max(0) as u64;
+                if length_us >= GAP_MIN_US {
+                    let start_us = from.saturating_sub(start_us).max(0) as u64;
+                    self.gap(Gap { start_us, length_us, in_flight });
+                }
             }
         }
         self.last_completion_us = Some(now);
@@ -175,10 +216,17 @@ impl Endpoint {
         self.gaps.truncate(GAPS);
     }
 
-    /// Completions that are neither success nor cancelled.
-    pub fn errors(&self) -> u64 {
-        let failed = self.statuses.iter().filter(|(status, _)| !status.is_success() && !status.is_cancelled());
-        failed.map(|(_, count)| *count).sum()
+    /// Completions that are neither success nor cancelled; `None` where it is recorded of none how it ended.
+    pub fn errors(&self) -> Option<u64> {
+        let mut known = self.statuses.iter().filter(|(status, _)| **status != Status::Unknown).peekable();
+        let is_known = known.peek().is_some() || self.completions == 0;
+        let failed = known.filter(|(status, _)| !status.is_success() && !status.is_cancelled());
+        is_known.then(|| failed.map(|(_, count)| *count).sum())
+    }
+
+    /// Bytes of completions, as far as they are known; `None` where none is.
+    pub fn known_bytes(&self) -> Option<u64> {
+        (self.known_lengths > 0 || self.unknown_lengths == 0).then_some(self.bytes)
     }
 
     /// What its transfers carry, as data, one row per framing.
@@ -195,13 +243,15 @@ impl Endpoint {
         .collect()
     }
 
-    /// The request of this turn, which was handed over at `sent_us`, is no longer under way; `is_success` as in
-    /// [`UnderWay::come_back`].
+    /// The request of this turn is no longer under way; `sent_us`: when it was handed over, where it succeeded, and `is_success` as
+    /// in [`UnderWay::come_back`].
     pub fn take_back(&mut self, turn: Turn, time: Option<i64>, sent_us: Option<i64>, is_success: bool) {
         self.under_way.advance(time);
         let is_late = self.under_way.come_back(turn, is_success, true);
+        self.left = self.left.min(self.under_way.now());
         // Where records are missing, a late completion is of another request.
-        if let (Some(now), Some(sent), false) = (time, sent_us, is_late && self.under_way.lacks_records()) {
+        let is_another = is_late && self.under_way.keeps_order() && self.under_way.lacks_records();
+        if let (Some(now), Some(sent), false) = (time, sent_us, is_another) {
             self.turnaround.add(now.saturating_sub(sent).max(0) as u64);
         }
     }
@@ -210,6 +260,10 @@ impl Endpoint {
     pub fn restart(&mut self) {
         self.under_way.restart();
         self.last_completion_us = None;
+        self.rest();
+        self.rate.restart();
+        self.sent.restart();
+        self.framings.iter_mut().flatten().for_each(|traffic| traffic.restart());
     }
 
     /// As data. `interface` and `max_packet` come from descriptors.
@@ -220,9 +274,9 @@ impl Endpoint {
         (interface, max_packet): (Option<u8>, Option<u16>),
         timeline: Timeline,
     ) -> report::Endpoint {
-        let Timeline { is_one, has_completions } = timeline;
+        let Timeline { is_one, has_completions, has_ids } = timeline;
         let span = self.rate.rated_span_s().filter(|_| is_one);
-        let most = self.under_way.most_and_mean(self.completions).filter(|_| is_one && has_completions);
+        let most = self.under_way.most_and_mean(self.completions).filter(|_| is_one && has_completions && has_ids);
         let usual = self.intervals.quantile(0.95).unwrap_or(0.0);
         let gaps =
             self.gaps.iter().filter(|gap| is_one && gap.length_us as f64 >= GAP_TIMES * usual).cloned().collect();
@@ -241,7 +295,8 @@ impl Endpoint {
             unmatched_completions: Some(self.under_way.unmatched().0),
             lost_submissions: Some(self.under_way.lost_submissions()),
             lost_completions: Some(self.under_way.lost_completions()),
-            bytes: self.bytes,
+            bytes: self.known_bytes(),
+            bytes_unknown: Some(self.unknown_lengths),
             requested_bytes: self.requested,
             requested_size_bytes: self.requested_sizes.spread(),
             size_bytes: self.sizes.spread(),
@@ -252,7 +307,9 @@ impl Endpoint {
             in_flight_mean: most.and_then(|(_, mean)| mean),
             per_s: self.rate.mean_per_s().filter(|_| is_one),
             peak_per_s: self.rate.peak_per_s().filter(|_| is_one),
-            mbit_s: span.map(|span| self.bytes as f64 * 8.0 / span / 1e6),
+            mbit_s: span
+                .filter(|_| self.unknown_lengths * FEW_UNKNOWN <= self.completions)
+                .map(|span| self.bytes as f64 * 8.0 / span / 1e6),
             statuses,
             errors: self.errors(),
             iso_errors: self.iso_errors,

@@ -1,7 +1,8 @@
 //! What the capture cannot tell, and why.
 
-use sentence::{counted, grouped, percent};
+use sentence::{counted, grouped};
 
+use crate::agreement::OfMessages;
 use crate::conclusion::with_bytes;
 use crate::copies::APART_US;
 use crate::report::{Limit, Report, Summary, DEFAULT_ADDRESS};
@@ -13,7 +14,7 @@ pub(crate) fn limits(
     report: &Report,
     totals: &Totals,
     source: &Source,
-    cut_messages: u64,
+    of_messages: OfMessages,
     from_before: u64,
 ) -> Vec<Limit> {
     let mut found = Vec::new();
@@ -40,7 +41,7 @@ pub(crate) fn limits(
         Some(n) => add(
             "dropped",
             format!(
-                "{} dropped while capturing, so every count is a lower bound.",
+                "{} dropped while capturing, so every count is a lower bound, and a gap may be the capture's.",
                 if n == 1 { "1 record was".to_owned() } else { format!("{} records were", grouped(n)) }
             ),
         ),
@@ -55,12 +56,37 @@ pub(crate) fn limits(
     if totals.copies > 0 {
         add("copies", copies(totals.copies, totals.records));
     }
-    found.extend(unmatched(&report.summary, from_before));
+    let unknown = report.endpoints.iter().filter_map(|endpoint| endpoint.bytes_unknown).sum();
+    found.extend(unmatched(&report.summary, from_before, unknown));
     let mut add = |code: &str, text: String| found.push(Limit { code: code.to_owned(), text });
     if layer == "irp" {
         add("irp-layer", "USBPcap sees IRPs above the root hub: how much an IN transfer asked for is not recorded, nor \
              are URB flags, and times include Windows' own scheduling. Sizes, rates and requests under way compare with \
              a usbmon trace; the size of offered buffers does not.".to_owned());
+    }
+    if totals.injected > 0 {
+        let (requests, were, them) = match totals.injected {
+            1 => ("1 request".to_owned(), "was", "it"),
+            n => (counted(n, "request"), "were", "them"),
+        };
+        add(
+            "injected",
+            format!(
+                "{requests} {were} written down by USBPcap itself when it started, and never {were} on the bus: descriptors are \
+                 taken from {them}, and nothing else counts {them}."
+            ),
+        );
+    }
+    if let Some(step) = report.summary.clock_step_us {
+        let step = duration(step);
+        add(
+            "coarse-clock",
+            format!(
+                "The clock of this capture moves in steps of {step} (all of its {} changes are multiples of that), so times are \
+                 known to {step} only.",
+                grouped(totals.stamps)
+            ),
+        );
     }
     if layer == "urb" {
         add(
@@ -79,7 +105,12 @@ pub(crate) fn limits(
     found.extend(without_data(report));
     let mut add = |code: &str, text: String| found.push(Limit { code: code.to_owned(), text });
     if totals.isochronous > 0 {
-        add("isochronous", "Isochronous transfers are counted, but not looked into.".to_owned());
+        let errors: u64 = report.endpoints.iter().map(|endpoint| endpoint.iso_errors).sum();
+        let failed = match errors {
+            0 => String::new(),
+            n => format!(" {} of them had an error; bytes are those of the buffers.", counted(n, "packet")),
+        };
+        add("isochronous", format!("Isochronous transfers are counted, but not looked into.{failed}"));
     }
     if totals.not_followed > 0 {
         add(
@@ -95,7 +126,7 @@ pub(crate) fn limits(
         );
     }
     if totals.backward_steps > 0 {
-        let (steps, records) = (totals.backward_steps, grouped(totals.records));
+        let (steps, records) = (totals.backward_steps, grouped(report.records));
         let are = if steps == 1 { "is" } else { "are" };
         let by = duration(totals.backward_most_us);
         add(
@@ -104,7 +135,8 @@ pub(crate) fn limits(
         );
     }
     found.extend(steps_back(&report.summary));
-    found.extend(crate::agreement::limits(report, cut_messages));
+    found.extend(crate::agreement::limits(report, of_messages));
+    found.extend(addresses(report));
     found
 }
 
@@ -187,7 +219,7 @@ fn without_data(report: &Report) -> impl Iterator<Item = Limit> + '_ {
             endpoint.address,
             endpoint.direction,
             endpoint.device,
-            counted(endpoint.bytes, "byte"),
+            counted(endpoint.bytes.unwrap_or(0), "byte"),
             if endpoint.direction == "out" && endpoint.submissions == 0 {
                 "it stands with the submission, which is missing"
             } else {
@@ -217,6 +249,27 @@ fn duration(us: u64) -> String {
     }
 }
 
+/// Addresses that several devices had one after the other.
+fn addresses(report: &Report) -> impl Iterator<Item = Limit> + '_ {
+    let shared = report.devices.iter().filter(|device| !device.earlier_ids.is_empty());
+    shared.map(|device| {
+        let last = match (&device.vendor_id, &device.product_id) {
+            (Some(vendor), Some(product)) => format!("{vendor}:{product}"),
+            _ => "one whose descriptors are not in the capture".to_owned(),
+        };
+        Limit {
+            code: "address-reused".to_owned(),
+            text: format!(
+                "Address {} was given to {} devices one after the other ({}, then {last}): its figures are of all of them, and what it \
+                 is, is the last.",
+                device.name,
+                device.earlier_ids.len() + 1,
+                device.earlier_ids.join(", "),
+            ),
+        }
+    })
+}
+
 /// Time steps back by more than the order of records allows.
 fn steps_back(summary: &Summary) -> Option<Limit> {
     let count = summary.steps_back.filter(|count| *count > 0)?;
@@ -231,24 +284,28 @@ fn steps_back(summary: &Summary) -> Option<Limit> {
         }
     );
     let what = match summary.span_us.filter(|span| *span > 0) {
-        None => "the time span, rates, gaps and requests under way cannot be told, and requests".to_owned(),
-        Some(span) => {
-            format!("rates are too high by up to {}, and requests", percent(100.0 * sum_us as f64 / span as f64, 0))
-        }
+        None => "the time span, rates, gaps and requests under way cannot be told, and requests are paired between these steps only",
+        Some(_) => "rates are of the time between these steps, and requests are paired in it only",
     };
-    let text = format!("{how}: {what} are paired between these steps only.");
+    let text = format!("{how}: {what}.");
     Some(Limit { code: "steps-back".to_owned(), text })
 }
 
+/// What is not known of completions to the device without a submission, in USBPcap's records.
+fn without_bytes(count: u64) -> String {
+    format!("but the bytes of {} to the device are not, which stand with the submission", counted(count, "transfer"))
+}
+
 /// Records that are missing, as the other ends of their requests tell.
-fn unmatched(summary: &Summary, from_before: u64) -> Option<Limit> {
+fn unmatched(summary: &Summary, from_before: u64, unknown: u64) -> Option<Limit> {
     let (unmatched, lost) = (summary.unmatched_completions, summary.lost_completions);
     let dropped = summary.lost_submissions.unwrap_or(0);
     let limit = |text| Some(Limit { code: "unmatched".to_owned(), text });
     if summary.completions == 0 && summary.submissions > 0 && summary.window.is_none() {
         return limit(format!(
-            "No completion is in the capture, so what became of its {}, how long they took and what came back is not known.",
-            counted(summary.submissions, "request")
+            "No completion is in the capture, so what became of its {}, how long {} took and what came back is not known.",
+            counted(summary.submissions, "request"),
+            if summary.submissions == 1 { "it" } else { "they" }
         ));
     }
     if unmatched + dropped + lost == 0 {
@@ -258,6 +315,12 @@ fn unmatched(summary: &Summary, from_before: u64) -> Option<Limit> {
     let without = format!("{} {are} {have} no submission in the capture", grouped(unmatched));
     if dropped + lost == 0 {
         let steps = if summary.steps_back.unwrap_or(0) > 0 { ", or from before time steps back" } else { "" };
+        let their = if unmatched == 1 { "Its turnaround is" } else { "Their turnarounds are" };
+        let counted = match unknown {
+            0 if unmatched == 1 => "the completion and its bytes are counted all the same".to_owned(),
+            0 => "the completions and their bytes are counted all the same".to_owned(),
+            n => format!("the completions are counted all the same, {}", without_bytes(n)),
+        };
         let origin = if summary.submissions == 0 && unmatched > 1 {
             "the capture has no submission at all".to_owned()
         } else if from_before == unmatched {
@@ -266,15 +329,18 @@ fn unmatched(summary: &Summary, from_before: u64) -> Option<Limit> {
             format!("requests from before the capture{steps}, or dropped records")
         };
         return limit(format!(
-            "{without}: {origin}. Their turnarounds are not known, and requests under way are a lower bound or not known; the \
-             completions and their bytes are counted all the same."
+            "{without}: {origin}. {their} not known, and requests under way are a lower bound or not known; {counted}."
         ));
     }
     let lost_records = [(dropped, "submission"), (lost, "completion")];
     let missing: Vec<String> =
         lost_records.into_iter().filter(|(count, _)| *count > 0).map(|(count, one)| counted(count, one)).collect();
     let are = if dropped + lost == 1 { "is" } else { "are" };
-    let bounds = if lost > 0 { "Counts of completions and bytes are lower bounds. " } else { "" };
+    let mut bounds =
+        if lost > 0 { "Counts of completions and bytes are lower bounds. ".to_owned() } else { String::new() };
+    if unknown > 0 {
+        bounds.push_str(&format!("Completions are counted all the same, {}. ", without_bytes(unknown)));
+    }
     let without = if unmatched > 0 { format!("{without}. ") } else { String::new() };
     limit(format!(
         "{without}As the order of the others and identifiers that are used again tell, at least {} {are} missing: dropped \

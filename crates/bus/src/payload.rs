@@ -83,7 +83,7 @@ pub struct Hints {
 pub struct Found {
     /// Datagrams seen.
     pub datagrams: u64,
-    /// All datagrams of the transfer are known.
+    /// All datagrams of the transfer are known: it is not cut, and breaks no rule.
     pub whole: bool,
     /// Bytes after the last datagram seen, when not whole.
     pub rest: u64,
@@ -108,6 +108,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// The capture cut it, and what is there keeps the rules.
+    pub fn is_cut(&self) -> bool {
+        !self.whole && self.fault.is_none()
+    }
+
     fn judge(&mut self, datagram: &[u8], ethernet: bool) {
         let slot = match pure_ack(datagram, ethernet) {
             Some(true) => 0,
@@ -182,8 +187,8 @@ fn block(header: &ntb::Header, data: &[u8], len: usize) -> (Framing, Found) {
     let framing = if header.width == ntb::Width::Bits16 { Framing::Ntb16 } else { Framing::Ntb32 };
     let parsed = ntb::parse(header, data, len);
     let mut found = Found {
-        whole: !parsed.is_cut,
-        rest: if parsed.is_cut { (len - parsed.overhead.min(len)) as u64 } else { 0 },
+        whole: !parsed.is_cut && parsed.faults.is_empty(),
+        rest: if parsed.is_cut && parsed.faults.is_empty() { (len - parsed.overhead.min(len)) as u64 } else { 0 },
         headers: parsed.overhead as u64,
         sequence: Some(header.sequence),
         fault: parsed.faults.first().copied(),
@@ -243,10 +248,10 @@ fn received(data: &[u8], len: usize) -> Found {
     found
 }
 
-/// A fault ends the walk; everything before it counts.
+/// A fault ends the walk: what was before it was seen, and the transfer is not whole.
 fn end(found: &mut Found, offset: usize, len: usize) {
-    found.whole = found.fault.is_some() || offset >= len;
-    found.rest = if found.whole { 0 } else { (len - offset) as u64 };
+    found.whole = found.fault.is_none() && offset >= len;
+    found.rest = if found.whole || found.fault.is_some() { 0 } else { (len - offset) as u64 };
 }
 
 fn qmap_chain(data: &[u8], len: usize, checksums: Checksums) -> Found {

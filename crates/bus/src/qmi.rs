@@ -32,6 +32,7 @@ struct Row {
 struct Kept {
     transfers: u64,
     cut: u64,
+    unread: u64,
     beyond: u64,
     most_datagrams: u64,
     most_bytes: u64,
@@ -58,6 +59,8 @@ pub struct Qmi {
     formats: Vec<Agreed>,
     /// In `formats`: the one in force.
     current: Option<usize>,
+    /// Transfers with datagrams before there was one.
+    before: u64,
     /// Messages whose fields are not all in the capture, and those that break the rules of their layout.
     cut: u64,
     unreadable: u64,
@@ -152,28 +155,45 @@ impl Qmi {
 
     /// Looks at a bulk transfer: whether it keeps to the format in force.
     pub fn transfer(&mut self, record: u64, is_in: bool, framing: Framing, len: usize, found: &Found) {
-        let Some(agreed) = self.current.and_then(|at| self.formats.get_mut(at)) else { return };
+        let Some(agreed) = self.current.and_then(|at| self.formats.get_mut(at)) else {
+            self.before += u64::from(framing.is_network());
+            return;
+        };
         let Ok(format) = agreed.answered else { return };
         let (way, kept) =
             if is_in { (format.downlink, &mut agreed.downlink) } else { (format.uplink, &mut agreed.uplink) };
         kept.transfers += 1;
         let multiplexed = way.aggregation.is_some_and(wda::Aggregation::is_qmap);
+        // Nothing, or 0, means no limit. The modem's buffer does not ask for the framing, but what is in other transfers of the
+        // device may be on an endpoint that has nothing to do with the data path.
+        let over = |limit: Option<u32>, value: u64| limit.is_some_and(|limit| limit > 0 && value > u64::from(limit));
+        let is_datagram = matches!(framing, Framing::Qmap | Framing::RawIp | Framing::Ethernet);
+        if !is_datagram {
+            kept.unread += 1;
+        } else if multiplexed {
+            kept.most_bytes = kept.most_bytes.max(len as u64);
+            if over(way.bytes, len as u64) || (framing == Framing::Qmap && over(way.datagrams, found.datagrams)) {
+                kept.beyond += 1;
+                kept.first_beyond.get_or_insert(record);
+            }
+        }
         match framing {
             Framing::Qmap if multiplexed => {
-                kept.cut += u64::from(!found.whole);
+                kept.cut += u64::from(found.is_cut());
                 kept.most_datagrams = kept.most_datagrams.max(found.datagrams);
-                kept.most_bytes = kept.most_bytes.max(len as u64);
-                // Nothing, or 0, means no limit.
-                let over =
-                    |limit: Option<u32>, value: u64| limit.is_some_and(|limit| limit > 0 && value > u64::from(limit));
-                if over(way.datagrams, found.datagrams) || over(way.bytes, len as u64) {
-                    kept.beyond += 1;
-                    kept.first_beyond.get_or_insert(record);
-                }
             }
             Framing::Qmap => kept.other_framing += u64::from(way.aggregation.is_some()),
             Framing::RawIp | Framing::Ethernet => kept.other_framing += u64::from(multiplexed),
             _ => {}
+        }
+    }
+
+    /// Transfers with datagrams before the first data format that was agreed on; 0 where none was.
+    pub fn unjudged(&self) -> u64 {
+        if self.current.is_some() {
+            self.before
+        } else {
+            0
         }
     }
 
@@ -242,8 +262,12 @@ fn way(asked: wda::Direction, got: Option<wda::Direction>, kept: Kept, in_force:
         bytes: limit(got.bytes),
         transfers: in_force.then_some(kept.transfers),
         cut_transfers: in_force.then_some(kept.cut),
-        beyond: (in_force && aggregated && (limit(got.datagrams).is_some() || limit(got.bytes).is_some()))
-            .then_some(kept.beyond),
+        unread_transfers: in_force.then_some(kept.unread),
+        beyond: (in_force
+            && kept.transfers > 0
+            && aggregated
+            && (limit(got.datagrams).is_some() || limit(got.bytes).is_some()))
+        .then_some(kept.beyond),
         first_beyond_record: kept.first_beyond,
         most_datagrams: (in_force && kept.most_bytes > 0).then_some(kept.most_datagrams),
         most_bytes: (in_force && kept.most_bytes > 0).then_some(kept.most_bytes),

@@ -10,40 +10,102 @@ const RATED: [(u64, f64); 2] = [(3, 1.0), (20, 0.01)];
 /// Width of the bins of a short capture.
 const FIRST_WIDTH_US: u64 = 10_000;
 
+/// Bins that the busiest second is looked for with: it begins with any of them.
+const SECOND: usize = 100;
+const BIN_US: i64 = 10_000;
+
+/// Events of the last second.
+#[derive(Clone, Debug, Default)]
+struct Second {
+    /// Events by bin, the bin of a time being its number modulo [`SECOND`]; empty before the first event.
+    bins: Vec<u32>,
+    /// The latest bin.
+    bin: i64,
+    events: u32,
+    peak: u32,
+}
+
+impl Second {
+    /// Counts an event `at_us` after the first.
+    fn add(&mut self, at_us: i64) {
+        if self.bins.is_empty() {
+            self.bins.resize(SECOND, 0);
+        }
+        let bin = (at_us / BIN_US).max(self.bin);
+        if bin - self.bin >= SECOND as i64 {
+            self.bins.fill(0);
+            self.events = 0;
+        } else {
+            for passed in self.bin + 1..=bin {
+                if let Some(left) = self.bins.get_mut(passed as usize % SECOND) {
+                    self.events -= std::mem::take(left);
+                }
+            }
+        }
+        self.bin = bin;
+        if let Some(events) = self.bins.get_mut(bin as usize % SECOND).filter(|_| self.events < u32::MAX) {
+            *events += 1;
+            self.events += 1;
+        }
+        self.peak = self.peak.max(self.events);
+    }
+
+    /// Another time begins, whose seconds have nothing of what was before.
+    fn restart(&mut self) {
+        *self = Self { peak: self.peak, ..Self::default() };
+    }
+}
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Rate {
     n: u64,
-    first_us: i64,
+    /// Stretches of time between which time stepped back.
+    stretches: u64,
+    /// Time of those that have ended, and the longest of them, µs.
+    ended_us: i64,
+    longest_us: i64,
+    /// Of the present one; `None` until its first event.
+    first_us: Option<i64>,
     last_us: i64,
-    /// The second being counted, and what it has so far.
-    second: i64,
-    in_second: u32,
-    peak: u32,
+    second: Second,
 }
 
 impl Rate {
     /// Counts one event.
     #[inline]
     pub fn add(&mut self, time_us: i64) {
-        if self.n == 0 {
-            self.first_us = time_us;
-            self.second = time_us;
-        }
+        let first_us = match self.first_us {
+            Some(first_us) => first_us,
+            None => {
+                self.stretches += 1;
+                self.last_us = time_us;
+                *self.first_us.insert(time_us)
+            }
+        };
         self.n += 1;
-        self.last_us = self.last_us.max(time_us).max(self.first_us);
-        let since = time_us.saturating_sub(self.second);
-        if since >= 1_000_000 {
-            self.second = self.second.saturating_add(since / 1_000_000 * 1_000_000);
-            self.in_second = 0;
-        }
-        self.in_second = self.in_second.saturating_add(1);
-        self.peak = self.peak.max(self.in_second);
+        self.last_us = self.last_us.max(time_us);
+        self.second.add(time_us.saturating_sub(first_us).max(0));
     }
 
-    /// Seconds between the first and the last event.
+    /// Time steps back: what comes next has no distance from what was before.
+    pub fn restart(&mut self) {
+        let stretch_us = self.stretch_us();
+        self.ended_us = self.ended_us.saturating_add(stretch_us);
+        self.longest_us = self.longest_us.max(stretch_us);
+        self.first_us = None;
+        self.second.restart();
+    }
+
+    /// Time of the present stretch.
+    fn stretch_us(&self) -> i64 {
+        self.first_us.map_or(0, |first_us| self.last_us.saturating_sub(first_us))
+    }
+
+    /// Seconds between the first and the last event, without the time between stretches.
     pub fn span_s(&self) -> Option<f64> {
-        (self.n > 1).then(|| self.last_us.saturating_sub(self.first_us) as f64 / 1e6).filter(|span| *span > 0.0)
+        let span_us = self.ended_us.saturating_add(self.stretch_us());
+        (self.n > self.stretches).then_some(span_us as f64 / 1e6).filter(|span| *span > 0.0)
     }
 
     /// Seconds between the first and the last event, where a rate can be made of them: not of a few, nor of one burst.
@@ -53,12 +115,15 @@ impl Rate {
 
     /// Events per second between the first and the last.
     pub fn mean_per_s(&self) -> Option<f64> {
-        self.rated_span_s().map(|span| (self.n - 1) as f64 / span)
+        self.rated_span_s().map(|span| (self.n - self.stretches) as f64 / span)
     }
 
-    /// Events in the busiest of the seconds counted from the first event; `None` for less than a second.
+    /// Events in the busiest second; `None` for less than a second, and where no second has as many as the mean says, as of
+    /// bursts that are a little more than a second apart.
     pub fn peak_per_s(&self) -> Option<f64> {
-        self.span_s().filter(|span| *span >= 1.0).map(|_| f64::from(self.peak))
+        let is_long = self.longest_us.max(self.stretch_us()) >= 1_000_000;
+        let peak = f64::from(self.second.peak);
+        self.mean_per_s().filter(|mean| is_long && peak >= mean.floor()).map(|_| peak)
     }
 }
 
@@ -121,6 +186,33 @@ mod tests {
         assert_eq!((rate.mean_per_s(), rate.peak_per_s()), (Some(1_000.0), Some(1_000.0)));
     }
 
+    /// The seconds of a span of 1.06 s that are counted from its first event are one, and hold less than the mean of all.
+    #[test]
+    fn the_busiest_second_is_any_second() {
+        let of = |times: &mut dyn Iterator<Item = i64>| {
+            let mut rate = Rate::default();
+            times.for_each(|time| rate.add(time));
+            (rate.mean_per_s().map(f64::round), rate.peak_per_s())
+        };
+        let slow_then_fast = || (0..10).map(|n| n * 50_000).chain((0..560).map(|n| 500_000 + n * 1_000));
+        assert_eq!(of(&mut slow_then_fast()), (Some(537.0), Some(568.0)));
+        let three_bursts = || (0..30).map(|n| n / 10 * 1_100_000 + n);
+        assert_eq!(of(&mut three_bursts()), (Some(13.0), None), "no second has 13");
+        assert_eq!(of(&mut (0..900).map(|n| n * 1_000)).1, None, "less than a second");
+    }
+
+    /// 1 s of events, and the same behind a step back by 900 ms.
+    #[test]
+    fn a_step_back_makes_no_rate_higher() {
+        let mut rate = Rate::default();
+        (0..1_001).for_each(|n| rate.add(n * 1_000));
+        let once = (rate.mean_per_s(), rate.peak_per_s());
+        rate.restart();
+        (0..1_001).for_each(|n| rate.add(100_000 + n * 1_000));
+        assert_eq!((rate.mean_per_s(), rate.peak_per_s()), once);
+        assert_eq!(rate.span_s(), Some(2.0));
+    }
+
     #[test]
     fn a_few_events_and_a_burst_are_no_rate() {
         let of = |n: i64, step_us: i64| {
@@ -150,7 +242,12 @@ mod tests {
         #[test]
         fn any_times_are_taken(times in proptest::collection::vec(proptest::num::i64::ANY, 1..50)) {
             let mut rate = Rate::default();
-            times.iter().for_each(|time| rate.add(*time));
+            for time in times {
+                rate.add(time);
+                if time % 7 == 0 {
+                    rate.restart();
+                }
+            }
             let _ = (rate.mean_per_s(), rate.peak_per_s());
         }
     }

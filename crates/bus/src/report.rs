@@ -91,6 +91,13 @@ pub struct Summary {
     pub first_time_unix_s: Option<f64>,
     /// From the first to the last record; `None` without a clock, and where time steps back by more than 1 % of it.
     pub span_us: Option<u64>,
+    /// Whether records have times; `None` where there is none.
+    #[serde(default)] // older documents lack it
+    pub has_clock: Option<bool>,
+    /// The steps in which a coarse clock moves: times below it are not told apart. `None` of a clock that is finer than 100 µs, and of
+    /// few records.
+    #[serde(default)] // older documents lack it
+    pub clock_step_us: Option<u64>,
     /// Times the clock of a usbmon text started over (every 4096 s).
     pub clock_wraps: u64,
     /// Records that are stamped before the one in front of them.
@@ -129,6 +136,19 @@ pub struct Summary {
     pub lost_completions: u64,
     /// Requests that move no data (Windows: abort a pipe, select a configuration...), both ways.
     pub other_requests: u64,
+    /// Those of them on their way down: what `other_requests` counts twice, once each way.
+    #[serde(default)] // older documents lack it
+    pub other_submissions: Option<u64>,
+    /// Of `other_submissions`, pipes that were reset, as after a stall.
+    #[serde(default)] // older documents lack it
+    pub pipe_resets: Option<u64>,
+    /// Of `other_submissions`, pipes whose requests were taken back.
+    #[serde(default)] // older documents lack it
+    pub pipe_aborts: Option<u64>,
+    /// Requests that USBPcap wrote down for itself when it started, to tell of devices that were plugged in; they were not on the bus.
+    /// Descriptors are taken from them, and nothing else counts them.
+    #[serde(default)] // older documents lack it
+    pub injected_requests: Option<u64>,
     /// Records of endpoints and devices beyond the number that is followed.
     pub not_followed: u64,
     /// Where reading stopped, if not at the end.
@@ -248,12 +268,18 @@ pub struct Device {
     pub interfaces: Vec<Interface>,
     /// Completed requests.
     pub completions: u64,
-    /// Bytes from the host.
-    pub bytes_out: u64,
+    /// Bytes from the host, as far as they are known; `None` where they are of no request.
+    pub bytes_out: Option<u64>,
+    /// Completions from the host whose bytes are not known.
+    #[serde(default)] // older documents lack it
+    pub bytes_out_unknown: Option<u64>,
     /// Bytes to the host.
     pub bytes_in: u64,
     /// Times it was given this address.
     pub enumerations: u64,
+    /// Vendor and product of the devices that had this address before, as far as they are known and differ; its figures are of all.
+    #[serde(default)] // older documents lack it
+    pub earlier_ids: Vec<String>,
 }
 
 /// An interface, or an alternate setting of one.
@@ -305,8 +331,11 @@ pub struct Endpoint {
     /// Submissions whose completion is missing: a later request of the endpoint succeeded, or their identifier was used again.
     #[serde(default)] // older documents lack it
     pub lost_completions: Option<u64>,
-    /// Bytes transferred, by the completions.
-    pub bytes: u64,
+    /// Bytes transferred, by the completions; a lower bound where it is not known of some (`bytes_unknown`), and `None` where of all.
+    pub bytes: Option<u64>,
+    /// Completions of which the capture does not tell the bytes: USBPcap has those to the device in the submission only.
+    #[serde(default)] // older documents lack it
+    pub bytes_unknown: Option<u64>,
     /// Bytes that submissions asked for or carried; `None` where the layer does not record it.
     pub requested_bytes: Option<u64>,
     /// Sizes of the buffers that submissions offered.
@@ -315,28 +344,28 @@ pub struct Endpoint {
     pub size_bytes: Option<Spread>,
     /// Sizes of the completed transfers by powers of two.
     pub size_histogram: Vec<Bar>,
-    /// From submission to completion.
+    /// From submission to completion, of requests that succeeded.
     pub turnaround_us: Option<Spread>,
     /// From one completion to the next.
     pub interval_us: Option<Spread>,
     /// Requests under way at once, at most. A lower bound when the capture began in the middle; null where it lacks the submissions
     /// of most completions, or all completions, or steps back in time (`steps_back_us`).
     pub in_flight_max: Option<u64>,
-    /// Mean over time between the first and the last record of the endpoint.
+    /// Mean over time between the first and the last record of the endpoint; `None` of one request.
     pub in_flight_mean: Option<f64>,
     /// Completions per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a second, and within 10 ms.
     pub per_s: Option<f64>,
-    /// Completions in the busiest second; `None` for captures below a second.
+    /// Completions in the busiest second, whenever it begins; `None` below a second, and where none has as many as the mean says.
     pub peak_per_s: Option<f64>,
     /// Mean throughput in that time.
     pub mbit_s: Option<f64>,
     /// Completions by status, the most frequent first.
     pub statuses: Vec<StatusCount>,
-    /// Completions that are neither success nor cancelled by the driver.
-    pub errors: u64,
+    /// Completions that are neither success nor cancelled by the driver; `None` where no status is recorded.
+    pub errors: Option<u64>,
     /// Isochronous packets with an error.
     pub iso_errors: u64,
-    /// The longest times without a completion while requests were under way.
+    /// The longest times without a completion in all of which some request was under way.
     pub gaps: Vec<Gap>,
     /// Width of the bins of `series`.
     pub bin_us: u64,
@@ -475,8 +504,8 @@ pub struct Request {
     pub name: Option<String>,
     /// How often it was submitted.
     pub count: u64,
-    /// Completions of it that failed.
-    pub failed: u64,
+    /// Completions of it that failed; `None` where no status is recorded.
+    pub failed: Option<u64>,
     /// Bytes of its data stages.
     pub bytes: u64,
 }
@@ -573,6 +602,9 @@ pub struct Sdio {
     pub wrong_crc: u64,
     /// CMD52 and CMD53 without an answer, refused, or with a wrong CRC.
     pub failed_transfers: u64,
+    /// Those without an answer.
+    #[serde(default)] // older documents lack it
+    pub unanswered_transfers: Option<u64>,
     /// Commands whose status the host never fetched.
     pub not_fetched: u64,
     /// From a command to the host's having its status.
@@ -720,6 +752,9 @@ pub struct AgreedDirection {
     pub transfers: Option<u64>,
     /// Those in QMAP that the capture cut off: their datagrams are those seen.
     pub cut_transfers: Option<u64>,
+    /// Those of `transfers` in no framing of datagrams that is known; nothing is compared of them.
+    #[serde(default)] // older documents lack it
+    pub unread_transfers: Option<u64>,
     /// Those with more datagrams or bytes than agreed, as far as seen; `None` where nothing was agreed on.
     pub beyond: Option<u64>,
     /// Record number of the first of them.

@@ -15,6 +15,9 @@ struct Row {
     example: Setup,
     same_name: bool,
     count: u64,
+    /// Completions of which it is known how they ended, those of which it is not, and those that failed.
+    ended: u64,
+    unknown: u64,
     failed: u64,
     bytes: u64,
 }
@@ -32,16 +35,18 @@ impl Requests {
         if self.rows.len() >= MAX && !self.rows.contains_key(&key) {
             return;
         }
-        let new = Row { example: setup, same_name: true, count: 0, failed: 0, bytes: 0 };
+        let new = Row { example: setup, same_name: true, count: 0, ended: 0, unknown: 0, failed: 0, bytes: 0 };
         let row = self.rows.entry(key).or_insert(new);
         row.count += 1;
         row.same_name &= row.example.name() == setup.name();
     }
 
-    /// Counts how it ended.
-    pub fn complete(&mut self, bus: u16, device: u16, setup: Setup, failed: bool, bytes: u64) {
+    /// Counts how it ended; `failed`: `None` where that is not recorded.
+    pub fn complete(&mut self, bus: u16, device: u16, setup: Setup, failed: Option<bool>, bytes: u64) {
         if let Some(row) = self.rows.get_mut(&(bus, device, setup.request_type, setup.request)) {
-            row.failed += u64::from(failed);
+            row.ended += u64::from(failed.is_some());
+            row.unknown += u64::from(failed.is_none());
+            row.failed += u64::from(failed == Some(true));
             row.bytes += bytes;
         }
     }
@@ -57,7 +62,7 @@ impl Requests {
             kind: row.example.kind().to_owned(),
             name: row.example.name().filter(|_| row.same_name).map(str::to_owned),
             count: row.count,
-            failed: row.failed,
+            failed: (row.ended > 0 || row.unknown == 0).then_some(row.failed),
             bytes: row.bytes,
         });
         named.collect()

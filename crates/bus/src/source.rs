@@ -185,6 +185,7 @@ fn records(mut reader: Reader, path: String, options: &Options, progress: &mut d
     let mut ticker = Ticker { progress, last: Instant::now(), count: 0 };
     let total = reader.total_bytes();
     let mut counts: Vec<(LinkType, u64)> = Vec::new();
+    let (mut has_records, mut has_times) = (false, false);
     let mut order = (u32::MAX, ByteOrder::Little);
     let damage = loop {
         let interface = order.0;
@@ -193,6 +194,8 @@ fn records(mut reader: Reader, path: String, options: &Options, progress: &mut d
             Ok(None) => break None,
             Err(damage) => break Some(damage),
         };
+        has_records = true;
+        has_times |= record.time_ns.is_some();
         let place = placing.as_mut().map_or(Place::Inside, |placing| placing.place(record.time_ns));
         // Several descriptions of interfaces are rare: the byte order is looked up when the interface changes.
         let (link, number, changed) = (record.link_type, record.number, record.interface != interface);
@@ -226,7 +229,8 @@ fn records(mut reader: Reader, path: String, options: &Options, progress: &mut d
     let drops = reader.drops();
     source.dropped = drops.by_statistics.or(drops.by_records);
     source.damage = damage.map(|damage| (damage.offset, damage.to_string()));
-    source.has_clock = analyzer.summary.first_us.is_some();
+    // usbmon writes the time into its own header, too.
+    source.has_clock = has_records.then(|| has_times || analyzer.summary.first_us.is_some());
     for (link, count) in counts {
         source.link_types.insert((link.0, link.name().unwrap_or("unknown").to_owned()), count);
     }
@@ -277,12 +281,10 @@ fn take(
     match event {
         Ok(event) if place == Place::Inside => analyzer.push(&event),
         Ok(event) => analyzer.push_outside(&event, place),
+        Err(Skipped::OtherRequest { .. } | Skipped::ControlStage) if place != Place::Inside => analyzer.saw_irps(),
         Err(_) if place != Place::Inside => {}
-        Err(Skipped::OtherRequest { .. }) => {
-            analyzer.summary.other_requests += 1;
-            analyzer.summary.layers[1] += 1;
-        }
-        Err(Skipped::ControlStage) => {}
+        Err(Skipped::OtherRequest { function, is_completion }) => analyzer.push_other(time_us, function, is_completion),
+        Err(Skipped::ControlStage) => analyzer.time(time_us),
         Err(Skipped::Unreadable(why)) => analyzer.unreadable(|| format!("record {number} at byte {offset}: {why}")),
     }
 }
@@ -370,11 +372,11 @@ fn text(
     match kind {
         TextKind::Usbmon => {
             source.container = "usbmon-text".to_owned();
-            source.has_clock = true;
+            source.has_clock = Some(true);
         }
         TextKind::Usbsnoop => {
             source.container = "usbsnoop-text".to_owned();
-            source.has_clock = false;
+            source.has_clock = Some(false);
             analyzer.summary.layers = [0, 0, analyzer.summary.records];
         }
     }

@@ -1,9 +1,9 @@
 //! Where time steps back on a bus: another capture begins there, or the clock was set back.
 //!
 //! A bus writes its records in order. Several processors may stamp two of them the other way round, by some µs; a step back of
-//! more than [`STEP_US`] is something else. What was under way before it is not paired with what comes after it. The time that
-//! is in the file twice makes rates too high; where it is more than a little, they are not known, nor is what else rests on
-//! one timeline (the time span, gaps, requests under way).
+//! more than [`STEP_US`] is something else. What was under way before it is not paired with what comes after it, and rates are
+//! of the time between steps. Where more than a little of the time is in the file twice, they are not known, nor is what else
+//! rests on one timeline (the time span, gaps, requests under way).
 
 use std::collections::BTreeMap;
 

@@ -43,6 +43,8 @@ pub struct Traffic {
     same_addresses: u64,
     first_len: u64,
     faulty: u64,
+    /// Datagrams seen in those.
+    in_faulty: u64,
     examples: Vec<String>,
 }
 
@@ -75,9 +77,11 @@ impl Traffic {
                 self.judged_transfers += 1;
                 self.ack_only += u64::from(other == 0);
             }
-        } else {
+        } else if found.is_cut() {
             self.cut += 1;
             self.rest += found.rest;
+        } else {
+            self.in_faulty += found.datagrams;
         }
         if let Some(sequence) = found.sequence {
             if let Some(last) = self.sequence {
@@ -103,6 +107,12 @@ impl Traffic {
         self.back.add(time_us);
     }
 
+    /// Time steps back.
+    pub fn restart(&mut self) {
+        self.rate.restart();
+        self.back.restart();
+    }
+
     /// Transfers that break the rules of the framing.
     pub fn faulty(&self) -> u64 {
         self.faulty
@@ -122,7 +132,10 @@ impl Traffic {
         let framed = framing.is_network() && self.transfers > 0;
         let blocks = matches!(framing, Framing::Ntb16 | Framing::Ntb32);
         let padding = self.whole_bytes.saturating_sub(self.payload + self.headers);
-        let per_transfer = |count: u64| framed.then(|| count as f64 / self.transfers as f64);
+        // What breaks the rules tells nothing of how many datagrams go into a transfer.
+        let kept = self.transfers - self.faulty;
+        let per_transfer =
+            |count: u64| (framed && kept > 0).then(|| count.saturating_sub(self.in_faulty) as f64 / kept as f64);
         let ratio = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
         let [pure, other, _] = self.acks;
         let mux = self.mux.iter().zip([0u32, 64, 128, 192]);

@@ -2,7 +2,7 @@
 
 use sentence::{sentence, Figure, Sentence};
 
-use crate::conclusion::{unit, verdict, with_bytes, without_data};
+use crate::conclusion::{part, unit, verdict, with_bytes, without_data};
 use crate::report::{Device, Endpoint, Report, Traffic, Verdict};
 use crate::sdio;
 
@@ -19,12 +19,31 @@ const ENOUGH_MISUSE: u64 = 2;
 
 /// All conclusions, the most important first.
 pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
+    let summary = &report.summary;
+    if report.records + summary.other_requests == 0 {
+        let unreadable = summary.unreadable;
+        if unreadable > 0 {
+            let text = sentence!(
+                "{none} of {records} could be read, so nothing is known of the transfers.",
+                none = Figure::said(0.0, "record", unreadable, "None"),
+                records = Figure::counted(unreadable, unreadable, "record")
+            );
+            return vec![Verdict::new("nothing-readable", "bad", None, text, Vec::new())];
+        }
+        let of = summary.window.as_ref().map_or(0, |window| window.records_before + window.records_after);
+        let text = sentence!(
+            "{nothing} was recorded in the {part}, so nothing is said of it.",
+            nothing = Figure::said(0.0, "record", of, "Nothing");
+            part = part(report)
+        );
+        return vec![Verdict::new("nothing-recorded", "neutral", None, text, Vec::new())];
+    }
     let mut found = Vec::new();
     for device in &report.devices {
         let mine = report.traffic.iter().filter(|row| row.device == device.name);
         let traffic: Vec<&Traffic> = mine.filter(|row| is_steady(report, row)).collect();
         let endpoints: Vec<&Endpoint> = report.endpoints.iter().filter(|row| row.device == device.name).collect();
-        found.extend(misuse(device, &traffic, &endpoints));
+        found.extend(misuse(report, device, &traffic, &endpoints));
         for row in traffic.iter().filter(|row| row.transfers >= ENOUGH) {
             found.extend(aggregation(report, device, row));
         }
@@ -50,19 +69,21 @@ fn nothing_recognised(report: &Report) -> Sentence {
             n => Figure::counted(n, n, "bulk transfer"),
         };
         return sentence!(
-            "No network traffic was recognised in {transfers} with data, so there is nothing to say about aggregation.",
-            transfers = transfers
+            "No network traffic was recognised in {transfers} with data{here}, so there is nothing to say about aggregation.",
+            transfers = transfers;
+            here = if report.summary.window.is_some() { " in this window" } else { "" }
         );
     }
     let (mut transfers, mut bytes) = (0, 0);
     for endpoint in without_data(report) {
         transfers += with_bytes(endpoint);
-        bytes += endpoint.bytes;
+        bytes += endpoint.bytes.unwrap_or(0);
     }
     if transfers == 0 {
         return sentence!(
-            "{no} bulk transfer with data is in this capture, so there is nothing to say about aggregation.",
-            no = Figure::said(0.0, "count", report.summary.completions, "No")
+            "{no} bulk transfer with data is in this {part}, so there is nothing to say about aggregation.",
+            no = Figure::said(0.0, "count", report.summary.completions, "No");
+            part = part(report)
         );
     }
     sentence!(
@@ -118,12 +139,24 @@ struct Missing {
 fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missing> {
     let (requests, completions) = (endpoint.submissions, endpoint.completions);
     let is_out = row.direction == "out";
+    let summary = &report.summary;
+    let dropped = summary.dropped_by_capture.unwrap_or(0);
+    if completions > 0 && dropped > summary.completions / MANY_MISSING {
+        let all = report.records + dropped;
+        let evidence = sentence!(
+            "{dropped} of {all} records were dropped while capturing, by the capture's own count: the rate is a lower bound",
+            dropped = Figure::count(dropped, all),
+            all = Figure::total(all)
+        );
+        return Some(Missing { is_bound: true, is_handed_over: false, evidence });
+    }
     if completions == 0 {
         let evidence = sentence!(
-            "{requests} {were} made on this endpoint, and {no} completion of it is in the capture",
+            "{requests} {were} made on this endpoint, and {no} completion of it is in the {part}",
             requests = Figure::counted(requests, requests, "request"),
             no = Figure::said(0.0, "count", requests, "no");
-            were = if requests == 1 { "was" } else { "were" }
+            were = if requests == 1 { "was" } else { "were" },
+            part = part(report)
         );
         return Some(Missing { is_bound: false, is_handed_over: is_out, evidence });
     }
@@ -135,7 +168,7 @@ fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missin
     let lacks_submissions = is_out && is_many(lost_submissions, requests);
     let lacks_completions = is_many(lost_completions, completions);
     if !lacks_submissions && !lacks_completions {
-        return without_submission(endpoint, is_out, is_one_framing);
+        return without_submission(row, endpoint, is_out, is_one_framing);
     }
     // Of transfers to the device either kind of record has a rate.
     let is_handed_over = is_out && lost_completions > lost_submissions;
@@ -156,26 +189,28 @@ fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missin
     let are = if lost_submissions + lost_completions == 1 { "is" } else { "are" };
     let counted_in = if lacks_submissions { "; datagrams are counted where the data is there" } else { "" };
     let evidence = sentence!(
-        "{submissions} and {completions} of this endpoint are in the capture, and at least ",
+        "{submissions} and {completions} of this endpoint are in the {part}, and at least ",
         submissions = Figure::counted(requests, requests, "submission"),
-        completions = Figure::counted(completions, completions, "completion")
+        completions = Figure::counted(completions, completions, "completion");
+        part = part(report)
     );
     let evidence = evidence.and("", lost).with(&format!(" {are} missing: {rate}{counted_in}"));
     Some(Missing { is_bound, is_handed_over, evidence })
 }
 
 /// Transfers to the device that were handed over before the capture: their data stand with their submissions.
-fn without_submission(endpoint: &Endpoint, is_out: bool, is_one_framing: bool) -> Option<Missing> {
+fn without_submission(row: &Traffic, endpoint: &Endpoint, is_out: bool, is_one_framing: bool) -> Option<Missing> {
     let (unmatched, completions) = (endpoint.unmatched_completions.unwrap_or(0), endpoint.completions);
     (is_out && unmatched > completions.saturating_sub(unmatched) / MANY_MISSING).then(|| Missing {
         is_bound: !is_one_framing,
         is_handed_over: false,
         evidence: sentence!(
-            "{completed} completed on this endpoint, {unmatched} of them without the submission, which has the data, in the \
-             capture: {so}",
+            "{completed} completed on this endpoint, {unmatched} of them without a submission that belongs to them, which has the \
+             data: datagrams are those of {transfers} in the capture{bound}",
             completed = Figure::counted(completions, completions, "transfer"),
-            unmatched = Figure::count(unmatched, completions);
-            so = if is_one_framing { "datagrams are counted in the others" } else { "the rate is a lower bound" }
+            unmatched = Figure::count(unmatched, completions),
+            transfers = Figure::counted(row.transfers, row.transfers, "submission");
+            bound = if is_one_framing { "" } else { ", and the rate is a lower bound" }
         ),
     })
 }
@@ -240,7 +275,17 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
         evidence.push(sentence!("{padding} of the bytes are padding", padding = Figure::share(share, row.bytes, 0)));
     }
     let mean = row.at_least_per_transfer?;
-    let each = Figure::of(mean, "datagrams/transfer", transfers, 1);
+    let kept = transfers.saturating_sub(row.faulty_transfers);
+    let each = Figure::of(mean, "datagrams/transfer", kept, 1);
+    if row.faulty_transfers > 0 {
+        let break_ = if row.faulty_transfers == 1 { "breaks" } else { "break" };
+        evidence.push(sentence!(
+            "{faulty} of them {break_} the rules of the framing, so the mean is of {kept}",
+            faulty = Figure::count(row.faulty_transfers, transfers),
+            kept = Figure::count(kept, transfers);
+            break_ = break_
+        ));
+    }
     let conclude = |code: &str, tone: &str, said: Sentence, end: &str| {
         Some(verdict(&format!("{way}-{code}"), tone, device, joined(said, rate.clone()).with(end), evidence.clone()))
     };
@@ -248,7 +293,7 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     if one_each {
         let said = sentence!(
             "{way} is {framing}: {one} datagram per {unit}",
-            one = Figure::said(mean, "datagrams/transfer", transfers, "one");
+            one = Figure::said(mean, "datagrams/transfer", kept, "one");
             way = upper,
             framing = framing,
             unit = unit
@@ -295,7 +340,7 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
 }
 
 /// A modem that takes IP packets is fed Ethernet frames.
-fn misuse(device: &Device, traffic: &[&Traffic], endpoints: &[&Endpoint]) -> Option<Verdict> {
+fn misuse(report: &Report, device: &Device, traffic: &[&Traffic], endpoints: &[&Endpoint]) -> Option<Verdict> {
     let row = traffic.iter().find(|row| row.direction == "out" && row.framing == "ethernet")?;
     let is_ethernet_device = matches!(device.kind.as_str(), "ncm" | "rndis")
         || device.kind_by == "both"
@@ -303,9 +348,19 @@ fn misuse(device: &Device, traffic: &[&Traffic], endpoints: &[&Endpoint]) -> Opt
     if row.transfers < ENOUGH_MISUSE || (is_ethernet_device && device.kind != "qmi") {
         return None;
     }
-    let bulk_in: u64 = endpoints.iter().filter(|e| e.direction == "in" && e.transfer == "bulk").map(|e| e.bytes).sum();
+    let bulk_in: u64 =
+        endpoints.iter().filter(|e| e.direction == "in" && e.transfer == "bulk").filter_map(|e| e.bytes).sum();
     let is_ip = |row: &Traffic| matches!(row.framing.as_str(), "raw-ip" | "qmap");
-    let answers_in_ip = traffic.iter().any(|row| row.direction == "in" && is_ip(row));
+    let carried = |direction: &str, is_one: &dyn Fn(&Traffic) -> bool| -> u64 {
+        let rows = traffic.iter().filter(|row| row.direction == direction && is_one(row));
+        rows.map(|row| row.transfers).sum()
+    };
+    let is_datagram = |row: &Traffic| !matches!(row.framing.as_str(), "other" | "mass-storage");
+    // A few at the start are of before somebody has set the driver, and a few among many an accident.
+    if row.transfers * 2 <= carried("out", &is_datagram) {
+        return None;
+    }
+    let answers_in_ip = carried("in", &is_ip) * 2 > carried("in", &is_datagram);
     let to_nobody = row.same_address_transfers == row.transfers;
     if !(answers_in_ip || (bulk_in == 0 && (to_nobody || device.kind == "qmi"))) {
         return None;
@@ -327,7 +382,7 @@ fn misuse(device: &Device, traffic: &[&Traffic], endpoints: &[&Endpoint]) -> Opt
         ));
     }
     evidence.push(if answers_in_ip {
-        let in_ip = traffic.iter().filter(|row| row.direction == "in" && is_ip(row)).map(|row| row.transfers).sum();
+        let in_ip = carried("in", &is_ip);
         sentence!(
             "what comes back is IP without an Ethernet header ({back})",
             back = Figure::counted(in_ip, in_ip, "transfer")
@@ -338,8 +393,9 @@ fn misuse(device: &Device, traffic: &[&Traffic], endpoints: &[&Endpoint]) -> Opt
     } else {
         let requests = endpoints.iter().map(|e| e.submissions).sum();
         sentence!(
-            "{no} request to a bulk IN endpoint is in this capture, so what came back is not known",
-            no = Figure::said(0.0, "count", requests, "no")
+            "{no} request to a bulk IN endpoint is in this {part}, so what came back is not known",
+            no = Figure::said(0.0, "count", requests, "no");
+            part = part(report)
         )
     });
     let text = sentence!(
@@ -349,9 +405,9 @@ fn misuse(device: &Device, traffic: &[&Traffic], endpoints: &[&Endpoint]) -> Opt
         header = Figure::of(ETHERNET as f64, "bytes", transfers, 0);
         a = if answers_in_ip { "Raw-IP" } else { "Perhaps a raw-IP" },
         back = match (answers_in_ip, is_asked) {
-            (true, _) => "; it answers in bare IP",
-            (false, true) => "; nothing came back in this capture",
-            (false, false) => "; what it answers is not in this capture",
+            (true, _) => "; it answers in bare IP".to_owned(),
+            (false, true) => format!("; nothing came back in this {}", part(report)),
+            (false, false) => format!("; what it answers is not in this {}", part(report)),
         }
     );
     Some(verdict("raw-ip-misuse", "bad", device, text, evidence))
@@ -386,11 +442,13 @@ fn faults(report: &Report, device: &Device, traffic: &[&Traffic]) -> Option<Verd
         summary.lost_submissions.unwrap_or(0) + summary.lost_completions + summary.dropped_by_capture.unwrap_or(0);
     let (tone, why) = if lost > missing / 4 {
         ("neutral", ". The capture itself lost records, so they may just not be in it.")
-    } else {
-        let why =
-            ", although the capture has both ends of nearly all requests: their sender skipped the numbers, or they \
-                   were lost on the way.";
+    } else if summary.dropped_by_capture == Some(0) {
+        let why = ", although no record was dropped while capturing: their sender skipped the numbers, or they were lost on the way.";
         ("bad", why)
+    } else {
+        let why = ". Their sender skipped the numbers, they were lost on the way, or the capture lacks both ends of their requests: \
+                   which it was can't be told, because the file does not say how many records were dropped.";
+        ("neutral", why)
     };
     Some(verdict("missing-blocks", tone, device, blocks.with(why), Vec::new()))
 }
@@ -431,7 +489,7 @@ fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
             ));
         }
     }
-    let others = endpoints.iter().map(|endpoint| endpoint.errors).sum::<u64>().saturating_sub(count);
+    let others = endpoints.iter().filter_map(|endpoint| endpoint.errors).sum::<u64>().saturating_sub(count);
     if others > 0 {
         evidence.push(sentence!(
             "{others} more did not succeed, which is no fault: a stall that says no to a request, or a device that left",

@@ -21,16 +21,13 @@ fn check(report: &Report) {
         assert_eq!(row.statuses.iter().map(|status| status.count).sum::<u64>(), row.completions);
         let in_series = row.series.iter().map(|bin| bin.bytes).sum::<u64>();
         let is_one_timeline = summary.steps_back == Some(0) || summary.span_us.is_some();
-        assert_eq!(in_series, if is_one_timeline { row.bytes } else { 0 });
+        assert_eq!(in_series, if is_one_timeline { row.bytes.unwrap_or(0) } else { 0 });
         assert!(row.unmatched_completions <= Some(row.completions) && row.lost_submissions <= Some(row.completions));
         assert!(row.lost_completions <= Some(row.submissions));
     }
     for row in &report.traffic {
-        assert_eq!(
-            row.whole_transfers + row.cut_transfers.unwrap_or(row.transfers - row.whole_transfers),
-            row.transfers,
-            "{row:?}"
-        );
+        let kept = row.whole_transfers + row.faulty_transfers;
+        assert_eq!(kept + row.cut_transfers.unwrap_or(row.transfers - kept), row.transfers, "{row:?}");
         assert!(row.datagrams_at_least >= row.datagrams && row.ack_only_transfers <= row.judged_transfers);
     }
     serde_json::to_vec(report).expect("numbers that JSON can hold");

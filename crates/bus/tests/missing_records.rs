@@ -220,7 +220,102 @@ fn a_short_step_back_in_a_long_capture_leaves_its_rates() {
     assert_eq!((report.summary.steps_back, report.summary.span_us), (Some(1), Some(59_900_000)));
     assert!(endpoint(&report, "0x05").per_s.is_some());
     let text = limit(&report, "steps-back").expect("a limit");
-    assert!(text.contains("by 23.5 ms") && text.contains("rates are too high by up to 0.04 %"), "{text}");
+    assert!(text.contains("by 23.5 ms") && text.contains("rates are of the time between these steps"), "{text}");
+}
+
+/// Another endpoint 100 s before; then a second of traffic, and another behind a step back by 900 ms.
+#[test]
+fn a_short_step_back_makes_no_rate_higher() {
+    let other = [(0, 'S', "-115:1 8 <"), (900, 'C', "0:1 8 = 00000000 00000000")];
+    let mut lines: Vec<Record> =
+        other.map(|(at, event, rest)| (at, 0, event, format!("b0 {at} {event} Ii:1:002:1 {rest}"))).into();
+    for (start, from) in [(100_000_000, 1), (100_200_000, 1_101)] {
+        for n in from..from + 1_100 {
+            let at = start + (n - from) * EVERY_US;
+            lines.push((at, n, 'S', format!("a{n} {at} S Bo:1:002:5 -115 84 = 45000054 00000000")));
+            lines.push((at + 100, n, 'C', format!("a{n} {} C Bo:1:002:5 0 84 >", at + 100)));
+        }
+    }
+    let report = read(lines, None);
+    assert_eq!((report.summary.steps_back, report.summary.steps_back_us), (Some(1), Some(899_100)));
+    let row = endpoint(&report, "0x05");
+    assert_eq!(
+        (row.per_s, row.peak_per_s, row.mbit_s),
+        (Some(1_000.0), Some(1_000.0), Some(2_200.0 * 84.0 * 8.0 / 2.198 / 1e6))
+    );
+    assert!(verdict(&report, "uplink-one-each").contains(", 1,000 URB/s (busiest second 1,000)."));
+}
+
+/// Two requests every 200 ms, each of which comes back after 1 ms; and one that takes 150 ms.
+#[test]
+fn a_gap_is_time_in_which_a_request_was_under_way() {
+    let mut lines = Vec::new();
+    for n in 0..100u64 {
+        let at = 100_000 + n * 200_000;
+        let back = at + if n == 50 { 150_000 } else { 1_000 };
+        for (id, from, to) in [('a', at, at + 500), ('b', at + 600, back)] {
+            lines.push((from, n, 'S', format!("{id}{n} {from} S Bo:1:002:5 -115 84 = 45000054 00000000")));
+            lines.push((to, n, 'C', format!("{id}{n} {to} C Bo:1:002:5 0 84 >")));
+        }
+    }
+    lines.sort();
+    let report = read(lines.clone(), None);
+    assert!(endpoint(&report, "0x05").gaps.is_empty(), "no gap is ten times the usual interval");
+    // A hundred others in each pause, so that the usual interval is short.
+    let mut busy = lines;
+    for n in 0..4_000u64 {
+        let at = 20_200_000 + n * 100;
+        busy.push((at, n, 'S', format!("c{n} {at} S Bo:1:002:5 -115 84 = 45000054 00000000")));
+        busy.push((at + 50, n, 'C', format!("c{n} {} C Bo:1:002:5 0 84 >", at + 50)));
+    }
+    let report = read(busy, None);
+    let gaps: Vec<_> =
+        endpoint(&report, "0x05").gaps.iter().map(|gap| (gap.start_us, gap.length_us, gap.in_flight)).collect();
+    assert_eq!(gaps, [(10_000_600, 149_400, 1)]);
+}
+
+#[test]
+fn turnarounds_are_of_requests_that_succeeded() {
+    // The last one is taken back after 20 s.
+    let report = read(
+        records(IN_ORDER).into_iter().map(|(at, n, event, line)| match event {
+            'C' if n == REQUESTS - 1 && line.contains("Bi:") => {
+                (at + 20_000_000, n, event, format!("b{n} {} C Bi:1:002:1 -2 0", at + 20_000_000))
+            }
+            _ => (at, n, event, line),
+        }),
+        None,
+    );
+    let turnaround = endpoint(&report, "0x81").turnaround_us.expect("turnarounds");
+    assert_eq!((turnaround.n, turnaround.max), (REQUESTS - 1, TAKES_US as f64));
+}
+
+#[test]
+fn an_address_that_another_device_is_given_is_named() {
+    let given = |at: u64, ids: &str| {
+        [
+            format!("a1 {at} S Ci:1:000:0 s 80 06 0100 0000 0012 18 <"),
+            format!("a1 {} C Ci:1:000:0 0 18 = 12010002 00000040 {ids} 00020102 0301", at + 100),
+            format!("a1 {} S Co:1:000:0 s 00 05 0004 0000 0000 0", at + 200),
+            format!("a1 {} C Co:1:000:0 0 0", at + 300),
+        ]
+    };
+    let of = |second: &str| {
+        let lines = given(1_000, "81078155").into_iter().chain(given(9_000_000, second)).enumerate();
+        read(lines.map(|(n, line)| (0, n as u64, ' ', line)), None)
+    };
+    let report = of("7c2c2501");
+    let device = report.devices.iter().find(|device| device.name == "1.4").expect("the device");
+    assert_eq!((device.earlier_ids.as_slice(), device.enumerations), (&["0781:5581".to_owned()][..], 2));
+    let text = limit(&report, "address-reused").expect("a limit");
+    assert!(
+        text.starts_with("Address 1.4 was given to 2 devices one after the other (0781:5581, then 2c7c:0125)"),
+        "{text}"
+    );
+    let again = of("81078155");
+    assert_eq!(limit(&again, "address-reused"), None);
+    let device = again.devices.iter().find(|device| device.name == "1.4").expect("the device");
+    assert!(device.evidence.contains(&"given its address 2 times".to_owned()), "{:?}", device.evidence);
 }
 
 #[test]
@@ -246,8 +341,9 @@ fn what_was_handed_over_before_the_window_is_not_missing() {
     let report = read(lines.into_iter().filter(|(at, ..)| *at >= 134_000), None);
     let found = report.verdicts.iter().find(|verdict| verdict.code == "uplink-one-each").expect("the verdict");
     assert!(found.text.contains(", 5,000 URB/s."), "{}", found.text);
-    let said = "90 transfers completed on this endpoint, 60 of them without the submission, which has the data, in the capture: \
-                datagrams are counted in the others";
+    let said =
+        "90 transfers completed on this endpoint, 60 of them without a submission that belongs to them, which has the \
+                data: datagrams are those of 30 submissions in the capture";
     assert!(found.evidence.iter().any(|line| line == said), "{:?}", found.evidence);
 }
 

@@ -94,6 +94,10 @@ fn tshark(file: &Path, once: bool) -> Option<Table> {
         if once && latest.insert(id.to_owned(), urb.to_owned()).as_deref() == Some(urb) {
             continue;
         }
+        // USBPcap writes requests without an identifier down for itself.
+        if !direction.is_empty() && number_of(irp) == 0 {
+            continue;
+        }
         let number = |text: &str| text.parse::<u64>().unwrap_or(0);
         let transfer = match transfer {
             "0x00" => "isochronous",
@@ -130,12 +134,22 @@ fn tshark(file: &Path, once: bool) -> Option<Table> {
     Some(table)
 }
 
+/// A hexadecimal identifier.
+fn number_of(id: &str) -> u64 {
+    u64::from_str_radix(id.trim_start_matches("0x"), 16).expect("an identifier")
+}
+
 fn ours(report: &Report) -> Table {
     let rows = report.endpoints.iter().map(|row| {
         let statuses = row.statuses.iter().map(|status| (status.code.clone(), status.count)).collect();
         (
             (row.device.clone(), row.address.clone(), row.transfer.clone()),
-            Counts { submissions: row.submissions, completions: row.completions, bytes: row.bytes, statuses },
+            Counts {
+                submissions: row.submissions,
+                completions: row.completions,
+                bytes: row.bytes.unwrap_or(0),
+                statuses,
+            },
         )
     });
     rows.collect()
@@ -237,12 +251,15 @@ fn a_raw_ip_modem_fed_with_ethernet_is_named() {
 
 #[test]
 fn classes_of_generated_captures() {
-    for (capture, kind, framing) in
-        [("C_cdc_ncm", "ncm", "ntb16"), ("C_cdc_ecm", "ecm", "ethernet"), ("E_rtl8xxxu", "realtek-wifi", "realtek")]
-    {
+    // The vendor of the Realtek chip is Edimax, which makes other devices, too.
+    for (capture, kind, by, framing) in [
+        ("C_cdc_ncm", "ncm", "both", "ntb16"),
+        ("C_cdc_ecm", "ecm", "both", "ethernet"),
+        ("E_rtl8xxxu", "realtek-wifi", "content", "realtek"),
+    ] {
         let Some(report) = named(capture) else { return };
         let device = &report.devices[0];
-        assert_eq!((device.kind.as_str(), device.kind_by.as_str()), (kind, "both"), "{capture}");
+        assert_eq!((device.kind.as_str(), device.kind_by.as_str()), (kind, by), "{capture}");
         let carried: u64 = report.traffic.iter().filter(|row| row.framing == framing).map(|row| row.transfers).sum();
         let all: u64 = report.traffic.iter().map(|row| row.transfers).sum();
         assert!(carried * 1000 >= all * 999, "{capture}: {carried} of {all} transfers are {framing}");
@@ -303,7 +320,7 @@ fn both_headers_in_both_byte_orders_agree_with_tshark() {
                 assert_eq!(ours(&report), theirs, "link type {link}, big endian {big}");
             }
             let row = &report.endpoints[0];
-            assert_eq!((row.device.as_str(), row.completions, row.bytes), ("258.9", 5, 155));
+            assert_eq!((row.device.as_str(), row.completions, row.bytes), ("258.9", 5, Some(155)));
             assert_eq!(row.turnaround_us.map(|spread| (spread.n, spread.max)), Some((5, 500.0)));
         }
     }

@@ -211,7 +211,7 @@ fn errors_are_those_of_transfers() {
     assert_eq!((found.refused, found.wrong_crc, found.failed_transfers, found.unanswered), (1, 1, 3, 2));
     let (code, tone, text) = texts(&report)[0];
     assert_eq!((code, tone), ("sdio-errors", "bad"));
-    assert_eq!(text, "3 of 13 CMD52 and CMD53 failed: 1 refused, 1 with a wrong CRC, the others without an answer.");
+    assert_eq!(text, "3 of 13 CMD52 and CMD53 failed: 1 refused, 1 with a wrong CRC, 1 without an answer.");
 }
 
 #[test]

@@ -80,3 +80,20 @@ fn a_window_in_the_time_of_day_is_found_in_a_text() {
     assert_eq!(read(days + wrap - s, days + wrap + s, text).records_inside, 2);
     assert_eq!(read(days + wrap, days + wrap + s, text).records_inside, 1);
 }
+
+#[test]
+fn a_window_without_records_is_not_said_to_be_anything_else() {
+    let report = read(&capture(), 60_000, 61_000).expect("a report");
+    let summary = &report.summary;
+    assert_eq!((report.records, summary.layer.as_str(), summary.has_clock), (0, "urb", Some(true)));
+    let said: Vec<&str> = report.verdicts.iter().map(|verdict| verdict.text.as_str()).collect();
+    assert_eq!(said, ["Nothing was recorded in the window, so nothing is said of it."]);
+    assert_eq!(report.verdicts[0].figures()[0].n, 22);
+    assert!(report.devices.iter().all(|device| device.evidence.iter().all(|line| !line.starts_with("0 "))));
+    // One with requests, but without bulk data.
+    let report = read(&capture(), 0, 5).expect("a report");
+    assert_eq!(
+        report.verdicts[0].text,
+        "No bulk transfer with data is in this window, so there is nothing to say about aggregation."
+    );
+}

@@ -91,8 +91,8 @@ fn agree(usb: &Usb) -> Played {
     let found = |address: &str, direction: &str| {
         let endpoint = report.endpoints.iter().find(|row| row.address == address && row.direction == direction);
         let endpoint = endpoint.unwrap_or_else(|| panic!("endpoint {address} {direction} in {:?}", report.endpoints));
-        assert_eq!((endpoint.errors, endpoint.transfer.as_str() == "bulk"), (0, address != "0x84"));
-        (endpoint.completions, endpoint.bytes)
+        assert_eq!((endpoint.errors.expect("a count"), endpoint.transfer.as_str() == "bulk"), (0, address != "0x84"));
+        (endpoint.completions, endpoint.bytes.expect("bytes"))
     };
     assert_eq!(found("0x02", "out"), (counted.out_urbs, counted.out_bytes));
     assert_eq!(found("0x81", "in"), (counted.in_urbs, counted.in_bytes));

@@ -50,6 +50,10 @@ class KeyFigure:
     unit: str
     matters: float
     value: float | None
+    is_bound: bool = False
+    """The value is a lower bound."""
+    step: float | None = None
+    """What it is known to, where that is not fine: the step of a clock."""
 
 
 class Difference(Model):
@@ -63,8 +67,13 @@ class Difference(Model):
     """`datagrams`, `commands`, `requests/s`, `bytes`, `us`, `Mbit/s`, `fraction`, `requests` or `events`."""
     values: list[float | None]
     """One per capture, in the order of `captures`; null is not available."""
+    at_least: list[bool]
+    """By capture: the value is a lower bound."""
+    known_to: list[float | None]
+    """By capture: the step of the clock that a time was measured with, where that is a coarse one."""
     difference: float | None
-    """The second minus the first."""
+    """The second minus the first; null where it is not known, because the smaller one is a lower bound, or a clock is
+    coarser than the difference. A bound itself where the larger one is."""
     weight: float | None
     """How much it matters, 0 to 1: the relative change (for fractions the change itself) times the figure's importance;
     null when one of the values is not available."""
@@ -116,7 +125,12 @@ def compare(reports: Sequence[BusReport]) -> Comparison:
     for found in figures:
         for key, figure in found.items():
             names.setdefault(key, figure)
-    rows = [_difference(first, [f[key].value if key in f else None for f in figures]) for key, first in names.items()]
+    rows = [_difference(first, [f.get(key) for f in figures]) for key, first in names.items()]
+    if _differ_in_wires(reports):
+        not_alike = {"sdio.took_us", "sdio.turnaround_us", "sdio.response_us"}
+        rows = [
+            row.model_copy(update={"difference": None, "weight": None}) if row.key in not_alike else row for row in rows
+        ]
     rows.sort(key=lambda row: (row.weight is None, -(row.weight or 0)))
     captures = [
         Capture(
@@ -163,7 +177,7 @@ def key_figures(
     for way, direction in (("uplink", "out"), ("downlink", "in")):
         bulk = _main_bulk(report, device, direction)
         if bulk is not None:
-            yield from _bulk(way, bulk, _main_traffic(report, bulk), (framings or {}).get(way, ""), ways[way])
+            yield from _bulk(report, way, bulk, (framings or {}).get(way, ""), ways[way])
     for e in endpoints:
         if (e.transfer, e.direction) == ("interrupt", "in"):
             yield KeyFigure(f"interrupt.{e.address}.per_s", f"Interrupt IN {e.address}, completions per second",
@@ -174,14 +188,17 @@ def key_figures(
         done = sum(e.completions for e in control)
         label = f"Control transfers {word}"
         yield KeyFigure(f"control.{direction}.completions", label, "requests", 0.5, float(done))
+        known = [float(e.bytes) for e in control if e.bytes is not None]
         yield KeyFigure(
-            f"control.{direction}.bytes", f"{label}, bytes", "bytes", 0.3, float(sum(e.bytes for e in control))
-        )
+            f"control.{direction}.bytes", f"{label}, bytes", "bytes", 0.3, sum(known) if known or not control else None,
+            is_bound=any(e.bytes_unknown for e in control),
+        )  # fmt: skip
         sizes = [e.size_bytes.median for e in control if e.size_bytes is not None]
         yield KeyFigure(f"control.{direction}.size", f"{label}, median size", "bytes", 0.3, max(sizes, default=None))
     if report.summary.layer != "urb-log":
-        errors = float(sum(e.errors for e in endpoints))
-        yield KeyFigure("errors", "Requests that did not succeed (refusals and removals too)", "events", 0.8, errors)
+        errors = [float(e.errors) for e in endpoints if e.errors is not None]
+        yield KeyFigure("errors", "Requests that did not succeed (refusals and removals too)", "events", 0.8,
+                     sum(errors) if errors or not endpoints else None)  # fmt: skip
     for row in report.requests:
         if row.device == device.name:
             name = f" ({row.name})" if row.name else ""
@@ -213,23 +230,28 @@ def _sdio(sdio: Sdio) -> Iterator[KeyFigure]:
     yield KeyFigure("sdio.failed", "CMD52 and CMD53 that failed", "events", 0.8, float(sdio.failed_transfers))
 
 
-def _bulk(way: str, e: Endpoint, traffic: Traffic | None, framing: str, word: str) -> Iterator[KeyFigure]:
-    """``framing``: of ``traffic``, in each capture, where that has to be said. ``word``: what the way is called."""
+def _bulk(report: BusReport, way: str, e: Endpoint, framing: str, word: str) -> Iterator[KeyFigure]:
+    """``framing``: of its traffic, in each capture, where that has to be said. ``word``: what the way is called."""
+    traffic, lacks = _main_traffic(report, e), _lacks_completions(report)
     if traffic is not None:
         yield KeyFigure(f"{way}.datagrams_per_transfer", f"{word}, datagrams per transfer{framing}", "datagrams", 1.0,
-                     traffic.at_least_per_transfer)  # fmt: skip
+                     traffic.at_least_per_transfer, is_bound=bool(traffic.cut_transfers))  # fmt: skip
         if way == "uplink":
             yield KeyFigure("uplink.ack_only", "Uplink transfers that carry only TCP acknowledgements", "fraction", 0.9,
                          traffic.ack_only_share)  # fmt: skip
         yield KeyFigure(f"{way}.padding", f"{word}, padding", "fraction", 0.5, traffic.padding_share)
-    yield KeyFigure(f"{way}.per_s", f"{word}, transfers per second", "requests/s", 0.9, e.per_s)
-    yield KeyFigure(f"{way}.peak_per_s", f"{word}, transfers in the busiest second", "requests/s", 0.8, e.peak_per_s)
-    yield KeyFigure(f"{way}.mbit_s", f"{word}, throughput", "Mbit/s", 0.9, e.mbit_s)
+    yield KeyFigure(f"{way}.per_s", f"{word}, transfers per second", "requests/s", 0.9, e.per_s, lacks)
+    yield KeyFigure(
+        f"{way}.peak_per_s", f"{word}, transfers in the busiest second", "requests/s", 0.8, e.peak_per_s, lacks
+    )
+    yield KeyFigure(
+        f"{way}.mbit_s", f"{word}, throughput", "Mbit/s", 0.9, e.mbit_s, lacks or bool(e.bytes_unknown and e.mbit_s)
+    )
     yield KeyFigure(
         f"{way}.size", f"{word}, median transfer", "bytes", 0.7, e.size_bytes.median if e.size_bytes else None
     )
     yield KeyFigure(f"{way}.turnaround", f"{word}, turnaround, median", "us", 0.4,
-                 e.turnaround_us.median if e.turnaround_us else None)  # fmt: skip
+                 e.turnaround_us.median if e.turnaround_us else None, step=report.summary.clock_step_us)  # fmt: skip
     yield KeyFigure(
         f"{way}.in_flight",
         f"{word}, requests under way at most",
@@ -242,7 +264,7 @@ def _bulk(way: str, e: Endpoint, traffic: Traffic | None, framing: str, word: st
 def _main_bulk(report: BusReport, device: Device, direction: str) -> Endpoint | None:
     wanted = (device.name, "bulk", direction)
     found = [e for e in report.endpoints if (e.device, e.transfer, e.direction) == wanted]
-    return max(found, key=lambda e: e.bytes, default=None)
+    return max(found, key=lambda e: e.bytes or 0, default=None)
 
 
 def _main_traffic(report: BusReport, e: Endpoint) -> Traffic | None:
@@ -280,17 +302,29 @@ def _framing_beside_others(report: BusReport, traffic: Traffic) -> str:
     return f" with {_FRAMINGS[traffic.framing]}" if others else ""
 
 
-def _difference(figure: KeyFigure, values: list[float | None]) -> Difference:
+def _difference(figure: KeyFigure, both: list[KeyFigure | None]) -> Difference:
+    values = [None if each is None else each.value for each in both]
+    at_least = [each is not None and each.value is not None and each.is_bound for each in both]
+    known_to = [None if each is None else each.step for each in both]
     first, second = values
     difference = weight = None
-    if first is not None and second is not None:
+    if first is not None and second is not None and _is_known(first, second, at_least, known_to):
         difference = second - first
         largest = max(abs(first), abs(second)) + (_FEW if figure.unit == "events" else 0.0)
         change = abs(difference) if figure.unit == "fraction" else abs(difference) / largest if largest else 0.0
         weight = min(1.0, change) * figure.matters
     return Difference(
-        key=figure.key, label=figure.label, unit=figure.unit, values=values, difference=difference, weight=weight
-    )
+        key=figure.key, label=figure.label, unit=figure.unit, values=values, at_least=at_least, known_to=known_to,
+        difference=difference, weight=weight,
+    )  # fmt: skip
+
+
+def _is_known(first: float, second: float, at_least: list[bool], known_to: list[float | None]) -> bool:
+    """The larger of two values is larger indeed, and by more than the clocks tell."""
+    if all(at_least) or (first <= second and at_least[0]) or (second <= first and at_least[1]):
+        return False
+    steps = [step for step in known_to if step is not None]
+    return not steps or abs(first - second) >= max(steps)
 
 
 def _sentences(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> list[str]:
@@ -307,7 +341,7 @@ def _sentences(reports: Sequence[BusReport], devices: Sequence[Device | None]) -
             # Where an endpoint carries transfers of several framings, their rate is another one than the endpoint's.
             framing = _framing_beside_others(report, traffic)
             per_s = traffic.per_s if framing else bulk.per_s
-            bound = " or more" if _lost_records(report) else ""
+            bound = " or more" if _lacks_completions(report) else ""
             rate = "" if per_s is None else f" at {per_s:,.0f} {name}/s{bound}{framing}"
             words = f"{least}{mean} {'datagram' if mean == '1.0' else 'datagrams'} per {name}{rate}"
             parts.append((traffic.at_least_per_transfer, bool(least), words))
@@ -331,11 +365,20 @@ def _sentences(reports: Sequence[BusReport], devices: Sequence[Device | None]) -
     return found
 
 
+def _is_many(report: BusReport, lost: int) -> bool:
+    return lost > _FEW_LOST * max(1, report.summary.completions)
+
+
+def _lacks_completions(report: BusReport) -> bool:
+    """So many, as the capture says itself or as the others tell, that its rates are lower bounds."""
+    return _is_many(report, (report.summary.dropped_by_capture or 0) + report.summary.lost_completions)
+
+
 def _lost_records(report: BusReport) -> bool:
-    """The capture lacks so many records, as it says itself or as the others tell, that its rates are lower bounds."""
+    """The capture lacks many records, of whatever kind."""
     summary = report.summary
     lost = (summary.dropped_by_capture or 0) + (summary.lost_submissions or 0) + summary.lost_completions
-    return lost > _FEW_LOST * max(1, summary.completions)
+    return _is_many(report, lost)
 
 
 def _lost(report: BusReport) -> str:
@@ -347,6 +390,12 @@ def _lost(report: BusReport) -> str:
         (summary.lost_completions, "completion", "missing"),
     )
     return ", ".join(f"{fmt.plural(count, one)} {what}" for count, one, what in found if count)
+
+
+def _differ_in_wires(reports: Sequence[BusReport]) -> bool:
+    """Both are command logs, and only one has the time on the wires in its times."""
+    logs = [report.sdio for report in reports if report.sdio is not None]
+    return len(logs) == 2 and (logs[0].bus_time, logs[1].bus_time) not in ((True, True), (False, False))
 
 
 def _notes(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> list[str]:
@@ -367,13 +416,27 @@ def _notes(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> li
     for letter, report, device in zip("AB", reports, devices, strict=True):
         if _lost_records(report):
             notes.append(
-                f"{letter} lacks records ({_lost(report)}), so its rates and its requests under way are lower bounds."
+                f"{letter} lacks records ({_lost(report)}), so its "
+                + (
+                    "rates and its requests under way are lower bounds."
+                    if _lacks_completions(report)
+                    else "requests under way are a lower bound, and its turnarounds are of fewer requests."
+                )
             )
         elif report.summary.unmatched_completions > _FEW_LOST * max(1, report.summary.completions):
             notes += [f"{letter}: {limit.text}" for limit in report.summary.limits if limit.code == "unmatched"]
         notes += [f"{letter}: {limit.text}" for limit in report.summary.limits if limit.code == "steps-back"]
         if device is not None and any(t.cut_transfers for t in report.traffic if t.device == device.name):
             notes.append(f"{letter} does not hold all data of its transfers: what was cut off counts as at least.")
+    for letter, report in zip("AB", reports, strict=True):
+        notes += [f"{letter}: {limit.text}" for limit in report.summary.limits if limit.code == "coarse-clock"]
+    buses = [None if report.sdio is None else report.sdio.bus_time for report in reports]
+    if _differ_in_wires(reports):
+        words = {True: "all", False: "none", None: "some"}
+        notes.append(
+            f"Commands took their time on the wires in {words[buses[0]]} of A and in {words[buses[1]]} of B: times of "
+            "commands and turnarounds are not compared."
+        )
     first, second = devices
     if first is not None and second is not None:
         ids = [(d.vendor_id, d.product_id) for d in (first, second)]

@@ -136,6 +136,8 @@ class Sdio(Model):
     """Commands whose data or response came to the host with a wrong CRC."""
     failed_transfers: int
     """CMD52 and CMD53 without an answer, refused, or with a wrong CRC."""
+    unanswered_transfers: int | None = None
+    """Those without an answer."""
     not_fetched: int
     """Commands whose status the host never fetched."""
     took_us: Spread | None
@@ -188,6 +190,8 @@ class AgreedDirection(Model):
     """Bulk transfers with data while this was in force; null when it never was."""
     cut_transfers: int | None
     """Those in QMAP that the capture cut off: their datagrams are those seen."""
+    unread_transfers: int | None = None
+    """Those of `transfers` in no framing of datagrams that is known; nothing is compared of them."""
     beyond: int | None
     """Those with more datagrams or bytes than agreed, as far as seen; null where nothing was agreed on."""
     first_beyond_record: int | None
@@ -264,8 +268,8 @@ class Request(Model):
     """Its name, where the numbers alone tell it."""
     count: int
     """How often it was submitted."""
-    failed: int
-    """Completions of it that failed."""
+    failed: int | None
+    """Completions of it that failed; null where no status is recorded."""
     bytes: int
     """Bytes of its data stages."""
 
@@ -422,8 +426,12 @@ class Endpoint(Model):
     lost_completions: int | None = None
     """Submissions whose completion is missing: a later request of the endpoint succeeded, or their identifier was
     used again."""
-    bytes: int
-    """Bytes transferred, by the completions."""
+    bytes: int | None
+    """Bytes transferred, by the completions; a lower bound where it is not known of some (`bytes_unknown`), and null
+    where of all."""
+    bytes_unknown: int | None = None
+    """Completions of which the capture does not tell the bytes: USBPcap has those to the device in the submission
+    only."""
     requested_bytes: int | None
     """Bytes that submissions asked for or carried; null where the layer does not record it."""
     requested_size_bytes: Spread | None
@@ -433,29 +441,30 @@ class Endpoint(Model):
     size_histogram: list[Bar]
     """Sizes of the completed transfers by powers of two."""
     turnaround_us: Spread | None
-    """From submission to completion."""
+    """From submission to completion, of requests that succeeded."""
     interval_us: Spread | None
     """From one completion to the next."""
     in_flight_max: int | None
     """Requests under way at once, at most. A lower bound when the capture began in the middle; null where it lacks
     the submissions of most completions, or all completions, or steps back in time (`steps_back_us`)."""
     in_flight_mean: float | None
-    """Mean over time between the first and the last record of the endpoint."""
+    """Mean over time between the first and the last record of the endpoint; null of one request."""
     per_s: float | None
     """Completions per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a
     second, and within 10 ms."""
     peak_per_s: float | None
-    """Completions in the busiest second; null for captures below a second."""
+    """Completions in the busiest second, whenever it begins; null below a second, and where none has as many as the
+    mean says."""
     mbit_s: float | None
     """Mean throughput in that time."""
     statuses: list[StatusCount]
     """Completions by status, the most frequent first."""
-    errors: int
-    """Completions that are neither success nor cancelled by the driver."""
+    errors: int | None
+    """Completions that are neither success nor cancelled by the driver; null where no status is recorded."""
     iso_errors: int
     """Isochronous packets with an error."""
     gaps: list[Gap]
-    """The longest times without a completion while requests were under way."""
+    """The longest times without a completion in all of which some request was under way."""
     bin_us: int
     """Width of the bins of `series`."""
     series: list[RateBin]
@@ -514,12 +523,17 @@ class Device(Model):
     """Interfaces of its configuration; empty when it was not seen."""
     completions: int
     """Completed requests."""
-    bytes_out: int
-    """Bytes from the host."""
+    bytes_out: int | None
+    """Bytes from the host, as far as they are known; null where they are of no request."""
+    bytes_out_unknown: int | None = None
+    """Completions from the host whose bytes are not known."""
     bytes_in: int
     """Bytes to the host."""
     enumerations: int
     """Times it was given this address."""
+    earlier_ids: list[str] = Field(default_factory=list)
+    """Vendor and product of the devices that had this address before, as far as they are known and differ; its
+    figures are of all."""
 
 
 class Verdict(Model):
@@ -590,6 +604,11 @@ class Summary(Model):
     """Time of the first record; null without an absolute clock."""
     span_us: int | None
     """From the first to the last record; null without a clock, and where time steps back by more than 1 % of it."""
+    has_clock: bool | None = None
+    """Whether records have times; null where there is none."""
+    clock_step_us: int | None = None
+    """The steps in which a coarse clock moves: times below it are not told apart. null of a clock that is finer than
+    100 µs, and of few records."""
     clock_wraps: int
     """Times the clock of a usbmon text started over (every 4096 s)."""
     backward_steps: int
@@ -624,6 +643,15 @@ class Summary(Model):
     used again."""
     other_requests: int
     """Requests that move no data (Windows: abort a pipe, select a configuration...), both ways."""
+    other_submissions: int | None = None
+    """Those of them on their way down: what `other_requests` counts twice, once each way."""
+    pipe_resets: int | None = None
+    """Of `other_submissions`, pipes that were reset, as after a stall."""
+    pipe_aborts: int | None = None
+    """Of `other_submissions`, pipes whose requests were taken back."""
+    injected_requests: int | None = None
+    """Requests that USBPcap wrote down for itself when it started, to tell of devices that were plugged in; they
+    were not on the bus. Descriptors are taken from them, and nothing else counts them."""
     not_followed: int
     """Records of endpoints and devices beyond the number that is followed."""
     damage: DamageNote | None

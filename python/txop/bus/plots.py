@@ -16,7 +16,7 @@ WIDTH = 920
 
 def draw(report: BusReport, name: str) -> Drawing | None:
     """The plot ``name``; ``None`` when there is nothing to draw."""
-    busiest = sorted((e for e in report.endpoints if e.completions > 1), key=lambda e: -e.bytes)[:MAX_LINES]
+    busiest = sorted((e for e in report.endpoints if e.completions > 1), key=lambda e: -(e.bytes or 0))[:MAX_LINES]
     return {"rates": _rates, "sizes": _sizes}[name](busiest)
 
 

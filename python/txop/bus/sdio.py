@@ -45,7 +45,7 @@ def _bus(sdio: Sdio) -> str:
 
 
 def _commands(sdio: Sdio) -> str:
-    share = "" if sdio.cmd52_share is None else f"; {100 * sdio.cmd52_share:.0f} % of CMD52 and CMD53 are CMD52"
+    share = "" if sdio.cmd52_share is None else f"; {fmt.share(sdio.cmd52_share, 0)} of CMD52 and CMD53 are CMD52"
     return f"{fmt.count(sdio.commands)}{_rate(sdio.commands_per_s)}{share}"
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from txop.bus.compare import Comparison, Difference
+from txop.bus.view import time_by_clock
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid
 from txop.present.cells import missing, share, time_us
@@ -16,7 +19,7 @@ def grid(comparison: Comparison) -> Grid:
     rows = [
         (
             Cell(row.label),
-            *(_value(row, value) for value in row.values),
+            *map(_bounded, [row] * len(row.values), row.values, row.at_least, row.known_to),
             _change(row),
             missing() if row.weight is None else Cell(fmt.number(row.weight, 2), row.weight, "dim"),
         )
@@ -27,6 +30,13 @@ def grid(comparison: Comparison) -> Grid:
         "and delay. One capture of each says nothing about chance."
     )
     return Grid("What differs, what matters most first", columns, rows, note, "figures")
+
+
+def _bounded(row: Difference, value: float | None, is_bound: bool, step: float | None) -> Cell:
+    if row.unit == "us" and step is not None:
+        return time_by_clock(value, round(step))
+    cell = _value(row, value)
+    return replace(cell, text=f"at least {cell.text}") if is_bound and value is not None else cell
 
 
 def _value(row: Difference, value: float | None) -> Cell:
@@ -59,4 +69,12 @@ def _change(row: Difference) -> Cell:
     }
     whole = row.unit in ("bytes", "events", "requests")
     unit = name.get(row.unit, row.unit)
-    return Cell(f"{fmt.signed(scaled, 0 if whole else 1)} {unit}".strip(), row.difference, "dim" if not scaled else "")
+    digits = 0 if whole else 1
+    # A difference shows as one.
+    while scaled and not whole and digits < 6 and round(scaled, digits) == 0:
+        digits += 1
+    bound = ""
+    if any(row.at_least):
+        bound = "at least " if row.difference > 0 else "at most "
+    shown = f"{bound}{fmt.signed(scaled, digits)} {unit}".strip()
+    return Cell(shown, row.difference, "dim" if not scaled else "")

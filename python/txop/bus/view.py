@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from txop.bus.model import AgreedDirection, Device, Endpoint, Sdio, Traffic, Verdict
+from txop.bus.model import AgreedDirection, Device, Endpoint, Sdio, Summary, Traffic, Verdict
 from txop.bus.report import BusReport
 from txop.bus.sdio import sdio_section
 from txop.present import format as fmt
@@ -55,8 +55,8 @@ def sections(report: BusReport, only: Sequence[str] = (), *, whole: bool = False
         found.append(_modem(report))
     if report.sdio is not None:
         found.append(sdio_section(report.sdio))
-        if not report.devices and not report.endpoints:
-            found = [section for section in found if section.name not in _OF_USB or section.name in only]
+    if report.summary.layer == "sdio":
+        found = [section for section in found if section.name not in _OF_USB or section.name in only]
     return [section for section in found if not only or section.name in only]
 
 
@@ -66,7 +66,7 @@ def _summary(report: BusReport) -> Section:
     facts = [
         Fact("Capture", f"{report.path} ({summary.container}{packed})"),
         Fact("Recorded", LAYERS.get(summary.layer, summary.layer)),
-        Fact("Requests", _ways(report)) if report.sdio is None or report.summary.submissions else _logged(report.sdio),
+        _logged(report.sdio) if summary.layer == "sdio" else Fact("Requests", _ways(report)),
         *([] if summary.window is None else [Fact("Window", described(summary.window))]),
         Fact("Time span", _span(report)),
     ]
@@ -81,7 +81,9 @@ def _summary(report: BusReport) -> Section:
         )
         facts.append(Fact("Not paired", odd))
     if summary.other_requests:
-        facts.append(Fact("Requests without data", fmt.count(summary.other_requests)))
+        facts.append(Fact("Requests without data", _without_data(summary)))
+    if summary.injected_requests:
+        facts.append(Fact("Written by USBPcap itself", fmt.plural(summary.injected_requests, "request")))
     if summary.clock_wraps:
         facts.append(Fact("Clock restarted", f"{fmt.plural(summary.clock_wraps, 'time')}, undone here"))
     if summary.dropped_by_capture:
@@ -96,8 +98,11 @@ def _summary(report: BusReport) -> Section:
     blocks: list[Block] = [Facts(facts)]
     if summary.unreadable_examples:
         blocks.append(Lines(tuple(summary.unreadable_examples), "Unreadable, the first few"))
-    limits = tuple(limit.text for limit in summary.limits) or ("Nothing that this report needs.",)
-    blocks.append(Lines(limits, "What this capture cannot tell"))
+    limits = tuple(limit.text for limit in summary.limits)
+    if not limits and not _is_empty(report):
+        limits = ("Nothing that this report needs.",)
+    if limits:
+        blocks.append(Lines(limits, "What this capture cannot tell"))
     return Section("summary", 1, "Summary", blocks)
 
 
@@ -107,22 +112,68 @@ def _ways(report: BusReport) -> str:
     return f"{fmt.count(summary.submissions)} submitted, {fmt.count(summary.completions)} completed{refused}"
 
 
-def _logged(sdio: Sdio) -> Fact:
-    return Fact("Records", f"{fmt.count(sdio.records)}: {fmt.plural(sdio.commands, 'command')} and the interrupt line")
+def _without_data(summary: Summary) -> str:
+    """Requests without data each way; older documents have both in one number."""
+    down = summary.other_submissions
+    if down is None:
+        return fmt.plural(summary.other_requests, "record")
+    named = [
+        fmt.plural(count, one, many)
+        for count, one, many in (
+            (summary.pipe_resets, "reset of a pipe", "resets of pipes"),
+            (summary.pipe_aborts, "abort of a pipe", "aborts of pipes"),
+        )
+        if count
+    ]
+    what = f"; {' and '.join(named)}" if named else ""
+    return f"{fmt.count(down)} submitted, {fmt.count(summary.other_requests - down)} completed{what}"
+
+
+def _logged(sdio: Sdio | None) -> Fact:
+    if sdio is None:
+        return Fact("Records", "0")
+    changes = fmt.plural(sdio.records - sdio.commands, "change")
+    return Fact(
+        "Records", f"{fmt.count(sdio.records)}: {fmt.plural(sdio.commands, 'command')}, {changes} of the interrupt line"
+    )
+
+
+def _is_empty(report: BusReport) -> bool:
+    """Nothing was recorded, or nothing in the window."""
+    return not report.records and not report.other_requests
 
 
 def _span(report: BusReport) -> str:
     summary = report.summary
-    if summary.span_us is None and summary.steps_back:
+    if summary.span_us is not None:
+        return span(summary.span_us, summary.first_time_unix_s)
+    if summary.steps_back:
         return "not available: time steps back in the file"
-    if summary.span_us is None:
-        return "not available: the file has no clock"
-    return span(summary.span_us, summary.first_time_unix_s)
+    if _is_empty(report) and summary.unreadable:
+        return "not available: no record could be read"
+    if _is_empty(report):
+        return f"not available: nothing was recorded{'' if summary.window is None else ' in the window'}"
+    return "not available: the file has no clock"
 
 
 def called(device: Device) -> str:
     """What a device is called: its product string, else what it is."""
     return device.product or device.kind_name
+
+
+def known_bytes(size: int | None, unknown: int | None) -> Cell:
+    """Bytes of requests, of ``unknown`` of which they are not known."""
+    if size is None:
+        return missing()
+    return Cell(f"{'at least ' if unknown else ''}{fmt.size_bytes(size)}", float(size))
+
+
+def time_by_clock(value: float | None, step_us: int | None) -> Cell:
+    """A time by a clock that moves in steps of ``step_us``, where it is a coarse one."""
+    if value is None or step_us is None:
+        return time_us(value)
+    steps = round(value / step_us)
+    return time_us(float(steps * step_us)) if steps else Cell(f"below {fmt.duration_us(step_us)}", value)
 
 
 LISTED = 24
@@ -155,7 +206,7 @@ def _devices(report: BusReport, *, whole: bool) -> Section:
             Cell(d.kind_by),
             text(d.speed),
             count(d.completions),
-            Cell(fmt.size_bytes(d.bytes_out), float(d.bytes_out)),
+            known_bytes(d.bytes_out, d.bytes_out_unknown),
             Cell(fmt.size_bytes(d.bytes_in), float(d.bytes_in)),
         )
         for d in report.devices
@@ -186,10 +237,11 @@ def _endpoints(report: BusReport) -> Section:
         Column("Busiest s", rank=2), Column("Turnaround, median", rank=2), Column("95 %", rank=3),
         Column("99 %", rank=3), Column("Under way, mean", rank=3), Column("most", rank=2), Column("Not successful"),
     )  # fmt: skip
-    rows = [_endpoint(e) for e in report.endpoints]
+    rows = [_endpoint(e, report.summary.clock_step_us) for e in report.endpoints]
     note = (
-        f"{name}s: completions. Turnaround: submission to completion. Not successful: neither success nor taken back, "
-        "so stalls and removals, too, which are no faults."
+        f"{name}s: completions. Per second: from the first completion to the last. Turnaround: submission to "
+        "completion, of those that succeeded. Not successful: neither success nor taken back, so stalls that say no "
+        "to a control request, and removals, too, which are no faults."
     )
     blocks: list[Block] = [
         Plot("rates"),
@@ -229,7 +281,7 @@ def _rate(value: float | None) -> Cell:
     return missing() if value is None else Cell(fmt.number(value, 0 if value >= 10 else 1), value)
 
 
-def _endpoint(e: Endpoint) -> tuple[Cell, ...]:
+def _endpoint(e: Endpoint, step_us: int | None) -> tuple[Cell, ...]:
     size, turn, offered = e.size_bytes, e.turnaround_us, e.requested_size_bytes
     is_in = e.direction == "in"
     return (
@@ -237,17 +289,17 @@ def _endpoint(e: Endpoint) -> tuple[Cell, ...]:
         Cell(_place(e)),
         Cell(e.transfer),
         count(e.completions),
-        Cell(fmt.size_bytes(e.bytes), float(e.bytes)),
+        known_bytes(e.bytes, e.bytes_unknown),
         missing() if size is None else Cell(fmt.size_bytes(size.median), size.median),
         missing() if offered is None or not is_in else Cell(fmt.size_bytes(offered.median), offered.median),
         _rate(e.per_s),
         _rate(e.peak_per_s),
-        time_us(turn.median if turn else None),
-        time_us(turn.p95 if turn else None),
-        time_us(turn.p99 if turn else None),
+        time_by_clock(turn.median if turn else None, step_us),
+        time_by_clock(turn.p95 if turn else None, step_us),
+        time_by_clock(turn.p99 if turn else None, step_us),
         missing() if e.in_flight_mean is None else Cell(fmt.number(e.in_flight_mean), e.in_flight_mean),
         count(e.in_flight_max),
-        Cell(fmt.count(e.errors), float(e.errors), "bad" if e.errors else "dim"),
+        _bad(e.errors),
     )
 
 
@@ -286,7 +338,8 @@ def _traffic(report: BusReport) -> Section:
         for t in report.traffic
     ]
     note = (
-        "Per second: completions. Padding and TCP acknowledgements: of the transfers whose datagrams are all known. "
+        f"Per second: completions. Datagrams per {name}: of the transfers that keep the rules of their framing. "
+        "Padding and TCP acknowledgements: of those whose datagrams are all known. "
         "Cut: transfers with datagrams behind the end of what was captured; they count as at least as many as their "
         "bytes need."
     )

@@ -44,8 +44,8 @@ def register(app: typer.Typer) -> None:
                 "Sections: summary, devices, endpoints, traffic, requests, modem, sdio.",
                 "With --from and --to, what a device is and how its transfers are framed is still taken from the whole"
                 " capture; every other figure is of the window.",
-                "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without USB"
-                " requests is refused with exit code 2.",
+                "A damaged or cut capture is reported as far as it was readable, with exit code 4; one that has"
+                " records, but no USB requests, is refused with exit code 2. With nothing to report, it is 1.",
             ],
         ),
     )(bus)

@@ -28,6 +28,8 @@ struct Way {
 pub(crate) struct Commands {
     /// Records of the window.
     pub(crate) records: u64,
+    /// Records of the whole log.
+    pub(crate) seen: u64,
     commands: u64,
     cmd52_reads: u64,
     cmd52_writes: u64,
@@ -38,6 +40,7 @@ pub(crate) struct Commands {
     refused: u64,
     wrong_crc: u64,
     failed_io: u64,
+    unanswered_io: u64,
     not_fetched: u64,
     cut: u64,
     pending_reads: u64,
@@ -94,6 +97,7 @@ impl Commands {
     /// Takes the next record.
     pub(crate) fn push(&mut self, time_ns: Option<i64>, record: &Record, data: &[u8], place: Place) {
         let inside = place == Place::Inside;
+        self.seen += 1;
         self.records += u64::from(inside);
         match record {
             Record::Line(level) => {
@@ -124,6 +128,7 @@ impl Commands {
             self.refused += u64::from(is_io && command.response.is_some() && !is_accepted);
             self.wrong_crc += u64::from(command.wrong_crc);
             self.failed_io += u64::from(is_io && !done);
+            self.unanswered_io += u64::from(is_io && command.response.is_none() && !command.wrong_crc);
             self.not_fetched += u64::from(!command.fetched);
             self.with_bus_time += u64::from(command.bus_time);
             (self.clock_hz, self.bus_width) = (command.clock_hz, command.bus_width);
@@ -155,8 +160,9 @@ impl Commands {
         if let Some(waited) = self.ended_ns.and_then(|before| since(before, began)) {
             self.turnaround.add(waited);
         }
-        // A command that was under way when the line rose does not answer it.
-        if let Some(waited) = self.rose_ns.and_then(|rose| since(rose, began)) {
+        // A command that was under way when the line rose does not answer it, and one that begins at that very moment made it rise:
+        // the card does at once what a command asks for, and the line's record stands in front of the command's.
+        if let Some(waited) = self.rose_ns.and_then(|rose| since(rose, began)).filter(|waited| *waited > 0) {
             self.response.add(waited);
             self.rose_ns = None;
         }
@@ -214,15 +220,22 @@ impl Commands {
         self.registers.add(registers::Place { number, write, function, address }, bytes);
     }
 
-    /// Figures of the log; `None`: the capture has no record of one.
-    pub(crate) fn report(&self) -> Option<Sdio> {
+    /// Time steps back: nothing after it follows something before it.
+    pub(crate) fn restart(&mut self) {
+        self.rate.restart();
+        self.ended_ns = None;
+        self.rose_ns = None;
+    }
+
+    /// Figures of the log; `None`: the window has no record of one. `is_one`: time does not step back by more than a little.
+    pub(crate) fn report(&self, is_one: bool) -> Option<Sdio> {
         if self.records == 0 {
             return None;
         }
         let identity = self.card.identity();
         let (cmd52, cmd53) = (self.cmd52_reads + self.cmd52_writes, self.to_card.commands + self.to_host.commands);
-        let span_ns = self.first_ns.and_then(|first| since(first, self.last_ns)).filter(|ns| *ns > 0);
-        let rated = self.rate.rated_span_s();
+        let span_ns = self.first_ns.and_then(|first| since(first, self.last_ns)).filter(|ns| *ns > 0 && is_one);
+        let rated = self.rate.rated_span_s().filter(|_| is_one);
         let per_s = |count: u64| rated.map(|span| count as f64 / span);
         let protocol = identity.and_then(card::Identity::protocol);
         let (registers, other_commands) = self.registers.report(protocol == Some(card::Protocol::Htc));
@@ -237,7 +250,7 @@ impl Commands {
             clock_hz: (self.clock_hz > 0).then(|| u64::from(self.clock_hz)),
             bus_width: (self.bus_width > 0).then(|| u64::from(self.bus_width)),
             commands: self.commands,
-            commands_per_s: self.rate.mean_per_s(),
+            commands_per_s: self.rate.mean_per_s().filter(|_| is_one),
             cmd52,
             cmd52_reads: self.cmd52_reads,
             cmd52_writes: self.cmd52_writes,
@@ -257,6 +270,7 @@ impl Commands {
             refused: self.refused,
             wrong_crc: self.wrong_crc,
             failed_transfers: self.failed_io,
+            unanswered_transfers: Some(self.unanswered_io),
             not_fetched: self.not_fetched,
             took_us: in_us(&self.took),
             cmd52_took_us: in_us(&self.cmd52_took),

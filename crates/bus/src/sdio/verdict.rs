@@ -14,7 +14,8 @@ const AT_ONCE_US: f64 = 0.05;
 /// All conclusions about a command log.
 pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
     let Some(sdio) = &report.sdio else { return Vec::new() };
-    [Some(commands(sdio)), polling(sdio), errors(sdio), Some(times(sdio)), Some(interrupts(sdio))]
+    let log = if report.summary.window.is_some() { "window" } else { "log" };
+    [Some(commands(sdio)), polling(sdio), errors(sdio), Some(times(sdio)), Some(interrupts(sdio, log))]
         .into_iter()
         .flatten()
         .collect()
@@ -136,13 +137,26 @@ fn polling(sdio: &Sdio) -> Option<Verdict> {
 fn errors(sdio: &Sdio) -> Option<Verdict> {
     (sdio.failed_transfers > 0).then(|| {
         let io = sdio.cmd52 + sdio.cmd53;
-        let text = sentence!(
-            "{failed} of {io} CMD52 and CMD53 failed: {refused} refused, {wrong} with a wrong CRC, the others without an answer.",
-            failed = Figure::count(sdio.failed_transfers, io),
-            io = Figure::total(io),
-            refused = Figure::count(sdio.refused, sdio.failed_transfers),
-            wrong = Figure::count(sdio.wrong_crc, sdio.failed_transfers)
+        let failed = sdio.failed_transfers;
+        let unanswered = sdio.unanswered_transfers.unwrap_or(0).min(failed);
+        let refused = sdio.refused.min(failed - unanswered);
+        let ways = [
+            (refused, "refused"),
+            (failed - unanswered - refused, "with a wrong CRC"),
+            (unanswered, "without an answer"),
+        ];
+        let said = sentence!(
+            "{failed} of {io} CMD52 and CMD53 failed: ",
+            failed = Figure::count(failed, io),
+            io = Figure::total(io)
         );
+        let counted = ways.into_iter().filter(|(count, _)| *count > 0);
+        let counted =
+            counted.map(|(count, how)| sentence!("{count} {how}", count = Figure::count(count, failed); how = how));
+        let text = match counted.reduce(|all, next| all.and(", ", next)) {
+            Some(counted) => said.and("", counted).ended(),
+            None => said,
+        };
         let tone = if sdio.failed_transfers * 1_000 < io { "neutral" } else { "bad" };
         verdict("sdio-errors", tone, text, Vec::new())
     })
@@ -162,7 +176,7 @@ fn times(sdio: &Sdio) -> Verdict {
                 ),
                 None => took.after("A command takes ").with(" in the median"),
             };
-            let text = answered.and(", the host takes ", turnaround).with(" until the next command.");
+            let text = answered.and(", the host takes ", turnaround).with(" in the median until the next command.");
             match busy(sdio) {
                 Some(busy) => text.and(" ", busy),
                 None => text,
@@ -185,17 +199,19 @@ fn busy(sdio: &Sdio) -> Option<Sentence> {
     Some(sentence!(
         "A command was under way for {share} of the time ({busy} of {span} ms).",
         share = Figure::share(busy / span, sdio.commands, 0),
-        busy = Figure::of(busy / 1_000.0, "ms", sdio.commands, 1),
-        span = Figure::of(span / 1_000.0, "ms", sdio.commands, 1)
+        busy = Figure::rounded(busy / 1_000.0, "ms", sdio.commands),
+        span = Figure::rounded(span / 1_000.0, "ms", sdio.commands)
     ))
 }
 
-fn interrupts(sdio: &Sdio) -> Verdict {
+/// `log`: what the figures are of.
+fn interrupts(sdio: &Sdio, log: &str) -> Verdict {
     let counted = |n| with_rate(sentence!("{n}", n = all(n, "interrupt")), sdio.interrupts_per_s, n);
     let text = match (sdio.interrupts, median(sdio.interrupt_response_us)) {
         (0, _) => sentence!(
-            "The card's interrupt line {never} rose.",
-            never = Figure::said(0.0, "count", sdio.commands, "never")
+            "The card's interrupt line did {not} rise in this {log}.",
+            not = Figure::said(0.0, "count", sdio.commands, "not");
+            log = log
         ),
         (n, None) => counted(n).ended(),
         (n, Some(response)) => {

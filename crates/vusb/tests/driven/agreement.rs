@@ -281,7 +281,7 @@ fn bus(name: &str, usb: &Path, urbs: &vusb::session::UrbCounters) {
     let report = ::bus::analyze_read(file, None, "usb".to_owned(), &Default::default(), &mut ()).unwrap();
     let rows = || report.endpoints.iter();
     let bytes = |way: &str| {
-        rows().filter(|row| row.direction == way && row.transfer != "control").map(|row| row.bytes).sum::<u64>()
+        rows().filter(|row| row.direction == way && row.transfer != "control").filter_map(|row| row.bytes).sum::<u64>()
     };
     assert_eq!(rows().map(|row| row.submissions).sum::<u64>(), urbs.submitted, "{name}");
     let ended = urbs.succeeded + urbs.stalled + urbs.babbled + urbs.failed + urbs.unlinked;

@@ -10,6 +10,12 @@ use crate::pcap::ByteOrder;
 /// Bytes of the shortest header.
 pub const HEADER: usize = 27;
 
+/// Functions that reset a pipe, clear its stall, or both (Windows' usb.h: `URB_FUNCTION_SYNC_RESET_PIPE_AND_CLEAR_STALL`,
+/// `URB_FUNCTION_SYNC_RESET_PIPE`, `URB_FUNCTION_SYNC_CLEAR_STALL`).
+pub const RESETS_PIPE: [u16; 3] = [0x001e, 0x0030, 0x0031];
+/// The function that takes back all requests of a pipe (`URB_FUNCTION_ABORT_PIPE`).
+pub const ABORTS_PIPE: u16 = 0x0002;
+
 /// What a record is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

@@ -13,7 +13,7 @@ from txop.measure.probes.usb import FILE as LINK_FILE
 from txop.measure.probes.windowed import capture_window, not_of_window
 
 if TYPE_CHECKING:
-    from txop.bus.model import Endpoint, Traffic
+    from txop.bus.model import Device, Endpoint, Traffic
     from txop.bus.report import BusReport
 
 MAX_TEXTS = 6
@@ -77,7 +77,7 @@ def digest_of(report: BusReport, device: str | None, reading: Reading, source: s
             return
         reading.warnings.append(f"USB capture: {words}; its figures are of the only device in it")
     if device not in known:
-        busiest = max(devices, key=lambda each: each.bytes_in + each.bytes_out, default=None)
+        busiest = max(devices, key=lambda each: each.bytes_in + (each.bytes_out or 0), default=None)
         if busiest is None:
             _nothing(reading, "no USB device in the capture", source)
             return
@@ -88,17 +88,17 @@ def digest_of(report: BusReport, device: str | None, reading: Reading, source: s
     interrupts = [each for each in endpoints if each.transfer == "interrupt" and each.direction == "in"]
     busiest_out = max(out, key=lambda each: each.completions, default=None)
     turnaround = busiest_out.turnaround_us if busiest_out is not None else None
+    named = next(each for each in report.devices if each.name == device)
     values = (
-        _rate(out),
-        _rate(into),
-        _rate(interrupts),
+        _rate(report, named, out, "bulk", "out"),
+        _rate(report, named, into, "bulk", "in"),
+        _rate(report, named, interrupts, "interrupt", "in"),
         _datagrams(traffic, "out"),
         _datagrams(traffic, "in"),
         turnaround.median if turnaround is not None else None,
     )
     for key, value in zip(_KEYS, values, strict=True):
         reading.put(key, value, source, None if value is not None else "the capture does not tell")
-    named = next(each for each in report.devices if each.name == device)
     reading.bus = {
         "device": device,
         "product": named.product,
@@ -106,7 +106,7 @@ def digest_of(report: BusReport, device: str | None, reading: Reading, source: s
         "layer": report.summary.layer,
         "endpoints": [_endpoint(each) for each in endpoints[:MAX_ENDPOINTS]],
         "traffic": [_traffic(each) for each in traffic[:MAX_ENDPOINTS]],
-        "errors": sum(each.errors for each in endpoints),
+        "errors": _sum([each.errors for each in endpoints]),
         "verdicts": [v.text for v in report.verdicts if v.device in (None, device)][:MAX_TEXTS],
         "limits": [limit.code for limit in report.summary.limits][:20],
     }
@@ -116,10 +116,47 @@ def _bulk(endpoints: Sequence[Endpoint], direction: str) -> list[Endpoint]:
     return [each for each in endpoints if each.transfer == "bulk" and each.direction == direction]
 
 
-def _rate(endpoints: Sequence[Endpoint]) -> float | None:
-    """Completions per second of all of them; ``None`` where the capture has no clock or they completed nothing."""
-    rates = [each.per_s for each in endpoints if each.per_s is not None]
-    return sum(rates) if rates else None
+def _sum(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known or not counts else None
+
+
+def _rate(
+    report: BusReport, device: Device, endpoints: Sequence[Endpoint], transfer: str, direction: str
+) -> float | None:
+    """Completions of all of them per second of the window, or without one of the time in which each of them had some.
+
+    ``None`` where the capture has no clock, where the device has no such endpoint, and where nothing completed and the
+    capture lacks records.
+    """
+    seconds = _window_s(report)
+    if seconds is None:
+        rates = [each.per_s for each in endpoints if each.per_s is not None]
+        return sum(rates) if rates else None
+    completions = sum(each.completions for each in endpoints)
+    if completions:
+        return completions / seconds
+    summary = report.summary
+    lacks = bool(summary.dropped_by_capture or summary.lost_completions)
+    return 0.0 if _has(device, transfer, direction) and report.records and not lacks else None
+
+
+def _window_s(report: BusReport) -> float | None:
+    """How long the window is; ``None`` without one, or an end of it."""
+    window = report.summary.window
+    if window is None or window.from_us is None or window.to_us is None:
+        return None
+    return (window.to_us - window.from_us) / 1e6 or None
+
+
+def _has(device: Device, transfer: str, direction: str) -> bool:
+    """By its descriptors, the device has such an endpoint (``0x88 interrupt 64 B``)."""
+    for interface in device.interfaces:
+        for endpoint in interface.endpoints:
+            address, kind, *_ = endpoint.split()
+            if kind == transfer and ("in" if int(address, 16) & 0x80 else "out") == direction:
+                return True
+    return False
 
 
 def _datagrams(traffic: Sequence[Traffic], direction: str) -> float | None:
