@@ -12,7 +12,7 @@ from txop.board import certificate
 from txop.board.boards import Placed
 from txop.board.evidence import Analyze, Evidences, checked
 from txop.board.judge import CheckedCertificate, Judged, judge
-from txop.board.model import CheckName, Task
+from txop.board.model import Board, CheckName, Task
 from txop.board.outcome import Outcome
 from txop.present.format import plural
 
@@ -75,7 +75,7 @@ def weigh(
             certificate.check(each, number, report, device, str(path)) for number, each in enumerate(board.certificate)
         ]
     if placed.archive is not None:
-        _of_archive(placed.archive, asked, evidences, device, arm or board.arm, found)
+        _of_archive(placed.archive, board, asked, evidences, device, arm or board.arm, found)
 
     def look_up(task: Task) -> Iterator[Outcome]:
         for evidence in task.evidence:
@@ -89,28 +89,55 @@ def weigh(
     return Judged(board, rows, certificates, found.damage)
 
 
+@dataclass
+class _OfArm:
+    """What the captures of the runs of one arm say."""
+
+    checks: dict[CheckName, list[tuple[RunFile, Outcome]]] = field(default_factory=dict)
+    certificates: dict[int, list[tuple[str, CheckedCertificate]]] = field(default_factory=dict)
+
+
 def _of_archive(
-    root: Path, asked: Sequence[CheckName], evidences: Evidences, device: str | None, arm: str, found: _Found
+    root: Path,
+    board: Board,
+    asked: Sequence[CheckName],
+    evidences: Evidences,
+    device: str | None,
+    arm: str,
+    found: _Found,
 ) -> None:
     archive = read_archive(root)
     found.damage += archive.damage
+    if not asked and not board.certificate:
+        return
     runs = [run for run in archive.runs if run.state == "valid" and (not arm or run.arm == arm)]
-    by_arm: dict[str, dict[CheckName, list[tuple[RunFile, Outcome]]]] = {}
+    by_arm: dict[str, _OfArm] = {}
     for run in runs:
         path = next((p for p in (archive.layout.run(run.run) / name for name in CAPTURES) if p.is_file()), None)
-        if path is None or not asked:
+        if path is None:
             continue
         report = evidences.report(path)
         if isinstance(report, Outcome):
             found.damage.append(f"{path.relative_to(root)}: {report.sentence}")
             continue
+        if report.summary.damage is not None:
+            found.damage.append(f"{path.relative_to(root)}: damaged at byte {report.summary.damage.offset:,}")
+        mine = by_arm.setdefault(run.arm, _OfArm())
         for check in asked:
-            by_arm.setdefault(run.arm, {}).setdefault(check, []).append((run, checked(report, check, device)))
+            mine.checks.setdefault(check, []).append((run, checked(report, check, device)))
+        for number, each in enumerate(board.certificate):
+            of_run = certificate.check(each, number, report, device, str(path))
+            mine.certificates.setdefault(number, []).append((run.run, of_run))
         evidences.forget(path)
     for name, answers in by_arm.items():
-        for check, outcomes in answers.items():
+        for check, outcomes in answers.checks.items():
             found.add(check, replace(_together(name, outcomes), source=str(root)))
-    if not by_arm and asked:
+    for number, each in enumerate(board.certificate):
+        found.certificates += [
+            certificate.together(each, number, name, answers.certificates[number], source=str(root))
+            for name, answers in by_arm.items()
+        ] or [certificate.together(each, number, arm, [], source=str(root))]
+    if not by_arm:
         found.damage.append(f"{root}: no valid run{f' of {arm}' if arm else ''} has a capture that can be read")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +36,7 @@ def register(app: typer.Typer) -> None:
                 ("txop board board.toml --format html -o board.html", "a board of your own, as a page"),
                 ("txop board board.toml --format dokuwiki -o -", "as a table for a wiki"),
                 ("txop board campaign --board board.toml --arm patched", "put a campaign's captures to the checks"),
+                ("txop board campaign --board board.toml --certificate wiki.txt", "and a certificate to its captures"),
                 ("txop board board.toml --json | jq '.tasks[] | {task, state, standing}'", "for scripts"),
             ],
             [
@@ -65,6 +67,13 @@ def board(
     station: Annotated[
         str | None,
         typer.Option(metavar="MAC", help="The device in captures; default: the board's, else the one with most data."),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Check these certificates, too: a wiki table with a column Certified, or TOML with [[certificate]].",
+        ),
     ] = None,
     board_file: Annotated[
         Path | None,
@@ -108,6 +117,12 @@ def board(
             raise UserError("no such capture", where=str(path))
     if evidence is not None and not evidence.is_dir():
         raise UserError("no such folder", where=str(evidence))
+    if certificate is not None:
+        from txop.board.certificate_file import read_certificates
+
+        given = read_certificates(certificate)
+        certificates = [*placed.board.certificate, *given.certificates]
+        placed = replace(placed, board=placed.board.model_copy(update={"certificate": certificates}))
     judged = weigh(
         placed,
         captures or [],
@@ -116,6 +131,8 @@ def board(
         arm=arm or "",
         folder=evidence,
     )
+    if certificate is not None:
+        judged = replace(judged, damage=[*given.damage, *judged.damage])
     if format_name is not None and output is not None:
         _write(judged, format_name, output)
     if json:
