@@ -20,6 +20,7 @@ from txop.board.model import (
     Evidence,
     FaultEvidence,
     LogEvidence,
+    NoEvidence,
     RunEvidence,
     TextEvidence,
 )
@@ -51,6 +52,8 @@ class Evidences:
 
     def look_up(self, evidence: Evidence, check: CheckName | None, station: str | None) -> Outcome:
         """What ``evidence`` shows; ``check`` and ``station`` are those of its task and board."""
+        if isinstance(evidence, NoEvidence):
+            return untold(evidence.because)
         name = evidence.archive if isinstance(evidence, RunEvidence | FaultEvidence) else evidence.file
         path = self._inside(name)
         if isinstance(path, Outcome):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from txop.board.boards import Placed
 from txop.board.evidence import Analyze, Evidences, checked
 from txop.board.judge import CheckedCertificate, Judged, judge
 from txop.board.model import Board, CheckName, Task
-from txop.board.outcome import Outcome
+from txop.board.outcome import Outcome, untold
 from txop.present.format import plural
 
 CAPTURES = ("air.pcapng", "air.pcap")
@@ -24,12 +24,23 @@ CAPTURES = ("air.pcapng", "air.pcap")
 class _Found:
     """What captures say, by the check."""
 
-    outcomes: dict[CheckName, list[Outcome]] = field(default_factory=dict)
+    outcomes: dict[CheckName, list[tuple[str, Outcome]]] = field(default_factory=dict)
+    """With the arm, of an archive."""
     certificates: list[CheckedCertificate] = field(default_factory=list)
     damage: list[str] = field(default_factory=list)
 
-    def add(self, check: CheckName, outcome: Outcome) -> None:
-        self.outcomes.setdefault(check, []).append(outcome)
+    def add(self, check: CheckName, outcome: Outcome, arm: str = "") -> None:
+        self.outcomes.setdefault(check, []).append((arm, outcome))
+
+    def of(self, task: Task, arm: str) -> Iterator[Outcome]:
+        """What captures say of a task: of an archive, those of ``arm`` (empty: of every one)."""
+        if task.check is None:
+            return
+        found = self.outcomes.get(task.check, [])
+        mine = [outcome for of, outcome in found if not of or of == arm or not arm]
+        yield from mine
+        if arm and found and not mine:
+            yield untold(f"no capture of a valid run of {arm} was put to the check")
 
 
 def weigh(
@@ -49,7 +60,7 @@ def weigh(
             ``txop air --json``.
         analyze: Makes the report of a capture.
         station: The device in all of them; default: the board's, else the station with most data.
-        arm: The arm whose runs count; default: the board's, else every arm.
+        arm: The arm whose runs count; default: that of the task, the board's, else every arm.
         folder: Where the evidence is that the board names; default: beside the board.
 
     Raises:
@@ -75,12 +86,13 @@ def weigh(
             certificate.check(each, number, report, device, str(path)) for number, each in enumerate(board.certificate)
         ]
     if placed.archive is not None:
-        _of_archive(placed.archive, board, asked, evidences, device, arm or board.arm, found)
+        arms = {arm} if arm else {board.arm, *(task.arm for task in board.task)} if board.arm else set()
+        _of_archive(placed.archive, board, asked, evidences, device, arms, found)
 
     def look_up(task: Task) -> Iterator[Outcome]:
         for evidence in task.evidence:
             yield evidences.look_up(evidence, task.check, device)
-        yield from found.outcomes.get(task.check, []) if task.check is not None else []
+        yield from found.of(task, task.arm or arm or board.arm)
 
     rows = judge(board, lambda task: list(look_up(task)))
     certificates = found.certificates or [
@@ -103,15 +115,16 @@ def _of_archive(
     asked: Sequence[CheckName],
     evidences: Evidences,
     device: str | None,
-    arm: str,
+    arms: Set[str],
     found: _Found,
 ) -> None:
     archive = read_archive(root)
     found.damage += archive.damage
     if not asked and not board.certificate:
         return
-    runs = [run for run in archive.runs if run.state == "valid" and (not arm or run.arm == arm)]
+    runs = [run for run in archive.runs if run.state == "valid" and (not arms or run.arm in arms)]
     by_arm: dict[str, _OfArm] = {}
+    named = ", ".join(sorted(arms - {""}))
     for run in runs:
         path = next((p for p in (archive.layout.run(run.run) / name for name in CAPTURES) if p.is_file()), None)
         if path is None:
@@ -131,14 +144,14 @@ def _of_archive(
         evidences.forget(path)
     for name, answers in by_arm.items():
         for check, outcomes in answers.checks.items():
-            found.add(check, replace(_together(name, outcomes), source=str(root)))
+            found.add(check, replace(_together(name, outcomes), source=str(root)), name)
     for number, each in enumerate(board.certificate):
         found.certificates += [
             certificate.together(each, number, name, answers.certificates[number], source=str(root))
             for name, answers in by_arm.items()
-        ] or [certificate.together(each, number, arm, [], source=str(root))]
+        ] or [certificate.together(each, number, named, [], source=str(root))]
     if not by_arm:
-        found.damage.append(f"{root}: no valid run{f' of {arm}' if arm else ''} has a capture that can be read")
+        found.damage.append(f"{root}: no valid run{f' of {named}' if named else ''} has a capture that can be read")
 
 
 def _together(arm: str, outcomes: Sequence[tuple[RunFile, Outcome]]) -> Outcome:
