@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from txop.air.report import AirReport
+from txop.archive.layout import Layout
 from txop.board import exports
 from txop.board.boards import Placed
 from txop.board.certificate_file import read_certificates
@@ -57,7 +58,7 @@ def placed(campaign: Path, lines=LINES) -> Placed:
         "task": [{"task": "a", "state": "s"}],
         "certificate": [{"product": "gateway", "certified": lines}],
     }
-    return Placed(Board.model_validate(board), "b", campaign.parent, archive=campaign)
+    return Placed(Board.model_validate(board), "b", campaign.parent, archive=Layout(campaign))
 
 
 def test_every_run_of_an_archive_is_evidence(campaign, scene):

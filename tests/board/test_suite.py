@@ -11,6 +11,7 @@ import pytest
 
 from guests_here import built_chips, built_image, rebuilt_driver
 from txop.air import analyze
+from txop.archive.layout import Layout
 from txop.board.boards import Placed, find, read
 from txop.board.model import Board, CaptureEvidence, FaultEvidence, NoEvidence, RunEvidence
 from txop.board.weigh import weigh
@@ -63,7 +64,7 @@ def test_a_row_may_speak_of_another_arm_and_may_say_why_nothing_tells(tmp_path):
         {"task": "d", "state": "s", "claims": "works", "evidence": [{"kind": "none", "because": "it is silicon"}]},
     ]
     made = {"format": "txop-board", "version": 1, "title": "t", "arm": "vanilla", "task": rows}
-    board = Placed(Board.model_validate(made), "b", tmp_path, archive=tmp_path / "campaign")
+    board = Placed(Board.model_validate(made), "b", tmp_path, archive=Layout(tmp_path / "campaign"))
     judged = weigh(board, [], analyze)
     vendor, default, nobody, silicon = (row.outcomes for row in judged.rows)
     assert [each.sentence.split(":")[0] for each in vendor] == ["vendor"]
@@ -91,8 +92,7 @@ def test_a_guest_gives_evidence_of_several_rows(tmp_path, txop):
     done = txop("run", "plan.toml", "-o", "campaign", "--no-report", cwd=tmp_path, timeout=900)
     assert done.returncode in (0, 1), done.stderr
     said = txop(
-        *("board", str(tmp_path / "campaign"), "--board", str(BOARD), "--evidence", str(tmp_path / "campaign")),
-        "--json",
+        *("board", str(tmp_path / "campaign"), "--board", str(BOARD), "--json"),
     )
     rows = {row["line"]: row for row in json.loads(said.stdout)["tasks"]}
     assert {line: rows[line]["standing"] for line in (62, 63, 69, 70)} == {

@@ -66,7 +66,7 @@ class Archive:
             return SeriesFile()
 
 
-def read_archive(root: Path) -> Archive:
+def read_archive(root: Path | Layout) -> Archive:
     """Read an archive.
 
     Raises:
@@ -79,8 +79,8 @@ class ArchiveReader:
     """Reads an archive as it grows: plan and runs that were read are not read again, of the journal only what was
     appended. A ``run.json`` is written once; one that is changed in its folder later is not noticed."""
 
-    def __init__(self, root: Path) -> None:
-        self.layout = Layout(root)
+    def __init__(self, root: Path | Layout) -> None:
+        self.layout = root if isinstance(root, Layout) else Layout(root)
         self._plan: Plan | None = None
         self._plan_state: tuple[FileState, FileState] | None = None
         self._journal = JournalReader(self.layout.journal)

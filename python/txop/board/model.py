@@ -68,11 +68,15 @@ class CaptureEvidence(_Table):
     """What is looked for; default: the check of the task."""
 
 
+HERE = "."
+"""The archive that was named in place of a board, else the folder of the board."""
+
+
 class RunEvidence(_Table):
     """A figure of the runs of an archive."""
 
     kind: Literal["runs"]
-    archive: Given
+    archive: Given = HERE
     arm: Given
     test: Given
     metric: Given
@@ -90,7 +94,7 @@ class FaultEvidence(_Table):
     """The kernel logs of the runs of an archive."""
 
     kind: Literal["faults"]
-    archive: Given
+    archive: Given = HERE
     arm: Given
     fault: Name
     """The task is open where a run has it; it works where none of the runs whose log was read does."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from txop.archive.layout import Layout
 from txop.archive.reader import read_archive
 from txop.archive.run_file import RunFile
 from txop.board import certificate
@@ -67,7 +68,7 @@ def weigh(
         UserError: the archive cannot be read.
     """
     board = placed.board
-    evidences = Evidences(folder or placed.folder, analyze)
+    evidences = Evidences(folder or placed.folder, analyze, placed.archive)
     device = station or board.station
     asked = list(dict.fromkeys(task.check for task in board.task if task.check is not None))
     found = _Found()
@@ -110,7 +111,7 @@ class _OfArm:
 
 
 def _of_archive(
-    root: Path,
+    layout: Layout,
     board: Board,
     asked: Sequence[CheckName],
     evidences: Evidences,
@@ -118,7 +119,7 @@ def _of_archive(
     arms: Set[str],
     found: _Found,
 ) -> None:
-    archive = read_archive(root)
+    archive, root = read_archive(layout), layout.root
     found.damage += archive.damage
     if not asked and not board.certificate:
         return
@@ -144,14 +145,16 @@ def _of_archive(
         evidences.forget(path)
     for name, answers in by_arm.items():
         for check, outcomes in answers.checks.items():
-            found.add(check, replace(_together(name, outcomes), source=str(root)), name)
+            found.add(check, replace(_together(name, outcomes), source=layout.named), name)
     for number, each in enumerate(board.certificate):
         found.certificates += [
-            certificate.together(each, number, name, answers.certificates[number], source=str(root))
+            certificate.together(each, number, name, answers.certificates[number], source=layout.named)
             for name, answers in by_arm.items()
-        ] or [certificate.together(each, number, named, [], source=str(root))]
+        ] or [certificate.together(each, number, named, [], source=layout.named)]
     if not by_arm:
-        found.damage.append(f"{root}: no valid run{f' of {named}' if named else ''} has a capture that can be read")
+        found.damage.append(
+            f"{layout.named}: no valid run{f' of {named}' if named else ''} has a capture that can be read"
+        )
 
 
 def _together(arm: str, outcomes: Sequence[tuple[RunFile, Outcome]]) -> Outcome:
