@@ -1,4 +1,4 @@
-"""Measures opening, comparing and reporting archives of many runs: `.venv/bin/python bench/archive.py --help`.
+"""Measures opening, comparing, reporting and watching large archives: `.venv/bin/python bench/archive.py --help`.
 
 An archive of so many runs is made by rule: five arms and two tests in blocks, thirty figures and two series a run, as a
 campaign leaves them. Each command runs `--repeats` times; printed are wall time, processor time and the largest
@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import statistics
 import sys
 import tempfile
@@ -17,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.archive.layout import Layout
+from txop.archive.reader import ArchiveReader
+from txop.campaign.progress import look
 from txop.core.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -122,6 +125,31 @@ def measured(command: list[str]) -> Sample:
     return Sample(time.monotonic() - begun, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
+def looks(root: Path, repeats: int) -> list[Sample]:
+    """Looks of `txop watch`, each after one more run has ended; made in this process, as its polls are."""
+    layout = Layout(root)
+    lines = layout.journal.read_text().splitlines(keepends=True)
+    ends = [number for number, line in enumerate(lines) if "run-finished" in line][-repeats:]
+    aside = root.with_name(f"{root.name}-aside")
+    aside.mkdir()
+    names = [json.loads(lines[number])["run"] for number in ends]
+    for name in names:
+        layout.run(name).rename(aside / name)
+    layout.journal.write_text("".join(lines[: ends[0]]))
+    reader, samples = ArchiveReader(root), []
+    look(reader)
+    for number, name, after in zip(ends, names, [*ends[1:], len(lines)], strict=True):
+        (aside / name).rename(layout.run(name))
+        with layout.journal.open("a") as journal:
+            journal.writelines(lines[number:after])
+        begun, spent = time.monotonic(), time.process_time()
+        look(reader)
+        rss_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        samples.append(Sample(time.monotonic() - begun, time.process_time() - spent, rss_mb))
+    aside.rmdir()
+    return samples
+
+
 def main() -> None:
     """Make the archives, run the commands, print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -142,6 +170,8 @@ def main() -> None:
                 samples = [measured([str(options.program), *arguments]) for _ in range(options.repeats)]
                 rows.append((runs, name, samples))
                 _print(rows[-1], as_json=options.json)
+            rows.append((runs, "watch", looks(root, options.repeats)))
+            _print(rows[-1], as_json=options.json)
 
 
 def _print(row: tuple[int, str, list[Sample]], *, as_json: bool) -> None:
@@ -151,7 +181,7 @@ def _print(row: tuple[int, str, list[Sample]], *, as_json: bool) -> None:
         print(json.dumps({"runs": runs, "command": name, **columns}))
         return
     shown = "  ".join(
-        f"{key} {statistics.median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
+        f"{key} {statistics.median(values):.3g} ({min(values):.3g} to {max(values):.3g})"
         for key, values in columns.items()
     )
     print(f"{runs:6d} runs, {name:8s} {shown}  n = {len(samples)}", flush=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from txop.air.report import AirReport
+from txop.archive.layout import Layout
 from txop.board import exports
 from txop.board.boards import Placed, find, read, shipped
 from txop.board.certificate import check as check_certificate
@@ -360,9 +361,9 @@ def test_the_board_of_an_archive_and_of_a_plan(tmp_path):
     (tmp_path / "board.toml").write_text(text)
     (tmp_path / "campaign" / "board.toml").write_text(text)
     assert find(str(plan)).archive is None
-    assert find(str(tmp_path / "campaign")).archive == tmp_path / "campaign"
+    assert find(str(tmp_path / "campaign")).archive.root == tmp_path / "campaign"
     named = find(str(tmp_path / "campaign"), Path("rtl8xxxu-gardena"))
-    assert (len(named.board.task), named.archive) == (19, tmp_path / "campaign")
+    assert (len(named.board.task), named.archive.root) == (19, tmp_path / "campaign")
     with pytest.raises(UserError, match="no such board"):
         find("rtl8xxxu-gardens")
     with pytest.raises(UserError, match="neither"):
@@ -375,7 +376,7 @@ def test_captures_of_a_campaign_arm_by_arm(tmp_path, scene):
     board = Board.model_validate(
         {**HEAD, "task": [{"task": "a", "state": "s", "claims": "works", "check": "block-ack-complete"}]}
     )
-    placed = Placed(board, "b", tmp_path, archive=tmp_path / "campaign")
+    placed = Placed(board, "b", tmp_path, archive=Layout(tmp_path / "campaign"))
     good, late = scene("healthy"), scene("late-block-ack")
     judged = weigh(placed, [], lambda name: late if "vanilla" in name else good)
     (row,) = judged.rows

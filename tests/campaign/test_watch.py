@@ -13,8 +13,10 @@ import time
 import pytest
 
 from txop.archive.layout import ArchiveLock, lock_is_held
+from txop.archive.reader import ArchiveReader, read_archive
 from txop.campaign.engine import Campaign
 from txop.campaign.progress import look
+from txop.core.errors import UserError
 
 from .conftest import Noted
 
@@ -23,6 +25,7 @@ import asyncio, sys
 from pathlib import Path
 sys.path[:0] = [{tests!r}]
 from campaign.conftest import Bench, FakeTestbed, PLAN, Noted
+from txop.archive.reader import ArchiveReader
 from txop.campaign.engine import Campaign
 bench = Bench(Path({root!r}), PLAN.replace("duration_s = 0.001", "duration_s = 1.0"))
 asyncio.run(Campaign(bench.layout, bench.plan, FakeTestbed(lambda run: None), Noted([])).go())
@@ -55,7 +58,7 @@ def test_each_moment_of_a_campaign(bench):
     class Watching(Noted):
         def phase(self, words, seconds):
             if words == "measure":
-                _, now = look(bench.layout.root)
+                _, now = look(ArchiveReader(bench.layout.root))
                 seen.append(now)
 
     asyncio.run(Campaign(bench.layout, bench.plan, bench.testbed, Watching([])).go())
@@ -71,10 +74,85 @@ def test_each_moment_of_a_campaign(bench):
     assert all(now.seconds_to_come is not None and now.seconds_to_come >= 0 for now in seen)
 
 
+def test_each_look_opens_what_is_new(bench):
+    """Over the looks of a campaign, every run.json is opened once, the journal only when it has grown."""
+    root = str(bench.layout.root)
+    reader = ArchiveReader(bench.layout.root)
+    opened: list[str] = []
+    looking = False
+
+    def note(event, arguments):
+        if looking and event == "open" and str(arguments[0]).startswith(root) and os.path.exists(arguments[0]):  # noqa: PTH110
+            opened.append(os.path.relpath(str(arguments[0]), root))
+
+    sys.addaudithook(note)
+    each: list[list[str]] = []
+
+    def seen():
+        nonlocal looking
+        opened.clear()
+        looking = True
+        archive, now = look(reader)
+        looking = False
+        each.append(list(opened))
+        fresh = read_archive(bench.layout.root)
+        assert (archive.plan, archive.events, archive.runs) == (fresh.plan, fresh.events, fresh.runs)
+        assert archive.damage == fresh.damage
+        return now
+
+    class Watching(Noted):
+        def phase(self, words, seconds):
+            if words == "measure":
+                seen()
+                seen()
+
+    asyncio.run(Campaign(bench.layout, bench.plan, bench.testbed, Watching([])).go())
+    assert seen().doing == "finished"
+    assert seen().valid == 12
+    names = [name for looked in each for name in looked]
+    runs = sorted(name for name in names if name.startswith("runs/"))
+    assert runs == sorted(f"runs/{run.run}/run.json" for run in read_archive(bench.layout.root).runs)
+    assert names.count("plan.toml") == 1
+    assert [looked.count("journal.jsonl") for looked in each] == [1, 0] * 13
+    assert all(looked == [] for looked in each[1::2]), "nothing had changed"
+
+
+def test_what_was_replaced_is_read_again(bench):
+    reader = ArchiveReader(bench.layout.root)
+    bench.go()
+    before = reader.read()
+    journal = bench.layout.journal
+    whole = journal.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:-1]) + lines[-1][:20])
+    assert reader.read().events == before.events[:-1]
+    assert "cut short after 20 bytes" in reader.read().damage[0]
+    with journal.open("ab") as end:
+        end.write(lines[-1][20:])
+    assert (reader.read().events, reader.read().damage) == (before.events, [])
+    journal.write_bytes(b"".join(lines[1:]) + b"\n" * len(lines[0]))
+    assert reader.read().events == before.events[1:], "another journal of the same size"
+    journal.write_bytes(whole)
+    run = bench.layout.run(before.runs[0].run)
+    text = (run / "run.json").read_text()
+    run.rename(run.with_name(f"{run.name}.interrupted-1"))
+    assert reader.read().runs == before.runs[1:]
+    run.mkdir()
+    (run / "run.json").write_text(text.replace('"valid"', '"weird"', 1))
+    assert "fields are wrong" in reader.read().damage[0]
+    assert reader.read().damage == read_archive(bench.layout.root).damage
+    (run / "run.json").write_text(text)
+    assert (reader.read().runs, reader.read().damage) == (before.runs, [])
+    plan = bench.layout.plan
+    plan.write_text(plan.read_text() + "# changed\n[[[")
+    with pytest.raises(UserError, match=r"plan\.toml"):
+        reader.read()
+
+
 def test_one_that_stopped_and_one_that_has_not_begun(bench, txop):
-    assert look(bench.layout.root)[1].doing == "not begun"
+    assert look(ArchiveReader(bench.layout.root))[1].doing == "not begun"
     bench.go(lambda run: "lost" if run == "002-old-tx" else None, answers=False)
-    _, now = look(bench.layout.root)
+    _, now = look(ArchiveReader(bench.layout.root))
     assert (now.doing, now.reason) == ("stopped", "dut does not answer any more")
     done = txop("watch", str(bench.layout.root))
     assert done.returncode == 4

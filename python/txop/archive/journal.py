@@ -11,14 +11,13 @@ import errno
 import json
 import os
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from txop.archive.regular import open_regular
+from txop.archive.regular import FileState, file_state, open_regular
 from txop.archive.text import storable
 
 JOURNAL_VERSION = 1
@@ -55,23 +54,63 @@ class JournalReading(BaseModel):
 
 def read_journal(path: Path) -> JournalReading:
     """Read a journal, also while it is written, also after a crash. :class:`OSError` when it cannot be opened."""
-    events: list[Event] = []
-    damage: list[str] = []
-    for number, line in enumerate(_lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            events.append(Event.model_validate_json(line))
-        except ValidationError:
-            cut = not line.endswith(b"\n")
-            damage.append(f"line {number}: {f'cut short after {len(line)} bytes' if cut else 'not an event'}")
-    return JournalReading(events=events, damage=damage)
+    return JournalReader(path).read()
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    with open_regular(path) as file:
-        while line := file.readline(_LONGEST_LINE):
-            yield line
+class JournalReader:
+    """Reads a journal as it grows: a line that was read is not read again, unless the file became another one."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._state: FileState | None = None
+        self._reading = JournalReading(events=[])
+        self._begin()
+
+    def read(self) -> JournalReading:
+        """Everything so far. :class:`OSError` when the file cannot be opened."""
+        state = file_state(self._path)  # before it is read: what is appended meanwhile is seen the next time
+        if state != self._state:
+            self._reading = self._grown()
+            self._state = state
+        return self._reading
+
+    def _begin(self) -> None:
+        self._events: list[Event] = []
+        self._damage: list[str] = []
+        self._lines = 0
+        self._offset = 0
+        """Where the first line begins that has no end yet."""
+        self._last = b""
+        """The line before it."""
+
+    def _grown(self) -> JournalReading:
+        with open_regular(self._path) as file:
+            file.seek(self._offset - len(self._last))
+            if file.read(len(self._last)) != self._last:
+                self._begin()
+                file.seek(0)
+            while line := file.readline(_LONGEST_LINE):
+                if not line.endswith(b"\n") and len(line) < _LONGEST_LINE:
+                    event, sentence = _event(line, self._lines + 1)
+                    return JournalReading(events=[*self._events, *event], damage=[*self._damage, *sentence])
+                self._lines += 1
+                self._offset += len(line)
+                self._last = line
+                event, sentence = _event(line, self._lines)
+                self._events += event
+                self._damage += sentence
+        return JournalReading(events=self._events, damage=self._damage)
+
+
+def _event(line: bytes, number: int) -> tuple[list[Event], list[str]]:
+    """The event of a line, or what is wrong with it; neither of an empty line."""
+    if not line.strip():
+        return [], []
+    try:
+        return [Event.model_validate_json(line)], []
+    except ValidationError:
+        cut = not line.endswith(b"\n")
+        return [], [f"line {number}: {f'cut short after {len(line)} bytes' if cut else 'not an event'}"]
 
 
 class JournalWriter:

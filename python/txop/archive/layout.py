@@ -20,6 +20,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,19 +30,23 @@ from txop.core.whole_file import whole_file
 
 ARCHIVE_VERSION = 1
 
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:/")
+
 
 class ArchiveError(UserError):
     """An archive cannot be used as asked."""
 
-    def __init__(self, what: str, *, where: Path, what_to_do: str | None = None) -> None:
+    def __init__(self, what: str, *, where: Path | str, what_to_do: str | None = None) -> None:
         super().__init__(what, where=str(where), what_to_do=what_to_do)
 
 
 class Layout:
     """The paths of one archive."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, named: str | None = None) -> None:
+        """``named`` is what the archive is called where its files are a copy; default: ``root``."""
         self.root = root
+        self.named = named or str(root)
         self.identity = root / "archive.json"
         self.plan = root / "plan.toml"
         self.journal = root / "journal.jsonl"
@@ -105,6 +110,12 @@ class Layout:
 
     def check(self) -> None:
         """Raise :class:`ArchiveError` unless this is an archive that this txop can read."""
+        if _ADDRESS.match(str(self.root)) and not self.root.exists():  # of "://" a Path keeps one stroke
+            raise ArchiveError(
+                "is an address, and this reads archives in folders",
+                where=self.root,
+                what_to_do="copy it to a folder; txop compare, report and board read addresses",
+            )
         identity = self.facts()
         version = identity.get("version") if identity.get("format") == "txop-archive" else None
         if not isinstance(version, int):

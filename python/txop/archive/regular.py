@@ -11,6 +11,16 @@ from typing import BinaryIO
 _CHUNK_BYTES = 1 << 16
 
 
+FileState = tuple[int, int, int, int]
+"""What changes when a file is written or replaced: device, inode, size, and time of the last change in ns."""
+
+
+def file_state(path: Path | str) -> FileState:
+    """The state of a file, which is not opened. Raises :class:`OSError`."""
+    found = os.stat(path)  # noqa: PTH116 - a path for each of thousands is slow
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def open_regular(path: Path) -> BinaryIO:
     """An ordinary file, for reading. Raises :class:`OSError`, also for what is not an ordinary file."""
     handle = _open(path)

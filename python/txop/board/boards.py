@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from txop.archive.layout import Layout
 from txop.archive.regular import read_regular
 from txop.board.model import Board
 from txop.core.errors import UserError
@@ -29,7 +30,7 @@ class Placed:
     name: str
     folder: Path | None
     """The folder that its evidence is in; ``None``: the board has none in files."""
-    archive: Path | None = None
+    archive: Layout | None = None
     """The archive that was named in its place."""
 
 
@@ -59,7 +60,7 @@ def find(word: str, given: Path | None = None) -> Placed:
     if path.is_dir():
         if not (path / "archive.json").exists():
             raise UserError("neither a board nor an archive", where=word, what_to_do="name a file or an archive")
-        return _beside(given or path / BESIDE, word, archive=path)
+        return of_archive(Layout(path), given)
     if not path.exists():
         close = nearest(word, known)
         to_do = f'did you mean "{close}"?' if close else f"choose from {', '.join(known)}, or name a file"
@@ -78,7 +79,12 @@ def read(path: Path) -> Board:
     return _parsed(_text(path), str(path))
 
 
-def _beside(board: Path, word: str, archive: Path | None) -> Placed:
+def of_archive(layout: Layout, given: Path | None) -> Placed:
+    """The board of an archive: ``given`` (a file, or a name), else the one in its folder. Raises :class:`UserError`."""
+    return _beside(given or layout.root / BESIDE, layout.named, archive=layout)
+
+
+def _beside(board: Path, word: str, archive: Layout | None) -> Placed:
     if not board.exists() and str(board) in shipped():
         return replace(find(str(board)), archive=archive)
     if not board.exists():

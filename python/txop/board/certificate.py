@@ -1,16 +1,30 @@
-"""A certificate beside the capability audit of a capture: what of it the device claims, and what frames show."""
+"""A certificate beside the capability audit of captures: what of it the device claims, and what frames show."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from txop.air.model import CapabilityAudit, CapabilityRow
 from txop.air.report import AirReport
 from txop.board.checks import busiest
 from txop.board.judge import CertifiedLine, CheckedCertificate
 from txop.board.model import Certificate
+from txop.present.format import plural
 
+UNTOLD = "can't be told"
+DISAGREE = "runs disagree"
+_BECAUSE = "can't be told here, because "
+_STRONGEST = (
+    "shown",
+    "used, not claimed",
+    "claimed, not seen used",
+    "claimed, use can't be told",
+    "not claimed",
+)
+"""Answers, the one that shows most first: of several runs, one that uses a capability is enough to show it."""
+_NOT_CLAIMED = ("used, not claimed", "not claimed")
 _ROLES = {"STA": "station", "AP": "ap"}
 _OTHER_NAMES = {"STAUT Power Management": "Power Management"}
 """Lines of certificates that the audit calls otherwise."""
@@ -20,7 +34,7 @@ _STREAMS = re.compile(r"[1-8] Spatial Streams? (2\.4|5|6) GHz")
 
 def unchecked(certificate: Certificate, number: int) -> CheckedCertificate:
     """A certificate without a capture."""
-    lines = [CertifiedLine(text, "can't be told", "no capture was given") for text in certificate.certified]
+    lines = [_untold(text, "no capture was given") for text in certificate.certified]
     return CheckedCertificate(number, "", None, None, lines)
 
 
@@ -32,10 +46,59 @@ def check(
     audit = next((each for each in report.capabilities if each.address == chosen), None)
     if audit is None:
         because = f"the capture has no capabilities of {chosen}" if chosen else "no station in it exchanges data"
-        lines = [CertifiedLine(text, "can't be told", because) for text in certificate.certified]
+        lines = [_untold(text, because) for text in certificate.certified]
     else:
         lines = [_line(text, audit) for text in certificate.certified]
     return CheckedCertificate(number, source, chosen, report.origin, lines)
+
+
+def together(
+    certificate: Certificate, number: int, arm: str, of_runs: Sequence[tuple[str, CheckedCertificate]], *, source: str
+) -> CheckedCertificate:
+    """The certificate beside the captures of all runs of an arm.
+
+    Args:
+        certificate: What is certified.
+        number: Its place on the board.
+        arm: The arm.
+        of_runs: The name of each run that has a capture, and the certificate beside that capture.
+        source: The archive.
+    """
+    stations = {checked.station for _, checked in of_runs}
+    origins = sorted({checked.origin for _, checked in of_runs if checked.origin is not None})
+    lines = [
+        _of_runs(text, [(run, checked.lines[place]) for run, checked in of_runs], arm)
+        for place, text in enumerate(certificate.certified)
+    ]
+    station = stations.pop() if len(stations) == 1 else None
+    return CheckedCertificate(number, source, station, ", ".join(origins) or None, lines, arm, len(of_runs))
+
+
+def _of_runs(text: str, found: Sequence[tuple[str, CertifiedLine]], arm: str) -> CertifiedLine:
+    if not found:
+        return _untold(text, f"no valid run{f' of {arm}' if arm else ''} has a capture that can be read")
+    telling = [(run, line) for run, line in found if line.answer != UNTOLD]
+    if not telling:
+        run, line = found[0]
+        because = line.sentence.removeprefix(_BECAUSE)
+        return replace(_untold(text, f"none of {plural(len(found), 'capture')} tells; {run}: {because}"), n=0, run=run)
+    answers = {line.answer for _, line in telling}
+    claimed = {line.answer not in _NOT_CLAIMED for _, line in telling}
+    best = min(answers, key=_STRONGEST.index)
+    run, line = next((run, line) for run, line in telling if line.answer == best)
+    alike = sum(each.answer == best for _, each in telling)
+    text_of = f"{best} in {alike} of {plural(len(telling), 'run')} that {'tells' if len(telling) == 1 else 'tell'}"
+    if len(telling) < len(found):
+        text_of += f" ({len(found) - len(telling)} do not)"
+    sentence = f"{text_of}; {run}: {line.sentence}"
+    if len(claimed) > 1:
+        best, odd = DISAGREE, next((run, each) for run, each in telling if each.answer in _NOT_CLAIMED)
+        sentence += f"; {odd[0]}: {odd[1].sentence}"
+    return CertifiedLine(text, best, sentence, len(telling), run)
+
+
+def _untold(text: str, because: str) -> CertifiedLine:
+    return CertifiedLine(text, UNTOLD, f"{_BECAUSE}{because}")
 
 
 def _line(text: str, audit: CapabilityAudit) -> CertifiedLine:
@@ -52,14 +115,14 @@ def _line(text: str, audit: CapabilityAudit) -> CertifiedLine:
     else:
         row = _row(audit.rows, wanted)
     if row is None:
-        return CertifiedLine(text, "can't be told", "the capability audit has no such row")
+        return _untold(text, "no element of a frame and no way of sending one shows it")
     return _answer(text, row)
 
 
 def _amendments(text: str, wanted: str, audit: CapabilityAudit) -> CertifiedLine:
     row = next((row for row in audit.rows if _AMENDMENTS.fullmatch(row.capability)), None)
     if row is None:
-        return CertifiedLine(text, "can't be told", "neither its rates nor its elements were captured")
+        return _untold(text, "neither its rates nor its elements were captured")
     missing = sorted(set(wanted.split("/")) - set(row.capability.split("/")))
     if missing and row.claimed != "not_available":
         return CertifiedLine(text, "not claimed", f"{row.capability} is claimed, {', '.join(missing)} is not", row.seen)
@@ -77,7 +140,9 @@ def _answer(text: str, row: CapabilityRow) -> CertifiedLine:
     elif row.claimed == "no":
         answer = "used, not claimed" if used else "not claimed"
     else:
-        answer = "shown" if used else "can't be told"
+        if not used:
+            return replace(_untold(text, (detail or "the capture has no detail") + note), n=row.seen)
+        answer = "shown"
     return CertifiedLine(text, answer, (detail or "no detail") + note, row.seen)
 
 

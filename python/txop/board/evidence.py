@@ -10,16 +10,19 @@ from pathlib import Path
 
 from txop.air.report import AirReport
 from txop.archive.counting import counting, figure_value
+from txop.archive.layout import Layout
 from txop.archive.reader import Archive, read_archive
 from txop.archive.regular import read_regular
 from txop.archive.run_file import RunFile
 from txop.board import checks
 from txop.board.model import (
+    HERE,
     CaptureEvidence,
     CheckName,
     Evidence,
     FaultEvidence,
     LogEvidence,
+    NoEvidence,
     RunEvidence,
     TextEvidence,
 )
@@ -42,16 +45,22 @@ Analyze = Callable[[str], AirReport]
 class Evidences:
     """Everything that a board may name; each file is read once."""
 
-    def __init__(self, folder: Path | None, analyze: Analyze) -> None:
-        """``folder`` has the files; ``None``: there are none."""
+    def __init__(self, folder: Path | None, analyze: Analyze, archive: Layout | None = None) -> None:
+        """``folder`` has the files; ``None``: there are none. ``archive`` is what :data:`~txop.board.model.HERE` stands
+        for, where one was named in place of a board."""
         self._folder = folder
+        self._named = archive
         self._analyze = analyze
         self._reports: dict[Path, AirReport | Outcome] = {}
         self._archives: dict[Path, Archive | Outcome] = {}
 
     def look_up(self, evidence: Evidence, check: CheckName | None, station: str | None) -> Outcome:
         """What ``evidence`` shows; ``check`` and ``station`` are those of its task and board."""
+        if isinstance(evidence, NoEvidence):
+            return untold(evidence.because)
         name = evidence.archive if isinstance(evidence, RunEvidence | FaultEvidence) else evidence.file
+        if self._named is not None and isinstance(evidence, RunEvidence | FaultEvidence) and name == HERE:
+            return replace(self._of_runs(self._named, evidence), source=self._named.named)
         path = self._inside(name)
         if isinstance(path, Outcome):
             return path
@@ -62,14 +71,16 @@ class Evidences:
         elif isinstance(evidence, CaptureEvidence):
             found = self._capture(path, evidence.check or check, evidence.station or station)
         else:
-            archive = self._archive(path)
-            if isinstance(archive, Outcome):
-                found = archive
-            elif isinstance(evidence, RunEvidence):
-                found = _runs(archive, evidence)
-            else:
-                found = faults(archive, evidence.arm, evidence.fault)
+            found = self._of_runs(Layout(path), evidence)
         return replace(found, source=name)
+
+    def _of_runs(self, layout: Layout, evidence: RunEvidence | FaultEvidence) -> Outcome:
+        archive = self._archive(layout)
+        if isinstance(archive, Outcome):
+            return archive
+        if isinstance(evidence, RunEvidence):
+            return _runs(archive, evidence)
+        return faults(archive, evidence.arm, evidence.fault)
 
     def _inside(self, name: str) -> Path | Outcome:
         """The file of that name, which lies in the board's folder or below it."""
@@ -110,10 +121,11 @@ class Evidences:
         except (OSError, ValueError, FormatError, UserError) as error:
             return Outcome("not there", f"it cannot be read: {_reason(error)}")
 
-    def _archive(self, path: Path) -> Archive | Outcome:
+    def _archive(self, layout: Layout) -> Archive | Outcome:
+        path = layout.root
         if path not in self._archives:
             try:
-                self._archives[path] = read_archive(path)
+                self._archives[path] = read_archive(layout)
             except (OSError, UserError) as error:
                 self._archives[path] = Outcome("not there", f"it cannot be read: {_reason(error)}")
         return self._archives[path]

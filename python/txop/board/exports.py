@@ -80,7 +80,7 @@ def markdown_lines(judged: Judged) -> Iterator[str]:
         yield ""
     for checked in judged.certificates:
         certificate = board.certificate[checked.number]
-        yield f"## Certificate: {markdown.escaped(certificate_title(certificate))}"
+        yield f"## Certificate: {markdown.escaped(certificate_title(certificate, checked))}"
         yield ""
         rows = [(line.text, line.answer, line.sentence) for line in checked.lines]
         yield from _markdown_table(("Certified", "Capture", "Because"), rows)
@@ -108,7 +108,7 @@ def dokuwiki_lines(judged: Judged) -> Iterator[str]:
         yield ""
     for checked in judged.certificates:
         certificate = board.certificate[checked.number]
-        yield f"==== {dokuwiki.heading('Certificate: ' + certificate_title(certificate))} ===="
+        yield f"==== {dokuwiki.heading('Certificate: ' + certificate_title(certificate, checked))} ===="
         yield dokuwiki.table_row(("Certified", "Capture", "Because"), head=True)
         for line in checked.lines:
             yield dokuwiki.table_row([dokuwiki.cell(text) for text in (line.text, line.answer, line.sentence)])

@@ -47,9 +47,13 @@ class CertifiedLine:
 
     text: str
     answer: str
-    """``shown``, ``claimed, not seen used``, ``not claimed``, ``can't be told``."""
+    """``shown``, ``claimed, not seen used``, ``claimed, use can't be told``, ``used, not claimed``, ``not claimed``,
+    ``runs disagree``, ``can't be told``."""
     sentence: str
     n: int | None = None
+    """Frames; of an archive, runs whose capture tells."""
+    run: str | None = None
+    """Of an archive, the run that the sentence quotes."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,15 @@ class CheckedCertificate:
     number: int
     """Place on the board, from 0."""
     source: str
-    """The capture; empty: none was given, and nothing is checked."""
+    """The capture or archive; empty: none was given, and nothing is checked."""
     station: str | None
+    """``None``: none, or another one in some run."""
     origin: str | None
     lines: Sequence[CertifiedLine]
+    arm: str = ""
+    """Of an archive, the arm whose runs are looked at."""
+    runs: int | None = None
+    """Of an archive, how many of its runs have a capture that was read."""
 
 
 @dataclass(frozen=True)

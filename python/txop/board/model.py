@@ -68,11 +68,15 @@ class CaptureEvidence(_Table):
     """What is looked for; default: the check of the task."""
 
 
+HERE = "."
+"""The archive that was named in place of a board, else the folder of the board."""
+
+
 class RunEvidence(_Table):
     """A figure of the runs of an archive."""
 
     kind: Literal["runs"]
-    archive: Given
+    archive: Given = HERE
     arm: Given
     test: Given
     metric: Given
@@ -90,14 +94,22 @@ class FaultEvidence(_Table):
     """The kernel logs of the runs of an archive."""
 
     kind: Literal["faults"]
-    archive: Given
+    archive: Given = HERE
     arm: Given
     fault: Name
     """The task is open where a run has it; it works where none of the runs whose log was read does."""
 
 
+class NoEvidence(_Table):
+    """That this board can have no evidence of the row, and why."""
+
+    kind: Literal["none"]
+    because: Given
+
+
 Evidence = Annotated[
-    LogEvidence | TextEvidence | CaptureEvidence | RunEvidence | FaultEvidence, Field(discriminator="kind")
+    LogEvidence | TextEvidence | CaptureEvidence | RunEvidence | FaultEvidence | NoEvidence,
+    Field(discriminator="kind"),
 ]
 
 
@@ -119,6 +131,8 @@ class Task(_Table):
     """Where the row stands in the board's source."""
     check: CheckName | None = None
     """The check that a capture is put to."""
+    arm: Text = ""
+    """The arm of an archive whose captures are put to the check; empty: the board's."""
     evidence: Annotated[list[Evidence], Field(max_length=100)] = []
 
 

@@ -95,10 +95,10 @@ def optional_words(row: Row) -> str:
     return ("y" if row.task.optional else "n") + (f" ({row.task.optional_note})" if row.task.optional_note else "")
 
 
-def certificate_title(certificate: Certificate) -> str:
-    """A certificate's device, vendor and date."""
+def certificate_title(certificate: Certificate, checked: CheckedCertificate) -> str:
+    """A certificate's device, vendor and date, and of which arm the runs are that it is checked against."""
     more = ", ".join(part for part in (certificate.vendor, certificate.date) if part)
-    return certificate.product + (f" ({more})" if more else "")
+    return certificate.product + (f" ({more})" if more else "") + (f": runs of {checked.arm}" if checked.arm else "")
 
 
 def certificate_note(certificate: Certificate, checked: CheckedCertificate) -> str:
@@ -106,8 +106,14 @@ def certificate_note(certificate: Certificate, checked: CheckedCertificate) -> s
     of = ", ".join(part for part in (certificate.hardware, certificate.driver) if part not in ("", "?"))
     told = f"The certificate is of {of}. " if of else ""
     if not checked.source:
-        return told + "No capture was given to check it against: --capture FILE."
-    return f"{told}Checked against {checked.station or 'no station'} in {checked.source} ({checked.origin})."
+        return told + "No capture was given to check it against: --capture FILE, or an archive in place of a board."
+    if checked.runs is None:
+        return f"{told}Checked against {checked.station or 'no station'} in {checked.source} ({checked.origin})."
+    of_arm = f" of {checked.arm}" if checked.arm else ""
+    if not checked.runs:
+        return f"{told}No valid run{of_arm} in {checked.source} has a capture that can be read."
+    what = f"the captures of {plural(checked.runs, 'run')}{of_arm} in {checked.source} ({checked.origin})"
+    return f"{told}Checked against {checked.station or 'the station with most data of each run'} in {what}."
 
 
 def _row(row: Row) -> Sequence[Cell]:
@@ -126,7 +132,7 @@ def _row(row: Row) -> Sequence[Cell]:
 def _certificate(board: Board, checked: CheckedCertificate, number: int) -> Section:
     certificate = board.certificate[checked.number]
     note = certificate_note(certificate, checked)
-    title = f"Certificate: {certificate_title(certificate)}"
+    title = f"Certificate: {certificate_title(certificate, checked)}"
     name = f"certificate-{number}"
     if not checked.source:
         return Section(name, number, title, [Lines(certificate.certified, "Certified")], (note,))
@@ -141,4 +147,4 @@ def _certificate(board: Board, checked: CheckedCertificate, number: int) -> Sect
 def _certified_tone(answer: str) -> Tone:
     if answer == "shown":
         return "good"
-    return "bad" if answer in ("not claimed", "used, not claimed") else "dim"
+    return "bad" if answer in ("not claimed", "used, not claimed", "runs disagree") else "dim"

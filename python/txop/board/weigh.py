@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from txop.archive.layout import Layout
 from txop.archive.reader import read_archive
 from txop.archive.run_file import RunFile
 from txop.board import certificate
 from txop.board.boards import Placed
 from txop.board.evidence import Analyze, Evidences, checked
 from txop.board.judge import CheckedCertificate, Judged, judge
-from txop.board.model import CheckName, Task
-from txop.board.outcome import Outcome
+from txop.board.model import Board, CheckName, Task
+from txop.board.outcome import Outcome, untold
 from txop.present.format import plural
 
 CAPTURES = ("air.pcapng", "air.pcap")
@@ -24,12 +25,23 @@ CAPTURES = ("air.pcapng", "air.pcap")
 class _Found:
     """What captures say, by the check."""
 
-    outcomes: dict[CheckName, list[Outcome]] = field(default_factory=dict)
+    outcomes: dict[CheckName, list[tuple[str, Outcome]]] = field(default_factory=dict)
+    """With the arm, of an archive."""
     certificates: list[CheckedCertificate] = field(default_factory=list)
     damage: list[str] = field(default_factory=list)
 
-    def add(self, check: CheckName, outcome: Outcome) -> None:
-        self.outcomes.setdefault(check, []).append(outcome)
+    def add(self, check: CheckName, outcome: Outcome, arm: str = "") -> None:
+        self.outcomes.setdefault(check, []).append((arm, outcome))
+
+    def of(self, task: Task, arm: str) -> Iterator[Outcome]:
+        """What captures say of a task: of an archive, those of ``arm`` (empty: of every one)."""
+        if task.check is None:
+            return
+        found = self.outcomes.get(task.check, [])
+        mine = [outcome for of, outcome in found if not of or of == arm or not arm]
+        yield from mine
+        if arm and found and not mine:
+            yield untold(f"no capture of a valid run of {arm} was put to the check")
 
 
 def weigh(
@@ -49,14 +61,14 @@ def weigh(
             ``txop air --json``.
         analyze: Makes the report of a capture.
         station: The device in all of them; default: the board's, else the station with most data.
-        arm: The arm whose runs count; default: the board's, else every arm.
+        arm: The arm whose runs count; default: that of the task, the board's, else every arm.
         folder: Where the evidence is that the board names; default: beside the board.
 
     Raises:
         UserError: the archive cannot be read.
     """
     board = placed.board
-    evidences = Evidences(folder or placed.folder, analyze)
+    evidences = Evidences(folder or placed.folder, analyze, placed.archive)
     device = station or board.station
     asked = list(dict.fromkeys(task.check for task in board.task if task.check is not None))
     found = _Found()
@@ -75,12 +87,13 @@ def weigh(
             certificate.check(each, number, report, device, str(path)) for number, each in enumerate(board.certificate)
         ]
     if placed.archive is not None:
-        _of_archive(placed.archive, asked, evidences, device, arm or board.arm, found)
+        arms = {arm} if arm else {board.arm, *(task.arm for task in board.task)} if board.arm else set()
+        _of_archive(placed.archive, board, asked, evidences, device, arms, found)
 
     def look_up(task: Task) -> Iterator[Outcome]:
         for evidence in task.evidence:
             yield evidences.look_up(evidence, task.check, device)
-        yield from found.outcomes.get(task.check, []) if task.check is not None else []
+        yield from found.of(task, task.arm or arm or board.arm)
 
     rows = judge(board, lambda task: list(look_up(task)))
     certificates = found.certificates or [
@@ -89,29 +102,59 @@ def weigh(
     return Judged(board, rows, certificates, found.damage)
 
 
+@dataclass
+class _OfArm:
+    """What the captures of the runs of one arm say."""
+
+    checks: dict[CheckName, list[tuple[RunFile, Outcome]]] = field(default_factory=dict)
+    certificates: dict[int, list[tuple[str, CheckedCertificate]]] = field(default_factory=dict)
+
+
 def _of_archive(
-    root: Path, asked: Sequence[CheckName], evidences: Evidences, device: str | None, arm: str, found: _Found
+    layout: Layout,
+    board: Board,
+    asked: Sequence[CheckName],
+    evidences: Evidences,
+    device: str | None,
+    arms: Set[str],
+    found: _Found,
 ) -> None:
-    archive = read_archive(root)
+    archive, root = read_archive(layout), layout.root
     found.damage += archive.damage
-    runs = [run for run in archive.runs if run.state == "valid" and (not arm or run.arm == arm)]
-    by_arm: dict[str, dict[CheckName, list[tuple[RunFile, Outcome]]]] = {}
+    if not asked and not board.certificate:
+        return
+    runs = [run for run in archive.runs if run.state == "valid" and (not arms or run.arm in arms)]
+    by_arm: dict[str, _OfArm] = {}
+    named = ", ".join(sorted(arms - {""}))
     for run in runs:
         path = next((p for p in (archive.layout.run(run.run) / name for name in CAPTURES) if p.is_file()), None)
-        if path is None or not asked:
+        if path is None:
             continue
         report = evidences.report(path)
         if isinstance(report, Outcome):
             found.damage.append(f"{path.relative_to(root)}: {report.sentence}")
             continue
+        if report.summary.damage is not None:
+            found.damage.append(f"{path.relative_to(root)}: damaged at byte {report.summary.damage.offset:,}")
+        mine = by_arm.setdefault(run.arm, _OfArm())
         for check in asked:
-            by_arm.setdefault(run.arm, {}).setdefault(check, []).append((run, checked(report, check, device)))
+            mine.checks.setdefault(check, []).append((run, checked(report, check, device)))
+        for number, each in enumerate(board.certificate):
+            of_run = certificate.check(each, number, report, device, str(path))
+            mine.certificates.setdefault(number, []).append((run.run, of_run))
         evidences.forget(path)
     for name, answers in by_arm.items():
-        for check, outcomes in answers.items():
-            found.add(check, replace(_together(name, outcomes), source=str(root)))
-    if not by_arm and asked:
-        found.damage.append(f"{root}: no valid run{f' of {arm}' if arm else ''} has a capture that can be read")
+        for check, outcomes in answers.checks.items():
+            found.add(check, replace(_together(name, outcomes), source=layout.named), name)
+    for number, each in enumerate(board.certificate):
+        found.certificates += [
+            certificate.together(each, number, name, answers.certificates[number], source=layout.named)
+            for name, answers in by_arm.items()
+        ] or [certificate.together(each, number, named, [], source=layout.named)]
+    if not by_arm:
+        found.damage.append(
+            f"{layout.named}: no valid run{f' of {named}' if named else ''} has a capture that can be read"
+        )
 
 
 def _together(arm: str, outcomes: Sequence[tuple[RunFile, Outcome]]) -> Outcome:

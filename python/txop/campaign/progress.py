@@ -11,8 +11,8 @@ from typing import Literal
 from pydantic import BaseModel
 
 from txop.archive.journal import Event
-from txop.archive.layout import Layout, lock_is_held
-from txop.archive.reader import Archive
+from txop.archive.layout import lock_is_held
+from txop.archive.reader import Archive, ArchiveReader
 from txop.archive.run_file import RunFile
 from txop.campaign.state import State
 from txop.plan.guest_time import guests_at_once
@@ -104,12 +104,14 @@ def progress(archive: Archive, *, held: bool | None) -> Progress:
     )
 
 
-def look(root: Path) -> tuple[Archive, Progress]:
-    """Read an archive, also while it is written. Raises :class:`~txop.archive.layout.ArchiveError`."""
-    from txop.archive.reader import read_archive
+def look(reader: ArchiveReader) -> tuple[Archive, Progress]:
+    """Read an archive, also while it is written. Raises :class:`~txop.archive.layout.ArchiveError`.
 
-    held = lock_is_held(Layout(root))  # before the journal is read: who ends meanwhile has written why
-    archive = read_archive(root)
+    Args:
+        reader: The same one each time, so that only what is new is read.
+    """
+    held = lock_is_held(reader.layout)  # before the journal is read: who ends meanwhile has written why
+    archive = reader.read()
     return archive, progress(archive, held=held)
 
 

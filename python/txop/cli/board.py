@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,9 +16,11 @@ from txop.cli.examples import epilog
 from txop.cli.mac_address import mac_address
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import did_you_mean
+from txop.core.stores import is_address
 
 if TYPE_CHECKING:
     from txop.air.report import AirReport
+    from txop.board.boards import Placed
     from txop.board.judge import Judged
 
 _FORMATS = ("html", "markdown", "dokuwiki", "json")
@@ -35,6 +38,7 @@ def register(app: typer.Typer) -> None:
                 ("txop board board.toml --format html -o board.html", "a board of your own, as a page"),
                 ("txop board board.toml --format dokuwiki -o -", "as a table for a wiki"),
                 ("txop board campaign --board board.toml --arm patched", "put a campaign's captures to the checks"),
+                ("txop board campaign --board board.toml --certificate wiki.txt", "and a certificate to its captures"),
                 ("txop board board.toml --json | jq '.tasks[] | {task, state, standing}'", "for scripts"),
             ],
             [
@@ -52,7 +56,7 @@ def board(
         str,
         typer.Argument(
             metavar="BOARD|PLAN|ARCHIVE",
-            help="A board (TOML, or the name of one that comes with txop), or an archive or plan with a board.toml.",
+            help="A board (TOML, or a name that txop knows), or an archive (also s3://...) or plan that has one.",
             autocompletion=name_completion.boards,
         ),
     ],
@@ -65,6 +69,13 @@ def board(
     station: Annotated[
         str | None,
         typer.Option(metavar="MAC", help="The device in captures; default: the board's, else the one with most data."),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Check these certificates, too: a wiki table with a column Certified, or TOML with [[certificate]].",
+        ),
     ] = None,
     board_file: Annotated[
         Path | None,
@@ -99,23 +110,23 @@ def board(
 ) -> int:
     """Show a board of tasks: each state beside what its evidence shows."""
     _check(format_name, output, json=json, open_page=open_page)
-    from txop.board.boards import find
-    from txop.board.weigh import weigh
-
-    placed = find(what, board_file)
     for path in captures or []:
         if not path.exists():
             raise UserError("no such capture", where=str(path))
     if evidence is not None and not evidence.is_dir():
         raise UserError("no such folder", where=str(evidence))
-    judged = weigh(
-        placed,
-        captures or [],
-        _analyze,
-        station=None if station is None else mac_address(station),
-        arm=arm or "",
-        folder=evidence,
-    )
+    device = None if station is None else mac_address(station)
+    if is_address(what):
+        from txop.archive.fetched import archive_at
+        from txop.board.boards import of_archive
+
+        with archive_at(what, captures=True) as layout:
+            placed = of_archive(layout, board_file)
+            judged = _judged(placed, captures or [], certificate, device, arm or "", evidence)
+    else:
+        from txop.board.boards import find
+
+        judged = _judged(find(what, board_file), captures or [], certificate, device, arm or "", evidence)
     if format_name is not None and output is not None:
         _write(judged, format_name, output)
     if json:
@@ -127,6 +138,23 @@ def board(
     if open_page and output is not None:
         show(output)
     return _code(judged)
+
+
+def _judged(
+    placed: Placed, captures: list[Path], certificate: Path | None, device: str | None, arm: str, folder: Path | None
+) -> Judged:
+    from txop.board.weigh import weigh
+
+    damage: list[str] = []
+    if certificate is not None:
+        from txop.board.certificate_file import read_certificates
+
+        given = read_certificates(certificate)
+        damage = given.damage
+        certificates = [*placed.board.certificate, *given.certificates]
+        placed = replace(placed, board=placed.board.model_copy(update={"certificate": certificates}))
+    judged = weigh(placed, captures, _analyze, station=device, arm=arm, folder=folder)
+    return replace(judged, damage=[*damage, *judged.damage])
 
 
 def _check(format_name: str | None, output: Path | None, *, json: bool, open_page: bool) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from txop.cli import console, name_completion
+from txop.cli.archive_place import ARCHIVE_HELP
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from txop.archive.reader import Archive
     from txop.compare.result import ComparedFigure, CompareResult, Row
 
 _STDOUT = "-"
@@ -65,11 +66,13 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
-    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The folder that `txop run` made.")],
+    archive: Annotated[str, typer.Argument(metavar="ARCHIVE", help=ARCHIVE_HELP)],
     second: Annotated[
-        Path | None,
+        str | None,
         typer.Argument(
-            metavar="[ARCHIVE2]", help="Another campaign: compare the same arm in both.", show_default=False
+            metavar="[ARCHIVE2]",
+            help="Another campaign: compare the same arm in both.",
+            show_default=False,
         ),
     ] = None,
     baseline: Annotated[
@@ -133,31 +136,29 @@ def compare(
 
 
 def _compare(
-    first: Path, second: Path | None, baseline: str | None, *, include_void: bool, without: Sequence[str]
+    first: str, second: str | None, baseline: str | None, *, include_void: bool, without: Sequence[str]
 ) -> CompareResult:
+    from txop.archive.fetched import archive_at
+    from txop.archive.reader import read_archive
     from txop.compare.archive import compare as compare_arms
     from txop.compare.two import compare_two
 
-    if second is None:
-        return compare_arms(_read(first), baseline, include_void=include_void, without=without)
-    return compare_two(_read(first), _read(second), baseline)
+    with ExitStack() as opened:
+        archive = read_archive(opened.enter_context(archive_at(first)))
+        if second is None:
+            return compare_arms(archive, baseline, include_void=include_void, without=without)
+        return compare_two(archive, read_archive(opened.enter_context(archive_at(second))), baseline)
 
 
-def _named(result: CompareResult, names: Sequence[str], archive: Path) -> list[ComparedFigure]:
+def _named(result: CompareResult, names: Sequence[str], archive: str) -> list[ComparedFigure]:
     """Some figures of a result."""
     from txop.compare.archive import narrowed
 
     return narrowed(result.figures, result.not_available, names, archive) if names else []
 
 
-def _narrowed(result: CompareResult, metrics: Sequence[str] | None, archive: Path) -> CompareResult:
+def _narrowed(result: CompareResult, metrics: Sequence[str] | None, archive: str) -> CompareResult:
     return result.model_copy(update={"figures": _named(result, metrics, archive)}) if metrics else result
-
-
-def _read(root: Path) -> Archive:
-    from txop.archive.reader import read_archive
-
-    return read_archive(root)
 
 
 def _write_csv(result: CompareResult, name: str) -> None:

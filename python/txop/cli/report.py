@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console, name_completion
+from txop.cli.archive_place import ARCHIVE_HELP
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import did_you_mean
+from txop.core.stores import is_address
 from txop.present.format import plural
 
 if TYPE_CHECKING:
+    from txop.archive.layout import Layout
     from txop.archive.reader import Archive
     from txop.compare.result import CompareResult
 
@@ -49,7 +52,7 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The folder that `txop run` made.")],
+    archive: Annotated[str, typer.Argument(metavar="ARCHIVE", help=ARCHIVE_HELP)],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -95,8 +98,28 @@ def report(
     to_stdout = output == _STDOUT
     if to_stdout:
         _check_stdout(format_name, json=json, open_page=open_page)
-    read, result = _compared(archive, baseline)
-    target = output or archive / _default_name(format_name)
+    if output is None and is_address(archive):
+        to_do = "name the file to write with --output"
+        raise UserError("an archive at an address is only read", where=archive, what_to_do=to_do)
+    from txop.archive.fetched import archive_at
+
+    with archive_at(archive) as layout:
+        return _report(layout, output, format_name, plots, baseline, open_page=open_page, json=json)
+
+
+def _report(
+    layout: Layout,
+    output: Path | None,
+    format_name: str,
+    plots: Path | None,
+    baseline: str | None,
+    *,
+    open_page: bool,
+    json: bool,
+) -> int:
+    to_stdout = output == _STDOUT
+    read, result = _compared(layout, baseline)
+    target = output or layout.root / _default_name(format_name)
     if not to_stdout and format_name != "parquet" and target.is_dir():
         raise UserError("is a folder", where=str(target), what_to_do="give --output the name of a file")
     if to_stdout:
@@ -128,11 +151,11 @@ def report(
     return ExitCode.OK if any(figure.rows for figure in result.figures) else ExitCode.VERDICT_NO
 
 
-def _compared(root: Path, baseline: str | None) -> tuple[Archive, CompareResult]:
+def _compared(layout: Layout, baseline: str | None) -> tuple[Archive, CompareResult]:
     from txop.archive.reader import read_archive
     from txop.compare.archive import compare
 
-    archive = read_archive(root)
+    archive = read_archive(layout)
     return archive, compare(archive, baseline)
 
 

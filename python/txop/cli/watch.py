@@ -15,7 +15,7 @@ from txop.cli.examples import epilog
 from txop.core.errors import ExitCode
 
 if TYPE_CHECKING:
-    from txop.archive.reader import Archive
+    from txop.archive.reader import Archive, ArchiveReader
     from txop.campaign.progress import Progress
 
 POLL_S = 1.0
@@ -45,19 +45,21 @@ def register(app: typer.Typer) -> None:
 
 def watch(archive: ArchiveFolder, as_json: JsonFlag = False) -> int:
     """Show what a campaign does now, from another terminal: run, block, last result, faults, time left."""
+    from txop.archive.reader import ArchiveReader
     from txop.campaign.progress import look
 
-    read, now = look(archive)
+    reader = ArchiveReader(archive)
+    read, now = look(reader)
     if as_json:
         console.write_json(now.model_dump_json())
         return ExitCode.OK
-    now = _follow(archive, read, now)
+    now = _follow(reader, read, now)
     for line in _end(now):
         console.stdout().print(safe_text(line), soft_wrap=True)
     return ExitCode.OK if now.doing in ("finished", "imported") else ExitCode.PARTIAL
 
 
-def _follow(root: Path, read: Archive, now: Progress) -> Progress:
+def _follow(reader: ArchiveReader, read: Archive, now: Progress) -> Progress:
     """Show it until it ends; where it stands then. On a terminal a view, elsewhere a line for each run that ended."""
     from contextlib import nullcontext
 
@@ -78,7 +80,7 @@ def _follow(root: Path, read: Archive, now: Progress) -> Progress:
                 said = now.last
                 out.print(safe_text(f"{_place(now)}: {result(read, now)}{_left(now)}"), soft_wrap=True)
             time.sleep(POLL_S)
-            read, now = look(root)
+            read, now = look(reader)
 
 
 def view(read: Archive, now: Progress) -> RenderableType:

@@ -97,7 +97,7 @@ def compare(
     told = change_facts(changes, figures, name, without)
     return CompareResult(
         txop=txop_version(),
-        sources=[Source(path=str(archive.layout.root), title=plan.title)],
+        sources=[Source(path=archive.layout.named, title=plan.title)],
         title=plan.title,
         description=plan.description,
         environment={key: plain(value) for key, value in plan.environment.items()},
@@ -145,7 +145,7 @@ def without_arms(
 
 
 def narrowed(
-    figures: list[ComparedFigure], missing: Sequence[NotAvailable], metrics: Sequence[str] | None, where: Path
+    figures: list[ComparedFigure], missing: Sequence[NotAvailable], metrics: Sequence[str] | None, where: Path | str
 ) -> list[ComparedFigure]:
     """``figures``, or those of them that ``metrics`` names. Raises :class:`CannotCompare` for one that is not there."""
     if not metrics:

@@ -80,7 +80,7 @@ def compare_two(
     sides = (("A", first, known_first), ("B", second, known_second))
     return CompareResult(
         txop=txop_version(),
-        sources=[Source(path=str(a.layout.root), title=a.plan.title) for a in (first, second)],
+        sources=[Source(path=a.layout.named, title=a.plan.title) for a in (first, second)],
         title=f"{arm}: {first.plan.title} (A) and {second.plan.title} (B)",
         description="",
         environment={
@@ -108,7 +108,7 @@ def compare_two(
         design=design,
         methods=words.methods(design, "A", paired=False, two_archives=True),
         warnings=[
-            f"A is {first.layout.root}, B is {second.layout.root}; unpaired, drift not controlled: whatever changed "
+            f"A is {first.layout.named}, B is {second.layout.named}; unpaired, drift not controlled: whatever changed "
             "between the two campaigns is in the difference.",
             *origin_warnings(origins[0]),
             *family_warnings(figures, first.plan.design.confidence, family),

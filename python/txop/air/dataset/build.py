@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from txop.air.dataset.one import Done, file_of, place_of, write_error
-from txop.air.dataset.places import Source, Target, is_remote, sources
+from txop.air.dataset.places import Source, Target, sources
 from txop.air.dataset.processes import in_processes
 from txop.air.dataset.tables import NAMES, parquet
 from txop.core.errors import UserError
+from txop.core.stores import is_address
 
 SCHEMA = "0-columns.parquet"
 """A file without rows in each table: a query of a table always finds one."""
@@ -99,7 +100,7 @@ def _read(waiting: Sequence[Source], out: str, settings: Settings) -> Iterator[t
         return in_processes(waiting, out, settings.jobs)
     from txop.air.dataset.cluster import on_cluster
 
-    if not is_remote(out):
+    if not is_address(out):
         out = Target(out).root
     return on_cluster(waiting, out, settings.cluster)
 

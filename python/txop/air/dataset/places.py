@@ -8,13 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from txop.core.errors import ExitCode, UserError
+from txop.core.errors import UserError
+from txop.core.stores import file_system, is_address, reason
 from txop.core.whole_file import replacement
-
-if TYPE_CHECKING:
-    from fsspec import AbstractFileSystem
 
 SUFFIXES = (".pcap", ".pcapng", ".cap", ".dmp", ".ntar")
 """File endings of captures in folders, each also with that of a compression."""
@@ -43,16 +41,11 @@ def sources(names: Sequence[str]) -> list[Source]:
     """
     found: dict[str, Source] = {}
     for name in names:
-        listed = list(_remote(name) if is_remote(name) else _local(Path(name)))
+        listed = list(_remote(name) if is_address(name) else _local(Path(name)))
         if not listed:
             raise UserError("no capture in it", where=name, what_to_do=f"captures end in {', '.join(SUFFIXES)}")
         found.update((source.address, source) for source in listed)
     return sorted(found.values())
-
-
-def is_remote(name: str) -> bool:
-    """Whether ``name`` is an address of a store, and no path."""
-    return "://" in name
 
 
 def _local(path: Path) -> Iterator[Source]:
@@ -80,35 +73,19 @@ def _is_capture(name: str) -> bool:
 
 
 def _remote(name: str) -> Iterator[Source]:
-    system, path = _system(name)
+    system, path = file_system(name)
     protocol = name.partition("://")[0]
     try:
         found = system.find(path, detail=True)
     except FileNotFoundError:
         found = {}
     except Exception as error:  # a store raises what it likes
-        raise UserError(f"the store cannot be listed: {type(error).__name__}: {error}"[:300], where=name) from None
+        raise UserError(f"the store cannot be listed: {reason(error)}", where=name) from None
     for key, facts in sorted(found.items()):
         if _is_capture(key) or key.strip("/") == path.strip("/"):
             tags = [facts.get(tag) for tag in ("ETag", "etag", "mtime", "LastModified", "created")]
             changed = next((str(tag) for tag in tags if tag is not None), "")
             yield Source(f"{protocol}://{key}", facts.get("size"), changed)
-
-
-def _system(address: str) -> tuple[AbstractFileSystem, str]:
-    try:
-        import fsspec
-    except ImportError:
-        raise UserError(
-            f"addresses such as {address.partition('://')[0]}:// need fsspec",
-            what_to_do='install it beside txop: pip install "txop[cluster]"',
-            exit_code=ExitCode.MISSING,
-        ) from None
-    try:
-        system, path = fsspec.core.url_to_fs(address)
-    except (ValueError, ImportError) as error:
-        raise UserError(str(error), where=address, exit_code=ExitCode.MISSING) from None
-    return system, path
 
 
 @contextmanager
@@ -117,18 +94,18 @@ def fetched(address: str) -> Iterator[str]:
 
     Raises :class:`OSError`.
     """
-    if not is_remote(address):
+    if not is_address(address):
         yield address
         return
     with tempfile.TemporaryDirectory(prefix="txop-air-") as folder:
         copy = Path(folder) / "capture"
-        system, path = _system(address)
+        system, path = file_system(address)
         try:
             system.get_file(path, str(copy))
         except OSError:
             raise
         except Exception as error:  # a store raises what it likes
-            raise OSError(f"{type(error).__name__}: {error}"[:300]) from None
+            raise OSError(reason(error)) from None
         yield str(copy)
 
 
@@ -138,8 +115,8 @@ class Target:
     def __init__(self, address: str) -> None:
         self.address = address
         self._system: Any = None
-        if is_remote(address):
-            self._system, path = _system(address)
+        if is_address(address):
+            self._system, path = file_system(address)
             self._root = path.rstrip("/")
         else:
             self._root = str(Path(address).absolute())
