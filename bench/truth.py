@@ -159,7 +159,7 @@ def measured(files: Path, *, up: bool) -> Measured:
     busiest = {
         way: max(
             (end for end in ends if end.transfer == "bulk" and end.direction == way),
-            key=lambda end: end.bytes,
+            key=lambda end: end.bytes or 0,
             default=None,
         )
         for way in ("in", "out")

@@ -72,7 +72,8 @@ def bus_differences(path: Path, urbs: dict[str, int]) -> list[str]:
     endpoints = bus.analyze(path).endpoints
     ended = sum(urbs[key] for key in ("succeeded", "stalled", "babbled", "failed", "unlinked"))
     moved = {
-        way: sum(e.bytes for e in endpoints if e.direction == way and e.transfer != "control") for way in ("in", "out")
+        way: sum(e.bytes or 0 for e in endpoints if e.direction == way and e.transfer != "control")
+        for way in ("in", "out")
     }
     pairs = {
         "submitted": (urbs["submitted"], sum(e.submissions for e in endpoints)),

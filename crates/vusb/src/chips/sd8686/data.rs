@@ -6,7 +6,7 @@ use wire::phy::Mode;
 use wire::sdio::libertas::Received;
 
 use super::firmware::{snr_db, Firmware, ToHost, NOISE_DB};
-use super::join::Join;
+use super::under_way::Join;
 use crate::air::rates::{legacy_chain, LEGACY_RATES};
 use crate::air::{Protection, Reception};
 use crate::chips::ccmp::{HEADER as CCMP_HEADER, MIC};

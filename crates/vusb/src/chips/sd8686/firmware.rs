@@ -4,9 +4,8 @@ use wire::ieee80211::{MacAddr, Seq};
 use wire::sdio::libertas::{emit_event, key_info, key_kind, mac_control, result, Command, Hardware, Header, Key};
 
 use super::assumptions::Assumptions;
-use super::join::{Join, Network};
-use super::scan::Scan;
 use super::statistics::{ChipCounters, RxCounters, TxCounters};
+use super::under_way::{Join, Network, Scan};
 use crate::air::Tuned;
 use crate::chips::duplicates::Duplicates;
 use crate::chips::station_keys::Keys;

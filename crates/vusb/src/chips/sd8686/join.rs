@@ -8,6 +8,7 @@ use wire::phy::RateSet;
 use wire::sdio::libertas::{event, Associate, Header};
 
 use super::firmware::Firmware;
+use super::under_way::{Join, Network};
 use crate::air::rates::LEGACY_RATES;
 use crate::air::Tuned;
 use crate::chips::station_keys::Keys;
@@ -22,33 +23,6 @@ const LOST_NS: u64 = 2_000_000_000;
 const RSN: u8 = 48;
 /// Status of an association that nobody answers: authentication timed out (cfg.c, WLAN_STATUS_AUTH_TIMEOUT).
 const NO_ANSWER: u16 = 16;
-
-/// How far joining is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Join {
-    Idle,
-    /// An authentication is under way: when it is asked for again, and how often it was.
-    Authenticating(u64, u8),
-    /// An association is.
-    Associating(u64, u8),
-    Connected,
-}
-
-impl Join {
-    /// The host waits for how it ends.
-    pub(super) const fn is_under_way(self) -> bool {
-        matches!(self, Self::Authenticating(..) | Self::Associating(..))
-    }
-}
-
-/// The network that is joined, or is being joined.
-#[derive(Clone, Debug)]
-pub(super) struct Network {
-    /// The command that joining answers.
-    header: Header,
-    pub(super) asked: Associate,
-    pub(super) basic: Option<RateSet>,
-}
 
 impl Firmware {
     pub(super) fn is_connected_to(&self, address: MacAddr) -> bool {

@@ -21,6 +21,7 @@ mod station;
 mod statistics;
 #[cfg(test)]
 mod tests;
+mod under_way;
 
 use std::collections::VecDeque;
 use std::os::fd::RawFd;

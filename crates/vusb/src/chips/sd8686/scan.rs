@@ -4,6 +4,7 @@ use wire::ieee80211::{FrameKind, MacAddr, ManagementElements};
 use wire::sdio::libertas::{emit_scan_result, Header, Heard, ScanChannel};
 
 use super::firmware::Firmware;
+use super::under_way::{HeardNetwork, Scan};
 use crate::air::rates::LEGACY_RATES;
 use crate::air::{Reception, Tuned};
 use crate::peers::queue::Queue;
@@ -14,34 +15,6 @@ const HEARD_MAX: usize = 64;
 const CHANNELS_MAX: usize = 14;
 /// Bytes of the fixed part of a beacon.
 const FIXED: usize = 12;
-
-/// A scan under way.
-#[derive(Clone, Debug)]
-pub(super) struct Scan {
-    /// The command that it answers.
-    header: Header,
-    ssid: Vec<u8>,
-    channels: Vec<(Tuned, ScanChannel)>,
-    at: usize,
-    /// When it leaves the channel.
-    pub(super) until_ns: u64,
-    heard: Vec<Network>,
-}
-
-/// A network that was heard.
-#[derive(Clone, Debug)]
-struct Network {
-    bssid: MacAddr,
-    signal_dbm: i8,
-    body: Vec<u8>,
-}
-
-impl Scan {
-    /// The channel that it listens to.
-    pub(super) fn tuned(&self) -> Option<Tuned> {
-        self.channels.get(self.at).map(|(tuned, _)| *tuned)
-    }
-}
 
 impl Firmware {
     pub(super) fn begin_scan(&mut self, now_ns: u64, header: Header, ssid: Vec<u8>, channels: &[ScanChannel]) {
@@ -99,7 +72,7 @@ impl Firmware {
             self.signal_dbm = Some(reception.signal_dbm);
         }
         let Some(scan) = self.scan.as_mut().filter(|_| body.len() >= FIXED) else { return };
-        let heard = Network { bssid, signal_dbm: reception.signal_dbm, body: body.to_vec() };
+        let heard = HeardNetwork { bssid, signal_dbm: reception.signal_dbm, body: body.to_vec() };
         if let Some(known) = scan.heard.iter_mut().find(|known| known.bssid == bssid) {
             *known = heard;
         } else if scan.heard.len() < HEARD_MAX {
