@@ -32,6 +32,9 @@ class Store:
         self.broken = broken
         self.got: list[str] = []
 
+    def exists(self, name: str) -> bool:
+        return name in self.files
+
     def find(self, root: str) -> list[str]:
         if self.broken is PermissionError:
             raise PermissionError("no key")

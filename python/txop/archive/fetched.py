@@ -42,8 +42,10 @@ def archive_at(place: str, *, captures: bool = False) -> Iterator[Layout]:
 
 def _copy(address: str, folder: Path, *, captures: bool) -> None:
     system, root = file_system(address)
+    above = f"{root.rstrip('/')}/"
+    places = [f"{above}archive.json"] if root.strip("/") else ["archive.json", "./archive.json"]  # as tar has it
     try:
-        found = sorted(system.find(root))
+        found = sorted(system.find(root)) if any(map(system.exists, places)) else []  # a bucket may have much else
     except FileNotFoundError:
         found = []
     except Exception as error:  # a store raises what it likes

@@ -31,8 +31,10 @@ def file_system(address: str) -> tuple[AbstractFileSystem, str]:
         ) from None
     try:
         system, path = fsspec.core.url_to_fs(address)
-    except (ValueError, ImportError) as error:
+    except ImportError as error:
         raise UserError(str(error), where=address, exit_code=ExitCode.MISSING) from None
+    except ValueError as error:
+        raise UserError(str(error), where=address) from None
     except Exception as error:  # a store raises what it likes
         raise UserError(f"the store cannot be opened: {reason(error)}", where=address) from None
     return system, path
