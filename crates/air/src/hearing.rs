@@ -32,6 +32,8 @@ const SPANNED: f64 = 0.9;
 const ORPHANS: f64 = 0.1;
 /// Share of the silent time that uncaptured attempts must have taken to make silence no evidence.
 const UNSEEN: f64 = 0.1;
+/// PPDUs with such retries below which these are single events, however many MPDUs they carry.
+const MIN_EVENTS: u64 = 5;
 /// Frames below which the absence of a whole kind says nothing.
 const MIN_FRAMES: u64 = 20;
 
@@ -297,7 +299,10 @@ impl Listener {
         }
         let Totals { unseen, idle_ns, damaged_ns, .. } = *totals;
         // The damaged frames of a capture may be the missing attempts.
-        if unseen.ppdus >= MIN_FRAMES && (unseen.ns - damaged_ns) as f64 > UNSEEN * idle_ns as f64 {
+        if unseen.mpdus >= MIN_FRAMES
+            && unseen.ppdus >= MIN_EVENTS
+            && (unseen.ns - damaged_ns) as f64 > UNSEEN * idle_ns as f64
+        {
             doubts.push(sentence!(
                 "the earlier attempts of {unseen} of {mpdus} data MPDUs ({share}), which carry the retry bit, are not in it; sent again \
                  they took {seconds} s, and nothing was captured for {idle} s",

@@ -49,7 +49,7 @@ pub struct Endpoint {
     pub submissions: u64,
     pub completions: u64,
     pub submission_errors: u64,
-    /// Of completions whose length is known; how many those are, and of how many it is not.
+    /// Sum over the completions whose length is known; how many those are, and of how many it is not.
     pub bytes: u64,
     known_lengths: u64,
     pub unknown_lengths: u64,

@@ -65,7 +65,7 @@ pub struct Rate {
     /// Time of those that have ended, and the longest of them, µs.
     ended_us: i64,
     longest_us: i64,
-    /// Of the present one; `None` until its first event.
+    /// First and last event of the present one; `None` until there is one.
     first_us: Option<i64>,
     last_us: i64,
     second: Second,

@@ -139,10 +139,10 @@ pub struct Summary {
     /// Those of them on their way down: what `other_requests` counts twice, once each way.
     #[serde(default)] // older documents lack it
     pub other_submissions: Option<u64>,
-    /// Of `other_submissions`, pipes that were reset, as after a stall.
+    /// Pipes that were reset, as after a stall; part of `other_submissions`.
     #[serde(default)] // older documents lack it
     pub pipe_resets: Option<u64>,
-    /// Of `other_submissions`, pipes whose requests were taken back.
+    /// Pipes whose requests were taken back; part of `other_submissions`.
     #[serde(default)] // older documents lack it
     pub pipe_aborts: Option<u64>,
     /// Requests that USBPcap wrote down for itself when it started, to tell of devices that were plugged in; they were not on the bus.

@@ -41,7 +41,7 @@ pub(crate) struct Totals {
     pub unreadable_examples: Vec<String>,
     pub other_requests: u64,
     pub other_submissions: u64,
-    /// Of those, pipes that were reset after a stall, and pipes whose requests were taken back.
+    /// Among those: pipes that were reset after a stall, and pipes whose requests were taken back.
     pub pipe_resets: u64,
     pub pipe_aborts: u64,
     /// Requests that a recorder wrote down for itself.

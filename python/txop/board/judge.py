@@ -53,7 +53,7 @@ class CertifiedLine:
     n: int | None = None
     """Frames; of an archive, runs whose capture tells."""
     run: str | None = None
-    """Of an archive, the run that the sentence quotes."""
+    """The run of the archive that the sentence quotes."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class CheckedCertificate:
     origin: str | None
     lines: Sequence[CertifiedLine]
     arm: str = ""
-    """Of an archive, the arm whose runs are looked at."""
+    """The arm of the archive whose runs are looked at."""
     runs: int | None = None
-    """Of an archive, how many of its runs have a capture that was read."""
+    """How many runs of the archive have a capture that was read."""
 
 
 @dataclass(frozen=True)

@@ -646,9 +646,9 @@ class Summary(Model):
     other_submissions: int | None = None
     """Those of them on their way down: what `other_requests` counts twice, once each way."""
     pipe_resets: int | None = None
-    """Of `other_submissions`, pipes that were reset, as after a stall."""
+    """Pipes that were reset, as after a stall; part of `other_submissions`."""
     pipe_aborts: int | None = None
-    """Of `other_submissions`, pipes whose requests were taken back."""
+    """Pipes whose requests were taken back; part of `other_submissions`."""
     injected_requests: int | None = None
     """Requests that USBPcap wrote down for itself when it started, to tell of devices that were plugged in; they
     were not on the bus. Descriptors are taken from them, and nothing else counts them."""
