@@ -131,6 +131,7 @@ class Sample(Sections):
                 ],
             },
             "timing": {
+                "frames": 32768,
                 "clock": "tsft",
                 "stamp_meaning": "mpdu-first-bit",
                 "ambiguous_with": None,

@@ -102,6 +102,8 @@ pub struct Calibration {
     hypotheses: Vec<StampHypothesis>,
     /// Median of what the gaps are longer than each should be, µs.
     offset_us: Option<f64>,
+    /// Frames that all of this was inferred from.
+    looked_at: u64,
     reference: &'static str,
     overlaps: u64,
     overlap_checked: u64,
@@ -152,6 +154,7 @@ impl Calibration {
     /// The report's section.
     pub fn report(&self, clock_jumps: u64) -> Timing {
         Timing {
+            frames: Some(self.looked_at),
             clock: match self.source {
                 ClockSource::Tsft => "tsft",
                 ClockSource::StampField => "timestamp-field",
@@ -179,6 +182,7 @@ pub fn calibrate<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Calibra
     let fcs_is_invented = invented_fcs(frames.clone(), &mut text);
     let source = choose_source(frames.clone(), &mut text);
     let (grouping, reference) = choose_grouping(frames.clone(), &mut text);
+    let looked_at = frames.clone().count() as u64;
     let mut calibration = Calibration {
         source,
         meaning: StampMeaning::FirstMpduBit,
@@ -190,6 +194,7 @@ pub fn calibrate<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Calibra
         fcs_is_invented,
         hypotheses: Vec::new(),
         offset_us: None,
+        looked_at,
         reference,
         overlaps: 0,
         overlap_checked: 0,

@@ -148,12 +148,18 @@ def _may_be_equal(one: KeyFigure | None, other: KeyFigure | None) -> bool:
     return not is_exact and max(low, other_low) <= min(high, other_high)
 
 
+def _is_something_else(one: KeyFigure, other: KeyFigure | None) -> bool:
+    """Time without frames is idle in one capture, and may hold missing frames in another: two figures, not one that
+    differs."""
+    return other is not None and one.key in ("waterfall.idle", "waterfall.idle_queued") and one.label != other.label
+
+
 def _difference(figures: Sequence[KeyFigure | None]) -> Difference:
     """One row of figures that have the same key."""
     figure = next(figure for figure in figures if figure is not None)
     values = [each.value if each is not None else None for each in figures]
     base = values[0]
-    unknown = [_may_be_equal(figures[0], each) for each in figures]
+    unknown = [_may_be_equal(figures[0], each) or _is_something_else(figure, each) for each in figures]
     differences = [
         None if base is None or value is None or may_be_equal else value - base
         for value, may_be_equal in zip(values, unknown, strict=True)
@@ -171,7 +177,8 @@ def _difference(figures: Sequence[KeyFigure | None]) -> Difference:
             "events": spread / (largest + _FEW),
         }[figure.scale]
         weight = min(1.0, weight)
-    label = _label(figures) + (f"; {_BETWEEN}" if any(unknown) else "")
+    between = any(_may_be_equal(figures[0], each) for each in figures)
+    label = _label(figures) + (f"; {_BETWEEN}" if between else "")
     return Difference(
         key=figure.key, section=figure.section, label=label, unit=figure.unit, values=values, differences=differences,
         weight=weight,

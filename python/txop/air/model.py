@@ -1405,6 +1405,9 @@ class StampHypothesis(Model):
 class Timing(Model):
     """How the time stamps were calibrated (see `docs/air-counting.md`)."""
 
+    frames: int | None = None
+    """Frames that this was inferred from: the first of the capture's, of the interface with most of them (32,768 at
+    most)."""
     clock: str
     """`tsft`, `timestamp-field` or `capture-clock`."""
     stamp_meaning: str | None

@@ -270,6 +270,9 @@ impl Limit {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timing {
+    /// Frames that this was inferred from: the first of the capture's, of the interface with most of them (32,768 at most).
+    #[serde(default)] // older documents lack it
+    pub frames: Option<u64>,
     /// `tsft`, `timestamp-field` or `capture-clock`.
     pub clock: String,
     /// `mpdu-first-bit`, `ppdu-start`, `ppdu-end`; `None` when it could not be inferred.

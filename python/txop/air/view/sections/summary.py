@@ -23,7 +23,8 @@ def section(report: AirReport, options: Options) -> Section:
     chosen_part = report.summary.selection
     is_whole = report.summary.window is None and (chosen_part is None or chosen_part.channel is None)
     timing = "Timing" if is_whole else "Timing, of the whole capture"
-    if report.frames > _CALIBRATED:
+    seen = report.frames if report.timing.frames is None else report.timing.frames
+    if seen >= _CALIBRATED:
         timing = f"Timing, of the first {fmt.count(_CALIBRATED)} frames of the interface with most"
     blocks: list[Block] = [Facts(_facts(report)), Lines(tuple(report.timing.text), timing)]
     if report.timing.hypotheses:
