@@ -118,7 +118,7 @@ fn not_sought(bins: usize, longest: usize, median: Option<f64>) -> Sentence {
         ),
         None => sentence!(
             "{bins} between the first and the last {were} observed, and at least {least} are needed",
-            bins = Figure::counted(n, n, "bin"),
+            bins = Figure::all(n, "bin"),
             least = Figure::of(MIN_BINS as f64, "count", MIN_BINS as u64, 0);
             were = if bins == 1 { "was" } else { "were" }
         ),

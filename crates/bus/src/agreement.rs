@@ -52,23 +52,25 @@ fn record(format: &DataFormat) -> Figure {
     Figure::of(format.record as f64, "record", 1, 0)
 }
 
-fn evidence(format: &DataFormat) -> Vec<Sentence> {
-    let (the, way) = (Figure::said(1.0, "count", 1, "the"), format.request == "set");
-    let question = if way {
-        sentence!("{the} host asked for {format} (WDA Set Data Format)", the = the; format = asked(format))
+/// What the host asked for or about, and what the modem answered, as their messages have it.
+fn messages(format: &DataFormat) -> [String; 2] {
+    [question(format), answer(format)]
+}
+
+fn question(format: &DataFormat) -> String {
+    if format.request == "set" {
+        format!("the host asked for {} (WDA Set Data Format)", asked(format))
     } else {
-        sentence!("{the} host asked what it is (WDA Get Data Format)", the = the)
-    };
-    let answer = match &format.refused {
-        Some(reason) => {
-            sentence!("the modem refused: {reason} (record {record})", record = record(format); reason = reason)
-        }
-        None => {
-            let format_of = answered(format);
-            sentence!("the modem answered {format} (record {record})", record = record(format); format = format_of)
-        }
-    };
-    vec![question, answer]
+        "the host asked what it is (WDA Get Data Format)".to_owned()
+    }
+}
+
+fn answer(format: &DataFormat) -> String {
+    let record = format.record;
+    match &format.refused {
+        Some(reason) => format!("the modem refused: {reason} (record {record})"),
+        None => format!("the modem answered {} (record {record})", answered(format)),
+    }
 }
 
 /// Conclusions about the data formats of one device.
@@ -83,9 +85,12 @@ pub(crate) fn agreements(report: &Report, device: &Device) -> Vec<Verdict> {
             reason = reason,
             asked = asked(last)
         );
-        found.push(verdict("data-format-refused", "bad", device, text, evidence(last)));
+        found.push(verdict("data-format-refused", "bad", device, text, Vec::new()).quoting(messages(last)));
     }
-    found.extend(in_force(&formats).map(|(text, why)| verdict("data-format", "neutral", device, text, why)));
+    found.extend(in_force(&formats).map(|(format, text, why)| {
+        // The answer is the text.
+        verdict("data-format", "neutral", device, text, why).quoting([question(format)])
+    }));
     for format in formats {
         found.extend(kept(report, device, format, &format.uplink, "uplink"));
         found.extend(kept(report, device, format, &format.downlink, "downlink"));
@@ -95,7 +100,7 @@ pub(crate) fn agreements(report: &Report, device: &Device) -> Vec<Verdict> {
 
 /// The data format in force at the end of the window (of the capture, without one), or the first that came after it; and how
 /// often it was set.
-fn in_force(formats: &[&DataFormat]) -> Option<(Sentence, Vec<Sentence>)> {
+fn in_force<'a>(formats: &[&'a DataFormat]) -> Option<(&'a DataFormat, Sentence, Vec<Sentence>)> {
     let accepted = || formats.iter().copied().filter(|format| format.refused.is_none());
     let sets = |is_after: bool| {
         let counted = accepted().filter(|format| format.request == "set" && is_late(format) == is_after);
@@ -120,9 +125,7 @@ fn in_force(formats: &[&DataFormat]) -> Option<(Sentence, Vec<Sentence>)> {
             answered = answered(format)
         )
     };
-    // The answer is the text.
-    let mut why = evidence(format);
-    why.truncate(1);
+    let mut why = Vec::new();
     let all = sets(false) + sets(true);
     let times = |count: u64| Figure::counted(count, all, "time");
     match (sets(false), sets(true)) {
@@ -138,7 +141,7 @@ fn in_force(formats: &[&DataFormat]) -> Option<(Sentence, Vec<Sentence>)> {
             after = times(after)
         )),
     }
-    Some((text, why))
+    Some((format, text, why))
 }
 
 /// Whether transfers keep to a format.
@@ -175,12 +178,12 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
                 seen = seen,
                 crash = crash
             );
-            let mut why = evidence(format);
+            let mut why = Vec::new();
             if let Some(record) = way.first_beyond_record {
                 let record = Figure::of(record as f64, "record", 1, 0);
                 why.push(sentence!("the first is record {record}", record = record));
             }
-            found.push(verdict(&format!("{name}-beyond-agreed"), "bad", device, text, why));
+            found.push(verdict(&format!("{name}-beyond-agreed"), "bad", device, text, why).quoting(messages(format)));
         } else if compared >= ENOUGH && way.most_bytes.is_some() && cut > 0 {
             let text = sentence!(
                 "No {name} {unit} is seen to go past {limits}, but {cut} of {all} are cut in the capture, so their datagrams \
@@ -192,7 +195,10 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
                 limits = limits,
                 seen = seen
             );
-            found.push(verdict(&format!("{name}-within-agreed"), "neutral", device, text, evidence(format)));
+            found.push(
+                verdict(&format!("{name}-within-agreed"), "neutral", device, text, Vec::new())
+                    .quoting(messages(format)),
+            );
         } else if compared >= ENOUGH && way.most_bytes.is_some() {
             let text = sentence!(
                 "All {all} {name} {unit}s{with}{captured} stay within the agreed {limits}: the most in one is {seen}",
@@ -211,7 +217,9 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
                     sentence!("{unread} could not be looked into.", unread = Figure::counted(n, transfers, "other")),
                 ),
             };
-            found.push(verdict(&format!("{name}-within-agreed"), "good", device, text, evidence(format)));
+            found.push(
+                verdict(&format!("{name}-within-agreed"), "good", device, text, Vec::new()).quoting(messages(format)),
+            );
         }
     }
     if let (Some(agreed), Some(other)) = (way.agreed.as_deref(), way.other_framing.filter(|&count| count > 0)) {
@@ -229,7 +237,7 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
         );
         // A few are what the driver's own interface says beside those on top of it.
         let tone = if other * FEW < transfers { "neutral" } else { "bad" };
-        found.push(verdict(&format!("{name}-other-framing"), tone, device, text, evidence(format)));
+        found.push(verdict(&format!("{name}-other-framing"), tone, device, text, Vec::new()).quoting(messages(format)));
     }
     found
 }

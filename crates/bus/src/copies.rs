@@ -36,7 +36,7 @@ struct Brief {
     setup: Option<Setup>,
 }
 
-/// A record that is no copy.
+/// A record that counts, as it is not a copy of another.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     brief: Brief,

@@ -149,7 +149,7 @@ fn not_whole(totals: &Totals) -> String {
 
 /// What the 32 bytes of a line do not show.
 fn short_lines(report: &Report, totals: &Totals) -> String {
-    let network = || report.traffic.iter().filter(|row| !matches!(row.framing.as_str(), "other" | "mass-storage"));
+    let network = || report.traffic.iter().filter(|row| row.is_network());
     let mut hidden = String::new();
     if network().any(|row| row.cut_transfers.unwrap_or(0) > 0) {
         hidden.push_str("; datagrams after the first are not seen");

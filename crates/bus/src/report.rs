@@ -488,6 +488,13 @@ pub struct Traffic {
     pub fault_examples: Vec<String>,
 }
 
+impl Traffic {
+    /// Its framing is one of network traffic.
+    pub(crate) fn is_network(&self) -> bool {
+        !matches!(self.framing.as_str(), "other" | "mass-storage")
+    }
+}
+
 /// Control requests with the same request type and number.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

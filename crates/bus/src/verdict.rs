@@ -26,7 +26,7 @@ pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
             let text = sentence!(
                 "{none} of {records} could be read, so nothing is known of the transfers.",
                 none = Figure::said(0.0, "record", unreadable, "None"),
-                records = Figure::counted(unreadable, unreadable, "record")
+                records = Figure::all(unreadable, "record")
             );
             return vec![Verdict::new("nothing-readable", "bad", None, text, Vec::new())];
         }
@@ -52,7 +52,7 @@ pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
         found.extend(errors(device, &endpoints));
     }
     found.extend(sdio::verdicts(report));
-    if found.is_empty() && report.traffic.iter().all(|row| matches!(row.framing.as_str(), "other" | "mass-storage")) {
+    if found.is_empty() && !report.traffic.iter().any(Traffic::is_network) {
         found.push(Verdict::new("no-network", "neutral", None, nothing_recognised(report), Vec::new()));
     }
     let rank = |tone: &str| ["bad", "neutral", "good"].iter().position(|known| *known == tone).unwrap_or(3);
@@ -66,7 +66,7 @@ fn nothing_recognised(report: &Report) -> Sentence {
     if seen > 0 {
         let transfers = match seen {
             1 => Figure::said(1.0, "count", 1, "the one bulk transfer"),
-            n => Figure::counted(n, n, "bulk transfer"),
+            n => Figure::all(n, "bulk transfer"),
         };
         return sentence!(
             "No network traffic was recognised in {transfers} with data{here}, so there is nothing to say about aggregation.",
@@ -89,8 +89,8 @@ fn nothing_recognised(report: &Report) -> Sentence {
     sentence!(
         "The data of no bulk transfer is in this capture ({without} with {bytes} without it), so there is nothing to say about \
          aggregation.",
-        without = Figure::counted(transfers, transfers, "transfer"),
-        bytes = Figure::counted(bytes, bytes, "byte")
+        without = Figure::all(transfers, "transfer"),
+        bytes = Figure::all(bytes, "byte")
     )
 }
 
@@ -100,7 +100,7 @@ fn nothing_recognised(report: &Report) -> Sentence {
 fn is_steady(report: &Report, row: &Traffic) -> bool {
     let same = || report.traffic.iter().filter(|other| other.device == row.device && other.endpoint == row.endpoint);
     let all: u64 = same().map(|other| other.transfers).sum();
-    let network = same().filter(|other| !matches!(other.framing.as_str(), "other" | "mass-storage"));
+    let network = same().filter(|other| other.is_network());
     let network: u64 = network.map(|other| other.transfers).sum();
     !matches!(row.framing.as_str(), "qmap" | "raw-ip" | "ethernet")
         || (network * 2 >= all && row.faulty_transfers * 4 <= row.transfers)
@@ -153,7 +153,7 @@ fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missin
     if completions == 0 {
         let evidence = sentence!(
             "{requests} {were} made on this endpoint, and {no} completion of it is in the {part}",
-            requests = Figure::counted(requests, requests, "request"),
+            requests = Figure::all(requests, "request"),
             no = Figure::said(0.0, "count", requests, "no");
             were = if requests == 1 { "was" } else { "were" },
             part = part(report)
@@ -190,8 +190,8 @@ fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missin
     let counted_in = if lacks_submissions { "; datagrams are counted where the data is there" } else { "" };
     let evidence = sentence!(
         "{submissions} and {completions} of this endpoint are in the {part}, and at least ",
-        submissions = Figure::counted(requests, requests, "submission"),
-        completions = Figure::counted(completions, completions, "completion");
+        submissions = Figure::all(requests, "submission"),
+        completions = Figure::all(completions, "completion");
         part = part(report)
     );
     let evidence = evidence.and("", lost).with(&format!(" {are} missing: {rate}{counted_in}"));
@@ -207,9 +207,9 @@ fn without_submission(row: &Traffic, endpoint: &Endpoint, is_out: bool, is_one_f
         evidence: sentence!(
             "{completed} completed on this endpoint, {unmatched} of them without a submission that belongs to them, which has the \
              data: datagrams are those of {transfers} in the capture{bound}",
-            completed = Figure::counted(completions, completions, "transfer"),
+            completed = Figure::all(completions, "transfer"),
             unmatched = Figure::count(unmatched, completions),
-            transfers = Figure::counted(row.transfers, row.transfers, "submission");
+            transfers = Figure::all(row.transfers, "submission");
             bound = if is_one_framing { "" } else { ", and the rate is a lower bound" }
         ),
     })
@@ -250,9 +250,9 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     let least = if cut > 0 { "at least " } else { "" };
     let what = sentence!(
         "{transfers} on endpoint {endpoint} ({bytes}), {least}{datagrams}",
-        transfers = Figure::counted(transfers, transfers, "transfer"),
-        bytes = Figure::counted(row.bytes, row.bytes, "byte"),
-        datagrams = Figure::counted(row.datagrams_at_least, row.datagrams_at_least, "datagram");
+        transfers = Figure::all(transfers, "transfer"),
+        bytes = Figure::all(row.bytes, "byte"),
+        datagrams = Figure::all(row.datagrams_at_least, "datagram");
         endpoint = row.endpoint,
         least = least
     );
@@ -355,12 +355,11 @@ fn misuse(report: &Report, device: &Device, traffic: &[&Traffic], endpoints: &[&
         let rows = traffic.iter().filter(|row| row.direction == direction && is_one(row));
         rows.map(|row| row.transfers).sum()
     };
-    let is_datagram = |row: &Traffic| !matches!(row.framing.as_str(), "other" | "mass-storage");
-    // A few at the start are of before somebody has set the driver, and a few among many an accident.
-    if row.transfers * 2 <= carried("out", &is_datagram) {
+    // A few at the start may precede the driver's configuration, and a few among many may look like it by accident.
+    if row.transfers * 2 <= carried("out", &Traffic::is_network) {
         return None;
     }
-    let answers_in_ip = carried("in", &is_ip) * 2 > carried("in", &is_datagram);
+    let answers_in_ip = carried("in", &is_ip) * 2 > carried("in", &Traffic::is_network);
     let to_nobody = row.same_address_transfers == row.transfers;
     if !(answers_in_ip || (bulk_in == 0 && (to_nobody || device.kind == "qmi"))) {
         return None;
@@ -370,7 +369,7 @@ fn misuse(report: &Report, device: &Device, traffic: &[&Traffic], endpoints: &[&
     let transfers = row.transfers;
     let mut evidence = vec![sentence!(
         "endpoint {endpoint}: {transfers}, the first of {bytes} bytes: an Ethernet header of 14 bytes, then an IP packet of {packet}",
-        transfers = Figure::counted(transfers, transfers, "transfer"),
+        transfers = Figure::all(transfers, "transfer"),
         bytes = Figure::of(row.first_transfer_bytes as f64, "bytes", 1, 0),
         packet = Figure::of(row.first_transfer_bytes.saturating_sub(ETHERNET) as f64, "bytes", 1, 0);
         endpoint = row.endpoint
@@ -383,10 +382,7 @@ fn misuse(report: &Report, device: &Device, traffic: &[&Traffic], endpoints: &[&
     }
     evidence.push(if answers_in_ip {
         let in_ip = carried("in", &is_ip);
-        sentence!(
-            "what comes back is IP without an Ethernet header ({back})",
-            back = Figure::counted(in_ip, in_ip, "transfer")
-        )
+        sentence!("what comes back is IP without an Ethernet header ({back})", back = Figure::all(in_ip, "transfer"))
     } else if is_asked {
         let nothing = Figure::said(0.0, "bytes", asked, "nothing");
         sentence!("{nothing} came back on any bulk IN endpoint", nothing = nothing)
@@ -424,14 +420,14 @@ fn faults(report: &Report, device: &Device, traffic: &[&Traffic]) -> Option<Verd
     let examples: Vec<String> = rows.iter().flat_map(|row| row.fault_examples.iter().cloned()).collect();
     let blocks = sentence!(
         "{blocks} {are} missing by sequence number",
-        blocks = Figure::counted(missing, missing, "block");
+        blocks = Figure::all(missing, "block");
         are = if missing == 1 { "is" } else { "are" }
     );
     if faulty > 0 {
         let text = sentence!(
             "{faulty} of {transfers} {go} the rules of their framing.",
             faulty = Figure::count(faulty, transfers),
-            transfers = Figure::counted(transfers, transfers, "transfer");
+            transfers = Figure::all(transfers, "transfer");
             go = if faulty == 1 { "breaks" } else { "break" }
         );
         let evidence = if missing > 0 { vec![blocks] } else { Vec::new() };
@@ -500,7 +496,7 @@ fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
         let text = sentence!(
             "{count} of {requests} of device {name} ({kind}) ended with an error.",
             count = Figure::count(count, device.completions),
-            requests = Figure::counted(device.completions, device.completions, "completed request");
+            requests = Figure::all(device.completions, "completed request");
             name = device.name,
             kind = device.kind_name
         );

@@ -42,6 +42,11 @@ impl Figure {
         Self::new(count as f64, "count", n, counted(count, one))
     }
 
+    /// A count that is a whole by itself, with what they are: `1,200 transfers`.
+    pub fn all(count: u64, one: &str) -> Self {
+        Self::counted(count, count, one)
+    }
+
     /// `part` of `whole` in %, with `decimals`, or with more where these would make it nothing or everything; 0 % of nothing.
     pub fn percent(part: u64, whole: u64, decimals: usize) -> Self {
         let value = 100.0 * part as f64 / whole.max(1) as f64;

@@ -25,11 +25,6 @@ fn verdict(code: &str, tone: &str, text: Sentence, evidence: Vec<Sentence>) -> V
     Verdict::new(code, tone, None, text, evidence)
 }
 
-/// `1,200 commands`.
-fn all(count: u64, one: &str) -> Figure {
-    Figure::counted(count, count, one)
-}
-
 /// The sentence with `, 62/s` behind it, where there is a rate.
 fn with_rate(said: Sentence, per_s: Option<f64>, n: u64) -> Sentence {
     match per_s {
@@ -75,7 +70,7 @@ fn commands(sdio: &Sdio) -> Verdict {
             evidence.push(sentence!(
                 "{commands} CMD53 {way} ({bytes}), {median} bytes in the median and {most} at most (n = {n})",
                 commands = Figure::total(commands),
-                bytes = all(bytes, "byte"),
+                bytes = Figure::all(bytes, "byte"),
                 median = Figure::rounded(size.median, "bytes", size.n),
                 most = Figure::rounded(size.max, "bytes", size.n),
                 n = Figure::total(size.n);
@@ -84,7 +79,7 @@ fn commands(sdio: &Sdio) -> Verdict {
         }
     }
     let Some(packets) = &sdio.packets else {
-        let said = sentence!("{commands}", commands = all(sdio.commands, "command"));
+        let said = sentence!("{commands}", commands = Figure::all(sdio.commands, "command"));
         let text = with_rate(said, sdio.commands_per_s, sdio.commands).and(", ", share_of_cmd52(sdio));
         return verdict("sdio-commands", "neutral", text.ended(), evidence);
     };
@@ -95,8 +90,8 @@ fn commands(sdio: &Sdio) -> Verdict {
         if let Some(each) = each {
             evidence.push(sentence!(
                 "{packets} {way} in {transfers}: {each} in each",
-                packets = all(packets, "packet"),
-                transfers = all(transfers, "transfer"),
+                packets = Figure::all(packets, "packet"),
+                transfers = Figure::all(transfers, "transfer"),
                 each = Figure::of(each, "packets/transfer", transfers, 1);
                 way = way
             ));
@@ -104,15 +99,15 @@ fn commands(sdio: &Sdio) -> Verdict {
     }
     let total = packets.to_card + packets.to_host;
     let Some(each) = packets.commands_per_packet else {
-        let said = sentence!("{commands}", commands = all(io, "command"));
+        let said = sentence!("{commands}", commands = Figure::all(io, "command"));
         let text = said.and(", ", share_of_cmd52(sdio)).with(", and no packet.");
         return verdict("sdio-commands", "neutral", text, evidence);
     };
     let is_mostly_cmd52 = total >= ENOUGH && sdio.cmd52 * 2 > io;
     let said = sentence!(
         "{commands} for {packets}: {each} for each",
-        commands = all(io, "command"),
-        packets = all(total, "packet"),
+        commands = Figure::all(io, "command"),
+        packets = Figure::all(total, "packet"),
         each = Figure::of(each, "commands/packet", total, 1)
     );
     let text = said.and(", ", share_of_cmd52(sdio)).ended();
@@ -129,7 +124,7 @@ fn polling(sdio: &Sdio) -> Option<Verdict> {
             idle = Figure::count(idle, sdio.pending_reads),
             reads = Figure::total(sdio.pending_reads)
         );
-        let rose = sentence!("{interrupts} rose", interrupts = all(sdio.interrupts, "interrupt"));
+        let rose = sentence!("{interrupts} rose", interrupts = Figure::all(sdio.interrupts, "interrupt"));
         verdict("sdio-polling", "bad", text, vec![rose])
     })
 }
@@ -206,7 +201,7 @@ fn busy(sdio: &Sdio) -> Option<Sentence> {
 
 /// `log`: what the figures are of.
 fn interrupts(sdio: &Sdio, log: &str) -> Verdict {
-    let counted = |n| with_rate(sentence!("{n}", n = all(n, "interrupt")), sdio.interrupts_per_s, n);
+    let counted = |n| with_rate(sentence!("{n}", n = Figure::all(n, "interrupt")), sdio.interrupts_per_s, n);
     let text = match (sdio.interrupts, median(sdio.interrupt_response_us)) {
         (0, _) => sentence!(
             "The card's interrupt line did {not} rise in this {log}.",
