@@ -16,16 +16,6 @@ pub(super) struct Keys {
     number: u64,
 }
 
-/// What a data frame holds.
-pub(super) enum Msdu {
-    /// It was not encrypted.
-    Plain(Vec<u8>),
-    /// It was.
-    Decrypted(Vec<u8>),
-    /// Its integrity code is wrong.
-    WrongIntegrity,
-}
-
 impl Keys {
     /// The key of frames for one station, or none; its packet numbers start from 0.
     pub(super) fn set_pairwise(&mut self, key: Option<[u8; 16]>) {
@@ -56,24 +46,8 @@ impl Keys {
         key.encrypt(&mut mpdu).then_some(mpdu)
     }
 
-    /// The MSDU in a data frame that is one whole; `None`: it is not, there is no key for it, or it is cut.
-    pub(super) fn msdu(&self, header: &Header, mpdu: &[u8]) -> Option<Msdu> {
-        if header.is_amsdu() || header.fc.more_fragments() || header.fragment != Some(0) {
-            return None;
-        }
-        if !header.fc.protected() {
-            return mpdu.get(header.header_len..).map(|msdu| Msdu::Plain(msdu.to_vec()));
-        }
-        let mut mpdu = mpdu.to_vec();
-        if !self.decrypt(header, &mut mpdu)? {
-            return Some(Msdu::WrongIntegrity);
-        }
-        let end = mpdu.len().checked_sub(MIC)?;
-        mpdu.get(header.header_len + CCMP_HEADER..end).map(|msdu| Msdu::Decrypted(msdu.to_vec()))
-    }
-
     /// Decrypts a frame in place. `None`: there is no key for it, or it is too short; else whether its integrity code is right.
-    fn decrypt(&self, header: &Header, mpdu: &mut [u8]) -> Option<bool> {
+    pub(super) fn decrypt(&self, header: &Header, mpdu: &mut [u8]) -> Option<bool> {
         let id = *mpdu.get(header.header_len + 3)? >> 6;
         let key = if header.receiver().is_group() { self.group.get(usize::from(id))? } else { &self.pairwise };
         key.as_ref()?.decrypt(mpdu)
