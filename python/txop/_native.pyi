@@ -17,6 +17,7 @@ def analyze_air(
     pair: tuple[str, str] | None = None,
     bssid: str | None = None,
     channel: int | None = None,
+    interface: int | None = None,
     start: tuple[bool, int] | None = None,
     end: tuple[bool, int] | None = None,
     block_acks: bool = False,

@@ -163,6 +163,7 @@ class Sample(Sections):
                     due=(293.0, "count", 293),
                 ),
                 "doubts": [],
+                "missing_attempts": None,
                 "no_proof": None,
                 "control_frames": 31_204,
                 "responses": 30_190,

@@ -88,7 +88,7 @@ fn described(address: MacAddr, claim: &ApClaim, kind: Option<&'static str>) -> A
         key_managements,
         pairwise_ciphers,
         group_ciphers,
-        pmf: capabilities.rsn.map(|rsn| match () {
+        pmf: capabilities.rsn.filter(|rsn| rsn.capabilities.is_some() || !rsn.truncated).map(|rsn| match () {
             () if rsn.mfp_required() => "required",
             () if rsn.mfp_capable() => "capable",
             () => "no",
@@ -179,6 +179,9 @@ fn security(claim: &ApClaim) -> Option<String> {
     parts.extend(rsn(&Rsn::owe).then(|| "Enhanced Open (OWE)".to_owned()));
     Some(match (parts.is_empty(), c.rsn.is_some() || c.wpa.is_some()) {
         (false, _) => parts.join(", "),
+        (true, true) if c.rsn.is_some_and(|rsn| rsn.truncated) => {
+            "encrypted, by an RSN element that cannot be read".to_owned()
+        }
         (true, true) => "encrypted, with a key management that is not known here".to_owned(),
         (true, false) if privacy => "WEP".to_owned(),
         (true, false) if c.owe_transition => "open (with an OWE twin)".to_owned(),

@@ -194,7 +194,12 @@ impl Flow {
         }
     }
 
-    fn transmit(&mut self, sequence: u16, retry: bool, from_end: u16, size: u16, end_ns: i64) {
+    fn transmit(&mut self, sequence: u16, retry: bool, from_end: u16, size: u16, end_ns: i64, grouped: bool) {
+        // The MPDUs of a PPDU have rising numbers: where PPDUs are not known, one that falls begins another.
+        let falls = |last: &u16| sequence.wrapping_sub(*last) & 0xfff == 0 || sequence.wrapping_sub(*last) & 0x800 != 0;
+        if !grouped && self.awaiting.last().is_some_and(falls) {
+            self.awaiting.clear();
+        }
         self.transmissions += 1;
         self.retransmissions += u64::from(retry);
         let slot = *self.slot(sequence);
@@ -233,7 +238,8 @@ impl Flow {
         self.awaiting.retain(|other| *other != sequence);
     }
 
-    fn block_ack(&mut self, start: u16, bitmap: &Bitmap, by: Occasion) {
+    /// `grouped`: the MPDUs that wait for it are those of PPDUs.
+    fn block_ack(&mut self, start: u16, bitmap: &Bitmap, by: Occasion, grouped: bool) {
         let Occasion { number, at_ns, exact } = by;
         let first = self.block_acks == 0;
         self.block_acks += 1;
@@ -278,7 +284,9 @@ impl Flow {
         let is_answered = awaiting.iter().any(|sequence| bit_of(*sequence).is_some_and(|bit| bitmap.get(bit)));
         let positioned = self.positioned;
         let mut omitted: Vec<u16> = Vec::new();
-        for sequence in &awaiting {
+        // One that acknowledges none of what was captured last answers something else, unless that is known to be one PPDU.
+        let answers = grouped || is_answered;
+        for sequence in awaiting.iter().filter(|_| answers) {
             let slot = *self.slot(*sequence);
             if !slot.used || slot.sequence != *sequence || !slot.awaiting {
                 continue;
@@ -348,12 +356,14 @@ impl Flow {
 #[derive(Debug)]
 pub struct Flows {
     table: Table<FlowKey, Flow>,
+    /// MPDUs could be grouped to PPDUs.
+    grouped: bool,
 }
 
 impl Flows {
-    /// An empty table.
-    pub fn new() -> Self {
-        Self { table: Table::new(MAX_FLOWS) }
+    /// An empty table. `grouped`: MPDUs can be grouped to PPDUs.
+    pub fn new(grouped: bool) -> Self {
+        Self { table: Table::new(MAX_FLOWS), grouped }
     }
 
     fn flow(&mut self, originator: MacAddr, recipient: MacAddr, tid: u8) -> &mut Flow {
@@ -378,7 +388,8 @@ impl Flows {
             let part = if ppdu.psdu_len > 0 { passed as f64 / f64::from(ppdu.psdu_len) } else { 1.0 };
             let end_ns = start_ns + ppdu.preamble_ns + (psdu_ns as f64 * part.min(1.0)) as i64;
             let retry = mpdu.fc.retry();
-            self.flow(ta, ppdu.ra, tid).transmit(sequence, retry, size - 1 - index as u16, size, end_ns);
+            let grouped = self.grouped;
+            self.flow(ta, ppdu.ra, tid).transmit(sequence, retry, size - 1 - index as u16, size, end_ns, grouped);
         }
     }
 
@@ -389,7 +400,8 @@ impl Flows {
 
     /// A Block Ack record for one TID.
     pub fn block_ack(&mut self, originator: MacAddr, recipient: MacAddr, acked: &AckedTid, by: Occasion) {
-        self.flow(originator, recipient, acked.tid).block_ack(acked.start, &acked.bitmap, by);
+        let grouped = self.grouped;
+        self.flow(originator, recipient, acked.tid).block_ack(acked.start, &acked.bitmap, by, grouped);
     }
 
     /// A Block Ack request.

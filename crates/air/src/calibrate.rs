@@ -4,7 +4,8 @@
 //! solicited response the gap is known, and of the three things a driver may have stamped (first bit of the MPDU,
 //! start of the PPDU, end of the PPDU) the right one gives a narrow distribution around SIFS.
 
-use wire::ieee80211::{FrameKind, FrameType};
+use hashbrown::hash_map::{Entry, HashMap};
+use wire::ieee80211::{FrameKind, FrameType, MacAddr};
 use wire::phy::{Band, Mode};
 
 use crate::frame::Frame;
@@ -76,6 +77,16 @@ const MIN_WRONG_FCS: u64 = 20;
 const TIE_US: f64 = 1.0;
 /// Pairs below which nothing is inferred.
 const MIN_PAIRS: usize = 5;
+/// Neighbours in a PPDU whose marks of its preamble must differ before they are taken to be wrong.
+const MIN_DIFFERENT: u64 = 3;
+/// Frames that a station sent before it had ended the one before, from which rates or stamps are taken to be wrong, and their share of
+/// those checked. In 150 captures, simulated radios have 2 to 24 %, and real ones at most 0.3 %, where addresses or stamps are damaged.
+const MIN_OVERRUNS: u64 = 3;
+const OVERRUNS: f64 = 0.01;
+/// Senders looked at.
+const MAX_SENDERS: usize = 256;
+/// Stamps are off by less.
+const OVERRUN_US: f64 = 20.0;
 
 /// What the A-MPDU reference is where it equals the sequence number.
 const NOT_A_PPDU_ID: &str = "not-a-ppdu-id";
@@ -107,6 +118,10 @@ pub struct Calibration {
     reference: &'static str,
     overlaps: u64,
     overlap_checked: u64,
+    /// The receiver's mark of greenfield preambles differs between MPDUs of one PPDU: it is not the preamble's.
+    pub greenfield_is_invented: bool,
+    /// Frames that at their rates would still be on the air when their sender begins the next, and all that were checked; `None`: few.
+    pub rates_not_true: Option<(u64, u64)>,
     text: Vec<String>,
 }
 
@@ -198,13 +213,78 @@ pub fn calibrate<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Calibra
         reference,
         overlaps: 0,
         overlap_checked: 0,
+        greenfield_is_invented: false,
+        rates_not_true: None,
         text,
     };
+    check_greenfield(frames.clone(), &mut calibration);
     if source != ClockSource::Capture {
         choose_meaning(frames.clone(), &mut calibration);
-        check_control_rates(frames, &mut calibration);
+        check_control_rates(frames.clone(), &mut calibration);
+        check_rates(frames, &mut calibration);
     }
     calibration
+}
+
+/// A PPDU has one preamble: a mark that differs between MPDUs with one stamp is not the preamble's.
+fn check_greenfield<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibration: &mut Calibration) {
+    let mark = |frame: &Frame| match frame.radio.mode {
+        Mode::Ht(ht) => ht.greenfield,
+        _ => None,
+    };
+    let (mut differ, mut checked) = (0u64, 0u64);
+    for (one, other) in frames.clone().zip(frames.skip(1)) {
+        let stamp = one.radio.tsft_us.filter(|us| is_real(*us));
+        let is_one_ppdu = stamp.is_some() && stamp == other.radio.tsft_us && one.ta() == other.ta();
+        if let (true, Some(one), Some(other)) = (is_one_ppdu, mark(one), mark(other)) {
+            checked += 1;
+            differ += u64::from(one != other);
+        }
+    }
+    if differ >= MIN_DIFFERENT {
+        calibration.greenfield_is_invented = true;
+        calibration.text.push(format!(
+            "the receiver marks greenfield preambles, and {differ} of {checked} times differently for two MPDUs of one PPDU, which has one \
+             preamble: the mark is not used",
+            differ = grouped(differ),
+            checked = grouped(checked)
+        ));
+    }
+}
+
+/// At the rates that the capture claims, a station would still be sending when it begins its next frame, whatever stamps mark.
+fn check_rates<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibration: &mut Calibration) {
+    let source = calibration.source;
+    let (mut overruns, mut checked) = (0u64, 0u64);
+    // Stamp and duration of the latest frame of each sender, µs.
+    let mut latest: HashMap<(u32, MacAddr), (i64, f64)> = HashMap::new();
+    // One that may be part of an A-MPDU may have the stamp of another part.
+    let is_judged =
+        |frame: &&Frame| frame.usable() && !frame.radio.own_transmission && !frame.radio.mode.can_aggregate();
+    for frame in frames.filter(is_judged) {
+        let Some(sender) = frame.ta() else { continue };
+        let Some((at, lasts)) = stamp_us(frame, source).zip(duration_us(frame)) else { continue };
+        let has_room = latest.len() < MAX_SENDERS;
+        let before = match latest.entry((frame.interface, sender)) {
+            Entry::Occupied(mut entry) => entry.insert((at, lasts)),
+            Entry::Vacant(entry) => {
+                if has_room {
+                    entry.insert((at, lasts));
+                }
+                continue;
+            }
+        };
+        let passed = at.wrapping_sub(before.0) as f64;
+        // Equal stamps are those of copies.
+        if passed > 0.0 {
+            checked += 1;
+            // Between two beginnings lies the first frame, between two ends the second.
+            overruns += u64::from(passed < lasts.min(before.1) - OVERRUN_US);
+        }
+    }
+    if overruns >= MIN_OVERRUNS && overruns as f64 > OVERRUNS * checked as f64 {
+        calibration.rates_not_true = Some((overruns, checked));
+    }
 }
 
 /// Simulators write four bytes where the FCS belongs without computing it.
@@ -545,7 +625,9 @@ fn check_control_rates<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, cali
             continue;
         }
         let Some(gap) = gap_us(control, after, calibration.source, calibration.meaning) else { continue };
-        if gap.abs() > 2_000.0 {
+        // What begins at the same moment is a copy of the record, or has a clock that stands still.
+        let is_copy = stamp_us(control, calibration.source) == stamp_us(after, calibration.source);
+        if gap.abs() > 2_000.0 || is_copy {
             continue;
         }
         calibration.overlap_checked += 1;

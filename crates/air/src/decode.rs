@@ -19,8 +19,14 @@ use crate::repeats::{Repeats, Said};
 /// EtherType of EAPOL (IEEE Std 802.1X-2020, 11.1.4).
 const EAPOL: u16 = 0x888e;
 
+/// LLC header and OUI of an Ethernet type behind it.
+const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
+/// Length of the headers of CCMP, GCMP and TKIP, and the bit that they have in common (12.5.2.2, 12.5.3.2).
+const CIPHER_HEADER: usize = 8;
+const EXTENDED_IV: u8 = 0x20;
+
 /// Channels counted.
-const MAX_CHANNELS: usize = 256;
+pub const MAX_CHANNELS: usize = 256;
 
 /// Frames by the centre of their primary channel, MHz.
 pub type Channels = Few<u16, MAX_CHANNELS>;
@@ -185,7 +191,11 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     batch.tally.cut += u64::from(cut);
 
     let computed = if cut { None } else { decoder.fcs.check(mpdu) };
-    let (fcs, fcs_there) = check(computed, &radio, &mut batch.tally);
+    let decrypted = computed == Some(false) && radio.bad_fcs == Some(false) && is_decrypted(&header, mpdu);
+    let (fcs, fcs_there) = match decrypted {
+        true => (vouched(&radio), true),
+        false => check(computed, &radio, &mut batch.tally),
+    };
     let padding = usize::from(header.pad_len);
     let mpdu_len = (on_wire.saturating_sub(padding) + if fcs_there { 0 } else { 4 }) as u32;
     let body_end = if fcs_there && !cut { mpdu.len().saturating_sub(4) } else { mpdu.len() };
@@ -258,6 +268,16 @@ fn unreadable(record: &RawRecord<'_>, error: &dyn std::fmt::Display, tally: &mut
     if tally.examples.len() < MAX_EXAMPLES {
         tally.examples.push(format!("record {} at byte {}: {error}", record.number, record.offset));
     }
+}
+
+/// The receiver decrypted the payload in place, and left the FCS of what had been on the air: behind the cipher's header stands
+/// LLC/SNAP (IEEE Std 802.2, RFC 1042) in the clear.
+#[cold]
+fn is_decrypted(header: &Header, mpdu: &[u8]) -> bool {
+    let fc = header.fc;
+    let is_there = |at: usize| mpdu.get(at..at + SNAP.len()).is_some_and(|bytes| bytes == SNAP);
+    let ext_iv = mpdu.get(header.header_len + 3).is_some_and(|byte| byte & EXTENDED_IV != 0);
+    fc.carries_data() && fc.protected() && ext_iv && is_there(header.header_len + CIPHER_HEADER)
 }
 
 /// FCS state, and whether the four bytes are part of the captured MPDU.

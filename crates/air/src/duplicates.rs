@@ -1,13 +1,18 @@
-//! Frames that are in a capture twice: same header, length and time.
+//! Frames that are in a capture twice: same header, length and time; or of two interfaces that heard the same.
 
+use crate::calibrate::is_real;
 use crate::frame::Frame;
 
 /// Frames of one instant looked back at for duplicates.
 const MAX_INSTANT: usize = 64;
 
-/// The frames with a sequence number that have the latest capture time.
+/// The frames with a sequence number that have the latest capture time, or the latest hardware stamp.
 #[derive(Debug, Default)]
 pub struct Latest {
+    /// Hardware stamps tell instants apart: a frame with the same one and the same header is the same frame, whatever the
+    /// capture clock says.
+    by_stamp: bool,
+    stamp_us: Option<u64>,
     time_ns: Option<i64>,
     /// The first of them, until there is another one to compare it with: mostly there is none.
     first: Option<Marks>,
@@ -15,14 +20,20 @@ pub struct Latest {
 }
 
 impl Latest {
+    /// `by_stamp`: the hardware stamps of the capture are its clock.
+    pub fn new(by_stamp: bool) -> Self {
+        Self { by_stamp, ..Self::default() }
+    }
+
     /// Was the same frame captured at the same time before? Frames without a sequence number are not looked at: one ACK
     /// is like another. A frame that is sent again has another time, or where clocks are coarse at least the retry bit.
     #[inline]
     pub fn has(&mut self, frame: &Frame) -> bool {
         let (Some(time_ns), Some(sequence)) = (frame.time_ns, frame.header.sequence) else { return false };
         let marks = Marks::of(frame, sequence);
-        if self.time_ns != Some(time_ns) {
-            self.time_ns = Some(time_ns);
+        let stamp_us = frame.radio.tsft_us.filter(|us| self.by_stamp && is_real(*us));
+        if self.time_ns != Some(time_ns) && (stamp_us.is_none() || self.stamp_us != stamp_us) {
+            (self.time_ns, self.stamp_us) = (Some(time_ns), stamp_us);
             self.first = Some(marks);
             self.frames.clear();
             return false;
@@ -41,7 +52,49 @@ impl Latest {
     }
 }
 
-/// What two captures of the same frame have in common: header, length and TSFT.
+/// Frames remembered to find those that another interface captures as well.
+const MAX_ECHOES: usize = 1_024;
+/// Clocks of two interfaces differ by less.
+const ECHO_NS: i64 = 5_000_000;
+
+/// The latest frames of all interfaces, where there are several.
+#[derive(Debug, Default)]
+pub struct Echoes {
+    /// By the marks of the frame: what was captured there last.
+    slots: Vec<Option<Echo>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Echo {
+    mixed: u32,
+    interface: u32,
+    time_ns: i64,
+}
+
+impl Echoes {
+    /// Did another interface capture this frame just before? First attempts with a sequence number only: one ACK is like
+    /// another, and of two retries each interface may have heard one.
+    pub fn has(&mut self, frame: &Frame) -> bool {
+        let (Some(time_ns), Some(sequence)) = (frame.time_ns, frame.header.sequence) else { return false };
+        if frame.header.fc.retry() || !frame.usable() {
+            return false;
+        }
+        if self.slots.is_empty() {
+            self.slots = vec![None; MAX_ECHOES];
+        }
+        let mixed = Marks::of(frame, sequence).of_any().mixed();
+        let this = Echo { mixed, interface: frame.interface, time_ns };
+        let Some(slot) = self.slots.get_mut(mixed as usize % MAX_ECHOES) else { return false };
+        let is_echo = |before: &Echo| {
+            before.mixed == mixed
+                && before.interface != this.interface
+                && time_ns.saturating_sub(before.time_ns).saturating_abs() < ECHO_NS
+        };
+        slot.replace(this).as_ref().is_some_and(is_echo)
+    }
+}
+
+/// What two captures of the same frame have in common: interface, header, length and TSFT.
 #[derive(Clone, Copy, Debug)]
 struct Marks([u64; 4]);
 
@@ -54,7 +107,15 @@ impl Marks {
             | u64::from(header.fragment.unwrap_or(0)) << 28
             | u64::from(frame.mpdu_len & 0xffff);
         let sender = header.addr2.unwrap_or_default().as_u64();
-        Self([sender, header.addr1.as_u64(), fields, frame.radio.tsft_us.unwrap_or(0)])
+        // An address leaves 16 bits.
+        let interface = u64::from(frame.interface & 0xffff) << 48;
+        Self([sender | interface, header.addr1.as_u64(), fields, frame.radio.tsft_us.unwrap_or(0)])
+    }
+
+    /// Of any interface: each has a clock of its own.
+    fn of_any(self) -> Self {
+        let [sender, receiver, fields, _] = self.0;
+        Self([sender & 0xffff_ffff_ffff, receiver, fields, 0])
     }
 
     /// The same number for the same marks; for others, all but always another one.

@@ -20,6 +20,8 @@ const MIN_FRAMES: u64 = 100;
 const MAX_LATELY: usize = 65_536;
 /// Addresses told apart.
 const MAX_ADDRESSES: usize = 64;
+/// Frames of one address up to which they may be stations that come or leave, with attempts sent again.
+const FEW: u64 = 8;
 
 const KINDS: [(FrameKind, &str); 4] = [
     (FrameKind::Deauthentication, "deauthentication"),
@@ -85,6 +87,9 @@ impl Floods {
             .filter(|(_, kind)| kind.frames >= MIN_FRAMES && kind.most_in_a_second >= PER_SECOND)
             .filter_map(|((_, name), kind)| {
                 let ((sender, sent), (receiver, received)) = of(&kind.senders).zip(of(&kind.receivers))?;
+                // Stations that come or leave have an address each.
+                let addresses = kind.senders.len().max(kind.receivers.len());
+                let may_be_many = addresses >= MAX_ADDRESSES || addresses as u64 * FEW >= kind.frames;
                 let seconds = (kind.last_ns - kind.first_ns).max(0) as f64 / 1e9;
                 Some(Flood {
                     kind: (*name).to_owned(),
@@ -96,7 +101,7 @@ impl Floods {
                     receiver: receiver.to_string(),
                     sentence: sentence!(
                         "{kind} flood: {frames} frames in {seconds} s, up to {most} in one second; {sent} in the name of {sender}, \
-                         {received} to {receiver}: an attack, a test tool, or a device out of control, unless as many stations came or left at once",
+                         {received} to {receiver}: an attack, a test tool, or a device out of control{unless}",
                         frames = Figure::total(kind.frames),
                         seconds = Figure::of(seconds, "s", kind.frames, 1),
                         most = Figure::count(kind.most_in_a_second, kind.frames),
@@ -104,7 +109,8 @@ impl Floods {
                         received = Figure::count(received, kind.frames);
                         kind = name,
                         sender = sender,
-                        receiver = receiver
+                        receiver = receiver,
+                        unless = if may_be_many { ", unless as many stations came or left at once" } else { "" }
                     ),
                 })
             })

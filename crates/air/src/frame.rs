@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use wire::ieee80211::{self as mac, Bitmap, Header, MacAddr};
+use wire::phy::Mode;
 use wire::radio::RadioInfo;
 
 use crate::eapol::Eapol;
@@ -73,6 +74,13 @@ impl Frame {
     pub fn believe_flag(&mut self) {
         if self.radio.bad_fcs == Some(false) {
             self.fcs = vouched(&self.radio);
+        }
+    }
+
+    /// Forgets the receiver's mark of a greenfield preamble.
+    pub fn forget_greenfield(&mut self) {
+        if let Mode::Ht(ht) = &mut self.radio.mode {
+            ht.greenfield = None;
         }
     }
 

@@ -49,6 +49,8 @@ struct Raster {
     address: MacAddr,
     interval_tu: Option<u16>,
     beacons: u64,
+    /// Damaged frames in its name, some of which may be beacons.
+    damaged: u64,
     first_ns: i64,
     last_ns: i64,
 }
@@ -57,7 +59,7 @@ impl Raster {
     fn new(address: MacAddr, station: &Station, claims: &Claims) -> Self {
         let (first_ns, last_ns) = station.beacon_span_ns;
         let interval_tu = claims.ap(address).and_then(|claim| claim.interval_tu());
-        Self { address, interval_tu, beacons: station.heard_beacons, first_ns, last_ns }
+        Self { address, interval_tu, beacons: station.heard_beacons, damaged: station.sent_bad, first_ns, last_ns }
     }
 
     fn due(&self) -> u64 {
@@ -70,6 +72,16 @@ impl Raster {
     /// Beacons came as often as they were due, or more seldom.
     fn is_one(&self) -> bool {
         !is_beyond(self.beacons, self.due())
+    }
+
+    /// Adds the damaged frames in its name.
+    fn with_damaged(&self, said: Sentence) -> Sentence {
+        match self.damaged {
+            0 => said,
+            damaged => {
+                said.and("; ", sentence!("{damaged} damaged frames name it, too", damaged = Figure::total(damaged)))
+            }
+        }
     }
 
     fn heard_share(&self) -> f64 {
@@ -122,8 +134,11 @@ impl Listener {
     }
 
     /// Why no beacons show that the sniffer was listening. `best`: the raster with most beacons.
-    fn no_proof(&self, best: Option<&Raster>, sends_beacons: bool) -> Sentence {
+    fn no_proof(&self, best: Option<&Raster>, irregular: Option<&Sentence>, sends_beacons: bool) -> Sentence {
         let Some(best) = best else {
+            if let Some(irregular) = irregular {
+                return irregular.clone();
+            }
             return sentence!(
                 "{no} undamaged beacon of an access point of 2.4, 5 or 6 GHz was received{but}",
                 no = Figure::said(0.0, "count", self.ppdus, "no");
@@ -154,12 +169,12 @@ impl Listener {
             );
         }
         if best.heard_share() < HEARD {
-            return sentence!(
+            return best.with_damaged(sentence!(
                 "no access point was heard throughout (best {heard} of {who}, where {due} were due between the first and the last)",
                 heard = heard(),
                 due = Figure::total(best.due());
                 who = best.address
-            );
+            ));
         }
         let seconds = |ns: i64| Figure::of(ns as f64 / 1e9, "s", best.beacons, 1);
         sentence!(
@@ -233,23 +248,30 @@ impl Listener {
             };
             doubts.push(none.and("; ", why));
         }
-        if let (Some((who, station)), true) = (irregular, rasters.is_empty()) {
-            doubts.push(sentence!(
+        let irregular = irregular.filter(|_| rasters.is_empty()).map(|(who, station)| {
+            sentence!(
                 "the {beacons} beacons of {who} name more than one interval, so how many were due cannot be told",
                 beacons = Figure::total(station.heard_beacons);
                 who = who
-            ));
-        }
+            )
+        });
+        doubts.extend(irregular.clone());
         if let Some(raster) = rasters.iter().find(of_pair).filter(|r| r.due() >= MIN_DUE && r.heard_share() < HEARD) {
-            doubts.push(sentence!(
-                "{heard} beacons of {who} are in it, where {due} were due between the first and the last",
+            doubts.push(raster.with_damaged(sentence!(
+                "{heard} {undamaged}beacons of {who} are in it, where {due} were due between the first and the last",
                 heard = Figure::count(raster.beacons, raster.due()),
                 due = Figure::total(raster.due());
-                who = raster.address
-            ));
+                who = raster.address,
+                undamaged = if raster.damaged > 0 { "undamaged " } else { "" }
+            )));
         }
-        let exchanges = || links.iter().filter_map(|(_, link)| link.exchange.as_ref());
+        let judged = || links.iter().filter(|(_, link)| !stations.is_ours(link.ra));
+        let exchanges = || judged().filter_map(|(_, link)| link.exchange.as_ref());
         let asking: u64 = exchanges().map(|stats| stats.asking()).sum();
+        // Who is not there does not answer.
+        let sends = |address: MacAddr| stations.table.by_key(&address.as_u64()).is_some_and(|station| station.sent > 0);
+        let asked = || judged().filter(|(_, link)| link.exchange.as_ref().is_some_and(|stats| stats.asking() > 0));
+        let anybody_there = asked().any(|(_, link)| sends(link.ra));
         // Management goes to scanners, too, who are gone before they answer; what was sent again had no answer.
         let answered: u64 = exchanges().map(|stats| stats.data_answered()).sum();
         let (data, unanswered, again) = exchanges().fold((0, 0, 0), |(data, unanswered, again), stats| {
@@ -258,8 +280,9 @@ impl Listener {
         });
         if asking >= MIN_FRAMES && self.control == 0 {
             doubts.push(sentence!(
-                "no control frame is in it, although {asking} PPDUs ask for a response: they were filtered out or not recorded",
-                asking = Figure::total(asking)
+                "no control frame is in it, although at least {asking} PPDUs ask for a response: they were filtered out or not recorded{or}",
+                asking = Figure::total(asking);
+                or = if anybody_there { "" } else { ", or no receiver was there: no frame of any of them was captured" }
             ));
         } else if answered + unanswered >= MIN_FRAMES && answered < unanswered {
             doubts.push(sentence!(
@@ -298,20 +321,34 @@ impl Listener {
             ));
         }
         let Totals { unseen, idle_ns, damaged_ns, .. } = *totals;
+        let most = links.iter().map(|(_, link)| link).max_by_key(|link| (link.unseen_retries, link.ta, link.ra));
+        let missing_attempts = most.filter(|link| link.unseen_retries >= MIN_FRAMES).map(|link| {
+            sentence!(
+                "the earlier attempts of {missed} of {mpdus} data MPDUs of {ta} to {ra} ({share}), which carry the retry bit, are not in it",
+                missed = Figure::count(link.unseen_retries, link.medium_mpdus),
+                mpdus = Figure::total(link.medium_mpdus),
+                share = Figure::percent(link.unseen_retries, link.medium_mpdus, 1);
+                ta = link.ta,
+                ra = link.ra
+            )
+        });
         // The damaged frames of a capture may be the missing attempts.
-        if unseen.mpdus >= MIN_FRAMES
+        let is_much = unseen.mpdus >= MIN_FRAMES
             && unseen.ppdus >= MIN_EVENTS
-            && (unseen.ns - damaged_ns) as f64 > UNSEEN * idle_ns as f64
-        {
-            doubts.push(sentence!(
-                "the earlier attempts of {unseen} of {mpdus} data MPDUs ({share}), which carry the retry bit, are not in it; sent again \
-                 they took {seconds} s, and nothing was captured for {idle} s",
+            && (unseen.ns - damaged_ns) as f64 > UNSEEN * idle_ns as f64;
+        if is_much {
+            let missing = sentence!(
+                "the earlier attempts of {unseen} of {mpdus} data MPDUs ({share}), which carry the retry bit, are not in it",
                 unseen = Figure::count(unseen.mpdus, unseen.of_mpdus),
                 mpdus = Figure::total(unseen.of_mpdus),
-                share = Figure::percent(unseen.mpdus, unseen.of_mpdus, 1),
+                share = Figure::percent(unseen.mpdus, unseen.of_mpdus, 1)
+            );
+            let took = sentence!(
+                "sent again they took {seconds} s, and nothing was captured for {idle} s",
                 seconds = Figure::of(unseen.ns as f64 / 1e9, "s", unseen.mpdus, 2),
                 idle = Figure::of(idle_ns as f64 / 1e9, "s", unseen.of_mpdus, 2)
-            ));
+            );
+            doubts.push(missing.and("; ", took));
         }
         let proof = best.map(|raster| {
             sentence!(
@@ -332,9 +369,14 @@ impl Listener {
         });
         Hearing {
             silence_is_evidence: doubts.is_empty() && proof.is_some() && only_beacons.is_none(),
-            no_proof: if proof.is_none() { Some(self.no_proof(rasters.first(), sends_beacons)) } else { only_beacons },
+            no_proof: if proof.is_none() {
+                Some(self.no_proof(rasters.first(), irregular.as_ref(), sends_beacons))
+            } else {
+                only_beacons
+            },
             proof,
             doubts,
+            missing_attempts,
             control_frames: self.control,
             responses: self.responses,
             responses_without_frame: self.orphans,

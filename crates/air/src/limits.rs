@@ -18,10 +18,20 @@ const IMPOSSIBLE_NS: i64 = 20_000_000;
 const UNTIMELY: f64 = 0.01;
 /// Jumps of the hardware clock below which nothing is said of them.
 const MIN_JUMPS: u64 = 3;
+/// The hardware clock and the capture's may differ by this much, ns, and by this share of the time, before it is said: packets are
+/// handed over late and in bunches.
+const APART_NS: i64 = 2_000_000;
+const APART: f64 = 0.1;
 /// Frames below which the absence of something says nothing.
 const MIN_FRAMES: u64 = 100;
 /// Copies below which nothing is said of them.
 const MIN_COPIES: u64 = 20;
+/// Share of the frames in the file twice from which times are not used.
+const DOUBLED: f64 = 0.05;
+/// Changes of the channel that no single radio makes, below which nothing is made of them.
+const MIN_CHANGES: u64 = 20;
+/// Share of the changes of the channel that no single radio makes, from which there were several.
+const MERGED: f64 = 0.05;
 /// Responses from which their median gap is compared with SIFS; solicited responses that must show what a stamp marks.
 const MIN_GAPS: u64 = 20;
 const MIN_PAIRS: u64 = 5;
@@ -53,8 +63,8 @@ pub struct Known<'a> {
     pub span_ns: i64,
     /// What the sniffer heard.
     pub hearing: &'a Hearing,
-    /// Records that are out of order.
-    pub disorder: Option<&'a Limit>,
+    /// Records that are out of order, or in the file twice.
+    pub unordered: Option<&'a Limit>,
     /// PPDUs with data to or from several users.
     pub joint_ppdus: u64,
     /// Parts of Multi-STA Block Acks for stations that are not known.
@@ -63,6 +73,8 @@ pub struct Known<'a> {
 
 /// Sections that need times.
 const TIMED: &[&str] = &["airtime", "waterfall", "steadiness", "response delay", "exchanges"];
+
+const TIMED_OR_COUNTED: &[&str] = &["all counts", "airtime", "waterfall", "steadiness", "response delay", "exchanges"];
 
 /// Records that are out of order: nothing can be told of times, nor of who answered what.
 pub fn disorder(counts: &Counts) -> Option<Limit> {
@@ -123,11 +135,58 @@ fn sorted(order: &Order) -> Option<Limit> {
     Some(Limit::new("sorted", sentence, &["airtime", "exchanges"]))
 }
 
+/// So many frames are in the file twice that nothing can be told of times, nor of who answered what.
+pub fn doubled(counts: &Counts) -> Option<Limit> {
+    let (n, duplicates) = (counts.frames(), counts.duplicates);
+    let is_much = duplicates >= MIN_COPIES && duplicates as f64 > DOUBLED * n as f64;
+    is_much.then(|| Limit::new("duplicates", in_it_twice(duplicates, n), TIMED_OR_COUNTED))
+}
+
+fn in_it_twice(duplicates: u64, n: u64) -> Sentence {
+    sentence!(
+        "at least {duplicates} of {n} frames are in the file twice, with the same header, length and time: a capture merged with itself, \
+         or two captures of one interface",
+        duplicates = Figure::count(duplicates, n),
+        n = Figure::total(n)
+    )
+}
+
+/// Several interfaces heard the same frames: what is said of links counts them twice.
+pub fn heard_twice(counts: &Counts) -> Option<Limit> {
+    let (n, twice) = (counts.frames(), counts.heard_twice);
+    (twice >= MIN_COPIES && twice * 100 > n).then(|| {
+        let sentence = sentence!(
+            "at least {twice} of {n} frames were captured by two interfaces, and count twice in stations, links, exchanges, Block Acks and \
+             aggregation; --capture-interface gives one interface alone",
+            twice = Figure::count(twice, n),
+            n = Figure::total(n)
+        );
+        Limit::new("heard-twice", sentence, &["all counts", "exchanges", "Block Ack accounting", "aggregation"])
+    })
+}
+
+/// The channel changes faster than a radio can be tuned.
+fn merged(known: &Known<'_>) -> Option<Limit> {
+    let ((fast, changes), channels) = (known.medium.changes(), known.counts.channels(known.main_interface));
+    (channels > 1 && fast >= MIN_CHANGES && fast as f64 > MERGED * changes as f64).then(|| {
+        let sentence = sentence!(
+            "{fast} of {changes} changes of the channel come within half a millisecond, faster than a radio can be tuned: captures of several \
+             radios were merged, or frames name another channel than the one they were heard on; --channel gives one channel alone",
+            fast = Figure::count(fast, changes),
+            changes = Figure::total(changes)
+        );
+        Limit::new("merged-channels", sentence, TIMED)
+    })
+}
+
 /// Why times cannot be used at all; `None` when they can.
 pub fn untimely(known: &Known<'_>) -> Option<Limit> {
     let n = known.counts.frames();
-    if let Some(limit) = known.disorder {
+    if let Some(limit) = known.unordered {
         return Some(limit.clone());
+    }
+    if let Some(limit) = merged(known) {
+        return Some(limit);
     }
     if known.jumps >= MIN_JUMPS && known.jumps as f64 > UNTIMELY * n as f64 {
         return Some(Limit::new(
@@ -138,7 +197,19 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
                 jumps = Figure::count(known.jumps, n),
                 n = Figure::total(n)
             ),
-            &["airtime", "waterfall", "steadiness"],
+            &["airtime", "waterfall", "steadiness", "events", "rates"],
+        ));
+    }
+    if let Some((overruns, checked)) = known.calibration.rates_not_true {
+        return Some(Limit::new(
+            "rates-not-true",
+            sentence!(
+                "at the rates that the capture claims, {overruns} of {checked} frames would still be on the air when their sender begins \
+                 its next, by the hardware time stamps: either the rates or the stamps are not true (frames of a simulated radio take no time)",
+                overruns = Figure::count(overruns, checked),
+                checked = Figure::total(checked)
+            ),
+            TIMED,
         ));
     }
     let modelled_ns = known.medium.modelled_ns();
@@ -152,7 +223,7 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
                 frames = Figure::total(ppdus),
                 modelled = Figure::of(modelled_ns as f64 / 1e9, "s", ppdus, 1),
                 span = Figure::of(known.span_ns as f64 / 1e9, "s", ppdus, 1);
-                why = if known.counts.channels() > 1 {
+                why = if known.counts.channels(known.main_interface) > 1 {
                     "the rates or the times are not true, or channels were captured at the same time, of which --channel gives one"
                 } else {
                     "either the rates or the times are not true"
@@ -273,7 +344,7 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             ));
         }
     }
-    let is_said = known.disorder.is_some() || limits.iter().any(|limit| limit.code == "clock-jumps");
+    let is_said = known.unordered.is_some() || limits.iter().any(|limit| limit.code == "clock-jumps");
     if known.jumps >= MIN_JUMPS && n >= MIN_FRAMES && !is_said {
         limits.push(Limit::new(
             "some-clock-jumps",
@@ -285,7 +356,8 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             &["airtime", "waterfall"],
         ));
     }
-    if known.disorder.is_none() {
+    limits.extend(disagreement(known).filter(|_| !is_said && known.jumps < MIN_JUMPS));
+    if known.unordered.is_none() {
         limits.extend(sorted(&counts.tally.order));
         let disordered = counts.disordered();
         if disordered > 0 {
@@ -301,6 +373,26 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             ));
         }
     }
+}
+
+/// The hardware clock and the capture's do not agree on how long the capture lasts.
+fn disagreement(known: &Known<'_>) -> Option<Limit> {
+    let (n, one_interface) = (known.counts.frames(), known.counts.interfaces() == 1);
+    let captured_ns =
+        known.counts.span_ns().filter(|_| one_interface && known.calibration.source != ClockSource::Capture)?;
+    let apart_ns = known.span_ns.saturating_sub(captured_ns).saturating_abs();
+    let is_far = apart_ns > APART_NS && apart_ns as f64 > APART * captured_ns.min(known.span_ns) as f64;
+    is_far.then(|| {
+        let milliseconds = |ns: i64| Figure::of(ns as f64 / 1e6, "ms", n, 2);
+        let sentence = sentence!(
+            "from the first frame to the last of {n} the hardware clock counts {hardware} ms and the capture's clock {captured} ms: rates and \
+             shares of time are by the hardware clock",
+            n = Figure::total(n),
+            hardware = milliseconds(known.span_ns),
+            captured = milliseconds(captured_ns)
+        );
+        Limit::new("clocks-differ", sentence, &["airtime", "waterfall", "steadiness"])
+    })
 }
 
 /// What the receiver says of modulation.
@@ -389,24 +481,39 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
 fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let counts = known.counts;
     let n = counts.frames();
-    if counts.fcs_unknown * 2 > n {
+    // What the machine sent itself was not received, and has no FCS.
+    let received = n.saturating_sub(counts.own());
+    let unchecked = counts.fcs_unknown.saturating_sub(counts.own_unchecked);
+    if unchecked * 2 > received {
         limits.push(Limit::new(
             "no-fcs",
             sentence!(
-                "the FCS of {unknown} of {n} frames cannot be checked: damage goes unnoticed",
-                unknown = Figure::count(counts.fcs_unknown, n),
-                n = Figure::total(n)
+                "the FCS of {unknown} of {n} received frames cannot be checked: damage goes unnoticed",
+                unknown = Figure::count(unchecked, received),
+                n = Figure::total(received)
             ),
             &["bad FCS", "ghosts", "retry % of good frames"],
         ));
-    } else if counts.fcs_bad == 0 && n >= MIN_FRAMES {
+    } else if counts.tally.fcs_inferred > 0 && unchecked > 0 {
+        limits.push(Limit::new(
+            "fcs-not-said",
+            sentence!(
+                "the capture does not say whether frames end with their FCS: {right} of {n} end with a right one, so the {unknown} whose FCS \
+                 is not known are damaged, or end without one",
+                right = Figure::count(counts.tally.fcs_inferred, n),
+                n = Figure::total(n),
+                unknown = Figure::count(unchecked, n)
+            ),
+            &["bad FCS", "ghosts", "retry % of good frames"],
+        ));
+    } else if counts.fcs_bad == 0 && received >= MIN_FRAMES {
         limits.push(Limit::new(
             "no-bad-fcs",
             sentence!(
-                "{bad} of {n} frames are known to be damaged: an interface that discards such frames leaves none, so their absence says \
-                 nothing about the air",
-                bad = Figure::count(0, n),
-                n = Figure::total(n)
+                "{bad} of {n} received frames are known to be damaged: an interface that discards such frames leaves none, so their absence \
+                 says nothing about the air",
+                bad = Figure::count(0, received),
+                n = Figure::total(received)
             ),
             &["bad FCS", "airtime of damaged frames"],
         ));
@@ -451,12 +558,13 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
 /// What the sniffer cannot have heard.
 fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let Known { counts, medium, .. } = known;
-    let channels = counts.channels();
+    let channels = counts.channels(known.main_interface);
+    let is_merged = limits.iter().any(|limit| limit.code == "merged-channels");
     let n = counts.frames();
     if let Some(sentence) = one_direction(known.links, known.stations) {
         limits.push(Limit::new("one-direction", sentence, &["exchanges", "Block Ack accounting", "waterfall"]));
     }
-    if channels > 1 {
+    if channels > 1 && !is_merged {
         limits.push(Limit::new(
             "hopping",
             sentence!(
@@ -478,10 +586,10 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     let totals = medium.totals();
-    let is_much = |ns: i64| known.disorder.is_none() && ns.saturating_mul(20) > totals.observed_ns;
+    let is_much = |ns: i64| known.unordered.is_none() && ns.saturating_mul(20) > totals.observed_ns;
     let share = |ns: i64| ns as f64 / totals.observed_ns.max(1) as f64;
     if channels <= 1 && is_much(totals.hopped_ns) {
-        let (here, all) = counts.on_main_channel();
+        let (here, all) = counts.on_main_channel(known.main_interface);
         limits.push(Limit::new(
             "hopping",
             sentence!(
@@ -515,17 +623,21 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
             &["idle", "exchanges", "Block Ack accounting", "waterfall"],
         ));
     }
-    if counts.interfaces() > 0 {
+    if counts.interfaces() > 1 {
+        let main = known.main_interface;
         limits.push(Limit::new(
             "several-interfaces",
             sentence!(
-                "the capture holds {interfaces} interfaces: airtime, waterfall and steadiness are those of interface {main}, which has \
-                 most of the frames that were looked at first; a frame that two of them heard counts twice elsewhere",
-                interfaces = Figure::total(u64::from(counts.interfaces()) + 1);
-                main = known.main_interface
+                "{interfaces} interfaces captured these frames: airtime, waterfall and steadiness are those of interface {main}, which has \
+                 {own} of {n}, and most of those that were looked at first; everything else is of all",
+                interfaces = Figure::total(counts.interfaces()),
+                own = Figure::count(counts.captured_by(main), n),
+                n = Figure::total(n);
+                main = main
             ),
             &["frames", "exchanges", "aggregation", "airtime", "waterfall", "steadiness"],
         ));
+        limits.extend(heard_twice(counts));
     }
     if counts.own() > 0 {
         limits.push(Limit::new(
@@ -566,17 +678,9 @@ fn copies(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     let (n, duplicates) = (known.counts.frames(), known.counts.duplicates);
-    if duplicates >= MIN_COPIES && duplicates * 100 > n {
-        limits.push(Limit::new(
-            "duplicates",
-            sentence!(
-                "at least {duplicates} of {n} frames are in the file twice, with the same header, length and time: a capture merged with itself, \
-                 or two captures of one interface",
-                duplicates = Figure::count(duplicates, n),
-                n = Figure::total(n)
-            ),
-            &["all counts"],
-        ));
+    let is_said = limits.iter().any(|limit| limit.code == "duplicates");
+    if duplicates >= MIN_COPIES && duplicates * 100 > n && !is_said {
+        limits.push(Limit::new("duplicates", in_it_twice(duplicates, n), TIMED_OR_COUNTED));
     }
 }
 

@@ -196,6 +196,8 @@ pub struct Link {
     pub eapol: u64,
     /// Retries among them.
     pub mpdu_retries: u64,
+    /// Retries of the main interface of which no earlier attempt was captured.
+    pub unseen_retries: u64,
     /// Bytes of `mpdus`.
     pub mpdu_bytes: u64,
     /// Bytes of `mpdu_retries`.
@@ -266,6 +268,7 @@ impl Link {
             mpdus: 0,
             eapol: 0,
             mpdu_retries: 0,
+            unseen_retries: 0,
             mpdu_bytes: 0,
             retry_bytes: 0,
             payload_bytes: 0,
@@ -334,6 +337,7 @@ impl Link {
         self.medium_mpdus += 1;
         self.medium_retries += u64::from(retry);
         let repeats = !self.is_first_copy(frame, retry, at_ns);
+        self.unseen_retries += u64::from(retry && !repeats);
         if !repeats {
             self.payload_bytes += u64::from(frame.payload_len);
         }

@@ -34,6 +34,8 @@ const SILENCE_TENTHS: i64 = 25;
 const MIN_BEACONS: u64 = 10;
 /// Data within so long of the first may repeat what was sent before it: a driver gives up sooner.
 const BEGINNING_NS: i64 = 500_000_000;
+/// No driver tunes a radio to another channel in less: its synthesizer is programmed by many register writes, and settles.
+const TUNED_NS: i64 = 500_000;
 /// Silences kept until there are beacons enough to say what they are.
 const MAX_SILENCES: usize = 256;
 /// Longer than this no driver sits on an MPDU that it has to repeat; the sender had other reasons.
@@ -129,6 +131,13 @@ pub struct Medium {
     unobserved_ns: i64,
     /// The part of `unobserved_ns` across a change of the channel.
     hopped_ns: i64,
+    /// PPDUs on another channel than the one before.
+    changes: u64,
+    /// Those of them that come sooner than a radio is tuned.
+    fast_changes: u64,
+    /// A CTS without its RTS, until the next PPDU tells whether its receiver sent it.
+    cts: Option<(MacAddr, PpduAirtimeNs)>,
+    before_ns: Option<i64>,
     idle_ns: i64,
     /// The part of `idle_ns` in long silences before there were beacons enough to say that their absence says something.
     early_silence_ns: i64,
@@ -174,6 +183,10 @@ impl Medium {
             observed_ns: 0,
             unobserved_ns: 0,
             hopped_ns: 0,
+            changes: 0,
+            fast_changes: 0,
+            cts: None,
+            before_ns: None,
             idle_ns: 0,
             early_silence_ns: 0,
             early_silences: Vec::new(),
@@ -238,6 +251,14 @@ impl Medium {
         };
         self.with_duration += ppdu.mpdus.len() as u64;
         let kinds = split_kinds(ppdu, role, duration);
+        if let Some((receiver, protection)) = self.cts.take() {
+            if ppdu.ta == Some(receiver) {
+                let row = stations.row(receiver);
+                if let Some(station) = stations.table.get_mut(row) {
+                    station.airtime += protection;
+                }
+            }
+        }
         self.count_airtime(ppdu, role, link, kinds, links, stations);
         if is_chosen {
             self.chosen_kinds += kinds;
@@ -249,6 +270,11 @@ impl Medium {
         let is_other = self.frequency_mhz != ppdu.frequency_mhz && ppdu.frequency_mhz.is_some();
         // From frames that do not tell their channel to one that does, nobody is known to have changed it.
         let tuned = is_other && self.frequency_mhz.is_some();
+        self.changes += u64::from(tuned);
+        // From the beginning of one to the beginning of the other, as far as stamps tell.
+        let passed =
+            self.before_ns.replace(ppdu.start_ns).map_or(i64::MAX, |before| ppdu.start_ns.saturating_sub(before));
+        self.fast_changes += u64::from(tuned && passed < TUNED_NS);
         let hopped = tuned || std::mem::take(&mut self.was_away);
         if is_other {
             self.frequency_mhz = ppdu.frequency_mhz;
@@ -402,7 +428,11 @@ impl Medium {
         // ACK and CTS carry no transmitter: the exchange tells who sent them.
         let sender = match role {
             Role::Response { link, .. } | Role::CtsResponse { link } => links.get(link).map(|link| link.ra),
-            Role::CtsToSelf => Some(ppdu.ra),
+            // Its sender's when a frame of that sender follows; else an answer to an RTS that was not captured, of nobody knows whom.
+            Role::CtsToSelf => {
+                self.cts = Some((ppdu.ra, kinds));
+                None
+            }
             Role::Damaged => None,
             _ => ppdu.ta,
         };
@@ -522,6 +552,11 @@ impl Medium {
     /// Frames whose duration is not known.
     pub fn untimed(&self) -> u64 {
         self.without_duration
+    }
+
+    /// PPDUs that begin sooner after one on another channel than a radio can be tuned, and all on another channel than the one before.
+    pub fn changes(&self) -> (u64, u64) {
+        (self.fast_changes, self.changes)
     }
 
     /// Beacons heard.

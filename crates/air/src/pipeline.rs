@@ -23,6 +23,10 @@ const BATCHES: usize = 8;
 const TICK: Duration = Duration::from_millis(100);
 /// While a growing file brings nothing new, the first stage hands over what it has this often.
 const FLUSH: Duration = Duration::from_millis(200);
+/// Interfaces whose names are kept.
+const MAX_NAMED: usize = 4_096;
+/// Letters of such a name that are kept; Linux allows 15.
+const LONGEST_NAME: usize = 32;
 
 /// Why there is no report.
 #[derive(Debug)]
@@ -120,6 +124,7 @@ pub fn analyze(
     let name = path.display().to_string();
     let path = path.to_owned();
     let reading = options.clone();
+    let settings = capture::Options { interface: options.selection.interface, ..settings };
     let is_watched = stop.is_some();
     // Not a scoped thread: one that waits for a silent pipe must not keep the caller from stopping.
     std::thread::spawn(move || {
@@ -275,6 +280,8 @@ fn read(
         }
         .to_owned(),
         snap_lengths: reader.interfaces().iter().take(64).map(|i| i.snap_len.unwrap_or(0)).collect(),
+        interfaces: reader.interfaces().iter().take(MAX_NAMED).map(name_of).collect(),
+        on_other_interfaces: reader.left_out(),
         dropped: drops.by_statistics.or(drops.by_records),
         damage: damage.as_ref().map(|damage| (damage.offset, damage.to_string())),
         window: placing.map(|placing| placing.placed()),
@@ -282,6 +289,12 @@ fn read(
     };
     let _ = frames.send(Message::End(source));
     Ok(())
+}
+
+/// What the operating system called an interface, safe to print; empty where the capture does not tell.
+fn name_of(interface: &capture::Interface) -> String {
+    let name = interface.name.as_deref().unwrap_or_default();
+    name.chars().take(LONGEST_NAME).map(|letter| if letter.is_ascii_graphic() { letter } else { '?' }).collect()
 }
 
 /// Why not all records were read.
@@ -453,6 +466,11 @@ fn second_stage(
         return Err(Error::NoTimes);
     }
     let report = analyzer.report(&source);
+    let records = report.frames + report.summary.not_wlan;
+    let interface = options.selection.interface;
+    if let Some(what) = interface.and_then(|asked| NotThere::interface(asked, &source.interfaces, records)) {
+        return Err(Error::NotThere(what));
+    }
     if let Some(what) = analyzer.not_there() {
         return Err(Error::NotThere(what));
     }

@@ -67,6 +67,8 @@ pub struct Selection {
     pub bssid: Option<MacAddr>,
     /// The channel.
     pub channel: Option<Channel>,
+    /// The interface of the capture, an index in its descriptions.
+    pub interface: Option<u32>,
 }
 
 impl Selection {
@@ -115,6 +117,26 @@ impl std::fmt::Display for NotThere {
 }
 
 impl NotThere {
+    /// `asked` where the capture does not describe it, or holds no 802.11 record of it.
+    pub fn interface(asked: u32, described: &[String], records: u64) -> Option<Self> {
+        let last = described.len().saturating_sub(1);
+        let there = match described.len() {
+            0 => "the capture describes none".to_owned(),
+            1 => "the capture has one, number 0".to_owned(),
+            n => {
+                let named = described.iter().enumerate().filter(|(_, name)| !name.is_empty());
+                let names = named.map(|(number, name)| format!("{number} is {name}"));
+                let names: Vec<String> = names.take(MAX_NAMED).collect();
+                let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+                format!("the capture has {n}, numbers 0 to {last}{names}")
+            }
+        };
+        if asked as usize >= described.len() {
+            return Some(Self { said: format!("no interface {asked}: {there}") });
+        }
+        (records == 0).then(|| Self { said: format!("no record was captured by interface {asked}; {there}") })
+    }
+
     /// `asked` where no channel, or more than one, of those that frames were `heard` on is meant.
     pub fn channel(asked: Channel, heard: &Channels, without_channel: u64) -> Option<Self> {
         let mut heard: Vec<(u16, u64)> = heard.iter().collect();

@@ -236,6 +236,8 @@ pub struct Station {
     /// Usable frames sent as an AP would (FromDS without ToDS), or beacons, probe and association responses; and association
     /// requests received.
     pub as_ap: u64,
+    /// Frames that the capturing machine sent under this address.
+    pub sent_by_us: u64,
     /// Data to groups from a distribution system, as access points send it, and mesh stations.
     pub from_ds_group: u64,
     /// Usable frames sent that only a station sends: data, management, PS-Poll. Responses and RTS come from either side.
@@ -298,6 +300,11 @@ impl Station {
 }
 
 impl Stations {
+    /// The capturing machine sends under this address. Its radio answers by itself, and does not report what it answers.
+    pub fn is_ours(&self, address: MacAddr) -> bool {
+        self.table.by_key(&address.as_u64()).is_some_and(|station| station.sent_by_us > 0)
+    }
+
     /// An empty table.
     pub fn new() -> Self {
         Self { table: Table::new(MAX_STATIONS), timeline: RateTimeline::default() }
@@ -316,6 +323,7 @@ impl Stations {
         let fc = frame.header.fc;
         let retry = fc.retry();
         station.sent += 1;
+        station.sent_by_us += u64::from(frame.radio.own_transmission);
         station.bytes += u64::from(frame.mpdu_len);
         station.retries += u64::from(retry);
         station.first_ns.get_or_insert(at_ns);
@@ -362,7 +370,14 @@ impl Stations {
             station.as_ap += u64::from(!is_group);
             station.from_ds_group += u64::from(is_group);
         }
-        station.as_any += u64::from(fc.frame_type() != FrameType::Control || kind == FrameKind::PsPoll);
+        // Who ends an association in its own network's name is its access point; other frames of that kind leave open what sent them.
+        let is_own_bss = frame.header.bssid() == frame.ta();
+        station.as_ap +=
+            u64::from(is_own_bss && matches!(kind, FrameKind::Deauthentication | FrameKind::Disassociation));
+        station.as_any += u64::from(
+            (fc.frame_type() != FrameType::Control && !(is_own_bss && fc.frame_type() == FrameType::Management))
+                || kind == FrameKind::PsPoll,
+        );
         let pm = fc.power_management();
         station.pm_frames += u64::from(pm);
         if station.pm_last.is_some_and(|last| last != pm) {

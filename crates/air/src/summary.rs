@@ -9,7 +9,8 @@ use wire::phy::{Band, Mode};
 
 use crate::calibrate::is_real;
 use crate::claims::Claims;
-use crate::decode::{Channels, Tally, MAX_EXAMPLES};
+use crate::decode::{Channels, Tally, MAX_CHANNELS, MAX_EXAMPLES};
+use crate::few::Few;
 use crate::frame::Frame;
 use crate::ghost;
 use crate::link::{Link, Links};
@@ -26,6 +27,8 @@ use sentence::{sentence, Figure};
 pub const DISORDER_NS: i64 = 10_000_000;
 /// Interfaces with a capture clock of their own; further ones share the last.
 const MAX_CLOCKS: usize = 64;
+/// Interfaces told apart.
+const MAX_INTERFACES: usize = 1_024;
 /// A channel with less than one frame in this many is a neighbour's.
 const CHANNEL_SHARE: u64 = 50;
 
@@ -42,6 +45,10 @@ pub struct Source {
     pub compression: String,
     /// Snap lengths of the interfaces.
     pub snap_lengths: Vec<u32>,
+    /// Names of the interfaces; empty for one without.
+    pub interfaces: Vec<String>,
+    /// Records of interfaces that were not chosen.
+    pub on_other_interfaces: u64,
     /// Drops reported by the file.
     pub dropped: Option<u64>,
     /// Where reading stopped early.
@@ -59,6 +66,8 @@ pub struct Counts {
     pub tally: Tally,
     /// Frames that are in the file twice: same header, length and time.
     pub duplicates: u64,
+    /// Frames that another interface had captured as well.
+    pub heard_twice: u64,
     /// Frames as a program handed them over, which are in the file again as they were sent.
     pub handed_over: u64,
     /// Frames with a good FCS.
@@ -67,6 +76,8 @@ pub struct Counts {
     pub fcs_bad: u64,
     /// Not known.
     pub fcs_unknown: u64,
+    /// Those of them that the capturing machine sent.
+    pub own_unchecked: u64,
     /// Good, by the receiver's flag alone: the capture holds no whole FCS of them, or one that is wrong.
     pub fcs_flagged: u64,
     first_time_ns: Option<i64>,
@@ -75,7 +86,8 @@ pub struct Counts {
     latest_ns: Vec<i64>,
     disordered: u64,
     farthest_back_ns: i64,
-    channels: Channels,
+    /// Frames by interface and channel, MHz.
+    channels: Few<(u32, u16), MAX_CHANNELS>,
     /// Frames on channels that were not chosen, on the interface of the chosen one.
     pub left_for: Channels,
     own: u64,
@@ -89,7 +101,8 @@ pub struct Counts {
     data_retries: u64,
     good_data: u64,
     good_data_retries: u64,
-    interfaces: u32,
+    /// Frames by interface.
+    interfaces: Few<u32, MAX_INTERFACES>,
 }
 
 impl Counts {
@@ -158,41 +171,67 @@ impl Counts {
         self.with_ampdu_status
     }
 
-    /// Channels that a noticeable share of the frames was heard on, counted or not; a strong neighbour is no hop. Of an
-    /// interface that stays elsewhere all the time, frames that are not counted do not take part.
-    pub fn channels(&self) -> u64 {
-        let heard = || self.channels.iter().chain(self.left_for.iter());
-        let total: u64 = heard().map(|(_, frames)| frames).sum();
-        let most = heard().filter(|(_, frames)| frames * CHANNEL_SHARE >= total).count() as u64;
-        most.max(u64::from(heard().next().is_some()))
+    /// Channels that a noticeable share of the frames of an interface was heard on, counted or not; a strong neighbour is no
+    /// hop. `main`: that interface, the one which frames of other channels than the chosen one are counted of, too.
+    pub fn channels(&self, main: u32) -> u64 {
+        let heard = self.heard_by(main);
+        let total: u64 = heard.iter().map(|(_, frames)| frames).sum();
+        let most = heard.iter().filter(|(_, frames)| frames * CHANNEL_SHARE >= total).count() as u64;
+        most.max(u64::from(heard.len() > 0))
     }
 
-    /// Frames on the channel of most of them, and on any.
-    pub fn on_main_channel(&self) -> (u64, u64) {
-        let frames = || self.heard_on();
-        (frames().iter().map(|(_, frames)| frames).max().unwrap_or(0), frames().iter().map(|(_, frames)| frames).sum())
+    /// Frames that an interface heard by channel, counted or not.
+    fn heard_by(&self, main: u32) -> Channels {
+        let mut heard = self.left_for.clone();
+        let own = self.channels.iter().filter(|((interface, _), _)| *interface == main);
+        own.for_each(|((_, mhz), frames)| heard.add(mhz, frames));
+        heard
+    }
+
+    /// Frames that an interface heard on the channel of most of them, and on any.
+    pub fn on_main_channel(&self, main: u32) -> (u64, u64) {
+        let heard = self.heard_by(main);
+        let frames = || heard.iter().map(|(_, frames)| frames);
+        (frames().max().unwrap_or(0), frames().sum())
+    }
+
+    /// Counted frames by channel, of all interfaces.
+    fn counted_on(&self) -> Channels {
+        let mut all = Channels::default();
+        self.channels.iter().for_each(|((_, mhz), frames)| all.add(mhz, frames));
+        all
     }
 
     /// Frames by channel, counted or not.
     pub fn heard_on(&self) -> Channels {
-        let mut all = self.channels.clone();
+        let mut all = self.counted_on();
         self.tally.elsewhere.iter().for_each(|(mhz, frames)| all.add(mhz, frames));
         all
     }
 
     /// The channel of most counted frames, MHz.
     pub fn main_channel(&self) -> Option<u16> {
-        self.channels.most()
+        self.counted_on().most()
     }
 
-    /// The highest interface number.
-    pub fn interfaces(&self) -> u32 {
-        self.interfaces
+    /// Interfaces that frames were captured by.
+    pub fn interfaces(&self) -> u64 {
+        self.interfaces.len() as u64
+    }
+
+    /// Frames captured by one of them.
+    pub fn captured_by(&self, interface: u32) -> u64 {
+        self.interfaces.iter().find(|(other, _)| *other == interface).map_or(0, |(_, frames)| frames)
     }
 
     /// Frames that the capturing machine sent.
     pub fn own(&self) -> u64 {
         self.own
+    }
+
+    /// First to last frame by the capture's clock, ns.
+    pub fn span_ns(&self) -> Option<i64> {
+        self.first_time_ns.zip(self.last_time_ns).map(|(first, last)| last.saturating_sub(first))
     }
 
     /// Records earlier than one before them on their interface by more than [`DISORDER_NS`].
@@ -218,7 +257,7 @@ impl Counts {
         self.aggregatable += u64::from(frame.radio.mode.can_aggregate());
         self.with_ampdu_status += u64::from(frame.radio.ampdu.is_some());
         self.stamped += u64::from(frame.radio.tsft_us.is_some_and(is_real) || frame.radio.stamp.is_some());
-        self.interfaces = self.interfaces.max(frame.interface);
+        self.interfaces.add(frame.interface, 1);
         if frame.header.fc.frame_type() == FrameType::Data && !frame.is_foreign() {
             let retry = u64::from(frame.header.fc.retry());
             self.data += 1;
@@ -229,7 +268,7 @@ impl Counts {
             }
         }
         if let Some(mhz) = frame.radio.frequency_mhz {
-            self.channels.add(mhz, 1);
+            self.channels.add((frame.interface, mhz), 1);
         }
     }
 }
@@ -245,7 +284,7 @@ fn band_name(band: Band) -> &'static str {
 
 /// Section 1.
 pub fn build(counts: &Counts, source: &Source, selection: Option<Selection>, limits: Vec<Limit>) -> Summary {
-    let mut channels: Vec<(u16, u64)> = counts.channels.iter().collect();
+    let mut channels: Vec<(u16, u64)> = counts.counted_on().iter().collect();
     channels.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     Summary {
         container: source.container.clone(),
@@ -404,6 +443,9 @@ pub fn station(
         kind
     } else if station.acts_as_ap(has_mesh) {
         "ap"
+    } else if has_mesh && station.from_ds_group > 0 {
+        // Group frames of a mesh come from the DS, too (IEEE Std 802.11-2020, table 9-59).
+        "mesh"
     } else if station.as_any > 0 {
         "station"
     } else {
@@ -447,6 +489,7 @@ pub fn link(link: &Link, direction: &str, rated: bool) -> crate::report::Link {
         data_frames: link.data,
         wireshark_retry: RetryCount::new(link.counted, link.counted_retries),
         mpdu_retry: RetryCount::new(link.mpdus, link.mpdu_retries),
+        retries_without_attempt: link.unseen_retries,
         byte_retry_percent: (link.mpdu_bytes > 0).then(|| 100.0 * link.retry_bytes as f64 / link.mpdu_bytes as f64),
         airtime_us: rated.then(|| us(link.airtime.total())),
         rates: link.rates.report(),

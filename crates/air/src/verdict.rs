@@ -24,17 +24,21 @@ fn many_retries(retry: Option<RetryCount>) -> Option<RetryCount> {
 }
 
 /// A verdict that finds nothing wrong does not stand beside many retries without a word on them.
-fn beside_retries(said: Sentence, retry: Option<RetryCount>) -> Sentence {
-    match many_retries(retry) {
+fn beside_retries(said: Sentence, retries: &RetriesOf, ta: &str, ra: &str) -> Sentence {
+    match many_retries(retries.get(ta, ra)) {
         None => said,
         Some(retry) => said.and(
             "; ",
             sentence!(
-                "yet {retries} of the {mpdus} MPDUs captured carry the retry bit ({share}): what made the sender repeat them, \
-                 these responses do not show",
+                "yet {retries} of the {mpdus} MPDUs captured carry the retry bit ({share}): {why}",
                 retries = Figure::count(retry.retries, retry.frames),
                 mpdus = Figure::total(retry.frames),
-                share = Figure::percent(retry.retries, retry.frames, 1)
+                share = Figure::percent(retry.retries, retry.frames, 1);
+                why = if retries.lack_attempts(ta, ra) {
+                    "of most of these no earlier attempt was captured, nor what became of it"
+                } else {
+                    "what made the sender repeat them, these responses do not show"
+                }
             ),
         ),
     }
@@ -42,15 +46,22 @@ fn beside_retries(said: Sentence, retry: Option<RetryCount>) -> Sentence {
 
 /// Retries of the data MPDUs of each (transmitter, receiver).
 #[derive(Debug, Default)]
-pub struct RetriesOf(HashMap<(String, String), RetryCount>);
+pub struct RetriesOf(HashMap<(String, String), (RetryCount, u64)>);
 
 impl RetriesOf {
     /// From the rows of the report.
     pub fn links(links: &[Link]) -> Self {
-        Self(links.iter().map(|link| ((link.ta.clone(), link.ra.clone()), link.mpdu_retry)).collect())
+        let of = |link: &Link| (link.mpdu_retry, link.retries_without_attempt);
+        Self(links.iter().map(|link| ((link.ta.clone(), link.ra.clone()), of(link))).collect())
     }
 
     fn get(&self, ta: &str, ra: &str) -> Option<RetryCount> {
-        self.0.get(&(ta.to_owned(), ra.to_owned())).copied()
+        self.0.get(&(ta.to_owned(), ra.to_owned())).map(|(retries, _)| *retries)
+    }
+
+    /// Most retries repeat something that was not captured.
+    fn lack_attempts(&self, ta: &str, ra: &str) -> bool {
+        let known = self.0.get(&(ta.to_owned(), ra.to_owned()));
+        known.is_some_and(|(retry, unseen)| unseen * 2 > retry.retries)
     }
 }

@@ -14,7 +14,7 @@ const CAUSES: [(&str, &str); 14] = [
     ("ifs_backoff", "inter-frame spaces and backoff"),
     ("ack", "ACK, Block Ack and its requests"),
     ("rts_cts", "RTS and CTS"),
-    ("retries", "retries"),
+    ("retries", "repeats of captured MPDUs"),
     ("reverse", "the same pair's other direction"),
     ("other_stations", "frames of and to others, and to groups"),
     ("beacons_management", "beacons and management"),
@@ -35,11 +35,30 @@ pub struct Direction<'a> {
     pub reverse: Option<&'a Link>,
     /// Airtime of what the transmitter sent to others and to groups, ns.
     pub elsewhere_ns: i64,
+    /// Data MPDUs that the transmitter sent to others.
+    pub elsewhere_mpdus: u64,
     /// Frames of the receiver that have the power management bit set, and all that it sent.
     pub receiver_sleeps: (u64, u64),
 }
 
 impl Direction<'_> {
+    /// Frames between the two were captured during a part of the time only.
+    fn apart(&self, observed_ns: i64) -> Option<Sentence> {
+        let ends = |link: &Link| (link.first_ns, link.last_ns);
+        let (first, last) = ends(self.link);
+        let (first, last) = self.reverse.map(ends).map_or((first, last), |(a, b)| (first.min(a), last.max(b)));
+        let frames = self.link.frames + self.reverse.map_or(0, |reverse| reverse.frames);
+        let seconds = |ns: i64| Figure::of(ns as f64 / 1e9, "s", frames, 1);
+        (((last - first) as f64) < TOGETHER * observed_ns as f64).then(|| {
+            sentence!(
+                "the two were not in contact all the time (the {frames} frames between them lie within {together} of {observed} s)",
+                frames = Figure::total(frames),
+                together = seconds(last - first),
+                observed = seconds(observed_ns)
+            )
+        })
+    }
+
     /// The receiver slept at times, so that the sender had to wait for it (IEEE 802.11-2020, 11.2.3); `None`: no frame says so.
     fn sleeps(&self) -> Option<Sentence> {
         let (asleep, sent) = self.receiver_sleeps;
@@ -141,6 +160,8 @@ fn label_of_gap(cause: &str, gaps_usable: bool, grounds: &Grounds<'_>) -> Option
 const MIN_MPDUS: u64 = 20;
 /// Least share of the time that the second loss must have.
 const MIN_SECOND_SHARE: f64 = 0.05;
+/// Share of the time observed that the frames between two stations span where they are in contact all the time.
+const TOGETHER: f64 = 0.9;
 /// Least share of the time that is worth a sentence.
 const MIN_SHARE: f64 = 0.005;
 
@@ -153,6 +174,8 @@ pub struct Grounds<'a> {
     pub stamped: bool,
     /// Channels that frames were heard on.
     pub channels: u64,
+    /// First PPDU to last, away times included, ns.
+    pub observed_ns: i64,
     /// Time that was not observed, and the part of it between frames of different channels, ns.
     pub unobserved_ns: i64,
     /// See `unobserved_ns`.
@@ -337,7 +360,7 @@ fn remedy(
                     "the sender had an MPDU to repeat and was not heard for {seconds} s: its driver, bus or firmware was busy or slow",
                     seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
                 );
-                either(silent, "it waited for what the sniffer does not hear", direction.sleeps())
+                either(silent, "it waited for what the sniffer does not hear", direction.sleeps().into_iter().collect())
                     .with(" (an 802.11 capture cannot tell which)")
             }
         },
@@ -358,12 +381,11 @@ fn remedy(
     }
 }
 
-/// `first, other or last`.
-fn either(first: Sentence, other: &str, last: Option<Sentence>) -> Sentence {
-    match last {
-        Some(last) => first.with(&format!(", {other}")).and(", or ", last),
-        None => first.with(&format!(", or {other}")),
-    }
+/// `first, other, ..., or last`.
+fn either(first: Sentence, other: &str, mut more: Vec<Sentence>) -> Sentence {
+    let Some(last) = more.pop() else { return first.with(&format!(", or {other}")) };
+    let begun = more.into_iter().fold(first.with(&format!(", {other}")), |said, next| said.and(", ", next));
+    begun.and(", or ", last)
 }
 
 fn ppdus_of(link: &Link) -> (u64, u64) {
@@ -420,7 +442,16 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, g
                 "The source offered no more than these {mpdus} MPDUs",
                 mpdus = Figure::total(link.medium_mpdus)
             );
-            let why = either(offered, "the sender's host or bus did not deliver it", direction.sleeps());
+            let offered = match direction.elsewhere_mpdus {
+                0 => offered,
+                others => offered.and(
+                    " to this receiver, beside ",
+                    sentence!("the {others} to others", others = Figure::total(others)),
+                ),
+            };
+            let apart = direction.apart(grounds.observed_ns);
+            let others = apart.into_iter().chain(direction.sleeps()).collect();
+            let why = either(offered, "the sender's host or bus did not deliver it", others);
             said.and(". ", why).with(": the air cannot tell which")
         }
     };

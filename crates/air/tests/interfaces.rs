@@ -41,7 +41,8 @@ fn what_two_interfaces_heard_is_matched_apart() {
     let records = records("lossy", 2.0);
     let (one, two) = (on_interfaces(&records, &[0]), on_interfaces(&records, &[0, 1]));
     assert!(!has_limit(&one, "several-interfaces") && !has_limit(&one, "duplicates"));
-    assert!(has_limit(&two, "several-interfaces") && has_limit(&two, "duplicates"));
+    assert!(has_limit(&two, "several-interfaces") && has_limit(&two, "heard-twice") && !has_limit(&two, "duplicates"));
+    assert!(two.ack_verdicts.iter().all(|verdict| verdict.answer == "cannot-be-told"), "they count every frame twice");
     assert_eq!(two.frames, 2 * one.frames);
     assert!(!one.exchanges.is_empty() && one.exchanges.len() == two.exchanges.len());
     for (one, two) in one.exchanges.iter().zip(&two.exchanges) {
@@ -59,8 +60,62 @@ fn what_two_interfaces_heard_is_matched_apart() {
 fn frames_that_are_there_twice_are_told() {
     let records = records("healthy", 1.0);
     let twice: Vec<_> = records.iter().flat_map(|record| [record.clone(), record.clone()]).collect();
+    let report = on_interfaces(&twice, &[0]);
+    assert!(has_limit(&report, "duplicates") && !has_limit(&on_interfaces(&records, &[0]), "duplicates"));
+    // Every figure of time has each frame twice, and every response comes twice.
+    assert!(report.airtime.busy_share.is_none() && report.waterfalls.is_empty());
+    assert!(report.ack_verdicts.iter().all(|verdict| verdict.answer == "cannot-be-told"));
+    assert!(!report.hearing.silence_is_evidence);
+}
+
+/// The same from a program that stamped them later: the hardware stamps are the same.
+#[test]
+fn copies_with_another_capture_time_are_told() {
+    let records = records("healthy", 1.0);
+    let twice: Vec<_> =
+        records.iter().flat_map(|(at, data)| [(*at, data.clone()), (*at + 3_000, data.clone())]).collect();
     assert!(has_limit(&on_interfaces(&twice, &[0]), "duplicates"));
-    assert!(!has_limit(&on_interfaces(&records, &[0]), "duplicates"));
+}
+
+/// Analyses one interface of a capture file.
+fn one_interface(records: &[Record], of: u32, chosen: u32) -> Result<Report, txop_air::Error> {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let mut writer = PcapngWriter::new(Vec::new(), wire::pcap::ByteOrder::Little).expect("a file header");
+    for _ in 0..of {
+        let settings = InterfaceSettings::nanos(LinkType::IEEE802_11_RADIOTAP);
+        writer.add_interface(&settings).expect("an interface");
+    }
+    for (index, (time_ns, data)) in records.iter().enumerate() {
+        // All of them on interface 0, every second one on interface 1, none on any other.
+        writer.write(0, *time_ns, data.len() as u32, data).expect("memory");
+        if index % 2 == 0 {
+            writer.write(1, *time_ns, data.len() as u32, data).expect("memory");
+        }
+    }
+    std::fs::write(file.path(), writer.into_inner()).expect("written");
+    let selection = txop_air::Selection { interface: Some(chosen), ..Default::default() };
+    let options = txop_air::Options { selection, ..Default::default() };
+    txop_air::analyze(file.path(), capture::Options::default(), options, &mut ())
+}
+
+#[test]
+fn one_interface_alone_is_as_if_the_others_were_not_there() {
+    let records = records("healthy", 1.0);
+    let alone = on_interfaces(&records, &[0]);
+    let chosen = one_interface(&records, 3, 0).expect("a report");
+    assert_eq!(chosen.frames, alone.frames);
+    assert!(!has_limit(&chosen, "several-interfaces") && !has_limit(&chosen, "heard-twice"));
+    assert_eq!(chosen.airtime.busy_us, alone.airtime.busy_us);
+    let selection = chosen.summary.selection.expect("what was chosen");
+    assert_eq!(
+        (selection.interface, selection.records_on_other_interfaces),
+        (Some(0), records.len().div_ceil(2) as u64)
+    );
+    assert_eq!(one_interface(&records, 3, 1).expect("a report").frames, records.len().div_ceil(2) as u64);
+    let none = one_interface(&records, 3, 2).expect_err("nothing there").to_string();
+    assert!(none.starts_with("no record was captured by interface 2; the capture has 3"), "{none}");
+    let unknown = one_interface(&records, 3, 7).expect_err("not described").to_string();
+    assert_eq!(unknown, "no interface 7: the capture has 3, numbers 0 to 2");
 }
 
 /// A first transmission that was missed does not take its payload along: the copies' bodies tell which MPDUs are there.

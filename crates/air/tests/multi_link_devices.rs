@@ -170,7 +170,7 @@ fn stations_without_the_element_are_no_device() {
 
 #[test]
 fn of_a_chosen_network_only_its_links_count() {
-    let selection = txop_air::Selection { bssid: Some(wire::ieee80211::MacAddr(AP_LINKS[1])), channel: None };
+    let selection = txop_air::Selection { bssid: Some(wire::ieee80211::MacAddr(AP_LINKS[1])), ..Default::default() };
     let report = both().report_with(txop_air::Options { selection, ..txop_air::Options::default() });
     let station = of(&report, STATION);
     assert_eq!((addresses(station), station.frames_sent), (vec![name(STATION_LINKS[1]).as_str()], 20));

@@ -23,6 +23,7 @@ fn network(bssid: MacAddr, frequency_mhz: u16) -> Records {
     let mut scene = Scene::preset("healthy").expect("a preset");
     scene.seconds = 1.0;
     scene.frequency_mhz = frequency_mhz;
+    scene.seed = u64::from(bssid.0[4]);
     scene.bss.address = bssid;
     scene.bss.ssid = format!("net {}", bssid.0[4]).into_bytes();
     for (station, number) in scene.stations.iter_mut().zip(16..) {
@@ -48,11 +49,11 @@ fn analyze(records: &Records, selection: Selection) -> Result<Report, Error> {
 }
 
 fn of_bss(bssid: MacAddr) -> Selection {
-    Selection { bssid: Some(bssid), channel: None }
+    Selection { bssid: Some(bssid), ..Selection::default() }
 }
 
 fn of_channel(channel: u16) -> Selection {
-    Selection { bssid: None, channel: Some(channel.into()) }
+    Selection { channel: Some(channel.into()), ..Selection::default() }
 }
 
 /// Without record numbers.
@@ -160,4 +161,23 @@ fn what_is_not_there_is_an_error_that_names_what_is() {
     assert!(bssid.contains("02:00:00:00:aa:01 \"net 170\" (") && bssid.contains("02:00:00:00:bb:01"), "{bssid}");
     let both = said(Selection { channel: Some(11.into()), ..of_bss(FIRST) });
     assert!(!both.contains("02:00:00:00:aa:01 ") && both.contains("02:00:00:00:bb:01"), "{both}");
+}
+
+/// Two radios, each on a channel of its own, in one interface of a file.
+#[test]
+fn channels_that_change_faster_than_a_radio_are_captures_of_several() {
+    let code = |report: &Report, code: &str| report.summary.limits.iter().any(|limit| limit.code == code);
+    let (first, second) = (network(FIRST, 2_437), network(SECOND_BSS, 2_462));
+    let mut merged: Records = first.iter().chain(&second).cloned().collect();
+    merged.sort_by_key(|(at, _)| *at);
+    let report = analyze(&merged, Selection::default()).expect("a report");
+    let codes: Vec<_> = report.summary.limits.iter().map(|limit| limit.sentence.text()).collect();
+    assert!(code(&report, "merged-channels") && !code(&report, "hopping"), "{codes:?}");
+    assert!(report.airtime.busy_share.is_none() && report.waterfalls.is_empty());
+    // One alone has its times.
+    let one = analyze(&merged, of_channel(6)).expect("a report");
+    assert!(!code(&one, "merged-channels") && one.airtime.busy_share.is_some());
+    // One radio that goes from channel to channel has changes, too, but slow ones.
+    let hopped = analyze(&in_turn(&first, &second), Selection::default()).expect("a report");
+    assert!(code(&hopped, "hopping") && !code(&hopped, "merged-channels"));
 }

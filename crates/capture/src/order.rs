@@ -83,7 +83,7 @@ impl InOrder {
         }
         let file = File::open(path)?;
         if !file.metadata()?.is_file() {
-            return Ok(Self::once(Reader::from_read(file)?));
+            return Ok(Self::once(Reader::from_read(file)?.of_interface(options.interface)));
         }
         match file.try_clone() {
             Ok(same) => {

@@ -38,6 +38,9 @@ pub struct Options {
     pub access: Access,
     /// Wait at the end of a regular file for more data. Implies [`Access::Buffered`].
     pub follow: Option<Follow>,
+    /// Deliver only the records of this interface, an index in [`Reader::interfaces`]; all by default. Records keep the
+    /// numbers that they have in the capture.
+    pub interface: Option<u32>,
 }
 
 /// One captured packet, lent until the next is asked for.
@@ -80,6 +83,8 @@ pub struct Reader {
     compression: Option<Compression>,
     records: u64,
     finished: bool,
+    only: Option<u32>,
+    left_out: u64,
     follow: Option<Follow>,
     /// Bytes taken from a compressed input.
     compressed: Option<Arc<AtomicU64>>,
@@ -92,18 +97,29 @@ impl Reader {
     /// # Errors
     /// See [`OpenError`]. While a file is followed, waits until it holds a file header.
     pub fn open(path: &Path, options: Options) -> Result<Self, OpenError> {
+        let only = options.interface;
         if path.as_os_str() == "-" {
-            return Self::from_read(io::stdin());
+            return Ok(Self::from_read(io::stdin())?.of_interface(only));
         }
         let file = File::open(path)?;
         if !file.metadata()?.is_file() {
-            return Self::from_read(file);
+            return Ok(Self::from_read(file)?.of_interface(only));
         }
         Self::from_file(file, options)
     }
 
     /// Reads a regular file, which stands at its beginning.
-    pub(crate) fn from_file(mut file: File, options: Options) -> Result<Self, OpenError> {
+    pub(crate) fn from_file(file: File, options: Options) -> Result<Self, OpenError> {
+        let only = options.interface;
+        Ok(Self::from_whole_file(file, options)?.of_interface(only))
+    }
+
+    /// Delivers only the records of this interface from now on.
+    pub(crate) fn of_interface(self, only: Option<u32>) -> Self {
+        Self { only, ..self }
+    }
+
+    fn from_whole_file(mut file: File, options: Options) -> Result<Self, OpenError> {
         let total_bytes = Some(file.metadata()?.len());
         if let Some(follow) = options.follow {
             let following = Following::new(file, follow.clone());
@@ -171,7 +187,18 @@ impl Reader {
                 return Err(recognise::refusal(head.get(..NAMING_LEN).unwrap_or(head)));
             }
         };
-        Ok(Self { input, format, compression, records: 0, finished: false, follow, compressed, total_bytes })
+        Ok(Self {
+            input,
+            format,
+            compression,
+            records: 0,
+            finished: false,
+            only: None,
+            left_out: 0,
+            follow,
+            compressed,
+            total_bytes,
+        })
     }
 
     /// The next record, `None` at the end.
@@ -181,26 +208,32 @@ impl Reader {
     #[inline]
     #[allow(clippy::should_implement_trait)] // lends, which `Iterator` cannot
     pub fn next(&mut self) -> Result<Option<Record<'_>>, Damage> {
-        if self.finished {
-            return Ok(None);
-        }
-        let located = match &mut self.format {
-            Format::Pcap { pcap, .. } => pcap.locate(&mut self.input, self.records + 1),
-            Format::Pcapng(pcapng) => pcapng.locate(&mut self.input),
-        };
-        match located {
-            Ok(Some(located)) => {
-                self.records += 1;
-                let Located { offset, time_ns, interface, link_type, original_len, data } = located;
-                let data = self.input.bytes(data);
-                Ok(Some(Record { number: self.records, offset, time_ns, interface, link_type, original_len, data }))
+        while !self.finished {
+            let located = match &mut self.format {
+                Format::Pcap { pcap, .. } => pcap.locate(&mut self.input, self.records + 1),
+                Format::Pcapng(pcapng) => pcapng.locate(&mut self.input),
+            };
+            match located {
+                Ok(Some(located)) => {
+                    self.records += 1;
+                    let Located { offset, time_ns, interface, link_type, original_len, data } = located;
+                    if self.only.is_some_and(|only| only != interface) {
+                        self.left_out += 1;
+                        continue;
+                    }
+                    let (number, data) = (self.records, self.input.bytes(data));
+                    return Ok(Some(Record { number, offset, time_ns, interface, link_type, original_len, data }));
+                }
+                Ok(None) => self.finished = true,
+                Err(broken) => return self.broken(broken).map_or(Ok(None), Err),
             }
-            Ok(None) => {
-                self.finished = true;
-                Ok(None)
-            }
-            Err(broken) => self.broken(broken).map_or(Ok(None), Err),
         }
+        Ok(None)
+    }
+
+    /// Records of interfaces that were not chosen, so far.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// Ends the reading; a record that is cut off because following was stopped is not damage.

@@ -63,7 +63,8 @@ impl air::Progress for Relay {
 /// raised). While following, `snapshot(json)` is called with a report of what there is so far every `snapshot_seconds`.
 ///
 /// `bssid`: of stations, links and what is explained only those of this network; `channel`: only frames on this channel
-/// (its number, or the MHz of its centre) are counted.
+/// (its number, or the MHz of its centre) are counted; `interface`: only records of this interface of the capture, counted
+/// from 0.
 ///
 /// `block_acks`: every Block Ack becomes a row.
 ///
@@ -77,7 +78,7 @@ impl air::Progress for Relay {
 /// does not have what was chosen, `ValueError` when `pair` is not two MAC addresses, `bssid` is none, or `snapshot_seconds` is not a time,
 /// `KeyFileError` when the key file is none; its message repeats nothing of it.
 #[pyfunction]
-#[pyo3(signature = (path, *, pair=None, bssid=None, channel=None, start=None, end=None, block_acks=false, progress=None, follow=false, snapshot=None,
+#[pyo3(signature = (path, *, pair=None, bssid=None, channel=None, interface=None, start=None, end=None, block_acks=false, progress=None, follow=false, snapshot=None,
     snapshot_seconds=1.0, key_file=None, packets=false))]
 #[allow(clippy::too_many_arguments)] // keywords in Python
 pub(crate) fn analyze_air<'py>(
@@ -86,6 +87,7 @@ pub(crate) fn analyze_air<'py>(
     pair: Option<(String, String)>,
     bssid: Option<String>,
     channel: Option<u16>,
+    interface: Option<u32>,
     start: End,
     end: End,
     block_acks: bool,
@@ -98,7 +100,7 @@ pub(crate) fn analyze_air<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let pair = pair.map(|(from, to)| Ok::<_, PyErr>((address(&from)?, address(&to)?))).transpose()?;
     let bssid = bssid.map(|bssid| address(&bssid)).transpose()?;
-    let selection = air::Selection { bssid, channel: channel.map(air::Channel::from) };
+    let selection = air::Selection { bssid, channel: channel.map(air::Channel::from), interface };
     // Off the interpreter: a passphrase takes some milliseconds.
     let keys = key_file.map(|path| py.detach(|| keys(&path))).transpose()?;
     let options =

@@ -15,6 +15,7 @@ Progress = Callable[[int, int | None], None]
 """Called now and then with the bytes read so far and the size of the file (``None`` when it is not known)."""
 
 _HIGHEST_CHANNEL = 0xFFFF
+_HIGHEST_INTERFACE = 0xFFFF_FFFF
 """MHz; a link header has 16 bits for it."""
 
 STDIN = "-"
@@ -27,6 +28,7 @@ def analyze(
     pair: tuple[str, str] | None = None,
     bssid: str | None = None,
     channel: int | None = None,
+    interface: int | None = None,
     from_: Moment | None = None,
     to: Moment | None = None,
     block_acks: bool = False,
@@ -44,6 +46,7 @@ def analyze(
         bssid: Report only the stations, links, waterfall and steadiness of this network. What is said of the channel
             (busy, frames, floods) stays of all on it, and the network's part of it is named.
         channel: Count only frames on this channel: its number, or the MHz of its centre.
+        interface: Count only records of this interface of the capture, numbered from 0 as in the file.
         from_: Count only records from then on; see :data:`~txop.core.moment.Moment`. What stations claim and use of
             capabilities is taken from the whole capture all the same.
         to: Count only records before then.
@@ -56,8 +59,8 @@ def analyze(
 
     Raises:
         OSError: the file cannot be opened or read.
-        ValueError: it is not a capture of a known kind, it has nothing of ``bssid`` or ``channel``, ``pair`` is not two
-            MAC addresses, ``from_`` and ``to`` are not a window, or the key file is invalid.
+        ValueError: it is not a capture of a known kind, it has nothing of ``bssid``, ``channel`` or ``interface``,
+            ``pair`` is not two MAC addresses, ``from_`` and ``to`` are not a window, or the key file is invalid.
     """
     from txop.air.report import AirReport
 
@@ -67,6 +70,7 @@ def analyze(
         pair=pair,
         bssid=bssid,
         channel=channel,
+        interface=interface,
         from_=from_,
         to=to,
         block_acks=block_acks,
@@ -85,6 +89,7 @@ def analyze_json(
     pair: tuple[str, str] | None = None,
     bssid: str | None = None,
     channel: int | None = None,
+    interface: int | None = None,
     from_: Moment | None = None,
     to: Moment | None = None,
     block_acks: bool = False,
@@ -101,11 +106,14 @@ def analyze_json(
     check_order(start, end)
     if channel is not None and not 1 <= channel <= _HIGHEST_CHANNEL:
         raise ValueError(f"{channel} is neither the number of a channel nor its MHz")
+    if interface is not None and not 0 <= interface <= _HIGHEST_INTERFACE:
+        raise ValueError(f"{interface} is not the number of an interface")
     return _native.analyze_air(
         os.fspath(path),
         pair=pair,
         bssid=bssid,
         channel=channel,
+        interface=interface,
         start=start,
         end=end,
         block_acks=block_acks,

@@ -30,6 +30,9 @@ _BETWEEN = "whether they differ can't be told, because what each can be overlaps
 _TIME = "Time: "
 """Begins the labels of the waterfall's rows."""
 
+_ENOUGH = 20
+"""Frames below which a share, a mean or a median of them says nothing: as in the report of one capture."""
+
 _FEW = 5.0
 """Added to both counts before they are compared: one event instead of two does not show a halving."""
 
@@ -46,6 +49,13 @@ class KeyFigure:
     value: float | None
     interval: tuple[float, float] | None = None
     """The least and the most that it can be, where it is not known exactly."""
+    reason: str | None = None
+    """Why it is not available, where a reason is known."""
+
+    @property
+    def is_least(self) -> bool:
+        """It is a lower bound: frames are missing from the capture."""
+        return self.value is not None and self.interval is not None and self.interval[1] == 1.0 > self.value
 
 
 class Difference(Model):
@@ -64,6 +74,10 @@ class Difference(Model):
     differences: list[float | None]
     """Each value minus that of the first capture; the first is 0 (or null). Null, too, where what both can be
     overlaps."""
+    at_least: list[bool] = []
+    """Whether each value is a lower bound. A difference of one is a bound, too: the true one is as large or larger."""
+    reasons: list[str | None] = []
+    """Why each value is null, where a reason is known."""
     weight: float | None
     """How much the largest difference matters, 0 to 1: the difference itself for shares and percentages, its share of
     60 dB for levels, its share of the largest value for other figures; null when fewer than two values are available,
@@ -181,6 +195,8 @@ def _difference(figures: Sequence[KeyFigure | None]) -> Difference:
     label = _label(figures) + (f"; {_BETWEEN}" if between else "")
     return Difference(
         key=figure.key, section=figure.section, label=label, unit=figure.unit, values=values, differences=differences,
+        at_least=[each is not None and each.is_least for each in figures],
+        reasons=[each.reason if each is not None and each.value is None else None for each in figures],
         weight=weight,
     )  # fmt: skip
 
@@ -190,15 +206,23 @@ def different_pairs(reports: Sequence[AirReport]) -> str:
     explained = [(fall.ta, fall.ra) for fall in map(_explained, reports) if fall is not None]
     if len(set(explained)) < 2:
         return ""
-    shared = set.intersection(
-        *({frozenset((link.ta, link.ra)) for link in report.links if link.data_frames} for report in reports)
-    )
-    remedy = "no pair exchanges data in all of them"
-    for link in sorted(reports[0].links, key=lambda link: -link.data_frames):
-        if frozenset((link.ta, link.ra)) in shared:
-            remedy = f"--pair {link.ta},{link.ra} compares one that is in all of them"
-            break
+    remedy = f"no pair exchanges at least {_ENOUGH} data frames in all of them"
+    counts = [_data_frames(report) for report in reports]
+    least = {pair: min(count[pair] for count in counts) for pair in set.intersection(*map(set, counts))}
+    if least and max(least.values()) >= _ENOUGH:
+        busiest = max(sorted(least), key=lambda pair: least[pair])
+        remedy = f"--pair {busiest[0]},{busiest[1]} compares one that is in all of them"
     return f"The captures explain different pairs, so differences may be those of the pairs: {remedy}."
+
+
+def _data_frames(report: AirReport) -> dict[tuple[str, str], int]:
+    """Data frames between each two stations, both directions; the addresses in the order of the busier direction."""
+    frames: dict[tuple[str, str], int] = {}
+    for link in report.links:
+        pair = (min(link.ta, link.ra), max(link.ta, link.ra))
+        if link.data_frames:
+            frames[pair] = frames.get(pair, 0) + link.data_frames
+    return frames
 
 
 def _explained(report: AirReport) -> Waterfall | None:
@@ -225,29 +249,41 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
         has_spaces: All captures tell inter-frame spaces from idle time; else both are one figure.
     """
 
-    def figure(key: str, section: str, label: str, unit: str, scale: Scale, value: float | None) -> KeyFigure:
-        return KeyFigure(key, section, label, unit, scale, value)
+    def figure(
+        key: str, section: str, label: str, unit: str, scale: Scale, value: float | None, reason: str | None = None
+    ) -> KeyFigure:
+        return KeyFigure(key, section, label, unit, scale, None if reason else value, None, reason)
 
     fcs = report.summary.fcs
     frames = fcs.good + fcs.bad + fcs.unknown
     fcs_known = fcs.unknown < frames
+    limits = {limit.code for limit in report.summary.limits}
+    damage = _NO_DAMAGE if limits & {"no-fcs", "fcs-not-said", "no-bad-fcs"} else None
     yield figure("summary.bad_fcs", "summary", "Frames with a bad FCS", "fraction", "fraction",
-                 report.bad_fcs / frames if frames and fcs_known else None)  # fmt: skip
+                 report.bad_fcs / frames if frames and fcs_known else None, damage)  # fmt: skip
     yield figure("ghosts.frames", "ghosts", "Frames of ghost addresses", "fraction", "fraction",
-                 report.ghost_effect.ghost_frames / frames if frames and fcs_known else None)  # fmt: skip
+                 report.ghost_effect.ghost_frames / frames if frames and fcs_known else None, damage)  # fmt: skip
     yield _busy(report)
     fall = _explained(report)
-    retry_good = report.ghost_effect.retry_good.percent if fcs_known else None
+    good = report.ghost_effect.retry_good
     label = "Retry % of data and Null frames, without damaged ones"
-    yield figure("stations.retry_good", "stations", label, "percent", "percent", retry_good)
+    yield figure("stations.retry_good", "stations", label, "percent", "percent",
+                 good.percent if fcs_known else None, _few(good.frames, "data and Null frames"))  # fmt: skip
     if fall is None:
         return
-    yield figure("waterfall.goodput", "waterfall", "Goodput", "Mbit/s", "relative", fall.payload_mbit_s)
-    yield figure("waterfall.phy_rate", "waterfall", "Effective PHY rate", "Mbit/s", "relative", fall.phy_rate_mbit_s)
+    flow = (fall.ta, fall.ra)
+    link = next((link for link in report.links if (link.ta, link.ra) == flow), None)
+    mpdus = link.mpdu_retry.frames if link is not None else 0
+    few_mpdus = _few(mpdus, "data MPDUs of the direction")
+    yield figure("waterfall.goodput", "waterfall", "Goodput", "Mbit/s", "relative", fall.payload_mbit_s, few_mpdus)
+    yield figure("waterfall.phy_rate", "waterfall", "Effective PHY rate", "Mbit/s", "relative",
+                 fall.phy_rate_mbit_s, few_mpdus)  # fmt: skip
     has_control = report.hearing.control_frames > 0
+    unheard = None if report.hearing.beacons or report.hearing.beacon_senders else "no beacon of others is in it"
     spaces = next((step.share for step in fall.steps if step.cause == "ifs_backoff"), 0.0)
     for step in fall.steps:
         is_known = step.cause not in ("ack", "rts_cts") or has_control
+        missing = damage if step.cause == "damaged" else unheard if step.cause in _OF_OTHERS else None
         share, label = step.share, step.label
         if not has_spaces and step.cause == "ifs_backoff":
             is_known = False
@@ -255,46 +291,58 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
         elif not has_spaces and step.cause == "idle" and fall.timing == "stamps":
             share, label = share + spaces, f"{label}, with inter-frame spaces and backoff"
         yield figure(f"waterfall.{step.cause}", "waterfall", f"{_TIME}{label}", "fraction", "fraction",
-                     share if is_known else None)  # fmt: skip
-    for link in report.links:
-        if (link.ta, link.ra) == (fall.ta, fall.ra):
-            yield figure(
-                "stations.retry", "stations", "Retry % of MPDUs", "percent", "percent", link.mpdu_retry.percent
-            )
-            yield figure("stations.signal", "stations", "Signal, median", "dBm", "level",
-                         link.signal_dbm.median if link.signal_dbm else None)  # fmt: skip
+                     share if is_known else None, few_mpdus or missing)  # fmt: skip
+    if link is not None:
+        yield figure("stations.retry", "stations", "Retry % of MPDUs", "percent", "percent",
+                     link.mpdu_retry.percent, few_mpdus)  # fmt: skip
+        signal = link.signal_dbm
+        yield figure("stations.signal", "stations", "Signal, median", "dBm", "level",
+                     signal.median if signal else None, _few(signal.n, "signals") if signal else None)  # fmt: skip
+    verdict = next(
+        (v for v in report.ack_verdicts if v.question == "ack" and (v.originator, v.recipient) == flow), None
+    )
+    untold = "whether its responses are complete can't be told"
     for e in report.exchanges:
-        if (e.ta, e.ra) == (fall.ta, fall.ra):
+        if (e.ta, e.ra) == flow:
+            untold_here = untold if verdict is not None and verdict.answer == "cannot-be-told" else None
             yield figure("exchanges.answered", "exchanges", "PPDUs with data answered", "fraction", "fraction",
-                         e.data.answered / e.data.ppdus if has_control and e.data.ppdus else None)  # fmt: skip
+                         e.data.answered / e.data.ppdus if has_control and e.data.ppdus else None,
+                         _few(e.data.ppdus, "PPDUs with data") or untold_here)  # fmt: skip
+            few = _few(e.gap_us.n, "response delays") if e.gap_us else None
             yield figure("exchanges.delay", "exchanges", "Response delay, median", "µs", "relative",
-                         e.gap_us.median if e.gap_us else None)  # fmt: skip
+                         e.gap_us.median if e.gap_us else None, few)  # fmt: skip
             yield figure("exchanges.late", "exchanges", "Late responses", "fraction", "fraction",
-                         e.late_responses / e.gap_us.n if e.gap_us and e.late_responses is not None
-                         else None)  # fmt: skip
-    flows = [f for f in report.block_acks if (f.originator, f.recipient) == (fall.ta, fall.ra)]
+                         e.late_responses / e.gap_us.n if e.gap_us and e.late_responses is not None else None,
+                         few)  # fmt: skip
+    flows = [f for f in report.block_acks if (f.originator, f.recipient) == flow]
     left = sum(f.left_out for f in flows)
     answered = left + sum(f.newly_acked for f in flows)
     positioned = sum(f.left_out_positioned for f in flows)
     yield figure("block_acks.left_out", "exchanges", "MPDUs left out by Block Acks", "fraction", "fraction",
-                 left / answered if answered else None)  # fmt: skip
+                 left / answered if answered else None,
+                 _few(answered, "MPDUs that Block Acks answer") if answered else None)  # fmt: skip
     yield figure("block_acks.in_tail", "exchanges", "Left out in the last quarter of A-MPDUs", "fraction", "fraction",
-                 sum(f.left_out_in_tail for f in flows) / positioned if positioned else None)  # fmt: skip
-    flow = (fall.ta, fall.ra)
+                 sum(f.left_out_in_tail for f in flows) / positioned if positioned else None,
+                 _few(positioned, "MPDUs left out") if positioned else None)  # fmt: skip
     groups = [a for a in report.aggregation if (a.ta, a.ra) == flow and a.mpdus_per_ppdu is not None]
     ppdus = sum(a.ppdus or 0 for a in groups)
     yield figure("aggregation.mpdus", "aggregation", "MPDUs per PPDU, mean", "MPDUs", "relative",
-                 sum(a.mpdus for a in groups) / ppdus if ppdus else None)  # fmt: skip
+                 sum(a.mpdus for a in groups) / ppdus if ppdus else None,
+                 _few(ppdus, "PPDUs with data") if ppdus else None)  # fmt: skip
     for s in report.steadiness:
-        if (s.ta, s.ra) == (fall.ta, fall.ra):
-            yield figure(
-                "steadiness.variation", "steadiness", "Variation of throughput", "fraction", "relative", s.variation
-            )
-            yield figure(
-                "steadiness.events",
-                "steadiness",
-                "Dropouts and shifts",
-                "events",
-                "events",
-                float(len(s.events)) if not_sought(s) is None else None,
-            )
+        if (s.ta, s.ra) == flow:
+            yield figure("steadiness.variation", "steadiness", "Variation of throughput", "fraction", "relative",
+                         s.variation)  # fmt: skip
+            yield figure("steadiness.events", "steadiness", "Dropouts and shifts", "events", "events",
+                         float(len(s.events)) if not_sought(s) is None else None)  # fmt: skip
+
+
+_NO_DAMAGE = "it may lack damaged frames, or does not tell them apart"
+
+_OF_OTHERS = frozenset({"beacons_management", "other_stations"})
+"""Rows of the waterfall that a capture without the beacons of anybody lacks."""
+
+
+def _few(number: int, of: str) -> str | None:
+    """Why a figure of ``number`` things says nothing; ``None`` when there are enough."""
+    return f"it has fewer than {_ENOUGH} {of}" if number < _ENOUGH else None

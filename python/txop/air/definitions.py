@@ -62,8 +62,8 @@ DEFINITIONS: dict[str, Definition] = {
     "seen": Definition("Seen", "First and last frame with this TA, since the first frame of the capture."),
     "ghost": Definition(
         "Ghost",
-        "An address that exists only in damaged frames, or differs from a busy address in a few bits and is "
-        "never seen in an intact exchange.",
+        "An address that exists only in damaged frames, none of which is a management frame that names it twice; where "
+        "no FCS can be checked, one of a few frames that differs from a busy address in a few bits.",
     ),
     "distance": Definition("Distance", "Bits in which the ghost differs from its likely origin."),
     "ghost_frames": Definition(
@@ -80,7 +80,7 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "not_captured": Definition(
         "No answer, not resent",
-        "Not answered and not sent again: the response was most likely sent, only not captured.",
+        "Not answered and not sent again as far as captured: the sniffer missed the response, or the sender gave up.",
     ),
     "answered_resent": Definition(
         "Answered, resent", "Answered, and yet sent again: the sender did not get the response."
@@ -117,7 +117,8 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "left_out_late": Definition(
         "Acked later",
-        "Left out, then acknowledged without having been sent again: proof that they had arrived in time.",
+        "Left out, then acknowledged without having been sent again as far as captured: they had arrived in time, "
+        "unless a repetition was missed.",
         "left-out MPDUs",
     ),
     "left_out_resent": Definition("Resent", "Left out, then sent again.", "left-out MPDUs"),
@@ -125,7 +126,7 @@ DEFINITIONS: dict[str, Definition] = {
         "In the last quarter",
         "Left-out MPDUs in the last quarter of their A-MPDU; by chance would be the share of all answered MPDUs "
         "there; loss on "
-        "the air spreads evenly, late processing hits the end.",
+        "a steady channel spreads evenly, late processing hits the end.",
         "left-out MPDUs of A-MPDUs with at least 4 MPDUs that were acknowledged in part",
     ),
     "acked_not_captured": Definition(
@@ -134,6 +135,10 @@ DEFINITIONS: dict[str, Definition] = {
     "age": Definition("Age", "End of an MPDU on the air to the start of the Block Ack that answers its PPDU."),
     "window": Definition("Window", "Buffer size of the last accepted ADDBA, in MPDUs."),
     "ppdus": Definition("PPDUs", "Transmissions with one preamble; the MPDUs of an A-MPDU are one PPDU."),
+    "soliciting": Definition(
+        "PPDUs",
+        "Those that ask for a response and are followed by an undamaged frame; a damaged one may be the response.",
+    ),
     "ampdu": Definition(
         "MPDUs per PPDU", "MPDUs captured of each PPDU with data; a single MPDU counts as 1.", "PPDUs with data"
     ),

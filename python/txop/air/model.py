@@ -851,7 +851,8 @@ class Exchange(Model):
     ra: str
     """Receiver."""
     ppdus: int
-    """PPDUs that solicit an ACK or a Block Ack (good or unknown FCS; unicast data, management, BAR; not RTS)."""
+    """PPDUs that solicit an ACK or a Block Ack (good or unknown FCS; unicast data, management, BAR; not RTS), and
+    are followed by an undamaged frame: where the next one is damaged, it may be the response."""
     acked: int
     """Answered by ACK."""
     block_acked: int
@@ -1042,6 +1043,8 @@ class Link(Model):
     """Unicast data MPDUs with good or unknown FCS."""
     byte_retry_percent: float | None
     """Same, weighted with bytes."""
+    retries_without_attempt: int = 0
+    """Retries of `mpdu_retry` of which no earlier attempt was captured, on the interface that the waterfall is of."""
     airtime_us: float | None
     """Airtime, µs."""
     rates: list[RateRow]
@@ -1375,6 +1378,9 @@ class Hearing(Model):
     """Why silence is no evidence, doubts aside; null where there are beacons and enough other frames."""
     doubts: list[Sentence]
     """What shows that frames are missing."""
+    missing_attempts: Sentence | None = None
+    """Data MPDUs that were sent again and whose earlier attempts are missing, where they are some; a doubt only
+    where they took long."""
     control_frames: int
     """Control frames with a good or unknown FCS."""
     responses: int
@@ -1471,10 +1477,17 @@ class Selection(Model):
     """Frames on other channels, which are left out."""
     frames_without_channel: int
     """Frames that do not tell their channel, which are left out where one was chosen."""
+    interface: int | None = None
+    """Index of the chosen interface in the capture."""
+    interface_name: str | None = None
+    """What the operating system called it, where the capture tells; safe to print."""
+    records_on_other_interfaces: int = 0
+    """Records of other interfaces, which are left out."""
 
 
 class FcsState(Model):
-    """What is known of frame check sequences. The four counts sum to `frames` of the report."""
+    """What is known of frame check sequences. The first three sum to `frames` of the report without the unreadable
+    records."""
 
     good: int
     """FCS computed here, or vouched for by the receiver's flag on a cut frame: good."""

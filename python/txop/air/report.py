@@ -12,7 +12,18 @@ if TYPE_CHECKING:
     import polars
 
 
-PREVENT_WATERFALLS = frozenset({"disorder", "clock-jumps", "airtime-exceeds-time", "no-rate", "no-duration"})
+PREVENT_WATERFALLS = frozenset(
+    {
+        "disorder",
+        "duplicates",
+        "merged-channels",
+        "clock-jumps",
+        "rates-not-true",
+        "airtime-exceeds-time",
+        "no-rate",
+        "no-duration",
+    }
+)
 """Limits of a capture that leave no waterfall."""
 
 

@@ -37,6 +37,7 @@ class Part:
     to: str | None = None
     bssid: str | None = None
     channel: int | None = None
+    interface: int | None = None
     key_file: Path | None = None
     packets: bool = False
     block_acks: bool = False
@@ -61,6 +62,7 @@ def register(app: typer.Typer) -> None:
                     "txop air capture.pcapng --bssid 08:be:ac:0b:14:c4",
                     "one network, beside the others on its channel",
                 ),
+                ("txop air capture.pcapng --capture-interface 1", "one of several interfaces that captured"),
                 ("txop air capture.pcapng --events", "also who joined, roamed and left when, and why"),
                 ("txop air -i mon0", "what a monitor interface receives, live; Ctrl-C ends it with the whole report"),
                 ("ssh sniffer tcpdump -i mon0 -U -w - | txop air --follow -", "the same from another machine"),
@@ -78,7 +80,8 @@ def register(app: typer.Typer) -> None:
                 " taken from the whole capture; every other figure is of the window.",
                 "With --bssid, the figures of the channel (busy, frames, floods) still cover everybody on it; the"
                 " network's share is given beside them. With --channel, frames on other channels are left out, and time"
-                " there does not count as observed.",
+                " there does not count as observed. With --capture-interface, records of other interfaces are not looked"
+                " at; where two receivers heard the same, every frame counts twice without it.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without 802.11"
                 " frames gives exit code 1.",
             ],
@@ -139,6 +142,12 @@ def air(
         int | None,
         typer.Option(min=1, max=0xFFFF, metavar="N", help="Count only frames on this channel: its number, or its MHz."),
     ] = None,
+    capture_interface: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=0xFFFF_FFFF, metavar="N", help="Count only records of this interface of the capture, from 0."
+        ),
+    ] = None,
     from_: FromOption = None,
     to: ToOption = None,
     key_file: KeyFileOption = None,
@@ -172,9 +181,11 @@ def air(
 
         others = {"--interface": interface, "--html": html, "--csv": csv, "--section": section, "--pair": pair,
                   "--station": station, "--list": list_, "--events": events, "--rates": rates, "--bssid": bssid,
-                  "--block-acks": block_acks, "--channel": channel, "--from": from_, "--to": to, "--top": top,
+                  "--block-acks": block_acks, "--channel": channel, "--capture-interface": capture_interface,
+                  "--from": from_, "--to": to, "--top": top,
                   "--key-file": key_file, "--packets": packets, "--follow": follow, "--ghosts": ghosts}  # fmt: skip
-        if given := next((name for name, value in others.items() if value not in (None, False)), None):
+        given = next((name for name, value in others.items() if value is not None and value is not False), None)
+        if given is not None:
             raise UserError(f"--to-parquet does not go with {given}", what_to_do="leave one of them out")
         return write_dataset(files or [], to_parquet, jobs=jobs, cluster=cluster, json=json)
     if jobs is not None or cluster is not None:
@@ -188,7 +199,8 @@ def air(
         check_list(files, html=html, csv=csv, section=section, follow=follow)
     reports: list[AirReport] = []
     check_key_file(key_file)
-    part = Part(from_, to, _address(bssid), channel, key_file, packets, block_acks)
+    block_acks = block_acks or "block_acks" in only
+    part = Part(from_, to, _address(bssid), channel, capture_interface, key_file, packets, block_acks)
     documents = (
         iter([_follow(files[0], chosen, part, live=interface is not None)]) if follow else _analyze(files, chosen, part)
     )
@@ -302,7 +314,7 @@ def _check_pair(report: AirReport, pair: Pair) -> None:
         return
     busiest: dict[frozenset[str], str] = {}
     for link in sorted(report.links, key=lambda link: -link.data_frames):
-        if link.data_frames:
+        if link.data_frames and not int(link.ra[:2], 16) & 1:
             busiest.setdefault(frozenset((link.ta, link.ra)), f"{link.ta},{link.ra}")
     named = list(busiest.values())[:_NAMED]
     raise UserError(
@@ -487,4 +499,9 @@ def _pair(text: str | None) -> Pair:
     parts = [_address(part) for part in text.split(",")]
     if len(parts) != 2 or parts[0] is None or parts[1] is None:
         raise UserError("--pair takes two addresses", what_to_do="write the transmitter, a comma, the receiver")
+    if group := next((part for part in parts if part is not None and int(part[:2], 16) & 1), None):
+        raise UserError(
+            f"--pair: {group} is a group address",
+            what_to_do="name two stations: frames to a group get no responses, and are not explained",
+        )
     return parts[0], parts[1]

@@ -243,7 +243,8 @@ impl Accounts {
         }
         match &ppdu.control {
             Control::BlockAck(tids) if !ppdu.all_bad => {
-                if let Some(recipient) = ppdu.ta {
+                // One without its transmitter is some station's, whose account has the same MPDUs already.
+                if let Some(recipient) = ppdu.ta.filter(|ta| *ta != MacAddr::ZERO) {
                     for acked in tids {
                         let by = Occasion { number: ppdu.number, at_ns: ppdu.start_ns, exact: ppdu.exact_start };
                         // One to several stations says for whom each part is by AID.

@@ -16,9 +16,15 @@ use crate::{access_point, capability, exchange, ghost, multi_user, steadiness, s
 
 impl Running {
     /// What was chosen, for the head of the report. `bss`: the rows of the network.
-    fn selection(&self, selection: &Selection, counts: &Counts, bss: &[report::Bss]) -> Option<report::Selection> {
-        let Selection { bssid, channel } = selection;
-        if bssid.is_none() && channel.is_none() {
+    fn selection(
+        &self,
+        selection: &Selection,
+        counts: &Counts,
+        source: &summary::Source,
+        bss: &[report::Bss],
+    ) -> Option<report::Selection> {
+        let Selection { bssid, channel, interface } = selection;
+        if bssid.is_none() && channel.is_none() && interface.is_none() {
             return None;
         }
         let frequency_mhz = channel.and_then(|_| counts.main_channel());
@@ -31,6 +37,12 @@ impl Running {
             frames: counts.tally.wlan,
             frames_elsewhere: counts.tally.elsewhere.iter().map(|(_, frames)| frames).sum(),
             frames_without_channel: counts.tally.without_channel,
+            interface: *interface,
+            interface_name: interface
+                .and_then(|at| source.interfaces.get(at as usize))
+                .filter(|name| !name.is_empty())
+                .cloned(),
+            records_on_other_interfaces: source.on_other_interfaces,
         })
     }
 
@@ -70,8 +82,8 @@ impl Running {
         };
         let mut block_acks = flows.report();
         let mut hearing = accounts.listener.report(stations, claims, links, &block_acks, pair, &totals);
-        let disorder = limits::disorder(counts);
-        if let Some(limit) = &disorder {
+        let unordered = limits::disorder(counts).or_else(|| limits::doubled(counts));
+        if let Some(limit) = &unordered {
             // Nothing can be told of who answered what.
             hearing.silence_is_evidence = false;
             hearing.doubts = vec![limit.sentence.clone()];
@@ -89,7 +101,7 @@ impl Running {
             medium,
             span_ns: accounts.listener.span_ns(),
             hearing: &hearing,
-            disorder: disorder.as_ref(),
+            unordered: unordered.as_ref(),
             joint_ppdus: self.lanes.iter().map(|lane| lane.matcher.not_judged).sum(),
             unattributed_acks: accounts.unattributed_acks,
         };
@@ -105,12 +117,13 @@ impl Running {
             .into_iter()
             .filter(|row| selection.bssid.is_none_or(|chosen| row.bssid == chosen.to_string()))
             .collect::<Vec<_>>();
-        let chosen_part = self.selection(selection, counts, &bss);
+        let chosen_part = self.selection(selection, counts, source, &bss);
         let summary = summary::build(counts, source, chosen_part, limits(&known, untimely));
         let grounds = waterfall::Grounds {
             grouped,
             stamped: counts.stamped() > 0,
-            channels: counts.channels(),
+            channels: counts.channels(self.main_interface),
+            observed_ns: totals.observed_ns,
             unobserved_ns: totals.unobserved_ns,
             hopped_ns: totals.hopped_ns,
             management_ns: medium.management_ns(),
@@ -123,12 +136,13 @@ impl Running {
             .filter(|_| rated)
             .filter_map(|link| {
                 let reverse = links.by_key(&(link.ra.as_u64(), link.ta.as_u64()));
-                let elsewhere = links.iter().filter(|(_, other)| other.ta == link.ta && other.ra != link.ra);
+                let elsewhere = || links.iter().filter(|(_, other)| other.ta == link.ta && other.ra != link.ra);
                 let direction = waterfall::Direction {
                     name: link.direction(is_ap(&link.ta), is_ap(&link.ra)),
                     link,
                     reverse,
-                    elsewhere_ns: elsewhere.map(|(_, other)| other.spent.total()).sum(),
+                    elsewhere_ns: elsewhere().map(|(_, other)| other.spent.total()).sum(),
+                    elsewhere_mpdus: elsewhere().map(|(_, other)| other.medium_mpdus).sum(),
                     receiver_sleeps: stations
                         .table
                         .by_key(&link.ra.as_u64())
@@ -163,8 +177,9 @@ impl Running {
             hearing.control_frames,
             hearing.silence_is_evidence,
             grouped,
+            &|address| address.parse().is_ok_and(|address| stations.is_ours(address)),
         ));
-        if let Some(limit) = &disorder {
+        if let Some(limit) = unordered.or_else(|| limits::heard_twice(counts)) {
             ack_verdicts.iter_mut().for_each(|verdict| verdict.withhold(&limit.sentence));
         }
 
@@ -245,6 +260,10 @@ impl Running {
             block_ack_log: accounts.block_acks.as_ref().map(|log| log.report()),
             hearing,
         };
+        if !timely && report.summary.limits.iter().any(|limit| limit.code == "clock-jumps") {
+            // By the hardware clock, which is not the capture's.
+            report.stations.iter_mut().for_each(|row| (row.first_seen_us, row.last_seen_us) = (None, None));
+        }
         summary::cut_rows(&mut report, claims.aps_not_kept);
         report
     }

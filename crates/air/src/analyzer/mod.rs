@@ -12,13 +12,13 @@ use wire::ieee80211::MacAddr;
 use crate::allocations::Allocations;
 use crate::block_ack::Flows;
 use crate::block_ack_log::BlockAckLog;
-use crate::calibrate::{calibrate, Calibration, Grouping};
+use crate::calibrate::{calibrate, Calibration, ClockSource, Grouping};
 use crate::capability;
 use crate::claims::Claims;
 use crate::clock::Clock;
 use crate::decode::Batch;
 use crate::devices::Devices;
-use crate::duplicates::Latest;
+use crate::duplicates::{Echoes, Latest};
 use crate::events::Events;
 use crate::exchange::Matcher;
 use crate::few::Few;
@@ -119,6 +119,9 @@ impl Analyzer {
                 if running.calibration.fcs_is_invented {
                     batch.frames.iter_mut().for_each(Frame::believe_flag);
                 }
+                if running.calibration.greenfield_is_invented {
+                    batch.frames.iter_mut().for_each(Frame::forget_greenfield);
+                }
                 running.placed(&batch, &mut self.counts);
                 if let Some(whole) = &mut self.whole {
                     whole.running.batch(&batch, &mut whole.counts);
@@ -148,6 +151,9 @@ impl Analyzer {
             self.waiting.iter_mut().flat_map(|batch| &mut batch.frames).for_each(Frame::believe_flag);
             calibration = calibrate(first(&self.waiting).filter(is_main));
         }
+        if calibration.greenfield_is_invented {
+            self.waiting.iter_mut().flat_map(|batch| &mut batch.frames).for_each(Frame::forget_greenfield);
+        }
         let come_back = handed_over::come_back(first(&self.waiting));
         if self.options.window.is_some() {
             let mut running = Running::new(calibration.clone(), main_interface, selection, false);
@@ -170,7 +176,7 @@ impl Analyzer {
 
     /// What was chosen and is not there; to be asked when all frames are in.
     pub fn not_there(&self) -> Option<NotThere> {
-        let Selection { bssid, channel } = self.options.selection;
+        let Selection { bssid, channel, .. } = self.options.selection;
         let tally = &self.counts.tally;
         channel
             .and_then(|channel| NotThere::channel(channel, &self.counts.heard_on(), tally.without_channel))
@@ -193,7 +199,12 @@ impl Analyzer {
         if let Some(audit) = audit {
             report.capabilities = audit;
         }
-        if report.summary.limits.iter().any(|limit| limit.code == "airtime-exceeds-time") {
+        if report
+            .summary
+            .limits
+            .iter()
+            .any(|limit| matches!(limit.code.as_str(), "airtime-exceeds-time" | "rates-not-true"))
+        {
             capability::forget_rates(&mut report.capabilities);
         }
         report
@@ -230,6 +241,7 @@ struct Running {
     /// Frames that were handed over to be sent are in the capture again when they were.
     handed_over_come_back: bool,
     latest: Latest,
+    echoes: Echoes,
     /// By interface.
     lanes: Vec<Lane>,
     accounts: Accounts,
@@ -279,12 +291,13 @@ impl Running {
             clock: Clock::new(calibration.source),
             main_interface,
             handed_over_come_back: false,
-            latest: Latest::default(),
+            latest: Latest::new(calibration.source == ClockSource::Tsft),
+            echoes: Echoes::default(),
             lanes: Vec::new(),
             accounts: Accounts {
                 stations: Stations::new(),
                 links: Table::new(MAX_LINKS),
-                flows: Flows::new(),
+                flows: Flows::new(calibration.grouping != Grouping::None),
                 selection,
                 unattributed_acks: 0,
                 bss_frames: 0,
@@ -325,6 +338,7 @@ impl Running {
             if index >= self.lanes.len() {
                 self.open_lanes(index + 1);
             }
+            let is_of_several = self.lanes.len() > 1;
             let (Some(lane), accounts) = (self.lanes.get_mut(index), &mut self.accounts) else { continue };
             let Lane { assembler, matcher } = lane;
             if self.handed_over_come_back && handed_over::has_the_look(frame) {
@@ -336,6 +350,9 @@ impl Running {
             }
             assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
             counts.duplicates += u64::from(self.latest.has(frame) && may_be_a_copy(frame));
+            if is_of_several {
+                counts.heard_twice += u64::from(self.echoes.has(frame) && may_be_a_copy(frame));
+            }
             counts.frame(frame);
             if let Some((row, repeats)) = accounts.frame(frame, batch, at.ns, is_main) {
                 if is_main {
@@ -434,7 +451,10 @@ impl Counts {
                 self.fcs_flagged += u64::from(frame.computed_fcs != Some(true));
             }
             Fcs::Bad => self.fcs_bad += 1,
-            Fcs::Unknown => self.fcs_unknown += 1,
+            Fcs::Unknown => {
+                self.fcs_unknown += 1;
+                self.own_unchecked += u64::from(frame.radio.own_transmission);
+            }
         }
         self.note(frame);
     }

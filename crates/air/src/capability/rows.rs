@@ -300,7 +300,7 @@ fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         let greenfield = c.ht.is_some_and(|ht| ht.greenfield());
         (greenfield, greenfield.then(|| "receives it".to_owned()))
     });
-    let silent = "the receiver does not report the preamble";
+    let silent = "the capture does not tell the preamble";
     let known = usage.received_greenfield_known;
     let seen = subject.reported(usage.received_greenfield, known, usage.received_ht, silent, "HT frames to it");
     let greenfield = row(Basis::Radio, "Greenfield Preamble", claim, seen, None);

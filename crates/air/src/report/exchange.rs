@@ -13,7 +13,8 @@ pub struct Exchange {
     pub ta: String,
     /// Receiver.
     pub ra: String,
-    /// PPDUs that solicit an ACK or a Block Ack (good or unknown FCS; unicast data, management, BAR; not RTS).
+    /// PPDUs that solicit an ACK or a Block Ack (good or unknown FCS; unicast data, management, BAR; not RTS), and
+    /// are followed by an undamaged frame: where the next one is damaged, it may be the response.
     pub ppdus: u64,
     /// Answered by ACK.
     pub acked: u64,

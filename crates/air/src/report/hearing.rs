@@ -18,6 +18,9 @@ pub struct Hearing {
     pub no_proof: Option<Sentence>,
     /// What shows that frames are missing.
     pub doubts: Vec<Sentence>,
+    /// Data MPDUs that were sent again and whose earlier attempts are missing, where they are some; a doubt only where they took long.
+    #[serde(default)] // older documents lack it
+    pub missing_attempts: Option<Sentence>,
     /// Control frames with a good or unknown FCS.
     pub control_frames: u64,
     /// ACKs and Block Acks.

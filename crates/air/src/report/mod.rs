@@ -202,6 +202,15 @@ pub struct Selection {
     pub frames_elsewhere: u64,
     /// Frames that do not tell their channel, which are left out where one was chosen.
     pub frames_without_channel: u64,
+    /// Index of the chosen interface in the capture.
+    #[serde(default)]
+    pub interface: Option<u32>,
+    /// What the operating system called it, where the capture tells; safe to print.
+    #[serde(default)]
+    pub interface_name: Option<String>,
+    /// Records of other interfaces, which are left out.
+    #[serde(default)]
+    pub records_on_other_interfaces: u64,
 }
 
 /// Records of one link type.
@@ -230,7 +239,7 @@ pub struct Channel {
     pub frames: u64,
 }
 
-/// What is known of frame check sequences. The four counts sum to `frames` of the report.
+/// What is known of frame check sequences. The first three sum to `frames` of the report without the unreadable records.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FcsState {

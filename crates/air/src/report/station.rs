@@ -216,6 +216,9 @@ pub struct Link {
     pub mpdu_retry: RetryCount,
     /// Same, weighted with bytes.
     pub byte_retry_percent: Option<f64>,
+    /// Retries of `mpdu_retry` of which no earlier attempt was captured, on the interface that the waterfall is of.
+    #[serde(default)] // older documents lack it
+    pub retries_without_attempt: u64,
     /// Airtime, µs.
     pub airtime_us: Option<f64>,
     /// Data rates used, most frames first.

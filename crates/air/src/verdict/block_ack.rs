@@ -150,9 +150,14 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
             left_out = Figure::count(left_out, answered),
             answered = Figure::total(answered),
             share = Figure::percent(left_out, answered, 1);
-            whole = if left_out == 0 { "complete" } else { "in order" }
+            whole = match (left_out, not_captured > 0 || retries.lack_attempts(&link.originator, &link.recipient)) {
+                (0, false) => "complete",
+                (0, true) => "complete as far as captured",
+                (_, false) => "in order",
+                (_, true) => "in order as far as captured",
+            }
         );
-        ("in-order", beside_retries(complete, retries.get(&link.originator, &link.recipient)))
+        ("in-order", beside_retries(complete, retries, &link.originator, &link.recipient))
     } else if left_out < MIN_LEFT_OUT {
         unheard(sentence!(
             "cannot be told from this capture, because only {left_out} MPDUs were left out (at least {MIN_LEFT_OUT} are needed)",

@@ -16,16 +16,17 @@ const LATE_RESENT: f64 = 0.5;
 /// ACK #2: are responses to data missing at some rates only, or late? One verdict per (transmitter, receiver) with enough
 /// PPDUs. Management goes to scanners, too, who are gone before the answer: it is counted, and judged by nobody.
 /// `control_frames`: of the whole capture.
-/// `hears_all`: silence is evidence. `grouped`: MPDUs could be grouped to PPDUs, so that unanswered ones are known.
+/// `is_ours`: the capturing machine sends under this address. `hears_all`: silence is evidence. `grouped`: MPDUs could be grouped to PPDUs, so that unanswered ones are known.
 pub fn ack(
     exchanges: &[Exchange],
     retries: &RetriesOf,
     control_frames: u64,
     hears_all: bool,
     grouped: bool,
+    is_ours: &dyn Fn(&str) -> bool,
 ) -> Vec<AckVerdict> {
     let enough = exchanges.iter().filter(|exchange| exchange.data.ppdus >= MIN_PPDUS);
-    enough.map(|exchange| judge_rates(exchange, retries, control_frames, hears_all, grouped)).collect()
+    enough.map(|exchange| judge_rates(exchange, retries, control_frames, hears_all, grouped, is_ours)).collect()
 }
 
 fn share(answered: u64, ppdus: u64) -> f64 {
@@ -38,10 +39,12 @@ fn judge_rates(
     control_frames: u64,
     hears_all: bool,
     grouped: bool,
+    is_ours: &dyn Fn(&str) -> bool,
 ) -> AckVerdict {
     let data = exchange.data;
     let repeated = retries.get(&exchange.ta, &exchange.ra);
-    let shows_all = hears_all && grouped;
+    let lacks_attempts = retries.lack_attempts(&exchange.ta, &exchange.ra);
+    let shows_all = hears_all && grouped && !lacks_attempts;
     let rates: Vec<&ExchangeRate> = exchange
         .by_rate
         .iter()
@@ -76,10 +79,16 @@ fn judge_rates(
         (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because no response to any of {ppdus} PPDUs was captured: {who} sent \
-                 none, or they were not recorded",
+                "cannot be told from this capture, because no response to any of {ppdus} PPDUs was captured: {who} {why}",
                 ppdus = ppdus();
-                who = exchange.ra
+                who = exchange.ra,
+                why = if is_ours(&exchange.ra) {
+                    "is the capturing machine, whose radio does not report the responses that it sends"
+                } else if data.missing_not_resent > data.missing_resent {
+                    "sent them, most likely, as most of the PPDUs were not sent again, and they were not recorded"
+                } else {
+                    "sent none, or they were not recorded"
+                }
             ),
         )
     } else if let (Some(missing), Some(given)) = (Answered::of(&deaf), Answered::of(&heard)) {
@@ -120,14 +129,15 @@ fn judge_rates(
             "cannot-be-told",
             sentence!(
                 "cannot be told from this capture, because {retries} of the {mpdus} MPDUs captured carry the retry bit ({share}), and of \
-                 {ppdus} PPDUs it shows only {resent} that were sent again for lack of a response: {why}",
+                 {ppdus} PPDUs only {resent} were sent again for lack of a response as far as captured: {why}",
                 retries = Figure::count(retry.retries, retry.frames),
                 mpdus = Figure::total(retry.frames),
                 share = Figure::percent(retry.retries, retry.frames, 1),
                 resent = resent(),
                 ppdus = ppdus();
                 why = match (hears_all, grouped) {
-                    (_, true) => "the transmissions that the others repeat were not captured",
+                    (_, true) => "what the others repeat was not captured",
+                    (true, false) if lacks_attempts => "what the others repeat was not captured",
                     (true, false) => "MPDUs of one A-MPDU cannot be told from single ones that were not answered",
                     (false, false) => {
                         "what the others repeat was not captured, or cannot be told from the MPDUs of one A-MPDU"
@@ -150,7 +160,7 @@ fn judge_rates(
                 (false, false) => "in order as far as captured",
             }
         );
-        ("in-order", beside_retries(complete, repeated))
+        ("in-order", beside_retries(complete, retries, &exchange.ta, &exchange.ra))
     } else if resent_percent <= 2.0 {
         (
             "cannot-be-told",

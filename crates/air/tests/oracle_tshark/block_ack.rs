@@ -64,7 +64,12 @@ impl Flow {
         }
     }
 
-    fn sent(&mut self, sequence: i64, retry: bool) {
+    /// `marked`: the receiver tells PPDUs apart; without it, a number that does not rise is of another one.
+    fn sent(&mut self, sequence: i64, retry: bool, marked: bool) {
+        let rises = |last: &i64| (1..MODULUS / 2).contains(&(sequence - last).rem_euclid(MODULUS));
+        if !marked && !self.waiting.last().is_none_or(rises) {
+            self.waiting.clear();
+        }
         self.transmissions += 1;
         self.retransmissions += u64::from(retry);
         let repeats = self.mpdus.get(&sequence).is_some_and(|mpdu| retry || (mpdu.waiting && !mpdu.acked));
@@ -78,7 +83,7 @@ impl Flow {
         self.waiting.push(sequence);
     }
 
-    fn block_ack(&mut self, start: i64, bitmap: &[u8]) {
+    fn block_ack(&mut self, start: i64, bitmap: &[u8], marked: bool) {
         let bits = bitmap.len() as i64 * 8;
         let is_first = self.block_acks == 0;
         self.block_acks += 1;
@@ -100,7 +105,12 @@ impl Flow {
                 }
             }
         }
-        for sequence in std::mem::take(&mut self.waiting) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let of = |sequence: i64| (sequence - start).rem_euclid(MODULUS);
+        if !marked && !waiting.iter().any(|sequence| of(*sequence) < bits && is_set(of(*sequence))) {
+            return; // it answers something that was not captured
+        }
+        for sequence in waiting {
             let offset = (sequence - start).rem_euclid(MODULUS);
             let Some(mpdu) = self.mpdus.get_mut(&sequence) else { continue };
             if std::mem::take(&mut mpdu.waiting) && !mpdu.acked && offset < bits {
@@ -133,6 +143,7 @@ fn flows(rows: &[Row], invented: bool) -> BTreeMap<Key, Flow> {
     let mut flows: BTreeMap<Key, Flow> = BTreeMap::new();
     let mut single: Option<Single> = None;
     let mut group = String::new();
+    let marked = rows.iter().any(|row| !row.get("radiotap.ampdu.reference").is_empty());
     for row in rows {
         let damaged = if invented { row.flag("radiotap.flags.badfcs") } else { row.bad() };
         let kind = row.kind().unwrap_or(-1);
@@ -148,10 +159,11 @@ fn flows(rows: &[Row], invented: bool) -> BTreeMap<Key, Flow> {
                     flows.entry(single.key).or_default().ack(single.sequence);
                 }
             }
-            (BLOCK_ACK, Some(ta)) => {
+            // Without its transmitter it is some other row's.
+            (BLOCK_ACK, Some(ta)) if ta != "00:00:00:00:00:00" => {
                 let (tid, start) = (row.number("wlan.ba.basic.tidinfo"), row.number("wlan.fixed.ssc.sequence"));
                 if let (Some(tid), Some(start), bitmap @ [_, ..]) = (tid, start, &bytes(row.get("wlan.ba.bm"))[..]) {
-                    flows.entry((ra, ta, tid)).or_default().block_ack(start, bitmap);
+                    flows.entry((ra, ta, tid)).or_default().block_ack(start, bitmap, marked);
                 }
             }
             (kind, Some(ta)) if kind & !3 == DATA_QOS => {
@@ -159,7 +171,7 @@ fn flows(rows: &[Row], invented: bool) -> BTreeMap<Key, Flow> {
                 let (tid, sequence) = (row.number("wlan.qos.tid"), row.number("wlan.seq"));
                 if let (false, Some(tid), Some(sequence)) = (is_group, tid, sequence) {
                     let key = (ta, ra, tid);
-                    flows.entry(key.clone()).or_default().sent(sequence, row.flag("wlan.fc.retry"));
+                    flows.entry(key.clone()).or_default().sent(sequence, row.flag("wlan.fc.retry"), marked);
                     let reference = row.get("radiotap.ampdu.reference").to_owned();
                     // The second of an A-MPDU is no single frame.
                     let alone = reference.is_empty() || reference != group;

@@ -159,13 +159,17 @@ pub struct Rsn {
     pub capabilities: Option<u16>,
     /// Group management cipher; empty when the element ends before.
     pub group_management: SuiteSet,
-    /// The element was cut inside a field or list.
+    /// The element was cut inside a field or list, or is of a version that nobody knows.
     pub truncated: bool,
 }
 
+/// The only version.
+const VERSION: u16 = 1;
+
 impl Rsn {
     /// Reads the data of an RSN element; `None` without its version. A missing cipher counts as CCMP and a missing key
-    /// management as 802.1X, as the standard has it.
+    /// management as 802.1X, as the standard has it where the element ends before them; in one that is cut inside a list, or of
+    /// another version, they are not known (IEEE Std 802.11-2020, 9.4.2.24.1).
     pub fn read(data: &[u8]) -> Option<Self> {
         Self::read_suites(data, RSN_OUI, 4)
     }
@@ -205,6 +209,14 @@ impl Rsn {
         };
         let mut rest = data.get(2..)?;
         rsn.truncated = rsn.read_optional(&mut rest, oui).is_none() && !rest.is_empty();
+        let unknown = SuiteSet::default();
+        if rsn.version != VERSION {
+            return Some(Self { version: rsn.version, truncated: true, ..Self::default() });
+        }
+        // The lists come before the capabilities, and key management behind the ciphers.
+        if rsn.truncated && rsn.capabilities.is_none() && rsn.pairwise == unknown {
+            rsn.akm = unknown;
+        }
         Some(rsn)
     }
 
@@ -213,12 +225,22 @@ impl Rsn {
         let mut group = SuiteSet::default();
         group.insert(take(rest, 4)?, oui);
         self.group = group;
-        self.pairwise = take_suites(rest, oui)?;
-        self.akm = take_suites(rest, oui)?;
+        Self::read_list(rest, oui, &mut self.pairwise)?;
+        Self::read_list(rest, oui, &mut self.akm)?;
         self.capabilities = Some(u16_at(take(rest, 2)?, 0)?);
         let pmkids = usize::from(u16_at(take(rest, 2)?, 0)?);
         take(rest, pmkids * 16)?;
         self.group_management.insert(take(rest, 4)?, oui);
+        Some(())
+    }
+
+    /// A list, which is empty where it is cut; `None` where the data ends.
+    fn read_list(rest: &mut &[u8], oui: [u8; 3], set: &mut SuiteSet) -> Option<()> {
+        if rest.is_empty() {
+            return None;
+        }
+        *set = SuiteSet::default();
+        *set = take_suites(rest, oui)?;
         Some(())
     }
 
@@ -321,6 +343,10 @@ mod tests {
         // A pairwise list that announces two suites and has one.
         let cut = Rsn::read(&[1, 0, 0, 0x0f, 0xac, 2, 2, 0, 0, 0x0f, 0xac, 4]).unwrap();
         assert!(cut.truncated && cut.group.contains(cipher::TKIP));
+        assert!(cut.pairwise == SuiteSet::default() && !cut.enterprise(), "what it lists is not known");
+        // 754 pairwise suites in an element of version 27,744: damaged.
+        let damaged = Rsn::read(&[0x60, 0x6c, 0, 0x0f, 0xac, 4, 0xf2, 2, 0, 0x0f, 0xac, 4]).unwrap();
+        assert!(damaged.truncated && damaged.group == SuiteSet::default() && !damaged.enterprise());
         assert_eq!(Rsn::read(&[1]), None);
     }
 

@@ -32,7 +32,20 @@ def access_points(report: AirReport, options: Options) -> Grid:
         Column("MLD", rank=3, right=False),
     )
     shown = [row for row in report.access_points if options.wants(row.bssid)]
-    return Grid("Access points", columns, Rows(shown, _row), unit_of_rows="access points")
+    return Grid("Access points", columns, Rows(shown, _row), _doubt(report, shown), unit_of_rows="access points")
+
+
+def _doubt(report: AirReport, shown: list[AccessPoint]) -> str:
+    """Where no FCS can be checked, a damaged address makes an access point that is not there."""
+    fcs = report.summary.fcs
+    if fcs.unknown <= fcs.good + fcs.bad:
+        return ""
+    sent = {station.address: station.frames_sent for station in report.stations}
+    single = sum(sent.get(row.bssid) == 1 for row in shown)
+    if not single:
+        return ""
+    rows = "1 of these rows rests" if single == 1 else f"{fmt.count(single)} of these rows rest"
+    return f"{rows} on a single frame whose FCS cannot be checked: a damaged address looks like another access point."
 
 
 def _row(row: AccessPoint) -> tuple[Cell, ...]:

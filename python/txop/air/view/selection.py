@@ -12,12 +12,21 @@ def chosen(report: AirReport) -> str | None:
     selection = report.summary.selection
     if selection is None:
         return None
-    return "; ".join(part for part in (_channel(selection), _network(report, selection)) if part)
+    return "; ".join(part for part in (_interface(selection), _channel(selection), _network(report, selection)) if part)
 
 
 def network(selection: Selection) -> str:
     """The chosen network with its name."""
     return f'{selection.bssid} "{selection.ssid}"' if selection.ssid else str(selection.bssid)
+
+
+def _interface(selection: Selection) -> str:
+    if selection.interface is None:
+        return ""
+    name = "" if selection.interface_name is None else f' "{selection.interface_name}"'
+    left_out = selection.records_on_other_interfaces
+    outside = f" ({fmt.plural(left_out, 'record')} of other interfaces left out)" if left_out else ""
+    return f"interface {selection.interface}{name} of the capture{outside}"
 
 
 def _channel(selection: Selection) -> str:

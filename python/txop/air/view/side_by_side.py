@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from txop.air.compare import Comparison, Difference, letter
 from txop.present import cells
@@ -29,9 +30,11 @@ def grid(comparison: Comparison) -> Grid:
     rows = []
     known = [row for row in comparison.differences if any(value is not None for value in row.values)]
     for row in known:
-        line = [Cell(row.label), Cell(row.section), *(_value(row, value) for value in row.values)]
+        line = [Cell(row.label), Cell(row.section), *(_value(row, at) for at in range(len(row.values)))]
         if len(letters) == 2:
-            line.append(_change(row, row.differences[1]))
+            change = _change(row, row.differences[1])
+            is_bound = any(row.at_least) and row.differences[1] is not None
+            line.append(replace(change, text=f"{change.text} or more") if is_bound else change)
         line.append(cells.missing() if row.weight is None else Cell(fmt.number(row.weight, 3), row.weight, "dim"))
         rows.append(line)
     note = (
@@ -53,13 +56,16 @@ def not_available(comparison: Comparison) -> list[str]:
             for row in comparison.differences
             if row.values[index] is None and any(value is not None for value in row.values)
         ]
-        unexplained = [row for row in lacking if capture.ta is None and row.section not in _OF_ALL_FRAMES]
-        others = [row for row in lacking if row not in unexplained]
-        why = ", because no direction of traffic is explained in it"
+        without = "no direction of traffic is explained in it"
+        by_reason: dict[str | None, list[Difference]] = {}
+        for row in lacking:
+            reason = row.reasons[index] if index < len(row.reasons) else None
+            if reason is None and capture.ta is None and row.section not in _OF_ALL_FRAMES:
+                reason = without
+            by_reason.setdefault(reason, []).append(row)
         notes += [
-            f"Not available in {letter(index)}: {_named(rows)}{reason}."
-            for rows, reason in ((others, ""), (unexplained, why))
-            if rows
+            f"Not available in {letter(index)}: {_named(rows)}{'' if reason is None else f', because {reason}'}."
+            for reason, rows in by_reason.items()
         ]
     return notes
 
@@ -69,7 +75,13 @@ def _named(rows: Sequence[Difference]) -> str:
     return "; ".join(row.label for row in rows[:_NAMED]) + more
 
 
-def _value(row: Difference, value: float | None) -> Cell:
+def _value(row: Difference, at: int) -> Cell:
+    cell = _exact(row, row.values[at])
+    is_least = at < len(row.at_least) and row.at_least[at]
+    return replace(cell, text=f"at least {cell.text}") if is_least else cell
+
+
+def _exact(row: Difference, value: float | None) -> Cell:
     if value is None:
         return cells.missing()
     if row.unit == "fraction":

@@ -75,13 +75,15 @@ def _network(report: AirReport) -> list[Fact]:
             Fact("Everybody else", fmt.duration_us(others)),
         ]
     part = None if air.observed_us is None or air.observed_us <= 0 else others / air.observed_us
+    is_all = report.hearing.silence_is_evidence
+    least = "" if is_all else "at least "
+    of_busy = f", {fmt.share(air.bss_busy_share)} of the busy time" if is_all else ""
     return [
         Fact(
             "Chosen network",
-            f"{fmt.share(air.bss_share)} of the time ({fmt.duration_us(air.bss_us)}), {fmt.share(air.bss_busy_share)}"
-            " of the busy time",
+            f"{least}{fmt.share(air.bss_share)} of the time ({fmt.duration_us(air.bss_us)}){of_busy}",
         ),
-        Fact("Everybody else", f"{fmt.share(part)} of the time ({fmt.duration_us(others)})"),
+        Fact("Everybody else", f"{least}{fmt.share(part)} of the time ({fmt.duration_us(others)})"),
     ]
 
 

@@ -24,9 +24,14 @@ def section(report: AirReport, options: Options) -> Section:
             Lines((f"{fmt.plural(len(wanted) - _MOST, 'more station')}: --station ADDRESS, --csv or --json.",))
         )
     if not blocks:
-        blocks.append(Lines(("No beacon, probe or association frame, and no data that would tell.",)))
+        blocks.append(Lines((_NOTHING,)))
     return Section("capabilities", 8, "Capability audit", blocks, unavailable(report, "capabilities"))
 
+
+_NOTHING = (
+    "None of its frames tells what a station claims or uses: claims are read from the capability elements (HT, VHT, HE, "
+    "EHT, RSN) of undamaged beacons, probes, and requests to associate."
+)
 
 _MOST = 6
 """Audits shown at all."""

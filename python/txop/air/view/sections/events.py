@@ -5,7 +5,7 @@ from __future__ import annotations
 from txop.air.model import Event
 from txop.air.report import AirReport
 from txop.air.view.names import called
-from txop.air.view.options import Options
+from txop.air.view.options import Options, unavailable
 from txop.present import cells
 from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Rows, Section
@@ -72,7 +72,7 @@ def section(report: AirReport, options: Options) -> Section:
     )
     rows = Rows(shown, lambda event: _row(report, event))
     blocks.append(Grid("In time order", columns, rows, note, "events", whole=options.list_events))
-    return Section("events", 10, "Events", blocks)
+    return Section("events", 10, "Events", blocks, unavailable(report, "events"))
 
 
 def says(event: Event) -> str:

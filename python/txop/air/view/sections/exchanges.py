@@ -65,7 +65,7 @@ def _exchanges(exchanges: list[Exchange], *, any_response: bool) -> Grid:
     columns = (
         Column("Transmitter", right=False),
         Column("Receiver", right=False),
-        Column("PPDUs", "ppdus"),
+        Column("PPDUs", "soliciting"),
         Column("Answered", "answered"),
         Column("ACK", rank=2),
         Column("Block Ack", rank=2),
@@ -118,7 +118,7 @@ def _by_rate(report: AirReport, e: Exchange) -> Grid:
     columns = (
         Column("Rate", "rate", right=False),
         Column("Frames", right=False),
-        Column("PPDUs", "ppdus"),
+        Column("PPDUs", "soliciting"),
         Column("Answered", "answered"),
         Column("Delay median", "gap"),
         Column("Response rate", "response_rate", 2, right=False),

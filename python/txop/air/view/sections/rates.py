@@ -7,7 +7,7 @@ from itertools import groupby
 from txop.air.model import RateCell
 from txop.air.report import AirReport
 from txop.air.view.names import called
-from txop.air.view.options import Options
+from txop.air.view.options import Options, unavailable
 from txop.present import cells
 from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Grid, Lines, Rows, Section
@@ -33,7 +33,7 @@ def section(report: AirReport, options: Options) -> Section:
         blocks.append(Lines(("None captured: no frame with a sender address is in it.",)))
     if timeline.frames_left_out:
         blocks.append(Lines((f"{fmt.count(timeline.frames_left_out)} more: too many stations and rates.",)))
-    return Section("rates", 12, "Rates over time", blocks)
+    return Section("rates", 12, "Rates over time", blocks, unavailable(report, "rates"))
 
 
 def _row(span: list[RateCell]) -> tuple[Cell, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txop.air.model import Steadiness
-from txop.air.report import AirReport
+from txop.air.report import PREVENT_WATERFALLS, AirReport
 from txop.air.steady import not_sought
 from txop.air.view import names
 from txop.air.view.options import Options, unavailable
@@ -28,8 +28,19 @@ def section(report: AirReport, options: Options) -> Section:
             )
         )
     if not blocks:
-        blocks.append(Lines(("Not available: no unicast data over time.",)))
+        blocks.append(Lines((_why_not(report, options),)))
     return Section("steadiness", 9, "Steadiness", blocks, unavailable(report, "steadiness"))
+
+
+def _why_not(report: AirReport, options: Options) -> str:
+    if report.steadiness:
+        return f"Not available for {options.station}: the pair that is explained is another; --pair chooses one."
+    if not any(link.mpdu_retry.frames for link in report.links):
+        return "Not available: no undamaged unicast frame with data is in what was counted."
+    timeless = [limit.text for limit in report.summary.limits if limit.code in PREVENT_WATERFALLS]
+    if timeless:
+        return f"Not available: {'; '.join(timeless)}."
+    return "Not available: no pair is explained whose data MPDUs were captured on the interface that is looked at."
 
 
 def _nothing(flow: Steadiness) -> str:

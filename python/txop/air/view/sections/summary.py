@@ -65,11 +65,13 @@ def _nothing_missing(report: AirReport) -> str:
         )
         if count >= _ENOUGH
     ]
+    attempts = report.hearing.missing_attempts
+    yet = "" if attempts is None else f"; yet {attempts.text}"
     if len(enough) == 2:
-        return f", and neither {enough[0]} nor {enough[1]} show that many frames are missing"
+        return f", and neither {enough[0]} nor {enough[1]} show that many frames are missing{yet}"
     if enough:
-        return f", and {enough[0]} do not show that many frames are missing"
-    return f" ({fmt.plural(responses, 'response')} and {mpdus} are too few to show whether others are missing)"
+        return f", and {enough[0]} do not show that many frames are missing{yet}"
+    return f" ({fmt.plural(responses, 'response')} and {mpdus} are too few to show whether others are missing){yet}"
 
 
 def _no_proof(hearing: Hearing) -> str:

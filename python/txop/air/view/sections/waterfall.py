@@ -19,10 +19,10 @@ TIMING = {
 
 def section(report: AirReport, options: Options) -> Section:
     """The section."""
-    del options
-    blocks: list[Block] = [_grid(report, fall) for fall in report.waterfalls]
+    shown = [fall for fall in report.waterfalls if options.wants(fall.ta, fall.ra)]
+    blocks: list[Block] = [_grid(report, fall) for fall in shown]
     if not blocks:
-        blocks.append(Lines((headline(report).unavailable,)))
+        blocks.append(Lines((headline(report, options.station).unavailable,)))
     return Section("waterfall", 7, "Goodput waterfall", blocks, unavailable(report, "waterfall"))
 
 
