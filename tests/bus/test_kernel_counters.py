@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -101,9 +102,11 @@ def one_phase(files: Path, name: str) -> Phase:
                 more_modules=("huawei_cdc_ncm",)),
             id="ntb32",
         ),
+        # what a host puts into its tables are packets, not frames
+        pytest.param(Set("mbim", "cdc_mbim"), id="mbim"),
     ],
 )  # fmt: skip
-def test_blocks_of_cdc_ncm(image: Image, tmp_path: Path, made: Set) -> None:
+def test_blocks_of_cdc_ncm_and_cdc_mbim(image: Image, tmp_path: Path, made: Set) -> None:
     (phase,) = phases(image, made, tmp_path)
     counted = {key.partition("/")[2]: value for key, value in phase.counters.items()}
     up, down = phase.way("out"), phase.way("in")
@@ -124,14 +127,41 @@ def test_blocks_of_cdc_ncm(image: Image, tmp_path: Path, made: Set) -> None:
     reasons = [value for key, value in counted.items() if key.startswith("driver_tx_reason_")]
     assert sum(reasons) >= counted["driver_tx_ntbs"]
 
-    # towards the host: usbnet counts bytes behind the Ethernet header
+    # towards the host: usbnet counts bytes behind the Ethernet header, which packets of MBIM do not have on the bus
     assert down.datagrams == counted["rx_packets"]
-    assert down.payload_bytes - ETHERNET_HEADER * down.datagrams == counted["rx_bytes"]
+    header = 0 if made.device == "mbim" else ETHERNET_HEADER
+    assert down.payload_bytes - header * down.datagrams == counted["rx_bytes"]
     assert down.transfers == counted["driver_rx_ntbs"]
     assert down.bytes - down.payload_bytes == counted["driver_rx_overhead"]
 
     if "ntb-out-datagrams" in made.options:
         assert up.most_datagrams == 5
+
+    # the function's own counters are of all the time since it was plugged in, as the driver's are
+    own = json.loads((phase.folder / f"{phase.name}.device.json").read_text())[made.device]
+    ended = read_counters(phase.folder / f"{phase.name}.end")
+    since = {key.partition("/")[2]: value for key, value in ended.items()}
+    assert own["uplink"]["datagrams"] == since["tx_packets"]
+    assert own["downlink"]["datagrams"] == since["rx_packets"]
+
+
+def test_frames_of_cdc_ether(image: Image, tmp_path: Path) -> None:
+    (phase,) = phases(image, Set("ecm", "cdc_ether"), tmp_path)
+    up, down = phase.way("out"), phase.way("in")
+    assert {up.framing, down.framing} == {"ethernet"}
+    # the byte that usbnet sends behind a frame that fills its last USB packet is counted as one of the frame's
+    assert up.datagrams == up.transfers == phase.counters["usb0/tx_packets"]
+    assert up.bytes == phase.counters["usb0/tx_bytes"]
+    assert down.datagrams == down.transfers == phase.counters["usb0/rx_packets"]
+    assert down.bytes - ETHERNET_HEADER * down.transfers == phase.counters["usb0/rx_bytes"]
+    own = json.loads((phase.folder / f"{phase.name}.device.json").read_text())["ecm"]
+    ended = read_counters(phase.folder / f"{phase.name}.end")
+    assert (own["uplink"]["frames"], own["uplink"]["bytes"]) == (ended["usb0/tx_packets"], ended["usb0/tx_bytes"])
+    assert own["downlink"]["frames"] == ended["usb0/rx_packets"]
+    assert (own["too_long"], own["not_taken"]) == (0, 0)
+    (device,) = [device for device in phase.report.devices if device.kind == "ecm"]
+    assert device.kind_by == "content"
+    assert uplink_verdict(phase).startswith("Uplink ")
 
 
 def test_raw_ip_of_qmi_wwan(image: Image, tmp_path: Path) -> None:

@@ -12,11 +12,13 @@ import pytest
 
 from guests_here import rebuilt_driver
 from txop.guest import driver
-from txop.guest.driver import DriverBuild, build_driver, check_compiler
+from txop.guest.driver import DriverBuild, build_driver, check_compiler, patch_files
 from txop.guest_image.compiler import compiler_folder, variables_of
 from txop.guest_image.error import GuestError, MissingForGuest
-from txop.guest_image.kernel_tree import build_folder
+from txop.guest_image.image import Image
+from txop.guest_image.kernel_tree import build_folder, is_one_file
 from txop.guest_image.locks import find_lock
+from txop.plan_check.guest import UPLINK_PATCH
 
 
 @pytest.mark.parametrize("name", ["", "x y", "CONFIG_X=1", "$(shell true)", "A -include /etc/passwd", "1A", "ä"])
@@ -133,3 +135,28 @@ def test_a_driver_built_elsewhere_has_the_same_bytes(image, tmp_path):
     assert data == first.module.read_bytes()
     assert str(shared).encode() not in data
     assert len(data) < 2_000_000
+
+
+@pytest.mark.slow
+def test_of_a_folder_with_many_drivers_only_the_one_is_compiled(image: Image) -> None:
+    del image
+    built = rebuilt_driver("qmi_wwan", patches=patch_files([Path(UPLINK_PATCH)]))
+    compiled = {Path(row.split()[-1]).name for row in built.log.read_text().splitlines() if row.startswith("  CC [M]")}
+    assert compiled >= {"qmi_wwan.o", "qmi_wwan.mod.o"}
+    assert not {name for name in compiled if not name.startswith(("qmi_wwan.", ".module-common."))}
+    assert "tx_max_datagrams_mux" in built.module.read_bytes().decode("latin-1")
+
+
+MAKEFILE = """\
+obj-$(CONFIG_A) += one.o
+obj-$(CONFIG_B) += two.o
+two-y := two_a.o
+two-$(CONFIG_C) += two_b.o
+"""
+
+
+def test_modules_of_one_file_and_of_several(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text(MAKEFILE)
+    for name in ("one", "two", "two_a"):
+        (tmp_path / f"{name}.c").touch()
+    assert [name for name in ("one", "two", "three") if is_one_file(tmp_path, name)] == ["one"]

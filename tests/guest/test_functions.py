@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from txop import bus
 from txop.guest.chips import Chip
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
@@ -23,17 +24,17 @@ dut ping -q -c 20 -i 0.02 10.80.210.1 && txop-lab counters /txop/out/counters.js
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("device", "options", "interface"),
+    ("device", "options", "interface", "kind"),
     [
-        ("ncm", (), "usb0"),
-        ("mbim", (), "wwan0"),
-        ("ecm", (), "usb0"),
-        ("qmi-modem", (), "wwan0"),
-        ("qmi-modem", ("--framing", "qmap"), "qmimux0"),
+        ("ncm", (), "usb0", "ncm"),
+        ("mbim", (), "wwan0", "mbim"),
+        ("ecm", (), "usb0", "ecm"),
+        ("qmi-modem", (), "wwan0", "qmi"),
+        ("qmi-modem", ("--framing", "qmap"), "qmimux0", "qmi"),
     ],
 )
 def test_a_function_is_connected_and_carries(
-    image: Image, chips: Path, tmp_path: Path, device: str, options: tuple[str, ...], interface: str
+    image: Image, chips: Path, tmp_path: Path, device: str, options: tuple[str, ...], interface: str, kind: str
 ) -> None:
     del chips
     chip = Chip(device, DRIVERS[device], options=options, usb="usb.pcapng")
@@ -44,4 +45,10 @@ def test_a_function_is_connected_and_carries(
     assert "20 received" in (tmp_path / "stdout").read_text()
     counted = json.loads((tmp_path / "files/counters.json").read_text())["urbs"]
     assert min(counted["out_bytes"], counted["in_bytes"]) > 20 * 84
-    assert (tmp_path / "files/usb.pcapng").stat().st_size > 20 * 2 * 64
+    report = bus.analyze(tmp_path / "files/usb.pcapng")
+    (seen,) = [each for each in report.devices if each.kind not in ("hub", "default-address")]
+    assert (seen.kind, seen.kind_by) == (kind, "both"), "by its descriptors and by what it carries"
+    for way in ("out", "in"):
+        (carried,) = [row for row in report.traffic if row.direction == way and row.framing != "other"]
+        assert (carried.datagrams or 0) >= 20
+        assert carried.faulty_transfers == 0

@@ -23,7 +23,7 @@ from txop.guest import qemu
 from txop.guest_image.cache import default_cache, new_folder
 from txop.guest_image.compiler import compiler_folder, variables_of
 from txop.guest_image.error import GuestError, MissingForGuest
-from txop.guest_image.kernel_tree import build_folder, find_module, folder_of_module, source_folder
+from txop.guest_image.kernel_tree import build_folder, find_module, folder_of_module, is_one_file, source_folder
 from txop.guest_image.packages.apt import Progress
 from txop.guest_image.packages.lock import Lock
 from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
@@ -93,10 +93,10 @@ async def build_driver(
         top = top_folder(inside)
         source = folder / "kernels" / f"{whole.name}_{top.as_posix().replace('/', '-')}"
         _one_driver(whole, top, source)
-        symbols = [f"{symbol}=m"]
+        makes = _of_kernel(source / inside, symbol, what.driver)
     else:
         source = what.source
-        inside, symbols = _own_source(source, what.driver)
+        inside, makes = _own_source(source, what.driver)
     flags = [f"-D{name}=1" for name in (*SWITCHES.get(what.driver, ()), *what.switches)]
     # names of source files are in every WARN: without this the same source makes another module in another folder
     flags.append("-ffile-prefix-map={tree}/=")
@@ -108,8 +108,8 @@ async def build_driver(
         patches=what.patches,
         command=(
             *("make", "-C", str(kernel), f"M={{tree}}/{inside.as_posix()}".removesuffix("/.")),
-            *symbols,
-            *(f"KCFLAGS={' '.join(flags)}", f"-j{os.cpu_count() or 1}", "modules"),
+            *(f"KCFLAGS={' '.join(flags)}", f"-j{os.cpu_count() or 1}"),
+            *makes,
         ),
         module=(inside / f"{what.driver}.ko").as_posix(),
         kernel=kernel,
@@ -127,18 +127,27 @@ async def build_driver(
         raise DriverNotBuilt(f"{error.what}{log}") from None
 
 
-def _own_source(source: Path, driver: str) -> tuple[Path, list[str]]:
-    """The folder of a driver in a source of one's own, and what has to be set for make to build it.
+def _of_kernel(folder: Path, symbol: str, driver: str) -> list[str]:
+    """What a Makefile of the kernel's is asked for. It makes the module only where its configuration symbol is set.
 
-    A Makefile of the kernel's makes the module only where its configuration symbol is set. One of an out-of-tree driver
-    mostly needs nothing (``obj-m``).
+    A module of one file is made alone: drivers/net/usb has some forty others. One of several files is made with those
+    beside it, whose headers it may share: where a patch changes these, the versions of symbols then differ from those
+    of the guest's kernel, which refuses the module.
+    """
+    return [f"{symbol}=m", f"{driver}.ko" if is_one_file(folder, driver) else "modules"]
+
+
+def _own_source(source: Path, driver: str) -> tuple[Path, list[str]]:
+    """The folder of a driver in a source of one's own, and what its Makefile is asked for.
+
+    One of an out-of-tree driver mostly needs nothing set (``obj-m``), and may have rules of its own for ``modules``.
     """
     found = find_module(source, driver)
     if found is not None:
-        return found[0], [f"{found[1]}=m"]
+        return found[0], _of_kernel(source / found[0], found[1], driver)
     if not (source / "Makefile").is_file() and not (source / "Kbuild").is_file():
         raise DriverNotBuilt(f"{source} has no Makefile to build a module with")
-    return Path(), []
+    return Path(), ["modules"]
 
 
 def was_built(what: DriverBuild, lock: Lock, *, cache: Path | None = None) -> bool:

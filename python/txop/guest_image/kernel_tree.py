@@ -97,6 +97,15 @@ def find_module(source: Path, module: str) -> tuple[Path, str] | None:
     return None
 
 
+def is_one_file(folder: Path, module: str) -> bool:
+    """Whether a module is made of one source file alone: it has none of the lists that a module of several files has
+    (``NAME-y``, ``NAME-objs``)."""
+    several = re.compile(rf"^{re.escape(module)}-(?:y|objs|\$\()", re.MULTILINE)
+    makefiles = [path.read_text(encoding="utf-8", errors="replace") for name in MAKEFILES
+                 if (path := folder / name).is_file()]  # fmt: skip
+    return (folder / f"{module}.c").is_file() and not any(several.search(text) for text in makefiles)
+
+
 MAKEFILES = ("Makefile", "Kbuild")
 """Files in which a folder says what is made of it."""
 
