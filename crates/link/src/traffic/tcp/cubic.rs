@@ -7,11 +7,15 @@ use super::hystart::HyStart;
 const C: f64 = 0.4;
 /// Multiplicative decrease (RFC 9438, 4.1).
 const BETA: f64 = 0.7;
+/// Acknowledged segments for which the window grows by one at least before the first reduction, where that is on (Linux
+/// net/ipv4/tcp_cubic.c, bictcp_update: 5 % in a round trip).
+const EARLY: f64 = 20.0;
 
 /// CUBIC with HyStart.
 #[derive(Clone, Debug)]
 pub(crate) struct Cubic {
     hystart: Option<HyStart>,
+    early_growth: bool,
     /// W_max, segments.
     max: f64,
     epoch: Option<Epoch>,
@@ -33,8 +37,8 @@ struct Epoch {
 }
 
 impl Cubic {
-    pub(crate) fn new(hystart: bool) -> Self {
-        Self { hystart: hystart.then(HyStart::default), max: 0.0, epoch: None, before: None }
+    pub(crate) fn new(hystart: bool, early_growth: bool) -> Self {
+        Self { hystart: hystart.then(HyStart::default), early_growth, max: 0.0, epoch: None, before: None }
     }
 }
 
@@ -71,6 +75,9 @@ impl CongestionControl for Cubic {
         let target = (C * (t - epoch.k).powi(3) + epoch.origin).clamp(cwnd, 1.5 * cwnd);
         // 4.4 and 4.5.
         window.cwnd = (cwnd + (target - cwnd) * acked / cwnd).max(epoch.reno.min(cwnd + acked));
+        if self.early_growth && max == 0.0 {
+            window.cwnd = window.cwnd.max(cwnd + acked / EARLY);
+        }
     }
 
     fn on_congestion(&mut self, _now_ns: u64, window: &Window) -> f64 {
@@ -124,7 +131,7 @@ mod tests {
     /// RFC 9438, 4.2: after a reduction from 1000 segments the window is C(t-K)^3 + W_max, a round trip ahead.
     #[test]
     fn follows_the_curve() {
-        let mut cubic = Cubic::new(false);
+        let mut cubic = Cubic::new(false, false);
         let mut window = Window { cwnd: 1000.0, ssthresh: 1000.0 };
         window.ssthresh = cubic.on_congestion(0, &window);
         window.cwnd = window.ssthresh;
@@ -148,7 +155,7 @@ mod tests {
     /// round trip.
     #[test]
     fn is_no_slower_than_reno() {
-        let mut cubic = Cubic::new(false);
+        let mut cubic = Cubic::new(false, false);
         let mut window = Window { cwnd: 20.0, ssthresh: 20.0 };
         window.ssthresh = cubic.on_congestion(0, &window);
         window.cwnd = window.ssthresh;
@@ -161,5 +168,22 @@ mod tests {
         }
         let grown = window.cwnd - 14.0;
         assert!((4.5..5.5).contains(&grown), "{grown}");
+    }
+
+    /// Linux: 5 % in a round trip, as long as nothing was lost.
+    #[test]
+    fn grows_early_until_the_first_loss() {
+        let round_trip = |cubic: &mut Cubic, cwnd: f64| {
+            let mut window = Window { cwnd, ssthresh: cwnd };
+            for now_ns in 0..1_000 {
+                cubic.on_ack(&ack(now_ns, 1), &mut window);
+            }
+            window.cwnd - cwnd
+        };
+        assert!(round_trip(&mut Cubic::new(false, false), 1_000.0) < 5.0);
+        let mut early = Cubic::new(false, true);
+        assert!((round_trip(&mut early, 1_000.0) - 50.0).abs() < 1e-6);
+        early.on_congestion(0, &Window { cwnd: 1_050.0, ssthresh: 1_050.0 });
+        assert!(round_trip(&mut early, 1_050.0) < 5.0);
     }
 }

@@ -96,7 +96,7 @@ impl Sender {
         let initial = u32::from(settings.initial_window);
         let control: Box<dyn CongestionControl> = match settings.congestion {
             Congestion::Reno => Box::new(Reno),
-            Congestion::Cubic => Box::new(Cubic::new(settings.hystart)),
+            Congestion::Cubic => Box::new(Cubic::new(settings.hystart, settings.early_growth)),
             Congestion::Bbr => Box::new(Bbr::new(packet_bytes as u32, initial, rng)),
         };
         let paced = settings.pacing.unwrap_or(settings.congestion == Congestion::Bbr);

@@ -27,6 +27,9 @@ pub struct TcpSettings {
     pub congestion: Congestion,
     /// CUBIC leaves slow start when HyStart says so.
     pub hystart: bool,
+    /// Until its first loss CUBIC grows by a segment for every 20 acknowledged ones at least, as Linux' does
+    /// (net/ipv4/tcp_cubic.c, bictcp_update). RFC 9438 does not have this.
+    pub early_growth: bool,
     /// Bytes to transfer, rounded up to whole segments; left out: as many as can be.
     pub bytes: Option<u64>,
     /// Bytes of payload in a segment. 1448 fills 1500 bytes with timestamps.
@@ -60,6 +63,7 @@ impl Default for TcpSettings {
         Self {
             congestion: Congestion::Cubic,
             hystart: true,
+            early_growth: false,
             bytes: None,
             mss: 1448,
             initial_window: 10,
