@@ -147,7 +147,8 @@ def model(name: str, item: Schema, known: dict[str, Schema]) -> str:
         default = "" if key in item["required"] else f" = {_default(value.get('default'))}"
         shown, what = key, kind(value, known)
         if not key.isidentifier() or keyword.iskeyword(key):
-            shown, default = _identifier(key), f' = Field(alias="{key}")'
+            given = "" if key in item["required"] else f"default={_default(value.get('default'))}, "
+            shown, default = _identifier(key), f' = Field({given}alias="{key}")'
         if default == " = None" and not what.endswith("None"):
             what += " | None"
         line = f"    {shown}: {what}{default}"

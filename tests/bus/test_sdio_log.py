@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import struct
 from pathlib import Path
 
 import jsonschema
@@ -91,13 +92,30 @@ def test_tables_and_page_have_the_registers(run, log):
 
 def test_another_card_has_no_packets_and_the_report_says_why(tmp_path):
     made = CommandLog()
-    made.start(b"\xdf\x02\x03\x91")
+    made.start(b"\x28\x21\x34\x12")
     made.transfer(message(2, bytes(90)), write=True)
-    report = bus.analyze(made.write(tmp_path / "sd8686.pcap"))
+    report = bus.analyze(made.write(tmp_path / "other.pcap"))
     assert report.sdio is not None
-    assert (report.sdio.card_name, report.sdio.packets) == ("Marvell SD8686", None)
-    assert any("packets of this card (Marvell SD8686) are not read" in limit.text for limit in report.summary.limits)
+    assert (report.sdio.card, report.sdio.packets) == ("2128:1234", None)
+    assert any("packets of this card (2128:1234) are not read" in limit.text for limit in report.summary.limits)
     assert [section.name for section in sections(report)] == ["summary", "sdio"]
+
+
+def test_frames_through_the_port_of_a_marvell_card_are_packets(run, tmp_path):
+    made = CommandLog()
+    made.start(b"\xdf\x02\x03\x91")
+    for address, value in ((0, 0), (1, 0), (2, 1), (0x34, 0xDC), (0x35, 0xFE)):
+        made.read_byte(address, value, function=1)
+    for _ in range(30):
+        made.read_byte(0x20, 0x0F, function=1)
+        made.read_byte(0x20, 0x0F, function=1)
+        made.transfer(struct.pack("<HH", 64, 0) + bytes(60), write=True, address=0x10000)
+    path = made.write(tmp_path / "sd8686.pcap")
+    report = bus.analyze(path)
+    assert report.sdio is not None
+    assert report.sdio.packets is not None
+    assert (report.sdio.packets.protocol, report.sdio.packets.to_card) == ("marvell-port", 30)
+    assert "Marvell SD8686" in run(path)[1]
 
 
 def test_a_capture_without_commands_has_none(make_trace):

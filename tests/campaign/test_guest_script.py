@@ -325,7 +325,14 @@ def test_what_cannot_be_done_in_a_guest_is_said_before(old: str, new: str, key: 
 
 @pytest.mark.parametrize(
     "name",
-    ["guest-two-drivers", "guest-modem-aggregation", "guest-modem-sweep", "guest-ncm-timer", "guest-sdio-stacks"],
+    [
+        "guest-two-drivers",
+        "guest-modem-aggregation",
+        "guest-modem-sweep",
+        "guest-ncm-timer",
+        "guest-sdio-stacks",
+        "guest-sdio-two-cards",
+    ],
 )
 def test_the_shipped_plan_is_one(name: str) -> None:
     path = Path(__file__).parents[2] / f"examples/plans/{name}.toml"

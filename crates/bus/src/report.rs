@@ -648,7 +648,7 @@ pub struct Sdio {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SdioPackets {
-    /// How they are framed: `htc` (Atheros).
+    /// How they are framed: `htc` (Atheros), `marvell-port` (SD8686).
     pub protocol: String,
     /// Packets to the card.
     pub to_card: u64,

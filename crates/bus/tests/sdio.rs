@@ -9,6 +9,7 @@ use txop_bus::{analyze_read, Error, Options};
 use wire::linktype::LinkType;
 use wire::pcap::ByteOrder;
 use wire::sdio::htc::{Header, ToHost};
+use wire::sdio::libertas::{kind, Packet};
 use wire::sdio::log::{LoggedCommand, Record};
 use wire::sdio::tuple::{manufacturer, Tuple, END, MANFID};
 use wire::sdio::{number, registers as at, Direct, Extended};
@@ -77,6 +78,10 @@ impl Log {
 
     /// As Linux enumerates an AR6003, as far as it matters here; 4 + 8 CMD52.
     fn enumerate(&mut self) {
+        self.enumerate_card(0x0271, 0x0301);
+    }
+
+    fn enumerate_card(&mut self, vendor: u16, device: u16) {
         self.send(number::GO_IDLE_STATE, 0, Some(0), &[]);
         // The host asks for a memory card; none answers.
         self.send(8, 0x1aa, None, &[]);
@@ -84,7 +89,7 @@ impl Log {
             self.read_byte(0, address, value);
         }
         let mut chain = Vec::new();
-        Tuple { code: MANFID, body: &manufacturer(0x0271, 0x0301) }.emit(&mut chain);
+        Tuple { code: MANFID, body: &manufacturer(vendor, device) }.emit(&mut chain);
         chain.push(END);
         for (address, value) in (0x1000..).zip(chain) {
             self.read_byte(0, address, value);
@@ -174,6 +179,54 @@ fn commands_packets_and_interrupts_are_counted() {
         |(_, _, text)| *text == "30 interrupts: the host's next command comes after 45 µs (n = 30) in the median."
     ));
     assert!(report.verdicts.iter().all(|verdict| verdict.code != "no-network" && verdict.code != "sdio-polling"));
+}
+
+#[test]
+fn a_card_with_one_packet_for_each_command_is_counted_too() {
+    const PORT: u32 = 0x1_0000;
+    let mut log = Log::new();
+    log.enumerate_card(0x02df, 0x9103);
+    // Where the port is; a block of the helper; the firmware runs.
+    for (address, value) in [(0, 0), (1, 0), (2, 1)] {
+        log.read_byte(1, address, value);
+    }
+    log.transfer(true, PORT, &[60; 64]);
+    log.read_byte(1, 0x34, 0xdc);
+    log.read_byte(1, 0x35, 0xfe);
+    let packet = |kind, len| {
+        let mut bytes = Packet { kind, body: &vec![7; len] }.emit();
+        bytes.resize(bytes.len().next_multiple_of(256), 0);
+        bytes
+    };
+    // 30 rounds: a frame each way, with what the driver reads and writes around it, and an event.
+    for _ in 0..30 {
+        log.read_byte(1, 0x20, 0x0f);
+        log.transfer(true, PORT, &packet(kind::DATA, 100));
+        for (address, value) in [(5, 1), (5, 0xfe), (0x34, 200), (0x35, 0), (0x20, 0x0f)] {
+            log.read_byte(1, address, value);
+        }
+        log.transfer(false, PORT, &packet(kind::DATA, 200));
+        log.transfer(false, PORT, &packet(kind::EVENT, 4));
+    }
+    let report = log.report();
+    let packets = sdio(&report).packets.as_ref().unwrap();
+    assert_eq!((packets.protocol.as_str(), packets.to_card, packets.to_host), ("marvell-port", 30, 30));
+    assert_eq!((packets.per_transfer_to_card, packets.per_transfer_to_host), (Some(1.0), Some(1.0)));
+    // 10 CMD52 of the enumeration, 5 and a CMD53 of the start, 6 and 3 of each round.
+    assert_eq!(packets.commands_per_packet, Some(286.0 / 60.0));
+    assert_eq!(packets.cmd52_per_packet, Some(195.0 / 60.0));
+    assert_eq!(
+        texts(&report)[0],
+        (
+            "sdio-commands-per-packet",
+            "bad",
+            "286 commands for 60 packets: 4.8 for each, 68 % of them CMD52 (195 of 286)."
+        )
+    );
+    let names = sdio(&report).registers.iter().filter(|row| row.command == "CMD52" && row.function == 1);
+    let names: Vec<_> = names.take(3).filter_map(|row| row.name.as_deref()).collect();
+    assert_eq!(names, ["cause of the interrupt", "status", "length of the next packet"]);
+    assert!(report.summary.limits.iter().all(|limit| limit.code != "sdio-packets"));
 }
 
 #[test]

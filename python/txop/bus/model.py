@@ -36,7 +36,7 @@ class SdioPackets(Model):
     """Packets that CMD53 carried."""
 
     protocol: str
-    """How they are framed: `htc` (Atheros)."""
+    """How they are framed: `htc` (Atheros), `marvell-port` (SD8686)."""
     to_card: int
     """Packets to the card."""
     to_card_transfers: int

@@ -15,12 +15,15 @@ const ADDRESSES: u32 = 0x2_0000;
 pub(super) enum Protocol {
     /// Atheros' mailboxes and HTC.
     Htc,
+    /// Marvell's port: one packet in each transfer.
+    Port,
 }
 
 impl Protocol {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Htc => "htc",
+            Self::Port => "marvell-port",
         }
     }
 }
@@ -50,6 +53,7 @@ impl Identity {
     pub(super) const fn protocol(self) -> Option<Protocol> {
         match (self.vendor, self.device) {
             (0x0271, 0x0300 | 0x0301 | 0x0400 | 0x0401 | 0x0402 | 0x0418 | 0x0419) => Some(Protocol::Htc),
+            (0x02df, 0x9103) => Some(Protocol::Port),
             _ => None,
         }
     }

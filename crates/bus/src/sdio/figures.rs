@@ -6,7 +6,9 @@ use wire::sdio::log::{LoggedCommand, Record, TOOK_UNKNOWN};
 use wire::sdio::{number, registers as at, Direct, Extended, Response5};
 
 use super::card;
-use super::htc::Mailbox;
+use super::card::Protocol;
+use super::htc::{Mailbox, Moved};
+use super::port::Port;
 use super::registers::{self, Registers};
 use crate::histogram::Histogram;
 use crate::rate::Rate;
@@ -18,9 +20,33 @@ struct Way {
     commands: u64,
     bytes: u64,
     sizes: Histogram,
-    /// Transfers with packets, and these.
+    mailbox: Carried,
+    port: Carried,
+}
+
+impl Way {
+    const fn carried(&self, protocol: Protocol) -> Carried {
+        match protocol {
+            Protocol::Htc => self.mailbox,
+            Protocol::Port => self.port,
+        }
+    }
+}
+
+/// Transfers with packets, and these.
+#[derive(Clone, Copy, Debug, Default)]
+struct Carried {
     transfers: u64,
     packets: u64,
+}
+
+impl Carried {
+    fn add(&mut self, moved: Option<Moved>) {
+        if let Some(moved) = moved.filter(|moved| moved.packets > 0) {
+            self.transfers += 1;
+            self.packets += moved.packets;
+        }
+    }
 }
 
 /// See the module.
@@ -60,9 +86,10 @@ pub(crate) struct Commands {
     clock_hz: u32,
     bus_width: u8,
     registers: Registers,
-    /// From the whole log: which card it is, and what its mailbox holds.
+    /// From the whole log: which card it is, and what its mailbox or its port holds.
     card: card::Registers,
     mailbox: Mailbox,
+    port: Port,
     cut_anywhere: bool,
     /// When the host had the status of the command before; when the line rose, until a command follows.
     ended_ns: Option<i64>,
@@ -137,7 +164,10 @@ impl Commands {
             number::IO_RW_DIRECT => self.direct(Direct::parse(command.argument), response.filter(|_| done), inside),
             number::IO_RW_EXTENDED => self.extended(command, data, done, inside),
             // The card starts over, and its firmware with it.
-            number::GO_IDLE_STATE => self.mailbox.start_over(),
+            number::GO_IDLE_STATE => {
+                self.mailbox.start_over();
+                self.port.start_over();
+            }
             _ => {}
         }
     }
@@ -173,6 +203,9 @@ impl Commands {
         if let Some(response) = response.filter(|_| function == 0 && !write) {
             self.card.read(address, response.data);
         }
+        if let Some(response) = response.filter(|_| function == 1 && !write) {
+            self.port.register(address, response.data);
+        }
         if !inside {
             return;
         }
@@ -196,10 +229,13 @@ impl Commands {
                 self.card.read(address, *byte);
             }
         }
-        let moved = match (done && function == 1, write) {
-            (false, _) => None,
-            (true, true) => self.mailbox.written(address, data),
-            (true, false) => self.mailbox.read(address, data),
+        if function == 1 && !done {
+            self.port.failed();
+        }
+        let (mailbox, port) = match (done && function == 1, write) {
+            (false, _) => (None, None),
+            (true, true) => (self.mailbox.written(address, data), self.port.written(address, data)),
+            (true, false) => (self.mailbox.read(address, data), self.port.read(address, data)),
         };
         if !inside {
             return;
@@ -212,10 +248,8 @@ impl Commands {
             way.bytes += bytes;
             way.sizes.add(bytes);
         }
-        if let Some(moved) = moved.filter(|moved| moved.packets > 0) {
-            way.transfers += 1;
-            way.packets += moved.packets;
-        }
+        way.mailbox.add(mailbox);
+        way.port.add(port);
         let number = number::IO_RW_EXTENDED;
         self.registers.add(registers::Place { number, write, function, address }, bytes);
     }
@@ -238,7 +272,7 @@ impl Commands {
         let rated = self.rate.rated_span_s().filter(|_| is_one);
         let per_s = |count: u64| rated.map(|span| count as f64 / span);
         let protocol = identity.and_then(card::Identity::protocol);
-        let (registers, other_commands) = self.registers.report(protocol == Some(card::Protocol::Htc));
+        let (registers, other_commands) = self.registers.report(protocol);
         Some(Sdio {
             records: self.records,
             card: identity.map(card::Identity::ids),
@@ -289,18 +323,26 @@ impl Commands {
         })
     }
 
-    /// `None`: what the mailbox holds is not known.
-    fn packets(&self, protocol: Option<card::Protocol>, cmd52: u64, cmd53: u64) -> Option<SdioPackets> {
-        let protocol = protocol.filter(|_| !self.cut_anywhere && self.mailbox.is_followed())?;
-        let packets = self.to_card.packets + self.to_host.packets;
+    /// `None`: what the mailbox or the port holds is not known.
+    fn packets(&self, protocol: Option<Protocol>, cmd52: u64, cmd53: u64) -> Option<SdioPackets> {
+        let protocol = protocol.filter(|_| !self.cut_anywhere)?;
+        let is_followed = match protocol {
+            Protocol::Htc => self.mailbox.is_followed(),
+            Protocol::Port => self.port.is_followed(),
+        };
+        if !is_followed {
+            return None;
+        }
+        let (to_card, to_host) = (self.to_card.carried(protocol), self.to_host.carried(protocol));
+        let packets = to_card.packets + to_host.packets;
         Some(SdioPackets {
             protocol: protocol.name().to_owned(),
-            to_card: self.to_card.packets,
-            to_card_transfers: self.to_card.transfers,
-            to_host: self.to_host.packets,
-            to_host_transfers: self.to_host.transfers,
-            per_transfer_to_card: share(self.to_card.packets, self.to_card.transfers),
-            per_transfer_to_host: share(self.to_host.packets, self.to_host.transfers),
+            to_card: to_card.packets,
+            to_card_transfers: to_card.transfers,
+            to_host: to_host.packets,
+            to_host_transfers: to_host.transfers,
+            per_transfer_to_card: share(to_card.packets, to_card.transfers),
+            per_transfer_to_host: share(to_host.packets, to_host.transfers),
             commands_per_packet: share(cmd52 + cmd53, packets),
             cmd52_per_packet: share(cmd52, packets),
         })

@@ -5,6 +5,7 @@ mod card;
 mod figures;
 mod htc;
 mod limits;
+mod port;
 mod registers;
 mod verdict;
 

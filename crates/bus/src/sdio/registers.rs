@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use wire::sdio::libertas::register;
 use wire::sdio::{number, registers as at};
 
+use super::card::Protocol;
 use super::htc::mailbox_of;
 use crate::report::SdioRegister;
 
@@ -39,10 +41,10 @@ impl Registers {
     }
 
     /// The most frequent first, and the commands that went elsewhere. A mailbox, where the card has some, is one place.
-    pub(super) fn report(&self, has_mailboxes: bool) -> (Vec<SdioRegister>, u64) {
+    pub(super) fn report(&self, protocol: Option<Protocol>) -> (Vec<SdioRegister>, u64) {
         let mailbox = |place: &Place| {
             let is_extended = place.number == number::IO_RW_EXTENDED;
-            mailbox_of(place.address).filter(|_| has_mailboxes && is_extended && place.function == 1)
+            mailbox_of(place.address).filter(|_| protocol == Some(Protocol::Htc) && is_extended && place.function == 1)
         };
         let mut places: BTreeMap<(Place, bool), (u64, u64)> = BTreeMap::new();
         for (place, (commands, bytes)) in &self.places {
@@ -59,7 +61,7 @@ impl Registers {
             direction: if place.write { "out" } else { "in" }.to_owned(),
             function: u32::from(place.function),
             address: format!("0x{:05x}", place.address),
-            name: if is_mailbox { Some("mailbox") } else { name(&place) }.map(str::to_owned),
+            name: if is_mailbox { Some("mailbox") } else { name(&place, protocol) }.map(str::to_owned),
             commands,
             bytes,
         };
@@ -67,7 +69,10 @@ impl Registers {
     }
 }
 
-fn name(place: &Place) -> Option<&'static str> {
+fn name(place: &Place, protocol: Option<Protocol>) -> Option<&'static str> {
+    if place.function == 1 && place.number == number::IO_RW_DIRECT && protocol == Some(Protocol::Port) {
+        return port_register(place.address);
+    }
     if place.function != 0 || !matches!(place.number, number::IO_RW_DIRECT | number::IO_RW_EXTENDED) {
         return None;
     }
@@ -83,6 +88,19 @@ fn name(place: &Place) -> Option<&'static str> {
         at::CAPABILITY => "Card Capability",
         at::BUS_SPEED => "Bus Speed Select",
         at::VENDOR..=0xff => "vendor's own",
+        _ => return None,
+    })
+}
+
+/// Registers of Marvell's SD8686, beside its port.
+const fn port_register(address: u32) -> Option<&'static str> {
+    Some(match address {
+        register::PORT..=register::PORT_END => "where the port is",
+        register::INTERRUPT_MASK => "interrupt mask",
+        register::INTERRUPT_STATUS => "cause of the interrupt",
+        register::WANTED | register::WANTED_HIGH => "bytes wanted of the firmware",
+        register::STATUS => "status",
+        register::SCRATCH | register::SCRATCH_HIGH => "length of the next packet",
         _ => return None,
     })
 }

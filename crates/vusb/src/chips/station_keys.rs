@@ -1,11 +1,27 @@
 //! The keys of a connection of a station whose firmware encrypts.
 
-use wire::ieee80211::Header;
+use wire::ieee80211::{eapol, Header};
 
 use crate::chips::ccmp::{Ccmp, HEADER as CCMP_HEADER, MIC};
 
 /// Header of CCMP: bit 5 of its fourth byte (12.5.3.2).
 const EXTENDED_IV: u8 = 0x20;
+/// What an MSDU of EAPOL begins with (RFC 1042).
+const EAPOL: [u8; 8] = {
+    let [high, low] = eapol::ETHERTYPE.to_be_bytes();
+    [0xaa, 0xaa, 3, 0, 0, 0, high, low]
+};
+
+/// When frames of EAPOL are encrypted. No driver and no public document says it of a firmware.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum EapolRule {
+    /// When the last one of the access point was. So message 4 of a handshake is not, whether the host sets the key before it or
+    /// after it: the access point has no key until it has that message.
+    #[default]
+    AsReceived,
+    /// Like all others: when there is a key.
+    ByKey,
+}
 
 /// The keys of a connection. Others than CCMP's are not modelled.
 #[derive(Default)]
@@ -14,9 +30,27 @@ pub(super) struct Keys {
     group: [Option<Ccmp>; 4],
     /// The last packet number that was sent.
     number: u64,
+    rule: EapolRule,
+    /// The last frame of EAPOL that came was encrypted.
+    eapol_was_encrypted: bool,
+}
+
+/// What a data frame holds.
+pub(super) enum Msdu {
+    /// It was not encrypted.
+    Plain(Vec<u8>),
+    /// It was.
+    Decrypted(Vec<u8>),
+    /// Its integrity code is wrong.
+    WrongIntegrity,
 }
 
 impl Keys {
+    /// None yet.
+    pub(super) fn with(rule: EapolRule) -> Self {
+        Self { rule, ..Self::default() }
+    }
+
     /// The key of frames for one station, or none; its packet numbers start from 0.
     pub(super) fn set_pairwise(&mut self, key: Option<[u8; 16]>) {
         (self.pairwise, self.number) = (key.map(Ccmp::new), 0);
@@ -34,9 +68,11 @@ impl Keys {
         self.pairwise.is_some()
     }
 
-    /// Encrypts a data frame of a header and a body; `None`: there is no key, and it stays as it is.
+    /// Encrypts a data frame of a header and a body; `None`: there is no key, or the access point would have none for it, and it
+    /// stays as it is.
     pub(super) fn encrypt(&mut self, header: &Header, body: &[u8]) -> Option<Vec<u8>> {
-        let key = self.pairwise.as_ref()?;
+        let in_clear = self.rule == EapolRule::AsReceived && !self.eapol_was_encrypted && body.starts_with(&EAPOL);
+        let key = self.pairwise.as_ref().filter(|_| !in_clear)?;
         self.number += 1;
         let [n0, n1, n2, n3, n4, n5, ..] = self.number.to_le_bytes();
         let mut mpdu = Vec::with_capacity(header.header_len + CCMP_HEADER + body.len() + MIC);
@@ -46,10 +82,104 @@ impl Keys {
         key.encrypt(&mut mpdu).then_some(mpdu)
     }
 
+    /// The MSDU in a data frame that is one whole; `None`: it is not, there is no key for it, or it is cut.
+    pub(super) fn msdu(&mut self, header: &Header, mpdu: &[u8]) -> Option<Msdu> {
+        let found = self.read(header, mpdu);
+        if let Some(Msdu::Plain(msdu) | Msdu::Decrypted(msdu)) = &found {
+            if msdu.starts_with(&EAPOL) && !header.receiver().is_group() {
+                self.eapol_was_encrypted = header.fc.protected();
+            }
+        }
+        found
+    }
+
+    fn read(&self, header: &Header, mpdu: &[u8]) -> Option<Msdu> {
+        if header.is_amsdu() || header.fc.more_fragments() || header.fragment != Some(0) {
+            return None;
+        }
+        if !header.fc.protected() {
+            return mpdu.get(header.header_len..).map(|msdu| Msdu::Plain(msdu.to_vec()));
+        }
+        let mut mpdu = mpdu.to_vec();
+        if !self.decrypt(header, &mut mpdu)? {
+            return Some(Msdu::WrongIntegrity);
+        }
+        let end = mpdu.len().checked_sub(MIC)?;
+        mpdu.get(header.header_len + CCMP_HEADER..end).map(|msdu| Msdu::Decrypted(msdu.to_vec()))
+    }
+
     /// Decrypts a frame in place. `None`: there is no key for it, or it is too short; else whether its integrity code is right.
-    pub(super) fn decrypt(&self, header: &Header, mpdu: &mut [u8]) -> Option<bool> {
+    fn decrypt(&self, header: &Header, mpdu: &mut [u8]) -> Option<bool> {
         let id = *mpdu.get(header.header_len + 3)? >> 6;
         let key = if header.receiver().is_group() { self.group.get(usize::from(id))? } else { &self.pairwise };
         key.as_ref()?.decrypt(mpdu)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::ieee80211::{FrameControl, MacAddr, Seq};
+
+    use super::*;
+
+    const KEY: [u8; 16] = [7; 16];
+
+    fn header(from_ds: bool) -> Header {
+        let fc =
+            if from_ds { FrameControl::default().with_from_ds(true) } else { FrameControl::default().with_to_ds(true) };
+        Header::data(fc, [MacAddr([2; 6]), MacAddr([4; 6]), MacAddr([4; 6])], Seq::new(1), None)
+    }
+
+    fn eapol_frame() -> Vec<u8> {
+        [&EAPOL[..], &[2, 3, 0, 95]].concat()
+    }
+
+    /// The access point sends this MSDU, encrypted or not.
+    fn hear(keys: &mut Keys, msdu: &[u8], encrypted: bool) {
+        let mut sender = Keys::default();
+        sender.set_pairwise(Some(KEY));
+        sender.eapol_was_encrypted = true;
+        let mut plain = Vec::new();
+        header(true).emit(&mut plain);
+        plain.extend_from_slice(msdu);
+        let mpdu = if encrypted { sender.encrypt(&header(true), msdu).unwrap() } else { plain };
+        let parsed = Header::parse(&mpdu, false).unwrap();
+        let found = match keys.msdu(&parsed, &mpdu).unwrap() {
+            Msdu::Plain(found) => (false, found),
+            Msdu::Decrypted(found) => (true, found),
+            Msdu::WrongIntegrity => panic!("the key is right"),
+        };
+        assert_eq!(found, (encrypted, msdu.to_vec()));
+    }
+
+    fn is_encrypted(keys: &mut Keys, msdu: &[u8]) -> bool {
+        keys.encrypt(&header(false), msdu).is_some()
+    }
+
+    #[test]
+    fn eapol_goes_as_it_came() {
+        let (eapol, other) = (eapol_frame(), [&EAPOL[..6], &[8, 0, 1, 2]].concat());
+        let mut keys = Keys::default();
+        hear(&mut keys, &eapol, false);
+        keys.set_pairwise(Some(KEY));
+        assert_eq!([&eapol, &other].map(|msdu| is_encrypted(&mut keys, msdu)), [false, true]);
+        // Other frames that come encrypted say nothing of the handshake.
+        hear(&mut keys, &other, true);
+        assert!(!is_encrypted(&mut keys, &eapol));
+        // A group key has a handshake of its own, with encrypted frames.
+        hear(&mut keys, &eapol, true);
+        assert!(is_encrypted(&mut keys, &eapol));
+        // Message 3 once more, of a network that the station has just joined again.
+        hear(&mut keys, &eapol, false);
+        assert!(!is_encrypted(&mut keys, &eapol));
+    }
+
+    #[test]
+    fn or_by_the_key_alone() {
+        let mut keys = Keys::with(EapolRule::ByKey);
+        hear(&mut keys, &eapol_frame(), false);
+        assert!(!is_encrypted(&mut keys, &eapol_frame()));
+        keys.set_pairwise(Some(KEY));
+        assert!(is_encrypted(&mut keys, &eapol_frame()));
     }
 }

@@ -15,6 +15,28 @@ pub const RX_DESCRIPTOR: usize = 20;
 /// An answer to a command, with its header, is this long at most (host.h, LBS_CMD_BUFFER_SIZE).
 pub const ANSWER_MAX: usize = 2048;
 
+/// Registers of function 1 (if_sdio.h); those of two bytes have the low one first.
+pub mod register {
+    /// Where the port is, up to [`PORT_END`].
+    pub const PORT: u32 = 0x00;
+    /// The last byte of it.
+    pub const PORT_END: u32 = 0x02;
+    /// Causes that interrupt.
+    pub const INTERRUPT_MASK: u32 = 0x04;
+    /// Causes that there are; zeros that are written take them away.
+    pub const INTERRUPT_STATUS: u32 = 0x05;
+    /// Of the firmware, the chip takes so many bytes next.
+    pub const WANTED: u32 = 0x10;
+    /// The high byte of it.
+    pub const WANTED_HIGH: u32 = 0x11;
+    /// What the chip is ready for.
+    pub const STATUS: u32 = 0x20;
+    /// Length of the next packet; before the first one, whether the firmware runs.
+    pub const SCRATCH: u32 = 0x34;
+    /// The high byte of it.
+    pub const SCRATCH_HIGH: u32 = 0x35;
+}
+
 /// Kinds of packets (defs.h, `enum mv_ms_type`).
 pub mod kind {
     /// A frame.

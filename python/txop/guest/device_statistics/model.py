@@ -625,6 +625,9 @@ class Sd8686Assumptions(Model):
     """Received frames that wait to be fetched; what comes while they do is not acknowledged."""
     download_bytes: int = Field(alias="download-bytes")
     """Bytes of firmware that it asks for at once."""
+    eapol_by_key: bool | None = Field(default=None, alias="eapol-by-key")
+    """Frames of EAPOL are encrypted when there is a key, like all others; else when the last one of the access point
+    was."""
 
 
 class Sd8686Counters(Model):

@@ -10,7 +10,7 @@ use super::firmware::{body, Firmware, ToHost, UP_WINDOW};
 use super::network::Join;
 use crate::air::rates::legacy_chain;
 use crate::air::{Protection, Reception};
-use crate::chips::ccmp::{HEADER as CCMP_HEADER, MIC};
+use crate::chips::station_keys::Msdu;
 use crate::peers::queue::Queued;
 
 /// Frames that may be out of order towards the host, whose driver reorders so many at most (Linux ath6kl/core.h,
@@ -132,23 +132,17 @@ impl Firmware {
 
     /// The MSDU in a frame; `None`: it cannot be read.
     fn msdu(&mut self, header: &Header, mpdu: &[u8]) -> Option<Vec<u8>> {
-        if header.is_amsdu() || header.fc.more_fragments() || header.fragment != Some(0) {
-            return None;
-        }
-        if !header.fc.protected() {
-            return mpdu.get(header.header_len..).map(<[u8]>::to_vec);
-        }
-        let mut mpdu = mpdu.to_vec();
-        match self.keys.decrypt(header, &mut mpdu) {
-            Some(true) => self.rx.decrypted += 1,
-            Some(false) => {
-                self.rx.integrity_errors += 1;
-                return None;
+        match self.keys.msdu(header, mpdu)? {
+            Msdu::Plain(msdu) => Some(msdu),
+            Msdu::Decrypted(msdu) => {
+                self.rx.decrypted += 1;
+                Some(msdu)
             }
-            None => return None,
+            Msdu::WrongIntegrity => {
+                self.rx.integrity_errors += 1;
+                None
+            }
         }
-        let end = mpdu.len().checked_sub(MIC)?;
-        mpdu.get(header.header_len + CCMP_HEADER..end).map(<[u8]>::to_vec)
     }
 
     /// Hands an MSDU to the host, as an Ethernet frame with a length in place of its type.

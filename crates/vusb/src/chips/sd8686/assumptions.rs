@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::chips::assume;
+use crate::chips::station_keys::EapolRule;
 
 /// What is assumed of an SD8686 and its firmware: `--assume`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -15,18 +16,29 @@ pub struct Assumptions {
     pub rx_frames: u16,
     /// Bytes of firmware that it asks for at once.
     pub download_bytes: u16,
+    /// Frames of EAPOL are encrypted when there is a key, like all others; else when the last one of the access point was.
+    #[serde(default)] // older documents lack it
+    pub eapol_by_key: Option<bool>,
 }
 
 impl Default for Assumptions {
     fn default() -> Self {
-        Self { tx_frames: 8, rx_frames: 64, download_bytes: 512 }
+        Self { tx_frames: 8, rx_frames: 64, download_bytes: 512, eapol_by_key: Some(false) }
     }
 }
 
 /// What they are called, and what they can be.
-pub const NAMES: &str = "tx-frames=1..1024, rx-frames=1..4096, download-bytes=16..2048";
+pub const NAMES: &str = "tx-frames=1..1024, rx-frames=1..4096, download-bytes=16..2048, eapol-by-key=0|1";
 
 impl Assumptions {
+    /// When frames of EAPOL are encrypted.
+    pub(super) const fn eapol(self) -> EapolRule {
+        match self.eapol_by_key {
+            Some(true) => EapolRule::ByKey,
+            Some(false) | None => EapolRule::AsReceived,
+        }
+    }
+
     /// Sets one by `NAME=VALUE`.
     ///
     /// # Errors
@@ -41,6 +53,11 @@ impl Assumptions {
                 "download-bytes" => {
                     within(16, 2_048).filter(|number| number % 2 == 0).map(|number| self.download_bytes = number)
                 }
+                "eapol-by-key" => match value {
+                    "0" => Some(self.eapol_by_key = Some(false)),
+                    "1" => Some(self.eapol_by_key = Some(true)),
+                    _ => None,
+                },
                 _ => None,
             }
         })
@@ -54,11 +71,11 @@ mod tests {
     #[test]
     fn are_set_by_name() {
         let mut assumed = Assumptions::default();
-        for assignment in ["tx-frames=1", "rx-frames=16", "download-bytes=64"] {
+        for assignment in ["tx-frames=1", "rx-frames=16", "download-bytes=64", "eapol-by-key=1"] {
             assumed.set(assignment).unwrap();
         }
-        assert_eq!(assumed, Assumptions { tx_frames: 1, rx_frames: 16, download_bytes: 64 });
-        for wrong in ["", "tx-frames", "tx-frames=0", "download-bytes=65", "credits=8"] {
+        assert_eq!(assumed, Assumptions { tx_frames: 1, rx_frames: 16, download_bytes: 64, eapol_by_key: Some(true) });
+        for wrong in ["", "tx-frames", "tx-frames=0", "download-bytes=65", "eapol-by-key=2", "credits=8"] {
             assert!(assumed.set(wrong).unwrap_err().contains("rx-frames=1..4096"), "{wrong}");
         }
         let fields = serde_json::to_value(assumed).unwrap();

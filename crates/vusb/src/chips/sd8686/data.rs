@@ -9,7 +9,7 @@ use super::firmware::{snr_db, Firmware, ToHost, NOISE_DB};
 use super::under_way::Join;
 use crate::air::rates::{legacy_chain, LEGACY_RATES};
 use crate::air::{Protection, Reception};
-use crate::chips::ccmp::{HEADER as CCMP_HEADER, MIC};
+use crate::chips::station_keys::Msdu;
 use crate::peers::queue::Queued;
 
 /// Bytes of the two addresses of an Ethernet frame, and of the type behind them.
@@ -105,20 +105,17 @@ impl Firmware {
 
     /// The MSDU in a frame; `None`: it cannot be read.
     fn msdu(&mut self, header: &Header, mpdu: &[u8]) -> Option<Vec<u8>> {
-        if header.is_amsdu() || header.fc.more_fragments() || header.fragment != Some(0) {
-            return None;
+        match self.keys.msdu(header, mpdu)? {
+            Msdu::Plain(msdu) => Some(msdu),
+            Msdu::Decrypted(msdu) => {
+                self.rx.decrypted += 1;
+                Some(msdu)
+            }
+            Msdu::WrongIntegrity => {
+                self.rx.integrity_errors += 1;
+                None
+            }
         }
-        if !header.fc.protected() {
-            return mpdu.get(header.header_len..).map(<[u8]>::to_vec);
-        }
-        let mut mpdu = mpdu.to_vec();
-        if !self.keys.decrypt(header, &mut mpdu)? {
-            self.rx.integrity_errors += 1;
-            return None;
-        }
-        self.rx.decrypted += 1;
-        let end = mpdu.len().checked_sub(MIC)?;
-        mpdu.get(header.header_len + CCMP_HEADER..end).map(<[u8]>::to_vec)
     }
 
     fn deliver(&mut self, header: &Header, msdu: &[u8], reception: &Reception) {

@@ -86,7 +86,7 @@ impl Firmware {
             join: Join::Idle,
             network: None,
             scan: None,
-            keys: Keys::default(),
+            keys: Keys::with(assumptions.eapol()),
             beacon_ns: 0,
             queue: Queue::default(),
             probes: Queue::default(),

@@ -151,7 +151,7 @@ impl Firmware {
 
     fn forget_network(&mut self) {
         (self.join, self.network, self.signal_dbm) = (Join::Idle, None, None);
-        self.keys = Keys::default();
+        self.keys = Keys::with(self.assumptions.eapol());
         self.tx.dropped += self.queue.take_data().len() as u64;
     }
 

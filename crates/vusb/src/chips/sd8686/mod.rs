@@ -28,7 +28,7 @@ use std::os::fd::RawFd;
 
 use sdio::{CardIdentity, Function};
 use wire::ieee80211::MacAddr;
-use wire::sdio::libertas::{ethernet_of, kind, Header, Packet};
+use wire::sdio::libertas::{ethernet_of, kind, register, Header, Packet};
 
 use crate::air::Medium;
 use crate::device::{Effect, Source};
@@ -48,19 +48,6 @@ const VERSION_1: &[u8] = b"\x01\x00802.11 SDIO\0ID: 0B\0";
 const BLOCK_BYTES_MAX: u16 = 512;
 /// Its address: Marvell's prefix.
 const ADDRESS: MacAddr = MacAddr([0x00, 0x50, 0x43, 0x86, 0x86, 0x01]);
-
-/// Registers (if_sdio.h).
-mod register {
-    /// 3 bytes: where the port is.
-    pub const PORT: u32 = 0x00;
-    pub const INTERRUPT_MASK: u32 = 0x04;
-    pub const INTERRUPT_STATUS: u32 = 0x05;
-    /// 2 bytes: of the firmware, the chip takes so many next.
-    pub const WANTED: u32 = 0x10;
-    pub const STATUS: u32 = 0x20;
-    /// 2 bytes: length of the next packet; before the first one, whether the firmware runs.
-    pub const SCRATCH: u32 = 0x34;
-}
 
 /// Where the port is. The driver takes what the registers say.
 const PORT: u32 = 0x1_0000;
@@ -237,14 +224,14 @@ impl Sd8686 {
     fn register(&mut self, address: u32) -> u8 {
         let byte_of = |word: u32, start: u32| word.to_le_bytes().get((address - start) as usize).copied().unwrap_or(0);
         match address {
-            register::PORT..=0x02 => byte_of(PORT, register::PORT),
+            register::PORT..=register::PORT_END => byte_of(PORT, register::PORT),
             register::INTERRUPT_MASK => self.mask,
             register::INTERRUPT_STATUS => self.pending,
-            register::WANTED..=0x11 if self.state == State::Image => {
+            register::WANTED..=register::WANTED_HIGH if self.state == State::Image => {
                 byte_of(self.settings.assumptions.download_bytes.into(), register::WANTED)
             }
             register::STATUS => READY,
-            register::SCRATCH..=0x35 => {
+            register::SCRATCH..=register::SCRATCH_HIGH => {
                 self.asked_for_firmware();
                 byte_of(self.scratch.into(), register::SCRATCH)
             }

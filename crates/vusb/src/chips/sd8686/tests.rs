@@ -323,6 +323,27 @@ fn frames_are_encrypted_while_there_is_a_key() {
     assert_eq!((host.chip.firmware.tx.frames, host.chip.firmware.tx.encrypted), (2, 1));
 }
 
+/// The driver sends a command that waits before a frame that waits (main.c, lbs_thread), and so the key before message 4 of the
+/// handshake that it comes from, which the access point needs to have it, too.
+#[test]
+fn message_4_is_not_encrypted_by_the_key_that_overtakes_it() {
+    for (eapol_by_key, encrypted) in [(false, 1), (true, 2)] {
+        let assumptions = Assumptions { eapol_by_key: Some(eapol_by_key), ..Assumptions::default() };
+        let (mut host, _) = Host::joined_with(Settings { assumptions });
+        host.wire.to_host.borrow_mut().push_back([&ADDRESS.0[..], &AP.0, &[0x88, 0x8e], &[0xa5; 100]].concat());
+        host.chip.readable(host.now_ns, 0);
+        host.run(100_000_000);
+        assert_eq!(host.frames.len(), 1, "message 3");
+        let key = Key { kind: key_kind::CCMP, info: key_info::ENABLED | key_info::PAIRWISE, len: 16, key: [7; 32] };
+        host.asked(&Command::Keys(vec![key]));
+        host.port(&emit_ethernet(&[&AP.0[..], &ADDRESS.0, &[0x88, 0x8e], &[0x5a; 99]].concat()));
+        host.serve();
+        host.transmit(100);
+        let tx = host.chip.firmware.tx;
+        assert_eq!((tx.frames, tx.encrypted), (2, encrypted), "by key: {eapol_by_key}");
+    }
+}
+
 #[test]
 fn a_network_without_beacons_is_lost() {
     let mut host = Host::joined();
