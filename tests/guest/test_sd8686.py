@@ -88,14 +88,19 @@ def test_it_associates_and_moves_data_both_ways(tmp_path: Path) -> None:
     assert found is not None
     assert found.card == "02df:9103"
     assert (found.cmd52_reads, found.cmd53_reads) == (sdio["card"]["cmd52_reads"], sdio["card"]["cmd53_reads"])
+    assert found.packets is not None
+    assert (found.packets.to_card, found.packets.to_host) == (counted["tx"]["frames"], counted["rx"]["delivered"])
+    assert (found.packets.per_transfer_to_card, found.packets.per_transfer_to_host) == (1, 1)
     run(tmp_path / "other", card(command_log=COMMAND_LOG), BOTH_WAYS)
     assert difference(tmp_path / "one", tmp_path / "other") is None
 
 
 @pytest.mark.slow
-def test_it_associates_with_hostapd_and_encrypts_in_the_card(tmp_path: Path) -> None:
-    """WPA2: the supplicant's keys reach the card, for its access point and for groups."""
-    chip = Chip("sd8686", "libertas_sdio")
+@pytest.mark.parametrize("log", [None, COMMAND_LOG], ids=["plain", "logged"])
+def test_it_associates_with_hostapd_and_encrypts_in_the_card(tmp_path: Path, log: str | None) -> None:
+    """WPA2: the supplicant's keys reach the card, for its access point and for groups. With the log, whose time
+    in the guest lets the key overtake message 4, and without."""
+    chip = Chip("sd8686", "libertas_sdio", command_log=log)
     counted = run(tmp_path, chip, f"dut ping -q -c {PINGS} -i 0.05 10.80.210.1\ndut wpa_cli -p {WPA} -i wlan0 status")
     printed = (tmp_path / "stdout").read_text()
     assert f"{PINGS} received, 0% packet loss" in printed
@@ -103,6 +108,16 @@ def test_it_associates_with_hostapd_and_encrypts_in_the_card(tmp_path: Path) -> 
     assert counted["tx"]["encrypted"] >= PINGS
     assert counted["rx"]["decrypted"] >= PINGS
     assert (counted["rx"]["integrity_errors"], counted["rx"]["dropped"]) == (0, 0)
+    assert counted["chip"]["associations"] == 1
+
+
+@pytest.mark.slow
+def test_by_the_key_alone_the_driver_encrypts_message_4(tmp_path: Path) -> None:
+    """The driver's thread sends a command that waits before a frame that waits: so the key may reach the card first."""
+    chip = Chip("sd8686", "libertas_sdio", command_log=COMMAND_LOG, options=("--assume", "eapol-by-key=1"))
+    counted = run(tmp_path, chip, f"dut ping -q -c {PINGS} -i 0.05 10.80.210.1 || true")
+    assert counted["chip"]["associations"] > 1
+    assert counted["rx"]["decrypted"] == 0
 
 
 @pytest.mark.slow

@@ -53,11 +53,10 @@ impl Assumptions {
                 "download-bytes" => {
                     within(16, 2_048).filter(|number| number % 2 == 0).map(|number| self.download_bytes = number)
                 }
-                "eapol-by-key" => match value {
-                    "0" => Some(self.eapol_by_key = Some(false)),
-                    "1" => Some(self.eapol_by_key = Some(true)),
-                    _ => None,
-                },
+                "eapol-by-key" => {
+                    let by_key = ["0", "1"].iter().position(|known| *known == value).map(|at| at == 1);
+                    by_key.map(|by_key| self.eapol_by_key = Some(by_key))
+                }
                 _ => None,
             }
         })
