@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from pathlib import Path
@@ -17,7 +18,9 @@ import pytest
 
 from txop.archive import fetched
 from txop.archive.fetched import archive_at
-from txop.archive.reader import read_archive
+from txop.archive.reader import ArchiveReader, read_archive
+from txop.campaign.progress import look
+from txop.core import stores
 from txop.core.errors import UserError
 
 ARCHIVE = Path(__file__).parents[1] / "data" / "archive-v1"
@@ -108,20 +111,142 @@ def test_what_is_wrong_names_the_address(monkeypatch, files, broken, words):
     assert raised.value.where == "s3://bucket/one"
 
 
-def test_commands_that_read_folders_only_say_so(txop):
-    for command in ("watch", "resume", "export", "note"):
-        more = {"export": ["--format", "flent", "-o", "x"], "note": ["x"]}.get(command, [])
-        done = txop(command, "s3://bucket/one", *more)
-        assert done.returncode == 2, done.stderr
-        assert "is an address, and this reads archives in folders" in done.stderr.replace("\n", " "), done.stderr
-    for command in ("compare", "report", "board"):
-        more = ["-o", "-", "--format", "markdown"] if command == "report" else []
-        done = txop(command, "s3://bucket/one", *more)
-        assert done.returncode == 3, done.stderr
-        assert "txop[cluster]" in done.stderr
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compare", "s3://bucket/one"],
+        ["report", "s3://bucket/one", "-o", "-", "--format", "markdown"],
+        ["trend", "s3://bucket/one", "s3://bucket/two"],
+        ["trend", "s3://bucket/*"],
+        ["export", "s3://bucket/one", "-o", "out"],
+        ["watch", "s3://bucket/one"],
+        ["board", "s3://bucket/one"],
+        ["board", "rtl8xxxu-gardena", "--capture", "s3://bucket/air.pcapng"],
+        ["air", "s3://bucket/air.pcapng"],
+        ["bus", "s3://bucket/usb.pcapng"],
+        ["import", "a=s3://bucket/iperf3.json", "-o", "out"],
+    ],
+)
+def test_an_address_without_fsspec_says_what_is_missing(txop, tmp_path, command):
+    done = txop(*command, cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "txop[cluster]" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (["note", "s3://bucket/one", "x"], "appends to a journal"),
+        (["resume", "s3://bucket/one"], "appends to a journal"),
+        (["run", "plan.toml", "-o", "s3://bucket/one"], "appends to a journal"),
+        (["ci", "--plan", "plan.toml", "--series", "x.mbox", "-o", "s3://bucket/one"], "appends to a journal"),
+        (
+            ["bisect", "--plan", "p.toml", "--good", "a", "--bad", "b", "-o", "s3://bucket/one"],
+            "appends to a journal",
+        ),
+        (["bisect", "--resume", "s3://bucket/one"], "appends to a journal"),
+        (["import", "x.json", "-o", "s3://bucket/one"], "by one renaming"),
+        (["export", str(ARCHIVE), "-o", "s3://bucket/one"], "takes a path"),
+        (["report", str(ARCHIVE), "-o", "s3://bucket/one"], "takes a path"),
+        (["compare", str(ARCHIVE), "--csv", "s3://bucket/one"], "takes a path"),
+        (["trend", str(ARCHIVE), str(ARCHIVE), "--html", "s3://bucket/one"], "takes a path"),
+        (["air", "x.pcapng", "--html", "s3://bucket/one"], "takes a path"),
+    ],
+)
+def test_what_has_to_be_on_this_machine_says_why(txop, tmp_path, command, why):
+    done = txop(*command, cwd=tmp_path)
+    said = done.stderr.replace("\n", " ")
+    assert done.returncode == 2, done.stderr
+    assert "s3://bucket/one: is an address" in said
+    assert why in said
+    assert list(tmp_path.iterdir()) == [], "no folder called s3:"
+
+
+def test_a_page_of_an_archive_in_a_store_needs_a_name(txop):
     done = txop("report", "s3://bucket/one")
     assert done.returncode == 2
     assert "only read" in done.stderr
+
+
+def test_a_capture_in_a_store_is_not_followed(txop):
+    done = txop("air", "--follow", "s3://bucket/air.pcapng")
+    assert done.returncode == 2
+    assert "not followed" in done.stderr
+
+
+class Files:
+    """What is asked of a store for single files."""
+
+    def __init__(self, broken: Exception | None = None) -> None:
+        self.broken = broken
+
+    def get_file(self, name: str, path: str) -> None:
+        if self.broken is not None:
+            raise self.broken
+        Path(path).write_bytes(b"content")
+
+    def cat_file(self, name: str, start: int, end: int) -> bytes:
+        if self.broken is not None:
+            raise self.broken
+        return b"content"[start:end]
+
+    def glob(self, name: str) -> list[str]:
+        return [] if self.broken is not None else ["bucket/2", "bucket/1"]
+
+    def unstrip_protocol(self, key: str) -> str:
+        return f"s3://{key}"
+
+
+@pytest.mark.parametrize("name", ["a/air.pcapng", "..", "a/../../etc/passwd", "a/" + 400 * "x", "a/b c\n;", ""])
+def test_a_copy_of_a_file_stays_where_it_belongs(monkeypatch, tmp_path, name):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(stores, "file_system", lambda _: (Files(), name))
+    with stores.local_file(f"s3://{name}") as path:
+        assert Path(path).read_bytes() == b"content"
+        assert Path(path).parent.parent == tmp_path
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError(2, "No such file"), ValueError("what a store may raise")])
+def test_a_file_that_cannot_be_had_is_an_os_error(monkeypatch, error):
+    monkeypatch.setattr(stores, "file_system", lambda _: (Files(error), "a"))
+    with pytest.raises(OSError, match=r"No such file|may raise"), stores.local_file("s3://a"):
+        pass
+    with pytest.raises(OSError, match=r"No such file|may raise"):
+        stores.read_file("s3://a", 100)
+
+
+def test_a_file_that_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(stores, "file_system", lambda _: (Files(), "a"))
+    assert stores.read_file("s3://a", 7) == b"content"
+    with pytest.raises(OSError, match="larger than 6 bytes"):
+        stores.read_file("s3://a", 6)
+
+
+def test_wildcards_stand_for_what_is_there(monkeypatch):
+    monkeypatch.setattr(stores, "file_system", lambda _: (Files(), "bucket/*"))
+    assert stores.matching("s3://bucket/*") == ["s3://bucket/1", "s3://bucket/2"]
+    assert stores.matching("s3://bucket/one") == ["s3://bucket/one"]
+    assert stores.matching("zip://*::file:///a.zip") == ["zip://*::file:///a.zip"]
+    monkeypatch.setattr(stores, "file_system", lambda _: (Files(ValueError()), "bucket/*"))
+    with pytest.raises(UserError, match="nothing of that name"):
+        stores.matching("s3://bucket/*")
+
+
+def test_a_campaign_in_a_store_is_not_called_killed(monkeypatch, tmp_path):
+    """Its process is on another machine: that none holds the lock here says nothing."""
+    files = archive_files()
+    lines = files["bucket/one/journal.jsonl"].splitlines(keepends=True)
+    files["bucket/one/journal.jsonl"] = b"".join(line for line in lines if b"campaign-finished" not in line)
+    in_store(monkeypatch, files)
+    with archive_at("s3://bucket/one") as layout:
+        _, now = look(ArchiveReader(layout))
+    assert (now.doing, now.archive, now.seconds_to_come) == ("not told", "s3://bucket/one", None)
+    in_store(monkeypatch, archive_files())
+    with archive_at("s3://bucket/one") as layout:
+        assert look(ArchiveReader(layout))[1].doing == "finished"
 
 
 # Real stores: fsspec, s3fs and moto in their pinned versions.
@@ -207,6 +332,38 @@ def same_everywhere(txop, campaign: Path, address: str, environment: dict[str, s
     page = tmp_path / "page.html"
     said("report", address, "-o", str(page))
     assert "txop-archive-" not in page.read_text()
+    here, there = (json.loads(said("trend", str(campaign), place, "--json")) for place in (str(campaign), address))
+    assert there["releases"][1]["path"] == address
+    assert there["figures"] == json.loads(json.dumps(here["figures"]))
+    for name, place in (("here", str(campaign)), ("there", address)):
+        said("export", place, "--format", "flent", "-o", str(tmp_path / name), "--json", code=4)
+    exported = [{p.name: p.read_bytes() for p in (tmp_path / name).iterdir()} for name in ("here", "there")]
+    assert exported[0] == exported[1] != {}
+    here, there = (said("watch", place, "--json") for place in (str(campaign), address))
+    assert there.replace(address, str(campaign)) == here
+    assert "Finished" in said("watch", address)
+
+
+CAPTURE = "runs/001-vanilla-tx/air.pcapng"
+
+
+def same_captures(txop, campaign: Path, address: str, environment: dict[str, str]) -> None:
+    """A capture at an address gives what the file gives."""
+    here, there = (txop("air", f"{place}/{CAPTURE}", "--json", env=environment).stdout for place in (campaign, address))
+    assert there.replace(f"{address}/{CAPTURE}", f"{campaign}/{CAPTURE}") == here
+    assert json.loads(there)["path"] == f"{address}/{CAPTURE}"
+    board = ("board", "rtl8xxxu-gardena", "--capture", f"{address}/{CAPTURE}", "--json")
+    done = txop(*board, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert f"{address}/{CAPTURE}" in done.stdout
+    assert "txop-file-" not in done.stdout
+    wrong = txop("bus", f"{address}/plan.toml", env=environment)
+    assert wrong.returncode == 2
+    assert f"{address}/plan.toml" in wrong.stderr.replace("\n", "")
+    assert "txop-file-" not in wrong.stderr
+    missing = txop("air", f"{address}/nothing.pcapng", env=environment)
+    assert missing.returncode == 2, missing.stderr
+    assert "Traceback" not in missing.stderr
 
 
 @pytest.mark.slow
@@ -214,6 +371,7 @@ def same_everywhere(txop, campaign: Path, address: str, environment: dict[str, s
 def test_archives_at_addresses_of_files(pinned, txop, campaign, tmp_path, kind):
     if kind in ("local", "file"):
         address = f"{kind}://{campaign}"
+        same_captures(txop, campaign, address, pinned)
     else:
         packed = shutil.make_archive(str(tmp_path / "packed"), kind, campaign)
         address = f"{kind}://::file://{packed}"
@@ -238,6 +396,7 @@ def test_an_object_store(pinned, txop, campaign, tmp_path):
     with s3_server(pinned, tmp_path / "moto.log") as store:
         subprocess.run([sys.executable, "-c", PUT, campaign], env={**os.environ, **store}, check=True)
         same_everywhere(txop, campaign, "s3://bucket/campaign", store, tmp_path)
+        same_captures(txop, campaign, "s3://bucket/campaign", store)
         captures = "s3://bucket/campaign/runs"
         for read in (len([*ARCHIVE.glob("runs/*/air.pcapng")]), 0):
             done = txop("air", captures, "--to-parquet", "s3://bucket/air", "--json", env=store)

@@ -20,17 +20,15 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import re
 from pathlib import Path
 from typing import Any, Self
 
 from txop.archive.regular import read_regular
 from txop.core.errors import UserError
+from txop.core.stores import was_address
 from txop.core.whole_file import whole_file
 
 ARCHIVE_VERSION = 1
-
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:/")
 
 
 class ArchiveError(UserError):
@@ -47,6 +45,7 @@ class Layout:
         """``named`` is what the archive is called where its files are a copy; default: ``root``."""
         self.root = root
         self.named = named or str(root)
+        self.in_store = named is not None
         self.identity = root / "archive.json"
         self.plan = root / "plan.toml"
         self.journal = root / "journal.jsonl"
@@ -110,11 +109,9 @@ class Layout:
 
     def check(self) -> None:
         """Raise :class:`ArchiveError` unless this is an archive that this txop can read."""
-        if _ADDRESS.match(str(self.root)) and not self.root.exists():  # of "://" a Path keeps one stroke
+        if was_address(self.root):
             raise ArchiveError(
-                "is an address, and this reads archives in folders",
-                where=self.root,
-                what_to_do="copy it to a folder; txop compare, report and board read addresses",
+                "is an address, and this reads archives in folders", where=self.root, what_to_do="copy it to a folder"
             )
         identity = self.facts()
         version = identity.get("version") if identity.get("format") == "txop-archive" else None

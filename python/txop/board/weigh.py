@@ -21,6 +21,15 @@ CAPTURES = ("air.pcapng", "air.pcap")
 """Where the capture of a run may be."""
 
 
+@dataclass(frozen=True)
+class Given:
+    """A capture that was named on its own."""
+
+    path: Path
+    named: str
+    """As it is called, where ``path`` is a copy."""
+
+
 @dataclass
 class _Found:
     """What captures say, by the check."""
@@ -46,7 +55,7 @@ class _Found:
 
 def weigh(
     placed: Placed,
-    captures: Sequence[Path],
+    captures: Sequence[Path | Given],
     analyze: Analyze,
     *,
     station: str | None = None,
@@ -72,19 +81,21 @@ def weigh(
     device = station or board.station
     asked = list(dict.fromkeys(task.check for task in board.task if task.check is not None))
     found = _Found()
-    for path in captures:
-        report = evidences.report(path)
+    for given in (each if isinstance(each, Given) else Given(each, str(each)) for each in captures):
+        report = evidences.report(given.path)
         if isinstance(report, Outcome):
+            said = report.sentence.replace(str(given.path), given.named)
             for check in asked:
-                found.add(check, replace(report, source=str(path)))
-            found.damage.append(f"{path}: {report.sentence}")
+                found.add(check, replace(report, source=given.named, sentence=said))
+            found.damage.append(f"{given.named}: {said}")
             continue
         if report.summary.damage is not None:
-            found.damage.append(f"{path}: damaged at byte {report.summary.damage.offset:,}")
+            found.damage.append(f"{given.named}: damaged at byte {report.summary.damage.offset:,}")
         for check in asked:
-            found.add(check, replace(checked(report, check, device), source=str(path)))
+            found.add(check, replace(checked(report, check, device), source=given.named))
         found.certificates += [
-            certificate.check(each, number, report, device, str(path)) for number, each in enumerate(board.certificate)
+            certificate.check(each, number, report, device, given.named)
+            for number, each in enumerate(board.certificate)
         ]
     if placed.archive is not None:
         arms = {arm} if arm else {board.arm, *(task.arm for task in board.task)} if board.arm else set()

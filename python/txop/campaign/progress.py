@@ -18,7 +18,7 @@ from txop.campaign.state import State
 from txop.plan.guest_time import guests_at_once
 from txop.plan_check.count import run_seconds
 
-Doing = Literal["not begun", "running", "stopped", "killed", "finished", "imported"]
+Doing = Literal["not begun", "running", "stopped", "killed", "finished", "imported", "not told"]
 
 
 class UnderWay(BaseModel):
@@ -51,7 +51,7 @@ class Progress(BaseModel):
     title: str
     doing: Doing
     """``killed``: no process holds the archive, and none wrote down that it stopped. ``imported``: no campaign,
-    only files of other tools."""
+    only files of other tools. ``not told``: the archive is in a store, and its journal has no end."""
     reason: str | None
     """Why it stopped, or what it left undone."""
     block: int | None
@@ -82,11 +82,13 @@ def progress(archive: Archive, *, held: bool | None) -> Progress:
     events, plan = archive.events, archive.plan
     state = State.of(plan, events)
     doing, reason = ("imported", None) if archive.imported else _doing(events, held)
+    if archive.layout.in_store and doing in ("running", "killed", "not begun"):
+        doing = "not told"
     block = max(state.blocks.values(), key=lambda each: each.block.number, default=None)
     under_way = _under_way(events) if doing == "running" else []
     to_come = 0 if doing in ("finished", "imported") else state.runs_to_come()
     return Progress(
-        archive=str(archive.layout.root),
+        archive=archive.layout.named,
         title=plan.title,
         doing=doing,
         reason=reason or None,
@@ -110,7 +112,8 @@ def look(reader: ArchiveReader) -> tuple[Archive, Progress]:
     Args:
         reader: The same one each time, so that only what is new is read.
     """
-    held = lock_is_held(reader.layout)  # before the journal is read: who ends meanwhile has written why
+    # Before the journal is read: who ends meanwhile has written why.
+    held = None if reader.layout.in_store else lock_is_held(reader.layout)
     archive = reader.read()
     return archive, progress(archive, held=held)
 

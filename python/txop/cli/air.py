@@ -12,7 +12,7 @@ import typer
 
 from txop.cli import console, name_completion
 from txop.cli.air_list import check_list, print_list
-from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_document, write_tables
+from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_document, renamed, write_tables
 from txop.cli.console import JsonFlag
 from txop.cli.examples import epilog
 from txop.cli.key_file import DOCUMENTED, KeyFileOption, check_key_file
@@ -21,6 +21,7 @@ from txop.cli.reading_bar import ReadingBar
 from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import nearest
+from txop.core.stores import is_address, local_file
 
 if TYPE_CHECKING:
     from txop.air import AirReport
@@ -93,7 +94,9 @@ def air(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="FILE...", help="802.11 monitor captures: pcap or pcapng, also gzip or zstd; - for stdin."
+            metavar="FILE...",
+            help="802.11 monitor captures: pcap or pcapng, also gzip or zstd, at an address, too (s3://...); "
+            "- for stdin.",
         ),
     ] = None,
     interface: Annotated[
@@ -244,11 +247,13 @@ def _analyze(files: Sequence[str], pair: Pair, part: Part = Part()) -> Iterator[
     from txop.air import analyze_json
 
     for name in files:
-        try:
-            with ReadingBar(name) as bar:
-                document = analyze_json(name, pair=pair, **asdict(part), progress=bar.advance)
-        except ValueError as error:
-            raise _unreadable(name, error) from error
+        with local_file(name) as path:
+            try:
+                with ReadingBar(name) as bar:
+                    document = analyze_json(path, pair=pair, **asdict(part), progress=bar.advance)
+            except ValueError as error:
+                raise _unreadable(name, error, path) from error
+        document = renamed(document, path, name)
         yield document
         del document
 
@@ -270,7 +275,7 @@ def _follow(name: str, pair: Pair, part: Part, *, live: bool) -> bytes:
 
     from txop.air import analyze_json
     from txop.cli.air_interface import capturing
-    from txop.cli.air_live import LatestSummary, renamed
+    from txop.cli.air_live import LatestSummary
 
     latest = LatestSummary(name)
     try:
@@ -339,12 +344,14 @@ def _check_station(report: AirReport, address: str) -> None:
     )
 
 
-def _unreadable(name: str, error: ValueError) -> UserError:
+def _unreadable(name: str, error: ValueError, path: str | None = None) -> UserError:
+    """``path`` is where the capture was read, where that is a copy."""
     from txop._native import KeyFileError
 
     if isinstance(error, KeyFileError):
         return UserError(str(error), what_to_do=DOCUMENTED)
-    return UserError(str(error), where=None if str(error).startswith(f"{name}:") else name)
+    said = str(error).replace(path or name, name)
+    return UserError(said, where=None if said.startswith(f"{name}:") else name)
 
 
 def _show(
@@ -486,6 +493,9 @@ def _check_output(
         raise UserError("--open needs a page", what_to_do="add --html FILE")
     if follow and len(files) != 1:
         raise UserError("--follow reads one capture")
+    if follow and is_address(files[0]):
+        what_to_do = "leave --follow out: what is there now is read"
+        raise UserError("a capture at an address is copied whole, not followed", where=files[0], what_to_do=what_to_do)
     check_output(files, json=json, html=html, csv=csv, table=table)
 
 

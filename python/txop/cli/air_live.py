@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -55,11 +54,3 @@ def summary(report: AirReport | None, name: str) -> RenderableType:
     for flow in headline(report).flows[:1]:
         lines += [safe_text(f"{flow.title}: {flow.sentence}"), bar(flow.waterfall, _WIDTH)]
     return Group(*lines)
-
-
-def renamed(document: bytes, source: str, name: str) -> bytes:
-    """A report that says where it is from as the user does, not as the pipe in between."""
-    if source == name:
-        return document
-    before, after = (b'"path":' + json.dumps(each).encode() for each in (source, name))
-    return document.replace(before, after, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,12 +17,13 @@ from txop.cli.examples import epilog
 from txop.cli.mac_address import mac_address
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import did_you_mean
-from txop.core.stores import is_address
+from txop.core.stores import is_address, local_file, matching
 
 if TYPE_CHECKING:
     from txop.air.report import AirReport
     from txop.board.boards import Placed
     from txop.board.judge import Judged
+    from txop.board.weigh import Given
 
 _FORMATS = ("html", "markdown", "dokuwiki", "json")
 _STDOUT = Path("-")
@@ -61,9 +63,11 @@ def board(
         ),
     ],
     captures: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
-            "--capture", metavar="FILE", help="Put this capture (or `txop air --json` of it) to the checks; repeatable."
+            "--capture",
+            metavar="FILE",
+            help="Put this capture (or `txop air --json` of it), a file or at an address, to the checks; repeatable.",
         ),
     ] = None,
     station: Annotated[
@@ -110,23 +114,25 @@ def board(
 ) -> int:
     """Show a board of tasks: each state beside what its evidence shows."""
     _check(format_name, output, json=json, open_page=open_page)
-    for path in captures or []:
-        if not path.exists():
-            raise UserError("no such capture", where=str(path))
+    named = [each for word in captures or () for each in (matching(word) if is_address(word) else [word])]
+    for each in named:
+        if not is_address(each) and not Path(each).exists():
+            raise UserError("no such capture", where=each)
     if evidence is not None and not evidence.is_dir():
         raise UserError("no such folder", where=str(evidence))
     device = None if station is None else mac_address(station)
-    if is_address(what):
-        from txop.archive.fetched import archive_at
-        from txop.board.boards import of_archive
+    from txop.board.boards import find, of_archive
+    from txop.board.weigh import Given
 
-        with archive_at(what, captures=True) as layout:
-            placed = of_archive(layout, board_file)
-            judged = _judged(placed, captures or [], certificate, device, arm or "", evidence)
-    else:
-        from txop.board.boards import find
+    with ExitStack() as opened:
+        if is_address(what):
+            from txop.archive.fetched import archive_at
 
-        judged = _judged(find(what, board_file), captures or [], certificate, device, arm or "", evidence)
+            placed = of_archive(opened.enter_context(archive_at(what, captures=True)), board_file)
+        else:
+            placed = find(what, board_file)
+        given = [Given(Path(opened.enter_context(local_file(each))), each) for each in named]
+        judged = _judged(placed, given, certificate, device, arm or "", evidence)
     if format_name is not None and output is not None:
         _write(judged, format_name, output)
     if json:
@@ -141,7 +147,7 @@ def board(
 
 
 def _judged(
-    placed: Placed, captures: list[Path], certificate: Path | None, device: str | None, arm: str, folder: Path | None
+    placed: Placed, captures: list[Given], certificate: Path | None, device: str | None, arm: str, folder: Path | None
 ) -> Judged:
     from txop.board.weigh import weigh
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console
-from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_document, write_tables
+from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_document, renamed, write_tables
 from txop.cli.console import JsonFlag
 from txop.cli.examples import epilog
 from txop.cli.reading_bar import ReadingBar
 from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
 from txop.core.errors import ExitCode, UserError
+from txop.core.stores import local_file
 from txop.present.format import plural
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def bus(
         typer.Argument(
             metavar="FILE [FILE2]",
             help="usbmon or USBPcap captures (pcap, pcapng, also gzip or zstd), usbmon text, or an SDIO command log; "
-            "- for stdin.",
+            "also at an address (s3://...); - for stdin.",
         ),
     ],
     json: JsonFlag = False,
@@ -104,11 +105,13 @@ def bus(
 def _analyze(name: str, from_: str | None, to: str | None) -> bytes:
     from txop.bus import analyze_json
 
-    try:
-        with ReadingBar(name) as bar:
-            return analyze_json(name, from_=from_, to=to, progress=bar.advance)
-    except ValueError as error:
-        raise UserError(str(error), where=None if str(error).startswith(f"{name}:") else name) from error
+    with local_file(name) as path:
+        try:
+            with ReadingBar(name) as bar:
+                return renamed(analyze_json(path, from_=from_, to=to, progress=bar.advance), path, name)
+        except ValueError as error:
+            said = str(error).replace(path, name)
+            raise UserError(said, where=None if said.startswith(f"{name}:") else name) from error
 
 
 def _sections(text: str | None) -> tuple[str, ...]:

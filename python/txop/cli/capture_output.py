@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from txop.cli import console
+from txop.cli.archive_place import refuse_address
 from txop.core.errors import UserError
 from txop.core.nearest import did_you_mean
 from txop.formats.error import FormatError
@@ -32,6 +34,14 @@ def check_output(
         raise UserError("--json and --csv - both write to stdout", what_to_do="choose one, or --csv DIR")
     if list(files).count(STDIN) > 1:
         raise UserError("stdin (-) can be read only once")
+
+
+def renamed(document: bytes, source: str, name: str) -> bytes:
+    """A report that says where it is from as the user does, not as the pipe or copy in between."""
+    if source == name:
+        return document
+    before, after = (b'"path":' + json.dumps(each).encode() for each in (source, name))
+    return document.replace(before, after, 1)
 
 
 @contextmanager
@@ -74,6 +84,7 @@ def write_tables(
         write(names[0], sys.stdout)
         return
     folder = Path(target)
+    refuse_address(folder, "--csv")
     folder.mkdir(parents=True, exist_ok=True)
     for name in names or known:
         with whole_file(folder / f"{name}.csv", newline="") as out:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console, name_completion
-from txop.cli.archive_place import ARCHIVE_HELP
+from txop.cli.archive_place import ARCHIVE_HELP, refuse_address
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
@@ -168,6 +168,7 @@ def _write_csv(result: CompareResult, name: str) -> None:
     if name == _STDOUT:
         write_comparison(result, sys.stdout)
         return
+    refuse_address(Path(name), "compare")
     with whole_file(Path(name), newline="") as out:
         write_comparison(result, out)
 

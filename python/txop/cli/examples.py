@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from txop.cli import console
+from txop.cli.archive_place import refuse_address
 
 
 class Epilog(str):
@@ -47,8 +50,22 @@ class Application(typer.Typer):
         super().__init__(cls=_Group, rich_markup_mode="rich", **settings)
 
     def command(self, name: str | None = None, **settings: Any) -> Any:
-        """See :meth:`typer.Typer.command`."""
-        return super().command(name, cls=_Command, **settings)
+        """See :meth:`typer.Typer.command`. What a function takes as a path is refused where it is an address."""
+        add = super().command(name, cls=_Command, **settings)
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            @wraps(function)
+            def on_this_machine(*arguments: Any, **options: Any) -> Any:
+                for value in (*arguments, *options.values()):
+                    for each in value if isinstance(value, list) else [value]:
+                        if isinstance(each, Path):
+                            refuse_address(each, name or function.__name__)
+                return function(*arguments, **options)
+
+            add(on_this_machine)
+            return function
+
+        return decorate
 
 
 class _Command(TyperCommand):

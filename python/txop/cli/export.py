@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from txop.cli import console, name_completion
+from txop.cli.archive_place import ARCHIVE_HELP
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
@@ -41,7 +42,7 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The folder that `txop run` or `import` made.")],
+    archive: Annotated[str, typer.Argument(metavar="ARCHIVE", help=ARCHIVE_HELP)],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the files.")],
     format_name: Annotated[
         str,
@@ -60,11 +61,13 @@ def export(
         raise UserError(f"unknown format {format_name}", where="--format", what_to_do=to_do)
     if output.exists() and not output.is_dir():
         raise UserError("not a folder", where=str(output), what_to_do="give --output the name of a folder")
+    from txop.archive.fetched import archive_at
     from txop.archive.reader import read_archive
     from txop.exchange.flent_export import export as export_flent
 
-    read = read_archive(archive)
-    done = export_flent(read, output)
+    with archive_at(archive) as layout:
+        read = read_archive(layout)
+        done = export_flent(read, output)
     if json:
         console.write_json(
             {

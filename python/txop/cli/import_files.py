@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +13,7 @@ from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import did_you_mean
+from txop.core.stores import is_address
 
 if TYPE_CHECKING:
     from txop.exchange.imported import Direction
@@ -54,7 +55,7 @@ def register(app: typer.Typer) -> None:
 def import_files(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="[ARM=]FILE...", help="Files of other tools; ARM= names the build."),
+        typer.Argument(metavar="[ARM=]FILE...", help="Files of other tools, also at addresses; ARM= names the build."),
     ],
     output: Annotated[
         Path,
@@ -137,14 +138,15 @@ def _given(dut: str, direction: str | None, device: str | None) -> Direction:
 def _read(name: str, direction: Direction, sources: list[Source], problems: list[str]) -> None:
     """One file: what could be read of it, and sentences on what could not."""
     from txop.archive.regular import read_regular
+    from txop.core.stores import read_file as read_stored
     from txop.exchange.recognise import read_file
     from txop.exchange.write import Source
     from txop.formats.error import FormatError
 
     given = _ARM.fullmatch(name)
-    arm, path = (given[1], Path(given[2])) if given is not None and not Path(name).exists() else (None, Path(name))
+    arm, path = (given[1], given[2]) if given is not None and not Path(name).exists() else (None, name)
     try:
-        data = read_regular(path, _MOST_BYTES)
+        data = read_stored(path, _MOST_BYTES) if is_address(path) else read_regular(path, _MOST_BYTES)
         reading = read_file(data, direction)
     except OSError as error:
         problems.append(f"{path}: {error.strerror or error}")
@@ -156,7 +158,7 @@ def _read(name: str, direction: Direction, sources: list[Source], problems: list
     if arm is not None and len({run.arm for run in reading.runs if run.arm is not None}) > 1:
         problems.append(f"{path}: it names its arms itself, so {arm}= is not used")
         arm = None
-    sources.append(Source(path.name, data, arm, reading, direction))
+    sources.append(Source(PurePosixPath(path).name, data, arm, reading, direction))
 
 
 def _title(sources: list[Source]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +15,10 @@ from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
+from txop.core.stores import is_address, matching
+
+if TYPE_CHECKING:
+    from txop.report.trend.result import Trend
 
 
 def register(app: typer.Typer) -> None:
@@ -24,6 +30,7 @@ def register(app: typer.Typer) -> None:
                 ("txop trend 2026-01 2026-02 2026-03", "the same plan, run for three releases: where it changed"),
                 ("txop trend releases/* --arm vanilla --html trend.html", "one page with a plot per figure"),
                 ("txop trend releases/* --metric tx.rtt_p95_ms", "another figure than the primary ones"),
+                ('txop trend "s3://bucket/releases/*"', "archives in a store"),
                 ("txop trend releases/* --fail-on-worse", "for CI: exit code 1 when the last step is worse"),
                 ("txop trend releases/* --json | jq '.figures[].steps[] | {after, estimate, verdict}'", "for scripts"),
             ],
@@ -39,7 +46,10 @@ def register(app: typer.Typer) -> None:
 
 def trend(
     archives: Annotated[
-        list[Path], typer.Argument(metavar="ARCHIVE...", help="Two archives or more; they are put in order of time.")
+        list[str],
+        typer.Argument(
+            metavar="ARCHIVE...", help="Two archives or more, in folders or at addresses; put in order of time."
+        ),
     ],
     arm: Annotated[
         str | None,
@@ -65,10 +75,7 @@ def trend(
         raise UserError("--open needs a page", what_to_do="add --html FILE")
     if html is not None and not html.parent.is_dir():
         raise UserError("no such folder", where=str(html.parent), what_to_do="make it, or name another file")
-    from txop.archive.reader import read_archive
-    from txop.report.trend import follow
-
-    found = follow([read_archive(path) for path in archives], arm, metric)
+    found = _follow(archives, arm, metric)
     if html is not None:
         from txop import __version__
         from txop.core.whole_file import whole_file
@@ -99,3 +106,13 @@ def trend(
     ):
         return ExitCode.VERDICT_NO
     return ExitCode.PARTIAL if found.damage else ExitCode.OK
+
+
+def _follow(places: Sequence[str], arm: str | None, metric: Sequence[str] | None) -> Trend:
+    from txop.archive.fetched import archive_at
+    from txop.archive.reader import read_archive
+    from txop.report.trend import follow
+
+    each = [place for word in places for place in (matching(word) if is_address(word) else [word])]
+    with ExitStack() as opened:
+        return follow([read_archive(opened.enter_context(archive_at(place))) for place in each], arm, metric)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group, RenderableType
 
 from txop.cli import console
+from txop.cli.archive_place import ARCHIVE_HELP
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.core.errors import ExitCode
+from txop.core.stores import is_address
 
 if TYPE_CHECKING:
     from txop.archive.reader import Archive, ArchiveReader
@@ -23,7 +24,7 @@ PATIENCE = 3
 """How many looks in a row must find that no process holds the archive: one that was just started takes a moment."""
 _FAULTS_SHOWN = 8
 
-ArchiveFolder = Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The folder that `txop run` made.")]
+Archived = Annotated[str, typer.Argument(metavar="ARCHIVE", help=ARCHIVE_HELP)]
 
 
 def register(app: typer.Typer) -> None:
@@ -36,24 +37,28 @@ def register(app: typer.Typer) -> None:
                 ("txop watch plan-20260301-101500 --json | jq .seconds_to_come", "once, for programs"),
             ],
             [
-                "Only the archive is read: the campaign does not notice.",
+                "Only the archive is read: the campaign does not notice. One in a store is looked at once: whether a"
+                " process works on it can't be told from there.",
                 "Exit codes: 0 when it is finished, and with --json always; 4 when it stopped or was killed.",
             ],
         ),
     )(watch)
 
 
-def watch(archive: ArchiveFolder, as_json: JsonFlag = False) -> int:
+def watch(archive: Archived, as_json: JsonFlag = False) -> int:
     """Show what a campaign does now, from another terminal: run, block, last result, faults, time left."""
+    from txop.archive.fetched import archive_at
     from txop.archive.reader import ArchiveReader
     from txop.campaign.progress import look
 
-    reader = ArchiveReader(archive)
-    read, now = look(reader)
-    if as_json:
-        console.write_json(now.model_dump_json())
-        return ExitCode.OK
-    now = _follow(reader, read, now)
+    with archive_at(archive) as layout:
+        reader = ArchiveReader(layout)
+        read, now = look(reader)
+        if as_json:
+            console.write_json(now.model_dump_json())
+            return ExitCode.OK
+        if not layout.in_store:
+            now = _follow(reader, read, now)
     for line in _end(now):
         console.stdout().print(safe_text(line), soft_wrap=True)
     return ExitCode.OK if now.doing in ("finished", "imported") else ExitCode.PARTIAL
@@ -141,8 +146,12 @@ def _end(now: Progress) -> list[str]:
         return [f"Finished{' ' + now.reason if now.reason else ''}: {counts}.", f"Next: txop compare {now.archive}"]
     if now.doing == "stopped":
         said = f"Stopped: {now.reason}. {counts}"
+    elif now.doing == "not told":
+        said = f"Its journal has no end, and whether a process works on it can't be told from a store. {counts}"
     elif now.doing == "killed":
         said = f"No process works on it, and none wrote down why: it was killed. {counts}"
     else:
         return ["It has not begun, and no process works on it."]
+    if now.doing == "not told" or is_address(now.archive):
+        return [f"{said}, {now.runs_to_come} to come.", "To go on: copy it to a folder, then txop resume"]
     return [f"{said}, {now.runs_to_come} to come.", f"To go on: txop resume {now.archive}"]

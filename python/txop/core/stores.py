@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from txop.core.errors import ExitCode, UserError
@@ -10,9 +15,19 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 
+_ADDRESS_AS_PATH = re.compile(r"[a-z][a-z0-9+.-]*:/")
+_WILDCARDS = re.compile(r"[*?\[]")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
 def is_address(name: str) -> bool:
     """Whether ``name`` is an address of a store, and no path."""
     return "://" in name
+
+
+def was_address(path: Path) -> bool:
+    """Whether ``path`` was made of an address: of two strokes a :class:`~pathlib.Path` keeps one."""
+    return _ADDRESS_AS_PATH.match(str(path)) is not None and not path.exists()
 
 
 def file_system(address: str) -> tuple[AbstractFileSystem, str]:
@@ -38,6 +53,66 @@ def file_system(address: str) -> tuple[AbstractFileSystem, str]:
     except Exception as error:  # a store raises what it likes
         raise UserError(f"the store cannot be opened: {reason(error)}", where=address) from None
     return system, path
+
+
+def matching(address: str) -> list[str]:
+    """The addresses that one with wildcards stands for, in order; one without is itself.
+
+    Raises:
+        UserError: the store cannot be listed, or has none.
+    """
+    if "::" in address or not _WILDCARDS.search(address):
+        return [address]
+    system, path = file_system(address)
+    try:
+        found = sorted(system.unstrip_protocol(key) for key in system.glob(path.rstrip("/")))
+    except Exception as error:  # a store raises what it likes
+        raise UserError(f"the store cannot be listed: {reason(error)}", where=address) from None
+    if not found:
+        raise UserError("the store has nothing of that name", where=address)
+    return found
+
+
+@contextmanager
+def local_file(name: str) -> Iterator[str]:
+    """A path of the file on this machine: itself, or of an address a copy, which is removed afterwards.
+
+    Raises:
+        UserError: the store does not open.
+        OSError: it has no such file, or cannot read it.
+    """
+    if not is_address(name):
+        yield name
+        return
+    system, path = file_system(name)
+    with tempfile.TemporaryDirectory(prefix="txop-file-") as folder:
+        copy = Path(folder) / (_UNSAFE.sub("_", PurePosixPath(path).name)[-100:].lstrip(".") or "file")
+        try:
+            system.get_file(path, str(copy))
+        except OSError:
+            raise
+        except Exception as error:  # a store raises what it likes
+            raise OSError(reason(error)) from None
+        yield str(copy)
+
+
+def read_file(address: str, most_bytes: int) -> bytes:
+    """What a file at an address holds.
+
+    Raises:
+        UserError: the store does not open.
+        OSError: it has no such file, cannot read it, or it is longer than ``most_bytes``.
+    """
+    system, path = file_system(address)
+    try:
+        content = bytes(system.cat_file(path, start=0, end=most_bytes + 1))
+    except OSError:
+        raise
+    except Exception as error:  # a store raises what it likes
+        raise OSError(reason(error)) from None
+    if len(content) > most_bytes:
+        raise OSError(f"larger than {most_bytes:,} bytes")
+    return content
 
 
 def reason(error: Exception) -> str:

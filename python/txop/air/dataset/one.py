@@ -7,10 +7,11 @@ import time
 from dataclasses import dataclass
 
 from txop.air.analysis import analyze
-from txop.air.dataset.places import Source, Target, fetched
+from txop.air.dataset.places import Source, Target
 from txop.air.dataset.tables import OF_REPORTS, parquet, report_rows
 from txop.air.report import AirReport
 from txop.core.errors import UserError
+from txop.core.stores import local_file
 
 LAYOUT = 1
 """Raised when the tables or their columns change: captures are then read again."""
@@ -50,7 +51,7 @@ def read_into(source: Source, out: str) -> Done:
     """
     target, begun = Target(out), time.monotonic()
     try:
-        with fetched(source.address) as path:
+        with local_file(source.address) as path:
             report = analyze(path)
     except (OSError, ValueError, UserError, MemoryError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__

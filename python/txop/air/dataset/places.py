@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,27 +84,6 @@ def _remote(name: str) -> Iterator[Source]:
             tags = [facts.get(tag) for tag in ("ETag", "etag", "mtime", "LastModified", "created")]
             changed = next((str(tag) for tag in tags if tag is not None), "")
             yield Source(f"{protocol}://{key}", facts.get("size"), changed)
-
-
-@contextmanager
-def fetched(address: str) -> Iterator[str]:
-    """A path of the capture on this machine; a copy, where it is in a store, which is removed afterwards.
-
-    Raises :class:`OSError`.
-    """
-    if not is_address(address):
-        yield address
-        return
-    with tempfile.TemporaryDirectory(prefix="txop-air-") as folder:
-        copy = Path(folder) / "capture"
-        system, path = file_system(address)
-        try:
-            system.get_file(path, str(copy))
-        except OSError:
-            raise
-        except Exception as error:  # a store raises what it likes
-            raise OSError(reason(error)) from None
-        yield str(copy)
 
 
 class Target:

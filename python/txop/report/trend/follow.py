@@ -11,8 +11,10 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import PurePosixPath
 
 from txop.archive.counting import counting, figure_value
+from txop.archive.layout import Layout
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.facts import plain
@@ -57,7 +59,7 @@ def follow(archives: Sequence[Archive], arm: str | None = None, metrics: Sequenc
             that none has.
     """
     if len(archives) < 2:
-        where = archives[0].layout.root if archives else None
+        where = archives[0].layout.named if archives else None
         what, to_do = "is one archive, and a trend has two or more", "name the archives of other releases, too"
         raise CannotCompare(what, where=where, what_to_do=to_do)  # type: ignore[arg-type] # there is one at least
     ordered, told = _in_time(archives)
@@ -66,11 +68,11 @@ def follow(archives: Sequence[Archive], arm: str | None = None, metrics: Sequenc
     for archive in ordered:
         known = [each.name for each in archive.plan.arm]
         if name not in known:
-            raise CannotCompare(f"has no arm {name}", where=archive.layout.root, what_to_do=did_you_mean(name, known))
+            raise CannotCompare(f"has no arm {name}", where=archive.layout.named, what_to_do=did_you_mean(name, known))
     labels = _labels(ordered)
     releases = [
         Release(
-            str(archive.layout.root), archive.plan.title, label, _began(archive), origin.value,
+            archive.layout.named, archive.plan.title, label, _began(archive), origin.value,
             sum(run.arm == name and run.state == "valid" for run in archive.runs),
         )
         for archive, label in zip(ordered, labels, strict=True)
@@ -131,7 +133,7 @@ def _figure(
             )
         )  # fmt: skip
     if first is None:
-        raise CannotCompare(f"has no figure {name}, nor has any other archive", where=archives[0].layout.root)
+        raise CannotCompare(f"has no figure {name}, nor has any other archive", where=archives[0].layout.named)
     metric = first[1]
     there = [point.release for point in points]
     pairs = list(pairwise(there)) + ([(there[0], there[-1])] if len(there) > 2 else [])
@@ -212,19 +214,23 @@ def _one(archives: Sequence[Archive]) -> Origin:
     for archive in archives[1:]:
         if (other := one_origin(archive)) is not first:
             raise CannotCompare(
-                f"holds {other.value} figures and {archives[0].layout.root} {first.value} ones, which say nothing about"
-                " each other",
-                where=archive.layout.root,
+                f"holds {other.value} figures and {archives[0].layout.named} {first.value} ones, which say nothing "
+                "about each other",
+                where=archive.layout.named,
                 what_to_do="follow archives of one origin",
             )
     return first
 
 
 def _labels(archives: Sequence[Archive]) -> list[str]:
-    names = [archive.layout.root.resolve().name for archive in archives]
+    names = [_name(archive.layout) for archive in archives]
     if len(set(names)) == len(names):
         return names
     return [f"{number} ({name})" for number, name in enumerate(names, start=1)]
+
+
+def _name(layout: Layout) -> str:
+    return PurePosixPath(layout.named).name if layout.in_store else layout.root.resolve().name
 
 
 def _why_not(runs: Sequence[RunFile], key: str) -> str:
