@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 from pathlib import Path
 
 import pytest
 
 import exchange_specimens as specimens
-from txop.archive.layout import ArchiveError
+from txop.archive.layout import ArchiveError, ArchiveLock, Layout
 from txop.archive.reader import read_archive
 from txop.core.errors import UserError
 from txop.exchange import add as adding
 from txop.exchange.add import add
+from txop.exchange.beside import folder_beside
 from txop.exchange.imported import CannotImport, Direction
 from txop.exchange.recognise import read_file
 from txop.exchange.write import Source, write_archive
@@ -114,6 +116,53 @@ def test_names_in_import_json_stay_in_their_folder(theirs):
     told.write_text(told.read_text().replace("001-a.txt", "../plan.toml"))
     with pytest.raises(CannotImport, match="outside"):
         add(theirs, [source("ping.txt", specimens.PING.encode())])
+
+
+def _many(runs: int) -> str:
+    head = specimens.TTCP.splitlines()[:4]
+    return (
+        "\n".join([*head, *(f">  {n}:   {600 + n}.00     300      {500 + n}.00   12000" for n in range(runs))]) + "\n"
+    )
+
+
+@pytest.mark.parametrize("add_to", [False, True])
+def test_a_kill_in_the_middle_leaves_the_archive_as_it_was(program, theirs, tmp_path, add_to):
+    place = theirs if add_to else tmp_path / "fresh"
+    before = state(place)
+    (tmp_path / "many.txt").write_text(_many(1000))
+    command = [program, "import", tmp_path / "many.txt", "-o", place, *(["--add"] if add_to else [])]
+    beside = f".{place.name}.import-*"
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while len([*tmp_path.glob(f"{beside}/runs/*/run.json")]) < 20:
+            assert process.poll() is None, "it had ended before it could be killed"
+        process.kill()
+        process.wait()
+    assert [*tmp_path.glob(beside)], "it was killed in the middle"
+    assert state(place) == before
+    assert place.exists() == add_to
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    had = sum(name.startswith("runs/") and name.endswith("/run.json") for name in before)
+    assert len(read_archive(place).runs) == had + 1000
+    assert [*tmp_path.glob(beside)] == [], "what the killed one left is removed by the next"
+
+
+def test_what_another_import_is_at_work_in_stays(tmp_path):
+    with folder_beside(tmp_path / "a") as first:
+        (first / "x").write_text("mine")
+        with folder_beside(tmp_path / "a"):
+            assert (first / "x").read_text() == "mine"
+        with folder_beside(tmp_path / "ab") as other:
+            assert first.exists()
+            assert other.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_at_once_do_not_lose_what_one_added(theirs):
+    before = state(theirs)
+    with ArchiveLock(Layout(theirs)), pytest.raises(ArchiveError, match="another txop is writing"):
+        add(theirs, [source("ping.txt", specimens.PING.encode())])
+    assert state(theirs) == before
 
 
 def test_the_command_adds_all_or_nothing(txop, theirs, tmp_path):

@@ -6,15 +6,15 @@ import ctypes
 import errno
 import os
 import shutil
-import tempfile
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from txop.archive.layout import Layout, sync_folder
+from txop.archive.layout import ArchiveLock, Layout, sync_folder
 from txop.archive.regular import read_regular
+from txop.exchange.beside import folder_beside
 from txop.exchange.imported import CannotImport
 from txop.exchange.recognise import read_file
 from txop.exchange.told import TOLD_FILE, Told
@@ -43,28 +43,28 @@ def add(root: Path, sources: Sequence[Source], title: str | None = None) -> Writ
     """
     layout = Layout(root)
     layout.check()
-    before, not_read = _kept(root)
-    names = {source.data for source in before}
-    if again := next((source.name for source in sources if source.data in names), None):
-        raise CannotImport("is in the archive already", where=again, what_to_do="leave it out")
-    parent = root.absolute().parent
-    beside = Path(tempfile.mkdtemp(prefix=f".{root.name[:64]}.import-", dir=parent))
-    try:
-        written = fill(beside, title or _title(layout), [*before, *sources], not_read)
-        if fresh := [sentence for sentence in written.left_out if sentence not in not_read]:
-            raise CannotImport(fresh[0], what_to_do="the archive is left as it was")
-        had, now = (set(os.listdir(each / "runs")) for each in (root, beside))  # noqa: PTH208 - names only
-        lost = sorted(had - now)
-        if lost:
-            raise CannotImport(f"run {lost[0]} would be lost", where=str(root), what_to_do="import all files again")
-        for path in root.iterdir():
-            if path.name not in _MADE_AGAIN:
-                copy = shutil.copytree if path.is_dir() and not path.is_symlink() else shutil.copy2
-                copy(path, beside / path.name)
-        _exchange(beside, root)
-        sync_folder(parent)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)  # what is there now: the archive as it was, or what failed
+    was = root.stat().st_ino
+    with ArchiveLock(layout):
+        if root.stat().st_ino != was:
+            raise CannotImport("another txop has just added to it", where=str(root), what_to_do="try again")
+        before, not_read = _kept(root)
+        names = {source.data for source in before}
+        if again := next((source.name for source in sources if source.data in names), None):
+            raise CannotImport("is in the archive already", where=again, what_to_do="leave it out")
+        with folder_beside(root) as beside:
+            written = fill(beside, title or _title(layout), [*before, *sources], not_read)
+            if fresh := [sentence for sentence in written.left_out if sentence not in not_read]:
+                raise CannotImport(fresh[0], what_to_do="the archive is left as it was")
+            had, now = (set(os.listdir(each / "runs")) for each in (root, beside))  # noqa: PTH208 - names only
+            lost = sorted(had - now)
+            if lost:
+                raise CannotImport(f"run {lost[0]} would be lost", where=str(root), what_to_do="import all files again")
+            for path in root.iterdir():
+                if path.name not in _MADE_AGAIN:
+                    copy = shutil.copytree if path.is_dir() and not path.is_symlink() else shutil.copy2
+                    copy(path, beside / path.name)
+            _exchange(beside, root)
+            sync_folder(root.absolute().parent)
     return Written(written.arms, written.tests, len(now - had))
 
 

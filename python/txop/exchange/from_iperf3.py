@@ -1,22 +1,29 @@
-"""Runs from what iperf3 printed: JSON, ``--json-stream`` or text, of either end."""
+"""Runs from what iperf printed, of either end: iperf3's JSON, ``--json-stream`` or text, or the text of iperf 2."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
 from txop.exchange.imported import Direction, FileReading, ImportedRun, Kind, Points, TestKey, Way
+from txop.formats import iperf2
 from txop.formats.error import FormatError
 from txop.formats.iperf3 import parse
 from txop.formats.iperf3_result import Flow, Iperf3Result
 
 _KEYS = {"tx": "throughput_up_mbit_s", "rx": "throughput_down_mbit_s"}
 _ENDS_DIFFER = 0.05
+_HEAD = 65_536
 
 
 def read(data: bytes, told: Direction) -> FileReading:
     """The run in ``data``. Raises FormatError where it is none, or one without figures."""
-    result = parse(data)
-    words = {"json": "iperf3 JSON", "json-stream": "iperf3 JSON stream", "text": "iperf3 text"}
+    result = iperf2.parse(data) if iperf2.looks_like(data[:_HEAD]) else parse(data)
+    words = {
+        "json": "iperf3 JSON",
+        "json-stream": "iperf3 JSON stream",
+        "text": "iperf3 text",
+        "iperf2-text": "iperf 2 text",
+    }
     reading = FileReading(words[result.source])
     if result.error is not None and not result.flows:
         raise FormatError(f"iperf3 failed: {result.error}")

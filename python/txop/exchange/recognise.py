@@ -15,7 +15,7 @@ _TTCP = re.compile(rb"=> *-{2,} +=>")
 _PING = re.compile(
     rb"^(?:\[[0-9.]+\] ?)?(?:PING |[0-9]+ bytes from |\S+ +: \[[0-9]+\]|\S+ +: xmt/rcv)|icmp_seq=", re.MULTILINE
 )
-_IPERF = re.compile(rb"\[ ID\]|\[(?: *[0-9]+|SUM)\].*bits/sec|iperf3: |Connecting to host")
+_IPERF = re.compile(rb"\[ ID\]|\[(?: *\*?[0-9]+|SUM)\].*bits/sec|iperf3: |Connecting to host|Client connecting to ")
 
 
 def read_file(data: bytes, told: Direction) -> FileReading:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
-import tempfile
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +16,7 @@ from txop.archive.layout import Layout, sync_folder
 from txop.archive.run_file import RunFile, SeriesFile
 from txop.core.origin import Origin
 from txop.core.visible import visible
+from txop.exchange.beside import folder_beside
 from txop.exchange.imported import CannotImport, Direction, FileReading, ImportedRun, TestKey
 from txop.exchange.told import TOLD_FILE, told_document
 from txop.plan.draft import quoted
@@ -97,14 +96,10 @@ def write_archive(root: Path, title: str, sources: Sequence[Source], problems: S
         )
     parent = root.absolute().parent
     parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{root.name[:64]}.import-", dir=parent))
-    try:
+    with folder_beside(root) as beside:
         written = fill(beside, title, sources, problems)
         beside.rename(root)  # onto an empty folder, too
         sync_folder(parent)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
     return written
 
 

@@ -131,7 +131,7 @@ class Connection:
 class Iperf3Result:
     """One test as one end reported it."""
 
-    source: Literal["json", "json-stream", "text"]
+    source: Literal["json", "json-stream", "text", "iperf2-text"]
     version: str | None
     """As printed, ``3.12``; the program prints ``iperf 3.12``."""
 
