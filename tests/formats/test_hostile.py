@@ -15,9 +15,11 @@ import exchange_specimens
 from txop.exchange.imported import Direction
 from txop.exchange.recognise import read_file
 from txop.formats import (
+    crusader,
     driver_table,
     ethtool,
     flent,
+    iperf2,
     iperf3,
     irtt,
     iw_interface,
@@ -78,7 +80,7 @@ def goodput(text: str | bytes) -> object:
 IMPORTED = [
     *(text.encode() for text in (exchange_specimens.TTCP, exchange_specimens.WIKI, exchange_specimens.PASTED)),
     *(exchange_specimens.PING.encode(), exchange_specimens.flent_bytes(4)),
-    *(seeds("iperf3/v3.12-tcp*") + seeds("irtt/*.json")),
+    *(seeds("iperf3/v3.12-tcp*") + seeds("irtt/*.json") + seeds("iperf2/*") + seeds("crusader/*")),
 ]
 
 
@@ -88,6 +90,8 @@ def attributes_of(dump: str) -> dict[str, str]:
 
 PARSERS: dict[str, tuple[Callable[[bytes], object], list[bytes]]] = {
     "iperf3": (goodput, seeds("iperf3/*")),
+    "iperf 2": (iperf2.parse, seeds("iperf2/*")),
+    "crusader": (crusader.parse, seeds("crusader/*")),
     "ping": (replies, seeds("ping/*")),
     "irtt": (irtt.parse, seeds("irtt/*")),
     "proc_stat": (stat, seeds("proc/stat*")),

@@ -72,7 +72,7 @@ def import_files(
         typer.Option(
             "--dut",
             metavar="END",
-            help="End of iperf3 that is the device under test: client or server.",
+            help="End of iperf or crusader that is the device under test: client or server.",
             autocompletion=name_completion.one_of(_ENDS),
         ),
     ] = "client",

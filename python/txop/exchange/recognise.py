@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from txop.exchange import from_flent, from_iperf3, from_probes, from_tables
+from txop.exchange import from_crusader, from_flent, from_iperf3, from_probes, from_tables
 from txop.exchange.imported import Direction, FileReading
+from txop.formats import crusader
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.reading import TEXT_LIMIT_BYTES, json_documents, text_of, unpacked
 
@@ -21,6 +22,10 @@ _IPERF = re.compile(rb"\[ ID\]|\[(?: *\*?[0-9]+|SUM)\].*bits/sec|iperf3: |Connec
 def read_file(data: bytes, told: Direction) -> FileReading:
     """What is in a file. Raises FormatError when it is of no format that can be imported, or damaged so that nothing is
     left."""
+    if data.startswith(crusader.RAW_MAGIC):
+        raise FormatError(
+            "a raw file of crusader, whose format is not documented; `crusader export FILE` makes JSON of it"
+        )
     plain = unpacked(data, "the file", limit_bytes=TEXT_LIMIT_BYTES)
     if not plain.strip():
         raise FormatError("it is empty")
@@ -42,6 +47,8 @@ def read_file(data: bytes, told: Direction) -> FileReading:
 
 def _json(plain: bytes, told: Direction) -> FileReading:
     """JSON by its own words: they stand near the start in irtt's and iperf3's, anywhere in flent's sorted one."""
+    if b'"stream_groups"' in plain:
+        return from_crusader.read(plain, told)
     if b'"round_trips"' in plain or b'"json_format"' in plain[:_HEAD]:
         return from_probes.read_irtt(plain)
     if b'"metadata"' in plain and (b'"x_values"' in plain or b'"raw_values"' in plain):
@@ -52,6 +59,5 @@ def _json(plain: bytes, told: Direction) -> FileReading:
         return from_iperf3.read(plain, told)
     for _ in json_documents(text_of(plain, "the file"), "the file"):
         pass  # a document that is cut off or damaged says where
-    raise FormatError(
-        f"JSON, but not of flent, iperf3, irtt or ping; {quoted_start(plain[:300].decode('utf-8', 'replace'))}"
-    )
+    start = quoted_start(plain[:300].decode("utf-8", "replace"))
+    raise FormatError(f"JSON, but not of flent, iperf3, crusader, irtt or ping; {start}")
