@@ -1,19 +1,21 @@
 """Measures how `txop trend` finds change points, beside Apache Otava on the same runs.
 
     .venv/bin/pip install --target /tmp/otava apache-otava==0.8.0
-    PYTHONPATH=/tmp/otava .venv/bin/python bench/change_points.py [--series 300] [--seed 1] [--json]
+    PYTHONPATH=/tmp/otava .venv/bin/python bench/change_points.py [--series 100] [--seed 1] [--json]
 
-Each simulated series is of six archives of eight runs. A run is 100 Mbit/s with independent noise of 2 %; from the fourth archive on,
-it is slower by the step. In the second table each archive also has a state of its own (SD 1 %), as campaigns of different weeks have.
-`trend` is the method of txop: neighbours and the last against the first, exact, adjusted by Holm, with a margin of 3 %. Otava sees the
-48 runs one after the other, with its defaults (p 0.001) and with a least change of 3 %, too. Found: a change point at the fourth archive.
-False: a change point anywhere else. Without Otava in the path, its columns are left out.
+Each simulated series is of six archives of eight runs. A run is 100 Mbit/s with independent noise of 2 %; from the
+fourth archive on, it is slower by the step. In the second table each archive also has a state of its own (SD 1 %), as
+campaigns of different weeks have. `trend` is the method of txop: neighbours and the last against the first, exact,
+adjusted by Holm, with a margin of 3 %. Otava sees the 48 runs one after the other, with its defaults (p 0.001) and with
+a least change of 3 %, too. Found: a change point at the fourth archive. False: a change point anywhere else. Without
+Otava in the path, its columns are left out.
 """
 
 import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from itertools import pairwise
 
 import numpy as np
@@ -46,13 +48,15 @@ def trend(values: Series) -> set[int]:
         for one, other in pairs
     ]
     adjusted = with_holm(compared)
-    return {other for (_, other), each in zip(pairs[:-1], adjusted[:-1], strict=True) if each.verdict in ("better", "worse")}
+    return {
+        other for (_, other), each in zip(pairs[:-1], adjusted[:-1], strict=True) if each.verdict in ("better", "worse")
+    }
 
 
 def otava(least_change: float) -> Method | None:
     """Otava's method; `None`: it is not here."""
     try:
-        from otava.analysis import compute_change_points
+        compute_change_points = import_module("otava.analysis").compute_change_points
     except ImportError:
         return None
 
@@ -67,7 +71,7 @@ def otava(least_change: float) -> Method | None:
 def main() -> int:
     """Run all, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--series", type=int, default=300)
+    parser.add_argument("--series", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -85,7 +89,9 @@ def main() -> int:
                     row[f"{name}: false"] = sum(bool(each - ({AT} if step else set())) for each in found) / len(made)
             rows.append(row)
             if not options.json:
-                shares = ", ".join(f"{key} {value:.3f}" for key, value in row.items() if ":" in key and value is not None)
+                shares = ", ".join(
+                    f"{key} {value:.3f}" for key, value in row.items() if ":" in key and value is not None
+                )
                 print(f"state {100 * state:.0f} %, step {step:.0f} % (n = {len(made)}): {shares}")
     if options.json:
         json.dump({"format": "txop-bench-change-points", "rows": rows}, sys.stdout, indent=2)
