@@ -336,7 +336,7 @@ def same_everywhere(txop, campaign: Path, address: str, environment: dict[str, s
     assert there["releases"][1]["path"] == address
     assert there["figures"] == json.loads(json.dumps(here["figures"]))
     for name, place in (("here", str(campaign)), ("there", address)):
-        said("export", place, "--format", "flent", "-o", str(tmp_path / name), "--json", code=4)
+        said("export", place, "--format", "flent", "-o", str(tmp_path / name), "--json")
     exported = [{p.name: p.read_bytes() for p in (tmp_path / name).iterdir()} for name in ("here", "there")]
     assert exported[0] == exported[1] != {}
     here, there = (said("watch", place, "--json") for place in (str(campaign), address))
@@ -363,7 +363,7 @@ def same_captures(txop, campaign: Path, address: str, environment: dict[str, str
     assert "txop-file-" not in wrong.stderr
     missing = txop("air", f"{address}/nothing.pcapng", env=environment)
     assert missing.returncode == 2, missing.stderr
-    assert "Traceback" not in missing.stderr
+    assert f"{address}/nothing.pcapng: No such file" in missing.stderr.replace("\n", " ")
 
 
 @pytest.mark.slow

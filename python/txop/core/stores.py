@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import tempfile
 from collections.abc import Iterator
@@ -89,10 +91,8 @@ def local_file(name: str) -> Iterator[str]:
         copy = Path(folder) / (_UNSAFE.sub("_", PurePosixPath(path).name)[-100:].lstrip(".") or "file")
         try:
             system.get_file(path, str(copy))
-        except OSError:
-            raise
         except Exception as error:  # a store raises what it likes
-            raise OSError(reason(error)) from None
+            raise _os_error(error, name) from None
         yield str(copy)
 
 
@@ -106,13 +106,19 @@ def read_file(address: str, most_bytes: int) -> bytes:
     system, path = file_system(address)
     try:
         content = bytes(system.cat_file(path, start=0, end=most_bytes + 1))
-    except OSError:
-        raise
     except Exception as error:  # a store raises what it likes
-        raise OSError(reason(error)) from None
+        raise _os_error(error, address) from None
     if len(content) > most_bytes:
-        raise OSError(f"larger than {most_bytes:,} bytes")
+        raise OSError(errno.EFBIG, f"larger than {most_bytes:,} bytes", address)
     return content
+
+
+def _os_error(error: Exception, address: str) -> OSError:
+    """An error that names the address, where a store may name nothing, or its own path."""
+    if isinstance(error, FileNotFoundError):
+        return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), address)
+    number = error.errno if isinstance(error, OSError) and error.errno else errno.EIO
+    return OSError(number, reason(error), address)
 
 
 def reason(error: Exception) -> str:
