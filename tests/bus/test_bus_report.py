@@ -95,7 +95,7 @@ def test_linux_and_windows_side_by_side(report, aggregated):
     assert found.differences[0].key == "uplink.datagrams_per_transfer"
     assert found.differences[0].values == [1.0, 15.0]
     assert found.sentences[0] == (
-        "Uplink: A carries 1.0 datagram per URB at 50 URB/s, B 15.0 datagrams per IRP at 50 IRP/s: "
+        "Uplink: A carries 1.0 datagram per URB (n = 100) at 50 URB/s, B 15.0 datagrams per IRP (n = 100) at 50 IRP/s: "
         "15.0 times as many per transfer."
     )
     assert any("One side is URBs" in note and "buffers offered" in note for note in found.notes)
@@ -112,7 +112,7 @@ def test_the_same_capture_twice_does_not_differ(report):
     ("missing", "lost", "bound", "so"),
     [
         ("S", "10 submissions missing", "", "its requests under way are a lower bound, and its turnarounds"),
-        ("C", "10 completions missing", " or more", "its rates and its requests under way are lower bounds."),
+        ("C", "10 completions missing", " or more", "its rates are lower bounds, and requests under way are not known"),
     ],
 )
 def test_a_rate_is_a_lower_bound_where_completions_were_lost(tmp_path, report, missing, lost, bound, so):
@@ -125,11 +125,15 @@ def test_a_rate_is_a_lower_bound_where_completions_were_lost(tmp_path, report, m
             del trace.records[{"S": -2, "C": -1}[missing]]
     found = compare([report, bus.analyze(trace.write(tmp_path / "lost.pcap"))])
     (uplink,) = (sentence for sentence in found.sentences if sentence.startswith("Uplink"))
-    assert "A carries 1.0 datagram per URB at 50 URB/s, B 2.0 datagrams per URB at " in uplink
+    assert re.search(
+        r"A carries 1\.0 datagram per URB \(n = 100\) at 50 URB/s, B 2\.0 datagrams per URB \(n = \d+\) at ", uplink
+    )
     assert re.search(rf"\d+ URB/s{bound}: 2\.0 times as many per transfer\.$", uplink)
     assert any(note.startswith(f"B lacks records ({lost}), so {so}") for note in found.notes)
     (rate,) = (row for row in found.differences if row.key == "uplink.per_s")
     assert rate.at_least == [False, bool(bound)]
+    (under_way,) = (row for row in found.differences if row.key == "uplink.in_flight")
+    assert (under_way.values[1] is None) == (missing == "C")
     assert not any(note.startswith("A lacks records") for note in found.notes)
 
 
@@ -142,7 +146,7 @@ def test_requests_that_were_under_way_when_the_capture_began_are_not_lost(tmp_pa
     assert (middle.summary.unmatched_completions, middle.summary.lost_submissions) == (4, 0)
     found = compare([report, middle])
     (uplink,) = (sentence for sentence in found.sentences if sentence.startswith("Uplink"))
-    assert "B 2.0 datagrams per URB at 50 URB/s: " in uplink
+    assert re.search(r"B 2\.0 datagrams per URB \(n = \d+\) at 50 URB/s: ", uplink)
     assert not any("lacks records" in note or "dropped" in note for note in found.notes)
     assert any(note.startswith("B: 4 completions have no submission in the capture: requests from before the capture")
                for note in found.notes)  # fmt: skip
@@ -169,10 +173,56 @@ def test_captures_one_behind_the_other_have_no_rates(tmp_path, report):
     assert twice.endpoints[0].series == []
     assert next(verdict for verdict in twice.verdicts).text == "Uplink is aggregated: 2.0 datagrams per URB (QMAP)."
     found = compare([report, twice])
-    assert "B 2.0 datagrams per URB: " in found.sentences[0]
+    assert "B 2.0 datagrams per URB (n = 200): " in found.sentences[0]
     assert any(note.startswith("B: Time steps back by more than 10 ms once, by 1.980 s") for note in found.notes)
     (rate,) = (row for row in found.differences if row.key == "uplink.per_s")
     assert (rate.values[1], rate.weight) == (None, None)
+
+
+def test_a_request_that_one_side_does_not_have_is_0_there(tmp_path, report):
+    setup = bytes([0x40, 0xA0, 0, 0, 0, 0, 0, 0])
+    with_vendor, with_interrupts = Trace(220), Trace(220)
+    for trace in (with_vendor, with_interrupts):
+        trace.descriptors()
+        for n in range(30):
+            trace.transfer(2_000_000 + n * 20_000, 300, OUT, qmap([tcp(0)]))
+    for n in range(9):
+        with_vendor.transfer(2_005_000 + n * 20_000, 100, 0x00, b"", kind=2, setup=setup)
+    for n in range(40):
+        with_interrupts.transfer(2_005_000 + n * 20_000, 100, 0x83, bytes(8), kind=1, asked=8)
+    one = bus.analyze(with_vendor.write(tmp_path / "vendor.pcap"))
+    other = bus.analyze(with_interrupts.write(tmp_path / "interrupts.pcap"))
+    found = {row.key: row for row in compare([one, other]).differences}
+    assert (found["requests.40 a0"].values, found["requests.40 a0"].difference) == ([9, 0], -9)
+    assert found["requests.40 a0"].weight is not None
+    assert found["interrupt.0x83.per_s"].values[0] == 0
+    assert found["interrupt.0x83.per_s"].difference == pytest.approx(50, rel=0.1)
+
+
+def test_medians_within_the_resolution_of_a_histogram_do_not_differ(tmp_path):
+    def read(took: int) -> BusReport:
+        trace = Trace(220)
+        for n in range(60):
+            trace.transfer(2_000_000 + n * 20_011, took + n % 3, OUT, qmap([tcp(0)] * 3))
+        return bus.analyze(trace.write(tmp_path / f"{took}.pcap"))
+
+    def turnaround(other: int):
+        rows = compare([read(4_030), read(other)]).differences
+        return next(row for row in rows if row.key == "uplink.turnaround")
+
+    near, far = turnaround(3_960), turnaround(3_000)
+    assert near.values[0] != near.values[1]
+    assert (near.difference, near.weight) == (None, None)
+    assert far.difference is not None
+    assert far.difference < -900
+
+
+def test_too_few_transfers_have_no_sentence(tmp_path, report):
+    trace = Trace(220)
+    for n in range(19):
+        trace.transfer(2_000_000 + n * 20_000, 300, OUT, qmap([tcp(0)] * 2))
+    few = bus.analyze(trace.write(tmp_path / "few.pcap"))
+    assert not any("datagram" in sentence for sentence in compare([report, few]).sentences)
 
 
 def test_a_comparison_needs_two(report):
@@ -205,6 +255,8 @@ def test_the_fan_compares_on_the_axes_that_both_logs_have():
     assert found["control.out.completions"].values == [2323, 2323]
     assert found["control.in.completions"].values == [30, 30]
     assert found["control.out.bytes"].difference == 0
+    assert (found["control.in.bytes"].values, found["control.in.bytes"].at_least) == ([445, 398], [False, True])
+    assert found["control.in.bytes"].difference is None, "the log shows 32 bytes of each request"
     assert found["requests.21 09"].values == [2322, 2322]
     assert found["errors"].values[1] is None, "the Windows log has no statuses"
     assert reports[1].endpoints[0].per_s is None, "its milliseconds are no time"

@@ -172,14 +172,15 @@ def pcapng(trace: Trace, dropped: int) -> bytes:
     return out + block(5, struct.pack("<III", 0, 0, 0) + struct.pack("<HHQ", 5, 8, dropped) + bytes(4))
 
 
-@pytest.mark.parametrize(("dropped", "bound"), [(0, ""), (1, ""), (90, "at least ")])
+@pytest.mark.parametrize(("dropped", "bound"), [(0, ""), (1, "at least "), (90, "at least ")])
 def test_rates_of_a_capture_that_dropped_records_are_lower_bounds(tmp_path: Path, dropped: int, bound: str) -> None:
     (tmp_path / "usb.pcapng").write_bytes(pcapng(ring(220), dropped))
     report = bus.analyze(tmp_path / "usb.pcapng")
     assert report.summary.dropped_by_capture == dropped
     up = next(verdict for verdict in report.verdicts if verdict.code == "uplink-aggregated")
     assert f"3.0 datagrams per URB (QMAP), {bound}50 URB/s (busiest second {bound}50)." in up.text
-    said = f"{dropped} of {240 + dropped} records were dropped while capturing"
+    were = "was" if dropped == 1 else "were"
+    said = f"{dropped} of {240 + dropped} records {were} dropped while capturing"
     assert any(line.startswith(said) for line in up.evidence) == bool(bound)
 
 

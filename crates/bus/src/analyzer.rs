@@ -145,6 +145,7 @@ impl Analyzer {
     /// Takes the next event, which lies outside the window.
     pub fn push_outside(&mut self, event: &Event<'_>, place: Place) {
         self.has_window = true;
+        event.time_us.into_iter().for_each(|now| self.summary.stamp(now));
         if self.steps_back.look(event.bus, event.time_us, false) {
             self.part(event.bus);
         }
@@ -379,8 +380,12 @@ impl Analyzer {
         self.has_completions = true;
         let pending = self.pending.remove(&Self::id(event));
         let start = self.summary.first_us.unwrap_or(0);
-        // USBPcap tells the length of OUT transfers with their submission only.
-        let length = event.length.or(pending.and_then(|pending| pending.length));
+        // USBPcap tells the length of OUT transfers with their submission only: what was handed over, of which one that failed may
+        // have moved less.
+        let handed_over = || pending.and_then(|pending| pending.length);
+        let is_known = event.status.is_success() || handed_over() == Some(0);
+        let length = event.length.or_else(|| handed_over().filter(|_| is_known));
+        self.summary.failed_lengths += u64::from(length.is_none() && handed_over().is_some());
         let framing = pending.and_then(|pending| pending.framing);
         let place = self.place(key);
         if let Some(endpoint) = self.at(place) {
@@ -398,7 +403,8 @@ impl Analyzer {
         if let Some(setup) = pending.and_then(|pending| pending.setup) {
             let ok = event.status.is_success();
             let failed = (event.status != Status::Unknown).then_some(!ok && !event.status.is_cancelled());
-            self.requests.complete(event.bus, event.device, setup, failed, u64::from(length.unwrap_or(0)));
+            let bytes = (u64::from(length.unwrap_or(0)), length.is_some() && !event.may_be_longer);
+            self.requests.complete(event.bus, event.device, setup, failed, bytes);
             if ok {
                 self.control(event, setup, false);
             }
@@ -458,7 +464,7 @@ impl Analyzer {
             return None;
         }
         self.summary.data_transfers += 1;
-        if event.data.len() < len as usize {
+        if event.data.len() < len as usize || event.may_be_longer {
             self.summary.cut_transfers += 1;
             if let Some(at) = event.cut_at {
                 self.summary.cut_records += 1;
@@ -518,6 +524,7 @@ impl Analyzer {
             is_one: steps.are_few(span_us),
             has_completions: self.has_completions,
             has_ids: layer != "urb-log",
+            has_drops: source.dropped.is_some_and(|dropped| dropped > 0),
         };
         let mut names: Vec<(u16, u16)> = self.devices.keys().copied().collect();
         names.extend(self.endpoints.iter().map(|(key, _)| (key.bus, key.device)));

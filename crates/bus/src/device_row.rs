@@ -15,12 +15,13 @@ use crate::report::{self, DEFAULT_ADDRESS};
 pub(crate) fn row(place: (u16, u16), device: &Device, endpoints: &[(Key, Endpoint)]) -> report::Device {
     let mut carried: BTreeMap<(Framing, bool), u64> = BTreeMap::new();
     let mut doubtful = Vec::new();
-    let (mut completions, mut bytes_in) = (0, 0);
+    let (mut completions, mut bytes_in, mut unknown_in) = (0, 0, 0);
     let (mut bytes_out, mut known_out, mut unknown_out) = (0, 0, 0);
     for (key, endpoint) in endpoints.iter().filter(|(key, _)| (key.bus, key.device) == place) {
         completions += endpoint.completions;
         if key.address & 0x80 != 0 {
             bytes_in += endpoint.bytes;
+            unknown_in += endpoint.unknown_lengths;
         } else {
             bytes_out += endpoint.bytes;
             known_out += endpoint.completions - endpoint.unknown_lengths;
@@ -69,9 +70,10 @@ pub(crate) fn row(place: (u16, u16), device: &Device, endpoints: &[(Key, Endpoin
         evidence,
         interfaces: device.interfaces.iter().map(interface_report).collect(),
         completions,
-        bytes_out: (known_out > 0 || unknown_out == 0).then_some(bytes_out),
+        bytes_out: (known_out > 0 || unknown_out == 0 || bytes_out > 0).then_some(bytes_out),
         bytes_out_unknown: Some(unknown_out),
         bytes_in,
+        bytes_in_unknown: Some(unknown_in),
         enumerations: device.enumerations,
         earlier_ids: device.earlier().iter().map(|(vendor, product)| format!("{vendor:04x}:{product:04x}")).collect(),
     }

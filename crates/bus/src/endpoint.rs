@@ -41,6 +41,8 @@ pub struct Timeline {
     pub has_completions: bool,
     /// Requests have identifiers, so that it is known which are under way.
     pub has_ids: bool,
+    /// Records were dropped while capturing, by the capture's own count.
+    pub has_drops: bool,
 }
 
 /// See the module.
@@ -166,12 +168,17 @@ impl Endpoint {
         self.busy_since_us = None;
     }
 
-    /// A request came back; `start_us`: first record of the capture, `framing`: of what it carried to the device.
+    /// A request came back; `start_us`: first record of the capture, `length`: of the bytes it moved, where they are known, `framing`:
+    /// of what it carried to the device.
     pub fn complete(&mut self, event: &Event<'_>, start_us: i64, length: Option<u32>, framing: Option<Framing>) {
         let (time, status) = (event.time_us, event.status);
         self.under_way.advance(time);
         self.completions += 1;
         match length.map(u64::from) {
+            Some(length) if event.may_be_longer => {
+                self.unknown_lengths += 1;
+                self.bytes += length;
+            }
             Some(length) => {
                 self.known_lengths += 1;
                 self.bytes += length;
@@ -226,7 +233,7 @@ impl Endpoint {
 
     /// Bytes of completions, as far as they are known; `None` where none is.
     pub fn known_bytes(&self) -> Option<u64> {
-        (self.known_lengths > 0 || self.unknown_lengths == 0).then_some(self.bytes)
+        (self.known_lengths > 0 || self.unknown_lengths == 0 || self.bytes > 0).then_some(self.bytes)
     }
 
     /// What its transfers carry, as data, one row per framing.
@@ -274,9 +281,12 @@ impl Endpoint {
         (interface, max_packet): (Option<u8>, Option<u16>),
         timeline: Timeline,
     ) -> report::Endpoint {
-        let Timeline { is_one, has_completions, has_ids } = timeline;
+        let Timeline { is_one, has_completions, has_ids, has_drops } = timeline;
         let span = self.rate.rated_span_s().filter(|_| is_one);
-        let most = self.under_way.most_and_mean(self.completions).filter(|_| is_one && has_completions && has_ids);
+        // A request whose completion is missing would be under way for too long.
+        let are_followed = self.under_way.lost_completions() == 0 && (self.under_way.keeps_order() || !has_drops);
+        let is_told = is_one && has_completions && has_ids && are_followed;
+        let most = self.under_way.most_and_mean(self.completions).filter(|_| is_told);
         let usual = self.intervals.quantile(0.95).unwrap_or(0.0);
         let gaps =
             self.gaps.iter().filter(|gap| is_one && gap.length_us as f64 >= GAP_TIMES * usual).cloned().collect();

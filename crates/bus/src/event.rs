@@ -67,6 +67,8 @@ pub struct Event<'a> {
     pub setup: Option<Setup>,
     /// Bytes asked for (submission) or transferred (completion); `None` where this layer does not say.
     pub length: Option<u32>,
+    /// There may be more bytes than `length`: the log shows only so many.
+    pub may_be_longer: bool,
     /// What of the data was captured.
     pub data: &'a [u8],
     /// Bytes of the record, where it is shorter than its recorder wrote it: a snap length, or a tool cut it.
@@ -117,6 +119,7 @@ pub fn from_usbmon(
         status: Status::Errno(packet.status()),
         setup: packet.setup(),
         length: Some(packet.length()),
+        may_be_longer: false,
         data: packet.data(),
         cut_at: cut_at(record, header_len, packet.stored_length()),
         iso_errors: if packet.event() == EventKind::Completion { packet.iso_errors() } else { 0 },
@@ -151,6 +154,7 @@ pub fn from_usbpcap(number: u64, time_us: Option<i64>, record: &[u8]) -> Result<
         status: Status::Usbd(packet.status()),
         setup: packet.setup(),
         length: has_data.then(|| packet.data_length()),
+        may_be_longer: false,
         data: packet.data(),
         cut_at: cut_at(record, record.len() - packet.data().len(), packet.data_length()),
         iso_errors: if is_completion { packet.iso_errors() } else { 0 },
@@ -176,6 +180,7 @@ pub fn from_text(number: u64, time_us: i64, line: &usbmon_text::Line) -> Event<'
         status: line.status.map_or(Status::Unknown, Status::Errno),
         setup: line.setup,
         length: Some(line.length),
+        may_be_longer: false,
         data: line.data(),
         cut_at: None,
         iso_errors: line.iso_errors,

@@ -8,6 +8,7 @@ use crate::copies::APART_US;
 use crate::report::{Limit, Report, Summary, DEFAULT_ADDRESS};
 use crate::steps_back::STEP_US;
 use crate::totals::{Source, Totals};
+use crate::usbsnoop::SHOWN_MAX;
 
 /// Everything that weakens or removes figures of `report`; `from_before`: completions of requests from before the capture.
 pub(crate) fn limits(
@@ -29,10 +30,10 @@ pub(crate) fn limits(
         );
     }
     if totals.cut_transfers > 0 {
-        let (code, text) = if source.container == "usbmon-text" {
-            ("text-32-bytes", short_lines(report, totals))
-        } else {
-            ("snap", cut(totals, source))
+        let (code, text) = match source.container.as_str() {
+            "usbmon-text" => ("text-32-bytes", short_lines(report, totals)),
+            "usbsnoop-text" => ("text-32-bytes", short_log(totals)),
+            _ => ("snap", cut(totals, source)),
         };
         add(code, text);
     }
@@ -53,16 +54,36 @@ pub(crate) fn limits(
         ),
         None => {}
     }
+    if source.is_by_time_of_day {
+        add(
+            "no-date",
+            "The text of usbmon has the time of day modulo 4,096 s and no date: the window was placed by the time of day alone."
+                .to_owned(),
+        );
+    }
     if totals.copies > 0 {
         add("copies", copies(totals.copies, totals.records));
     }
-    let unknown = report.endpoints.iter().filter_map(|endpoint| endpoint.bytes_unknown).sum();
+    let unknown: u64 = report.endpoints.iter().filter_map(|endpoint| endpoint.bytes_unknown).sum();
+    // What a log shows of a request is no matter of missing records.
+    let unknown = if layer == "urb-log" { 0 } else { unknown.saturating_sub(totals.failed_lengths) };
     found.extend(unmatched(&report.summary, from_before, unknown));
     let mut add = |code: &str, text: String| found.push(Limit { code: code.to_owned(), text });
     if layer == "irp" {
         add("irp-layer", "USBPcap sees IRPs above the root hub: how much an IN transfer asked for is not recorded, nor \
              are URB flags, and times include Windows' own scheduling. Sizes, rates and requests under way compare with \
              a usbmon trace; the size of offered buffers does not.".to_owned());
+    }
+    if totals.failed_lengths > 0 {
+        add(
+            "failed-bytes",
+            format!(
+                "{} to the device did not succeed, and USBPcap does not record how much of {} was moved: {} not counted.",
+                counted(totals.failed_lengths, "transfer"),
+                if totals.failed_lengths == 1 { "it" } else { "them" },
+                if totals.failed_lengths == 1 { "its bytes are" } else { "their bytes are" }
+            ),
+        );
     }
     if totals.injected > 0 {
         let (requests, were, them) = match totals.injected {
@@ -166,6 +187,15 @@ fn short_lines(report: &Report, totals: &Totals) -> String {
     format!(
         "{}, because the text form of usbmon shows at most 32 bytes of each{hidden}. Capture with tcpdump -i usbmonN -w FILE for \
          the rest.",
+        not_whole(totals)
+    )
+}
+
+/// What the 32 bytes of a line of a UsbSnoop log do not show.
+fn short_log(totals: &Totals) -> String {
+    let their = if totals.cut_transfers == 1 { "its" } else { "their" };
+    format!(
+        "{}: a line shows at most {SHOWN_MAX} bytes, and the device was asked for more, so {their} bytes are a lower bound.",
         not_whole(totals)
     )
 }
@@ -300,6 +330,11 @@ fn without_bytes(count: u64) -> String {
 fn unmatched(summary: &Summary, from_before: u64, unknown: u64) -> Option<Limit> {
     let (unmatched, lost) = (summary.unmatched_completions, summary.lost_completions);
     let dropped = summary.lost_submissions.unwrap_or(0);
+    // What a capture that dropped nothing lacks was taken out of it afterwards.
+    let cause = match summary.dropped_by_capture {
+        Some(0) => "taken out of the file",
+        _ => "dropped while capturing, or taken out of the file",
+    };
     let limit = |text| Some(Limit { code: "unmatched".to_owned(), text });
     if summary.completions == 0 && summary.submissions > 0 && summary.window.is_none() {
         return limit(format!(
@@ -326,7 +361,7 @@ fn unmatched(summary: &Summary, from_before: u64, unknown: u64) -> Option<Limit>
         } else if from_before == unmatched {
             format!("requests from before the capture{steps}, as their order tells")
         } else {
-            format!("requests from before the capture{steps}, or dropped records")
+            format!("requests from before the capture{steps}, or their submissions were {cause}")
         };
         return limit(format!(
             "{without}: {origin}. {their} not known, and requests under way are a lower bound or not known; {counted}."
@@ -336,6 +371,11 @@ fn unmatched(summary: &Summary, from_before: u64, unknown: u64) -> Option<Limit>
     let missing: Vec<String> =
         lost_records.into_iter().filter(|(count, _)| *count > 0).map(|(count, one)| counted(count, one)).collect();
     let are = if dropped + lost == 1 { "is" } else { "are" };
+    let under_way = match (lost, dropped) {
+        (0, _) => ", and requests under way are a lower bound",
+        (_, 0) => ", and requests under way are not available where completions are missing",
+        _ => ", and requests under way are a lower bound, or not available where completions are missing",
+    };
     let mut bounds =
         if lost > 0 { "Counts of completions and bytes are lower bounds. ".to_owned() } else { String::new() };
     if unknown > 0 {
@@ -343,8 +383,8 @@ fn unmatched(summary: &Summary, from_before: u64, unknown: u64) -> Option<Limit>
     }
     let without = if unmatched > 0 { format!("{without}. ") } else { String::new() };
     limit(format!(
-        "{without}As the order of the others and identifiers that are used again tell, at least {} {are} missing: dropped \
-         while capturing, or taken out of the file. {bounds}Turnarounds and requests under way are weaker for it.",
+        "{without}As the order of the others and identifiers that are used again tell, at least {} {are} missing: {cause}. \
+         {bounds}Turnarounds are of fewer requests{under_way}.",
         missing.join(" and ")
     ))
 }

@@ -85,6 +85,12 @@ pub struct Found {
     pub datagrams: u64,
     /// All datagrams of the transfer are known: it is not cut, and breaks no rule.
     pub whole: bool,
+    /// Datagrams that were not seen, by the length of their table, which was cut.
+    pub unseen: u64,
+    /// With those, all datagrams of the transfer are counted.
+    pub by_table: bool,
+    /// The block's table ends before its length says.
+    pub has_room: bool,
     /// Bytes after the last datagram seen, when not whole.
     pub rest: u64,
     /// Bytes of the datagrams seen.
@@ -187,8 +193,10 @@ fn block(header: &ntb::Header, data: &[u8], len: usize) -> (Framing, Found) {
     let framing = if header.width == ntb::Width::Bits16 { Framing::Ntb16 } else { Framing::Ntb32 };
     let parsed = ntb::parse(header, data, len);
     let mut found = Found {
-        whole: !parsed.is_cut && parsed.faults.is_empty(),
-        rest: if parsed.is_cut && parsed.faults.is_empty() { (len - parsed.overhead.min(len)) as u64 } else { 0 },
+        whole: !parsed.is_cut && parsed.unseen == 0 && parsed.faults.is_empty(),
+        unseen: parsed.unseen as u64,
+        by_table: !parsed.is_cut && parsed.unseen > 0 && parsed.faults.is_empty(),
+        has_room: parsed.has_room,
         headers: parsed.overhead as u64,
         sequence: Some(header.sequence),
         fault: parsed.faults.first().copied(),
@@ -203,13 +211,8 @@ fn block(header: &ntb::Header, data: &[u8], len: usize) -> (Framing, Found) {
         let end = (datagram.offset + datagram.len).min(data.len());
         found.judge(data.get(datagram.offset..end).unwrap_or_default(), ethernet);
     }
-    // Those whose pointers were cut off are counted by the length of their table; their sizes are not known.
-    found.datagrams += parsed.unseen as u64;
-    if let Some(unknown) = found.acks.get_mut(2) {
-        *unknown += parsed.unseen as u64;
-    }
-    if parsed.unseen > 0 {
-        found.payload = (len as u64).saturating_sub(found.headers);
+    if found.is_cut() {
+        found.rest = (len as u64).saturating_sub(found.headers + found.payload);
     }
     (framing, found)
 }

@@ -31,8 +31,8 @@ pub struct Report {
     pub version: u32,
     /// Program and version that wrote this.
     pub tool: String,
-    /// Where the figures come from: `emulated` or `simulated` for a capture that says that txop made it, `imported` for any
-    /// other.
+    /// Where the figures come from: `emulated`, `simulated`, `guest-exact` or `guest-fast` for a capture that says that txop made it,
+    /// `imported` for any other.
     pub origin: String,
     /// The file as named by the caller.
     pub path: String,
@@ -273,8 +273,11 @@ pub struct Device {
     /// Completions from the host whose bytes are not known.
     #[serde(default)] // older documents lack it
     pub bytes_out_unknown: Option<u64>,
-    /// Bytes to the host.
+    /// Bytes to the host; a lower bound where more may have come than is shown (`bytes_in_unknown`).
     pub bytes_in: u64,
+    /// Completions to the host of which more bytes may have come than a log shows (UsbSnoop).
+    #[serde(default)] // older documents lack it
+    pub bytes_in_unknown: Option<u64>,
     /// Times it was given this address.
     pub enumerations: u64,
     /// Vendor and product of the devices that had this address before, as far as they are known and differ; its figures are of all.
@@ -333,7 +336,8 @@ pub struct Endpoint {
     pub lost_completions: Option<u64>,
     /// Bytes transferred, by the completions; a lower bound where it is not known of some (`bytes_unknown`), and `None` where of all.
     pub bytes: Option<u64>,
-    /// Completions of which the capture does not tell the bytes: USBPcap has those to the device in the submission only.
+    /// Completions of which the capture does not tell the bytes, or not all: USBPcap has those to the device in the submission only, and
+    /// of transfers to the device that failed nowhere; a UsbSnoop log may show their beginning only.
     #[serde(default)] // older documents lack it
     pub bytes_unknown: Option<u64>,
     /// Bytes that submissions asked for or carried; `None` where the layer does not record it.
@@ -349,7 +353,7 @@ pub struct Endpoint {
     /// From one completion to the next.
     pub interval_us: Option<Spread>,
     /// Requests under way at once, at most. A lower bound when the capture began in the middle; null where it lacks the submissions
-    /// of most completions, or all completions, or steps back in time (`steps_back_us`).
+    /// of most completions, or completions (`lost_completions`), or steps back in time (`steps_back_us`).
     pub in_flight_max: Option<u64>,
     /// Mean over time between the first and the last record of the endpoint; `None` of one request.
     pub in_flight_mean: Option<f64>,
@@ -439,15 +443,25 @@ pub struct Traffic {
     pub whole_transfers: u64,
     /// Transfers with datagrams that the capture cut off; `None` when nothing is framed.
     pub cut_transfers: Option<u64>,
-    /// Datagrams seen, in whole and cut transfers.
+    /// Blocks (NTB) all of whose datagrams are counted, some of them by the length of a pointer table that the capture cut; `None` of
+    /// other framings, and where a table of the endpoint ends before its length says: then such blocks count as cut.
+    #[serde(default)] // older documents lack it
+    pub counted_by_table: Option<u64>,
+    /// Datagrams seen, in whole and cut transfers, with those known by the length of a pointer table (`counted_by_table`).
     pub datagrams: u64,
     /// Datagrams there must be at least: those seen, and what the cut-off bytes take if none is larger than 1,514 bytes or
-    /// the largest seen.
+    /// the largest seen. The cut-off bytes of a block (NTB) may be padding: it has one datagram where none is known.
     pub datagrams_at_least: u64,
+    /// Datagrams there can be at most: those seen, and one for each 18 of the cut-off bytes.
+    #[serde(default)] // older documents lack it
+    pub datagrams_at_most: Option<u64>,
     /// Datagrams per transfer; `None` when some transfers were cut (see `at_least_per_transfer`) or nothing is framed.
     pub datagrams_per_transfer: Option<f64>,
     /// `datagrams_at_least` per transfer.
     pub at_least_per_transfer: Option<f64>,
+    /// `datagrams_at_most` per transfer.
+    #[serde(default)] // older documents lack it
+    pub at_most_per_transfer: Option<f64>,
     /// Most datagrams seen in one transfer.
     pub most_datagrams: u64,
     /// Datagrams per whole transfer, as a histogram.
@@ -513,8 +527,11 @@ pub struct Request {
     pub count: u64,
     /// Completions of it that failed; `None` where no status is recorded.
     pub failed: Option<u64>,
-    /// Bytes of its data stages.
+    /// Bytes of its data stages, as far as they are known.
     pub bytes: u64,
+    /// Completions of it of which the capture does not tell the bytes, or not all.
+    #[serde(default)] // older documents lack it
+    pub bytes_unknown: Option<u64>,
 }
 
 /// Percentiles of a quantity, read from a histogram with a resolution of 3 % (minimum, maximum and mean are exact).

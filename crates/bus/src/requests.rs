@@ -20,6 +20,8 @@ struct Row {
     unknown: u64,
     failed: u64,
     bytes: u64,
+    /// Completions of which the bytes are not known, or not all.
+    unknown_bytes: u64,
 }
 
 /// See the module.
@@ -35,19 +37,36 @@ impl Requests {
         if self.rows.len() >= MAX && !self.rows.contains_key(&key) {
             return;
         }
-        let new = Row { example: setup, same_name: true, count: 0, ended: 0, unknown: 0, failed: 0, bytes: 0 };
+        let new = Row {
+            example: setup,
+            same_name: true,
+            count: 0,
+            ended: 0,
+            unknown: 0,
+            failed: 0,
+            bytes: 0,
+            unknown_bytes: 0,
+        };
         let row = self.rows.entry(key).or_insert(new);
         row.count += 1;
         row.same_name &= row.example.name() == setup.name();
     }
 
-    /// Counts how it ended; `failed`: `None` where that is not recorded.
-    pub fn complete(&mut self, bus: u16, device: u16, setup: Setup, failed: Option<bool>, bytes: u64) {
+    /// Counts how it ended; `failed`: `None` where that is not recorded, `bytes`: those that are known, and whether they are all.
+    pub fn complete(
+        &mut self,
+        bus: u16,
+        device: u16,
+        setup: Setup,
+        failed: Option<bool>,
+        (bytes, are_all): (u64, bool),
+    ) {
         if let Some(row) = self.rows.get_mut(&(bus, device, setup.request_type, setup.request)) {
             row.ended += u64::from(failed.is_some());
             row.unknown += u64::from(failed.is_none());
             row.failed += u64::from(failed == Some(true));
             row.bytes += bytes;
+            row.unknown_bytes += u64::from(!are_all);
         }
     }
 
@@ -64,6 +83,7 @@ impl Requests {
             count: row.count,
             failed: (row.ended > 0 || row.unknown == 0).then_some(row.failed),
             bytes: row.bytes,
+            bytes_unknown: Some(row.unknown_bytes),
         });
         named.collect()
     }

@@ -368,7 +368,10 @@ fn text(
         }
     }
     analyzer.summary.clock_wraps = clock.wraps;
-    let mut source = Source { path, origin: "imported", compression: "none", is_text: true, ..Source::default() };
+    let is_date = |bound: Option<Bound>| matches!(bound, Some(Bound::Unix(_)));
+    let is_by_time_of_day = options.window.is_some_and(|window| is_date(window.from) || is_date(window.to));
+    let blank = Source { is_by_time_of_day, ..Source::default() };
+    let mut source = Source { path, origin: "imported", compression: "none", is_text: true, ..blank };
     match kind {
         TextKind::Usbmon => {
             source.container = "usbmon-text".to_owned();
@@ -416,6 +419,7 @@ fn snooped(analyzer: &mut Analyzer, number: u64, line: &usbsnoop::Line) {
         status: Status::Unknown,
         setup: Some(line.setup),
         length: Some(u32::from(line.setup.length)),
+        may_be_longer: false,
         data: if is_in { &[] } else { &line.data },
         cut_at: None,
         iso_errors: 0,
@@ -425,6 +429,7 @@ fn snooped(analyzer: &mut Analyzer, number: u64, line: &usbsnoop::Line) {
         kind: EventKind::Completion,
         setup: None,
         length: Some(line.data.len() as u32),
+        may_be_longer: line.may_be_longer(),
         data: if is_in { &line.data } else { &[] },
         ..submission
     });

@@ -15,9 +15,10 @@ pub(crate) struct Totals {
     pub first_us: Option<i64>,
     pub last_us: i64,
     pub latest_us: i64,
-    /// Times that the stamp changed, and what all these changes are multiples of, µs.
+    /// Times that the stamp changed in the whole capture, and what all these changes are multiples of, µs.
     pub stamps: u64,
     pub clock_step_us: u64,
+    stamped_us: Option<i64>,
     pub backward_steps: u64,
     pub backward_most_us: u64,
     /// Records of events that were counted already.
@@ -37,6 +38,8 @@ pub(crate) struct Totals {
     pub cut_records: u64,
     pub cut_at: Option<(u32, u32)>,
     pub data_transfers: u64,
+    /// Transfers to the device that failed, of which the capture has what was handed over, and not what was taken.
+    pub failed_lengths: u64,
     pub unreadable: u64,
     pub unreadable_examples: Vec<String>,
     pub other_requests: u64,
@@ -54,8 +57,21 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Takes the stamp of the next record.
+    /// Takes the stamp of the next record, in the window or outside: the clock is that of the capture.
+    pub fn stamp(&mut self, now: i64) {
+        let apart = now.abs_diff(self.stamped_us.replace(now).unwrap_or(now));
+        if apart > 0 {
+            self.stamps += 1;
+            // Of most clocks it is 1 after a few records.
+            if self.clock_step_us != 1 {
+                self.clock_step_us = greatest_divisor(apart, self.clock_step_us);
+            }
+        }
+    }
+
+    /// Takes the stamp of the next record of the window.
     pub fn time(&mut self, now: i64) {
+        self.stamp(now);
         if self.first_us.is_none() {
             self.first_us = Some(now);
             self.last_us = now;
@@ -64,14 +80,6 @@ impl Totals {
         let back = self.last_us.saturating_sub(now).max(0) as u64;
         self.backward_steps += u64::from(back > 0);
         self.backward_most_us = self.backward_most_us.max(back);
-        let apart = now.abs_diff(self.last_us);
-        if apart > 0 {
-            self.stamps += 1;
-            // Of most clocks it is 1 after a few records.
-            if self.clock_step_us != 1 {
-                self.clock_step_us = greatest_divisor(apart, self.clock_step_us);
-            }
-        }
         self.last_us = now;
         self.latest_us = self.latest_us.max(now);
     }
@@ -105,6 +113,8 @@ pub(crate) struct Source {
     pub has_clock: Option<bool>,
     pub clock_is_absolute: bool,
     pub is_text: bool,
+    /// The window was given by dates, which the text of usbmon does not have.
+    pub is_by_time_of_day: bool,
     pub window: Option<Placed>,
 }
 

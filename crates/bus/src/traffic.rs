@@ -9,8 +9,45 @@ use crate::report;
 const EXAMPLES: usize = 5;
 /// Bytes of the largest datagram on an ordinary link, with its header: Ethernet's MTU and 14 bytes.
 const ORDINARY_MAX: u64 = 1514;
+/// Bytes of the smallest datagram that anything is behind: an Ethernet header of 14 bytes, and its pointer in a 16-bit NTB.
+const LEAST: u64 = 18;
 /// Blocks that can be missing between two.
 const SEQUENCE_STEP_MAX: u16 = 1024;
+
+/// Pointer tables of blocks that the capture cut.
+#[derive(Clone, Debug, Default)]
+struct CutTables {
+    /// Blocks all of whose datagrams are known, be it by the length of a table.
+    counted: u64,
+    /// Datagrams known by the length of a table only.
+    unseen: u64,
+    /// Most datagrams of a block with these.
+    most: u64,
+    /// Blocks that are not whole and of which no datagram is known, with and without those known by the length of a table.
+    bare: u64,
+    without_pointer: u64,
+    /// Blocks whose table ends before its length says: then no length of a table is a count.
+    with_room: u64,
+}
+
+impl CutTables {
+    fn add(&mut self, found: &Found) {
+        self.with_room += u64::from(found.has_room);
+        self.most = self.most.max(found.datagrams + found.unseen);
+        if !found.is_cut() {
+            return;
+        }
+        self.counted += u64::from(found.by_table);
+        self.unseen += found.unseen;
+        self.bare += u64::from(found.datagrams + found.unseen == 0);
+        self.without_pointer += u64::from(found.datagrams == 0);
+    }
+
+    /// The length of a table is how many datagrams it has.
+    fn are_full(&self) -> bool {
+        self.with_room == 0
+    }
+}
 
 /// Counters of one framing.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +64,7 @@ pub struct Traffic {
     rest: u64,
     datagrams: u64,
     most: u64,
+    tables: CutTables,
     largest: u64,
     per_transfer: Histogram,
     whole_bytes: u64,
@@ -62,6 +100,7 @@ impl Traffic {
         }
         self.datagrams += found.datagrams;
         self.most = self.most.max(found.datagrams);
+        self.tables.add(found);
         self.largest = self.largest.max(found.largest);
         self.commands += found.commands;
         self.acks.iter_mut().zip(found.acks).for_each(|(sum, count)| *sum += count);
@@ -78,8 +117,10 @@ impl Traffic {
                 self.ack_only += u64::from(other == 0);
             }
         } else if found.is_cut() {
-            self.cut += 1;
-            self.rest += found.rest;
+            if !found.by_table {
+                self.cut += 1;
+                self.rest += found.rest;
+            }
         } else {
             self.in_faulty += found.datagrams;
         }
@@ -118,11 +159,31 @@ impl Traffic {
         self.faulty
     }
 
-    /// Datagrams there must be: those seen, and for each cut transfer at least one more, or as many as the bytes behind
-    /// the cut take if none of them is larger than the largest seen or an ordinary Ethernet frame.
-    pub fn at_least(&self) -> u64 {
-        let by_bytes = self.rest.div_ceil(self.largest.max(ORDINARY_MAX));
-        self.datagrams + by_bytes.max(if self.rest > 0 { self.cut } else { 0 })
+    /// Transfers of which not all datagrams are known.
+    fn cut(&self) -> u64 {
+        self.cut + if self.tables.are_full() { 0 } else { self.tables.counted }
+    }
+
+    /// Datagrams that are known.
+    fn known(&self) -> u64 {
+        self.datagrams + if self.tables.are_full() { self.tables.unseen } else { 0 }
+    }
+
+    /// Datagrams there must be: those known, and for each cut transfer at least one more, or as many as the bytes behind
+    /// the cut take if none of them is larger than the largest seen or an ordinary Ethernet frame. The bytes behind the cut of a
+    /// block may be padding: it has one datagram where none is known.
+    fn at_least(&self, is_blocks: bool) -> u64 {
+        let more = match (is_blocks, self.tables.are_full()) {
+            (true, true) => self.tables.bare,
+            (true, false) => self.tables.without_pointer,
+            (false, _) => self.rest.div_ceil(self.largest.max(ORDINARY_MAX)).max(self.cut),
+        };
+        self.known() + more
+    }
+
+    /// Datagrams there can be.
+    fn at_most(&self) -> u64 {
+        self.datagrams + self.tables.unseen + self.rest / LEAST
     }
 
     /// As data; `sent`: the completions with data to the device, where all of them are of this framing.
@@ -150,12 +211,15 @@ impl Traffic {
             peak_per_s: back.peak_per_s(),
             handed_over_per_s: self.rate.mean_per_s().filter(|_| !is_in),
             whole_transfers: self.whole,
-            cut_transfers: framed.then_some(self.cut),
-            datagrams: self.datagrams,
-            datagrams_at_least: self.at_least(),
-            datagrams_per_transfer: per_transfer(self.datagrams).filter(|_| self.cut == 0),
-            at_least_per_transfer: per_transfer(self.at_least()),
-            most_datagrams: self.most,
+            cut_transfers: framed.then(|| self.cut()),
+            counted_by_table: blocks.then_some(self.tables.counted).filter(|_| self.tables.are_full()),
+            datagrams: self.known(),
+            datagrams_at_least: self.at_least(blocks),
+            datagrams_at_most: Some(self.at_most()),
+            datagrams_per_transfer: per_transfer(self.known()).filter(|_| self.cut() == 0),
+            at_least_per_transfer: per_transfer(self.at_least(blocks)),
+            at_most_per_transfer: per_transfer(self.at_most()),
+            most_datagrams: if self.tables.are_full() { self.tables.most } else { self.most },
             datagram_histogram: if framed { self.per_transfer.bars() } else { Vec::new() },
             payload_bytes: self.payload,
             header_bytes: self.headers,

@@ -8,6 +8,8 @@
 
 use wire::usb::setup::Setup;
 
+/// Data bytes that a line of the logs at hand shows at most.
+pub const SHOWN_MAX: usize = 32;
 /// Data bytes kept of a line.
 pub const DATA_MAX: usize = 4096;
 
@@ -22,6 +24,14 @@ pub struct Line {
     pub setup: Setup,
     /// The data stage.
     pub data: Vec<u8>,
+}
+
+impl Line {
+    /// The line shows as much as lines do, and more was asked for.
+    pub fn may_be_longer(&self) -> bool {
+        (self.data.len() == SHOWN_MAX || self.data.len() >= DATA_MAX)
+            && self.data.len() < usize::from(self.setup.length)
+    }
 }
 
 /// Reads a line; `None` when UsbSnoop did not write it.

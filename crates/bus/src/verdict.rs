@@ -3,7 +3,7 @@
 use sentence::{sentence, Figure, Sentence};
 
 use crate::conclusion::{part, unit, verdict, with_bytes, without_data};
-use crate::report::{Device, Endpoint, Report, Traffic, Verdict};
+use crate::report::{self, Device, Endpoint, Report, Traffic, Verdict};
 use crate::sdio;
 
 /// Transfers below which nothing is concluded about aggregation.
@@ -128,7 +128,7 @@ fn framing_name(framing: &str) -> &str {
     }
 }
 
-/// Records of an endpoint that are missing in the capture, more than one in twenty of their kind.
+/// Records of an endpoint that are missing in the capture.
 struct Missing {
     /// The rate is a lower bound, and whether it is that of submissions.
     is_bound: bool,
@@ -141,7 +141,7 @@ fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missin
     let is_out = row.direction == "out";
     let summary = &report.summary;
     let dropped = summary.dropped_by_capture.unwrap_or(0);
-    if completions > 0 && dropped > summary.completions / MANY_MISSING {
+    if completions > 0 && dropped > 0 {
         let all = report.records + dropped;
         let evidence = sentence!(
             "{dropped} of {all} records were dropped while capturing, by the capture's own count: the rate is a lower bound",
@@ -166,13 +166,12 @@ fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missin
     let (lost_submissions, lost_completions) =
         (endpoint.lost_submissions.unwrap_or(0), endpoint.lost_completions.unwrap_or(0));
     let lacks_submissions = is_out && is_many(lost_submissions, requests);
-    let lacks_completions = is_many(lost_completions, completions);
-    if !lacks_submissions && !lacks_completions {
+    if !lacks_submissions && lost_completions == 0 {
         return without_submission(row, endpoint, is_out, is_one_framing);
     }
     // Of transfers to the device either kind of record has a rate.
-    let is_handed_over = is_out && lost_completions > lost_submissions;
-    let is_bound = if is_handed_over { lacks_submissions } else { lacks_completions || !is_one_framing };
+    let is_handed_over = is_out && is_many(lost_completions, completions) && lost_completions > lost_submissions;
+    let is_bound = if is_handed_over { lost_submissions > 0 } else { lost_completions > 0 || !is_one_framing };
     let rate = match (is_bound, is_handed_over) {
         (true, _) => "the rate is a lower bound",
         (false, true) => "the rate is that of the submissions",
@@ -271,6 +270,12 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
         ));
     }
     evidence.extend(missing.map(|missing| missing.evidence));
+    if let Some(counted) = row.counted_by_table.filter(|counted| *counted > 0) {
+        evidence.push(sentence!(
+            "datagrams of {counted} are counted by the length of a pointer table that the capture cut",
+            counted = Figure::counted(counted, transfers, "transfer")
+        ));
+    }
     if let Some(share) = row.padding_share.filter(|share| *share >= 0.05) {
         evidence.push(sentence!("{padding} of the bytes are padding", padding = Figure::share(share, row.bytes, 0)));
     }
@@ -314,12 +319,27 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     if !can {
         return None;
     }
-    if mean < NOT_AGGREGATED && cut * 10 < transfers {
+    let is_few = |per_transfer: f64| per_transfer < NOT_AGGREGATED;
+    if is_few(mean) && cut > 0 && !row.at_most_per_transfer.is_some_and(is_few) {
+        let said = sentence!(
+            "Whether the {way} is aggregated can't be told, because {cut} of {transfers} are cut in the capture: at least {mean} \
+             datagrams per {unit} ({framing})",
+            cut = Figure::count(cut, transfers),
+            transfers = Figure::all(transfers, "transfer"),
+            mean = each;
+            way = way,
+            unit = unit,
+            framing = framing
+        );
+        return conclude("aggregation-unknown", "neutral", said, ".");
+    }
+    if is_few(mean) {
         let tone = if way == "uplink" { "bad" } else { "neutral" };
         let said = sentence!(
-            "{way} is not aggregated: {mean} datagram per {unit} ({framing})",
+            "{way} is not aggregated: {least}{mean} datagram per {unit} ({framing})",
             mean = each;
             way = upper,
+            least = least,
             unit = unit,
             framing = framing
         );
@@ -439,7 +459,8 @@ fn faults(report: &Report, device: &Device, traffic: &[&Traffic]) -> Option<Verd
     let (tone, why) = if lost > missing / 4 {
         ("neutral", ". The capture itself lost records, so they may just not be in it.")
     } else if summary.dropped_by_capture == Some(0) {
-        let why = ", although no record was dropped while capturing: their sender skipped the numbers, or they were lost on the way.";
+        let why = ", although no record was dropped while capturing: their sender skipped the numbers, they were lost on the way, or \
+                   both ends of their requests were taken out of the file.";
         ("bad", why)
     } else {
         let why = ". Their sender skipped the numbers, they were lost on the way, or the capture lacks both ends of their requests: \
@@ -452,25 +473,32 @@ fn faults(report: &Report, device: &Device, traffic: &[&Traffic]) -> Option<Verd
 fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
     // A stall is how a device says that it does not know a control request, and how mass storage ends a command early; a
     // device that leaves ends all requests.
-    let is_fault = |endpoint: &Endpoint, name: &str| {
-        !matches!(
+    let is_end = |name: &str| {
+        matches!(
             name,
-            "success"
-                | "not recorded"
-                | "ENOENT"
-                | "ECONNRESET"
-                | "ESHUTDOWN"
-                | "ENODEV"
-                | "EREMOTEIO"
-                | "USBD_STATUS_SUCCESS"
-                | "USBD_STATUS_CANCELED"
-                | "USBD_STATUS_DEVICE_GONE"
-        ) && !(matches!(name, "EPIPE" | "USBD_STATUS_STALL_PID")
-            && (endpoint.transfer == "control" || device.kind == "mass-storage"))
+            "success" | "not recorded" | "ENOENT" | "ECONNRESET" | "USBD_STATUS_SUCCESS" | "USBD_STATUS_CANCELED"
+        )
+    };
+    let is_fault = |endpoint: &Endpoint, name: &str| {
+        !is_end(name)
+            && !matches!(name, "ESHUTDOWN" | "ENODEV" | "EREMOTEIO" | "USBD_STATUS_DEVICE_GONE")
+            && !(matches!(name, "EPIPE" | "USBD_STATUS_STALL_PID")
+                && (endpoint.transfer == "control" || device.kind == "mass-storage"))
     };
     let mut evidence = Vec::new();
     let mut count = 0;
+    // By status, what is no fault.
+    let mut others: Vec<(&report::StatusCount, u64)> = Vec::new();
     for endpoint in endpoints {
+        for status in &endpoint.statuses {
+            if is_end(&status.name) || is_fault(endpoint, &status.name) {
+                continue;
+            }
+            match others.iter_mut().find(|(known, _)| known.code == status.code) {
+                Some((_, sum)) => *sum += status.count,
+                None => others.push((status, status.count)),
+            }
+        }
         for status in endpoint.statuses.iter().filter(|status| is_fault(endpoint, &status.name)) {
             count += status.count;
             evidence.push(sentence!(
@@ -485,11 +513,15 @@ fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
             ));
         }
     }
-    let others = endpoints.iter().filter_map(|endpoint| endpoint.errors).sum::<u64>().saturating_sub(count);
-    if others > 0 {
+    for (status, others) in others {
         evidence.push(sentence!(
-            "{others} more did not succeed, which is no fault: a stall that says no to a request, or a device that left",
-            others = Figure::count(others, device.completions)
+            "{others} more did not succeed, which {are} not counted as {errors}: {status} ({code}), {meaning}",
+            others = Figure::count(others, device.completions);
+            are = if others == 1 { "is" } else { "are" },
+            errors = if others == 1 { "an error" } else { "errors" },
+            status = status.name,
+            code = status.code,
+            meaning = status.meaning
         ));
     }
     (count > 0).then(|| {

@@ -82,9 +82,8 @@ fn completions_that_later_ones_overtook_are_missing() {
     for address in ["0x05", "0x81"] {
         let row = endpoint(&report, address);
         assert_eq!((row.completions, row.lost_completions), (back, Some(REQUESTS - back)), "{address}");
-        let most = row.in_flight_max.expect("requests under way");
-        assert!((UNDER_WAY..UNDER_WAY + 3).contains(&most), "{most}");
-        assert!(row.in_flight_mean.is_some_and(|mean| mean < 7.0), "{:?}", row.in_flight_mean);
+        // A request whose completion is missing seems to be under way until a later one comes back: no bound in either direction.
+        assert_eq!((row.in_flight_max, row.in_flight_mean), (None, None), "{address}");
     }
     assert_eq!((report.summary.lost_completions, report.summary.unfinished), (2 * (REQUESTS - back), 0));
     assert_eq!(
@@ -103,6 +102,26 @@ fn completions_that_later_ones_overtook_are_missing() {
         "{text}"
     );
     assert!(text.contains("dropped while capturing, or taken out of the file"), "{text}");
+    assert!(text.ends_with("and requests under way are not available where completions are missing."), "{text}");
+}
+
+/// Two of 400 completions: the rate is still no more than a lower bound.
+#[test]
+fn a_rate_is_a_bound_as_soon_as_one_completion_is_missing() {
+    let report = kept(|(_, n, event, _)| *event == 'S' || !matches!(n, 100 | 200));
+    assert_eq!(
+        verdict(&report, "downlink-one-each"),
+        "Downlink is raw IP: one datagram per URB, at least 995 URB/s. The framing has no aggregation."
+    );
+    assert_eq!(
+        verdict(&report, "uplink-one-each"),
+        "Uplink is raw IP: one datagram per URB, at least 995 URB/s. The framing has no aggregation."
+    );
+    let found = report.verdicts.iter().find(|verdict| verdict.code == "downlink-one-each").expect("the verdict");
+    let why = "400 submissions and 398 completions of this endpoint are in the capture, and at least 2 completions are missing: \
+               the rate is a lower bound";
+    assert!(found.evidence.iter().any(|line| line == why), "{:?}", found.evidence);
+    assert_eq!(endpoint(&report, "0x81").in_flight_max, None);
 }
 
 #[test]
@@ -147,7 +166,7 @@ fn submissions_behind_which_requests_came_back_are_lost() {
 }
 
 /// A driver's ring of five requests each way whose identifiers come again, as real ones do, with records missing in bursts and
-/// singly: what is missing is found nearly to the last, and what was under way is what it was.
+/// singly: what is missing is found nearly to the last, and what was under way is not told.
 #[test]
 fn missing_records_are_found_where_identifiers_come_again() {
     let (mut missing, mut lines) = ([0u64; 2], Vec::new());
@@ -166,8 +185,7 @@ fn missing_records_are_found_where_identifiers_come_again() {
         assert!(found <= missing && found * 10 >= missing * 7, "{found} of {missing}");
     }
     for address in ["0x05", "0x81"] {
-        let most = endpoint(&report, address).in_flight_max.expect("requests under way");
-        assert!((UNDER_WAY..=UNDER_WAY + 3).contains(&most), "{address}: {most}");
+        assert_eq!(endpoint(&report, address).in_flight_max, None, "{address}");
         let turnaround = endpoint(&report, address).turnaround_us.expect("turnarounds");
         assert!(turnaround.p95 < 1.1 * TAKES_US as f64, "{address}: {turnaround:?}");
     }

@@ -140,6 +140,20 @@ impl<const BITS: u32, C: Count> Histogram<BITS, C> {
         Some(Self::bucket(found))
     }
 
+    /// The number in the middle, or the mean of the two there, to the resolution of their buckets; `None` without numbers.
+    pub fn median(&self) -> Option<f64> {
+        let (before, behind) = (self.n.div_ceil(2), self.n / 2 + 1);
+        let mut seen = 0u64;
+        let (mut lower, mut upper) = (None, None);
+        for (bucket, count) in self.buckets() {
+            seen = seen.saturating_add(count);
+            let low = bucket.low.clamp(self.min, self.max) as f64;
+            lower = lower.or((seen >= before).then_some(low));
+            upper = upper.or((seen >= behind).then_some(low));
+        }
+        Some((lower? + upper?) / 2.0)
+    }
+
     /// Buckets with something in them, and how much; ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (Bucket, u64)> + '_ {
         let counts = self.counts.iter().map(|&count| count.into()).enumerate();
@@ -192,6 +206,16 @@ mod tests {
         }
 
         #[test]
+        fn the_median_of_an_even_number_lies_between_the_two_in_the_middle(mut values in prop::collection::vec(0u64..1 << 40, 1..200)) {
+            let mut histogram = Histogram::<5>::default();
+            values.iter().for_each(|value| histogram.add(*value));
+            values.sort_unstable();
+            let (lower, upper) = (values[values.len().div_ceil(2) - 1] as f64, values[values.len() / 2] as f64);
+            let (truth, found) = ((lower + upper) / 2.0, histogram.median().unwrap());
+            prop_assert!((found - truth).abs() <= truth / 31.0, "{} for {}", found, truth);
+        }
+
+        #[test]
         fn merged_is_as_counted_together(one in prop::collection::vec(0u64.., 0..50), other in prop::collection::vec(0u64.., 0..50)) {
             let of = |values: &[u64]| {
                 let mut histogram = Histogram::<3, u64>::default();
@@ -204,6 +228,17 @@ mod tests {
             prop_assert_eq!((merged.n(), merged.min(), merged.max()), (together.n(), together.min(), together.max()));
             prop_assert_eq!(merged.mean(), together.mean());
         }
+    }
+
+    #[test]
+    fn the_median_of_two_is_their_mean() {
+        let of = |values: &[u64]| {
+            let mut histogram = Histogram::<5>::default();
+            values.iter().for_each(|value| histogram.add(*value));
+            histogram.median()
+        };
+        assert_eq!((of(&[]), of(&[7]), of(&[15, 25]), of(&[3, 1, 2])), (None, Some(7.0), Some(20.0), Some(2.0)));
+        assert_eq!(of(&[1, 2, 10, 11]), Some(6.0));
     }
 
     #[test]

@@ -1582,8 +1582,8 @@ class Report(Model):
     tool: str
     """Program and version that wrote this."""
     origin: str
-    """Where the figures come from: `emulated` or `simulated` for a capture that says that txop made it, `imported`
-    for any other."""
+    """Where the figures come from: `emulated`, `simulated`, `guest-exact` or `guest-fast` for a capture that says
+    that txop made it, `imported` for any other."""
     path: str
     """The file as named by the caller."""
     frames: int

@@ -6,12 +6,12 @@ own clock, so only lengths of time are compared and never moments. One capture p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from txop.bus.model import Device, Endpoint, Sdio, Traffic
+from txop.bus.model import Device, Endpoint, Sdio, Spread, Traffic
 from txop.bus.report import BusReport
-from txop.bus.view import unit
+from txop.bus.view import lacks_completions, unit
 from txop.present import format as fmt
 from txop.present.document import Model
 
@@ -23,6 +23,13 @@ _FEW = 5.0
 
 _CLEAR = 1.2
 """Datagrams per transfer that differ by less than this factor are not called different."""
+
+_ENOUGH = 20
+"""Transfers below which nothing is said of how many datagrams they carry, as in a report of one capture."""
+
+_RESOLUTION = 32.0
+_EXACT = 64.0
+"""A median is read from a histogram: it is known to one part in so many, and exactly below that."""
 
 _FEW_LOST = 0.01
 """Records that may be missing, of the completions, before it is said."""
@@ -54,6 +61,8 @@ class KeyFigure:
     """The value is a lower bound."""
     step: float | None = None
     """What it is known to, where that is not fine: the step of a clock."""
+    resolution: float = 0.0
+    """What the histogram tells apart that it was read from."""
 
 
 class Difference(Model):
@@ -125,6 +134,8 @@ def compare(reports: Sequence[BusReport]) -> Comparison:
     for found in figures:
         for key, figure in found.items():
             names.setdefault(key, figure)
+    for report, device, found in zip(reports, devices, figures, strict=True):
+        found.update(_none(report, device, names.keys() - found.keys(), names))
     rows = [_difference(first, [f.get(key) for f in figures]) for key, first in names.items()]
     if _differ_in_wires(reports):
         not_alike = {"sdio.took_us", "sdio.turnaround_us", "sdio.response_us"}
@@ -145,6 +156,16 @@ def compare(reports: Sequence[BusReport]) -> Comparison:
         format=FORMAT, version=VERSION, captures=captures, sentences=_sentences(reports, devices),
         notes=_notes(reports, devices), differences=rows,
     )  # fmt: skip
+
+
+def _none(
+    report: BusReport, device: Device | None, keys: Iterable[str], names: Mapping[str, KeyFigure]
+) -> Iterator[tuple[str, KeyFigure]]:
+    """Figures of what ``device`` was not asked, or has no endpoint for, in this capture: 0."""
+    for key in keys if device is not None and report.summary.layer not in ("sdio", "none") else ():
+        is_logged = key.startswith("requests.") or (key.startswith("interrupt.") and report.summary.layer != "urb-log")
+        if is_logged:
+            yield key, replace(names[key], value=0.0, is_bound=_lacks_requests(report))
 
 
 def main_device(report: BusReport) -> Device | None:
@@ -181,8 +202,7 @@ def key_figures(
     for e in endpoints:
         if (e.transfer, e.direction) == ("interrupt", "in"):
             yield KeyFigure(f"interrupt.{e.address}.per_s", f"Interrupt IN {e.address}, completions per second",
-                         "requests/s", 0.4, e.per_s)  # fmt: skip
-            break
+                         "requests/s", 0.4, e.per_s, lacks_completions(e, report.summary))  # fmt: skip
     for direction, word in (("out", "to the device"), ("in", "to the host")):
         control = [e for e in endpoints if (e.transfer, e.direction) == ("control", direction)]
         done = sum(e.completions for e in control)
@@ -193,8 +213,12 @@ def key_figures(
             f"control.{direction}.bytes", f"{label}, bytes", "bytes", 0.3, sum(known) if known or not control else None,
             is_bound=any(e.bytes_unknown for e in control),
         )  # fmt: skip
-        sizes = [e.size_bytes.median for e in control if e.size_bytes is not None]
-        yield KeyFigure(f"control.{direction}.size", f"{label}, median size", "bytes", 0.3, max(sizes, default=None))
+        sizes = [e.size_bytes for e in control if e.size_bytes is not None]
+        largest = max(sizes, key=lambda size: size.median, default=None)
+        yield KeyFigure(
+            f"control.{direction}.size", f"{label}, median size", "bytes", 0.3, _median(largest),
+            resolution=_told_apart(largest),
+        )  # fmt: skip
     if report.summary.layer != "urb-log":
         errors = [float(e.errors) for e in endpoints if e.errors is not None]
         yield KeyFigure("errors", "Requests that did not succeed (refusals and removals too)", "events", 0.8,
@@ -203,8 +227,20 @@ def key_figures(
         if row.device == device.name:
             name = f" ({row.name})" if row.name else ""
             yield KeyFigure(
-                f"requests.{row.code}", f"Control request {row.code}{name}", "events", 0.2, float(row.count)
-            )
+                f"requests.{row.code}", f"Control request {row.code}{name}", "events", 0.2, float(row.count),
+                _lacks_requests(report),
+            )  # fmt: skip
+
+
+def _median(spread: Spread | None) -> float | None:
+    return None if spread is None else spread.median
+
+
+def _told_apart(spread: Spread | None) -> float:
+    """By how much two medians differ at least that are told apart."""
+    if spread is None or spread.median < _EXACT or spread.min == spread.max:
+        return 0.0
+    return spread.median / _RESOLUTION
 
 
 def _sdio(sdio: Sdio) -> Iterator[KeyFigure]:
@@ -214,15 +250,17 @@ def _sdio(sdio: Sdio) -> Iterator[KeyFigure]:
     yield KeyFigure("sdio.cmd52_per_packet", "CMD52 per packet", "commands", 0.9, cmd52)
     yield KeyFigure("sdio.cmd52_share", "CMD52 of CMD52 and CMD53", "fraction", 0.7, sdio.cmd52_share)
     for word, spread in (("write", sdio.written_size_bytes), ("read", sdio.read_size_bytes)):
-        median = None if spread is None else spread.median
-        yield KeyFigure(f"sdio.{word}_bytes", f"Bytes of a CMD53 that {word}s, median", "bytes", 0.6, median)
+        yield KeyFigure(
+            f"sdio.{word}_bytes", f"Bytes of a CMD53 that {word}s, median", "bytes", 0.6, _median(spread),
+            resolution=_told_apart(spread),
+        )  # fmt: skip
     times = (
         ("took", "Time of a command, median", 0.5, sdio.took_us),
         ("turnaround", "From a status to the next command, median", 0.5, sdio.turnaround_us),
         ("response", "From an interrupt to the next command, median", 0.6, sdio.interrupt_response_us),
     )
     for key, label, matters, spread in times:
-        yield KeyFigure(f"sdio.{key}_us", label, "us", matters, None if spread is None else spread.median)
+        yield KeyFigure(f"sdio.{key}_us", label, "us", matters, _median(spread), resolution=_told_apart(spread))
     yield KeyFigure("sdio.commands_per_s", "SDIO commands per second", "requests/s", 0.4, sdio.commands_per_s)
     yield KeyFigure(
         "sdio.interrupts_per_s", "Interrupts of the card per second", "requests/s", 0.4, sdio.interrupts_per_s
@@ -232,7 +270,7 @@ def _sdio(sdio: Sdio) -> Iterator[KeyFigure]:
 
 def _bulk(report: BusReport, way: str, e: Endpoint, framing: str, word: str) -> Iterator[KeyFigure]:
     """``framing``: of its traffic, in each capture, where that has to be said. ``word``: what the way is called."""
-    traffic, lacks = _main_traffic(report, e), _lacks_completions(report)
+    traffic, lacks = _main_traffic(report, e), lacks_completions(e, report.summary)
     if traffic is not None:
         yield KeyFigure(f"{way}.datagrams_per_transfer", f"{word}, datagrams per transfer{framing}", "datagrams", 1.0,
                      traffic.at_least_per_transfer, is_bound=bool(traffic.cut_transfers))  # fmt: skip
@@ -248,10 +286,13 @@ def _bulk(report: BusReport, way: str, e: Endpoint, framing: str, word: str) -> 
         f"{way}.mbit_s", f"{word}, throughput", "Mbit/s", 0.9, e.mbit_s, lacks or bool(e.bytes_unknown and e.mbit_s)
     )
     yield KeyFigure(
-        f"{way}.size", f"{word}, median transfer", "bytes", 0.7, e.size_bytes.median if e.size_bytes else None
-    )
-    yield KeyFigure(f"{way}.turnaround", f"{word}, turnaround, median", "us", 0.4,
-                 e.turnaround_us.median if e.turnaround_us else None, step=report.summary.clock_step_us)  # fmt: skip
+        f"{way}.size", f"{word}, median transfer", "bytes", 0.7, _median(e.size_bytes),
+        resolution=_told_apart(e.size_bytes),
+    )  # fmt: skip
+    yield KeyFigure(
+        f"{way}.turnaround", f"{word}, turnaround, median", "us", 0.4, _median(e.turnaround_us),
+        step=report.summary.clock_step_us, resolution=_told_apart(e.turnaround_us),
+    )  # fmt: skip
     yield KeyFigure(
         f"{way}.in_flight",
         f"{word}, requests under way at most",
@@ -306,9 +347,10 @@ def _difference(figure: KeyFigure, both: list[KeyFigure | None]) -> Difference:
     values = [None if each is None else each.value for each in both]
     at_least = [each is not None and each.value is not None and each.is_bound for each in both]
     known_to = [None if each is None else each.step for each in both]
+    told_apart = max((each.resolution for each in both if each is not None), default=0.0) or None
     first, second = values
     difference = weight = None
-    if first is not None and second is not None and _is_known(first, second, at_least, known_to):
+    if first is not None and second is not None and _is_known(first, second, at_least, [*known_to, told_apart]):
         difference = second - first
         largest = max(abs(first), abs(second)) + (_FEW if figure.unit == "events" else 0.0)
         change = abs(difference) if figure.unit == "fraction" else abs(difference) / largest if largest else 0.0
@@ -320,7 +362,7 @@ def _difference(figure: KeyFigure, both: list[KeyFigure | None]) -> Difference:
 
 
 def _is_known(first: float, second: float, at_least: list[bool], known_to: list[float | None]) -> bool:
-    """The larger of two values is larger indeed, and by more than the clocks tell."""
+    """The larger of two values is larger indeed, and by more than clocks and histograms tell."""
     if all(at_least) or (first <= second and at_least[0]) or (second <= first and at_least[1]):
         return False
     steps = [step for step in known_to if step is not None]
@@ -334,16 +376,17 @@ def _sentences(reports: Sequence[BusReport], devices: Sequence[Device | None]) -
         for report, device in zip(reports, devices, strict=True):
             bulk = None if device is None else _main_bulk(report, device, direction)
             traffic = None if bulk is None else _main_traffic(report, bulk)
-            if bulk is None or traffic is None or traffic.at_least_per_transfer is None:
+            if bulk is None or traffic is None or traffic.at_least_per_transfer is None or traffic.transfers < _ENOUGH:
                 break
             least = "at least " if traffic.cut_transfers else ""
             name, mean = unit(report), f"{traffic.at_least_per_transfer:,.1f}"
             # Where an endpoint carries transfers of several framings, their rate is another one than the endpoint's.
             framing = _framing_beside_others(report, traffic)
             per_s = traffic.per_s if framing else bulk.per_s
-            bound = " or more" if _lacks_completions(report) else ""
+            bound = " or more" if lacks_completions(bulk, report.summary) else ""
             rate = "" if per_s is None else f" at {per_s:,.0f} {name}/s{bound}{framing}"
-            words = f"{least}{mean} {'datagram' if mean == '1.0' else 'datagrams'} per {name}{rate}"
+            kept = fmt.count(traffic.transfers - traffic.faulty_transfers)
+            words = f"{least}{mean} {'datagram' if mean == '1.0' else 'datagrams'} per {name} (n = {kept}){rate}"
             parts.append((traffic.at_least_per_transfer, bool(least), words))
         if len(parts) == 2:
             (one, one_cut, one_words), (two, two_cut, two_words) = parts
@@ -369,9 +412,9 @@ def _is_many(report: BusReport, lost: int) -> bool:
     return lost > _FEW_LOST * max(1, report.summary.completions)
 
 
-def _lacks_completions(report: BusReport) -> bool:
-    """So many, as the capture says itself or as the others tell, that its rates are lower bounds."""
-    return _is_many(report, (report.summary.dropped_by_capture or 0) + report.summary.lost_completions)
+def _lacks_requests(report: BusReport) -> bool:
+    """Submissions are missing, as the capture says itself or as the others tell: counts of them are lower bounds."""
+    return bool(report.summary.dropped_by_capture or report.summary.lost_submissions)
 
 
 def _lost_records(report: BusReport) -> bool:
@@ -415,11 +458,12 @@ def _notes(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> li
         )
     for letter, report, device in zip("AB", reports, devices, strict=True):
         if _lost_records(report):
+            completions = report.summary.dropped_by_capture or report.summary.lost_completions
             notes.append(
                 f"{letter} lacks records ({_lost(report)}), so its "
                 + (
-                    "rates and its requests under way are lower bounds."
-                    if _lacks_completions(report)
+                    "rates are lower bounds, and requests under way are not known where completions are missing."
+                    if completions
                     else "requests under way are a lower bound, and its turnarounds are of fewer requests."
                 )
             )

@@ -271,7 +271,9 @@ class Request(Model):
     failed: int | None
     """Completions of it that failed; null where no status is recorded."""
     bytes: int
-    """Bytes of its data stages."""
+    """Bytes of its data stages, as far as they are known."""
+    bytes_unknown: int | None = None
+    """Completions of it of which the capture does not tell the bytes, or not all."""
 
 
 class Bar(Model):
@@ -312,15 +314,25 @@ class Traffic(Model):
     """Transfers whose datagrams are all known."""
     cut_transfers: int | None
     """Transfers with datagrams that the capture cut off; null when nothing is framed."""
+    counted_by_table: int | None = None
+    """Blocks (NTB) all of whose datagrams are counted, some of them by the length of a pointer table that the
+    capture cut; null of other framings, and where a table of the endpoint ends before its length says: then such
+    blocks count as cut."""
     datagrams: int
-    """Datagrams seen, in whole and cut transfers."""
+    """Datagrams seen, in whole and cut transfers, with those known by the length of a pointer table
+    (`counted_by_table`)."""
     datagrams_at_least: int
     """Datagrams there must be at least: those seen, and what the cut-off bytes take if none is larger than 1,514
-    bytes or the largest seen."""
+    bytes or the largest seen. The cut-off bytes of a block (NTB) may be padding: it has one datagram where none is
+    known."""
+    datagrams_at_most: int | None = None
+    """Datagrams there can be at most: those seen, and one for each 18 of the cut-off bytes."""
     datagrams_per_transfer: float | None
     """Datagrams per transfer; null when some transfers were cut (see `at_least_per_transfer`) or nothing is framed."""
     at_least_per_transfer: float | None
     """`datagrams_at_least` per transfer."""
+    at_most_per_transfer: float | None = None
+    """`datagrams_at_most` per transfer."""
     most_datagrams: int
     """Most datagrams seen in one transfer."""
     datagram_histogram: list[Bar]
@@ -430,7 +442,8 @@ class Endpoint(Model):
     """Bytes transferred, by the completions; a lower bound where it is not known of some (`bytes_unknown`), and null
     where of all."""
     bytes_unknown: int | None = None
-    """Completions of which the capture does not tell the bytes: USBPcap has those to the device in the submission
+    """Completions of which the capture does not tell the bytes, or not all: USBPcap has those to the device in the
+    submission only, and of transfers to the device that failed nowhere; a UsbSnoop log may show their beginning
     only."""
     requested_bytes: int | None
     """Bytes that submissions asked for or carried; null where the layer does not record it."""
@@ -446,7 +459,8 @@ class Endpoint(Model):
     """From one completion to the next."""
     in_flight_max: int | None
     """Requests under way at once, at most. A lower bound when the capture began in the middle; null where it lacks
-    the submissions of most completions, or all completions, or steps back in time (`steps_back_us`)."""
+    the submissions of most completions, or completions (`lost_completions`), or steps back in time
+    (`steps_back_us`)."""
     in_flight_mean: float | None
     """Mean over time between the first and the last record of the endpoint; null of one request."""
     per_s: float | None
@@ -528,7 +542,9 @@ class Device(Model):
     bytes_out_unknown: int | None = None
     """Completions from the host whose bytes are not known."""
     bytes_in: int
-    """Bytes to the host."""
+    """Bytes to the host; a lower bound where more may have come than is shown (`bytes_in_unknown`)."""
+    bytes_in_unknown: int | None = None
+    """Completions to the host of which more bytes may have come than a log shows (UsbSnoop)."""
     enumerations: int
     """Times it was given this address."""
     earlier_ids: list[str] = Field(default_factory=list)
@@ -674,8 +690,8 @@ class Report(Model):
     tool: str
     """Program and version that wrote this."""
     origin: str
-    """Where the figures come from: `emulated` or `simulated` for a capture that says that txop made it, `imported`
-    for any other."""
+    """Where the figures come from: `emulated`, `simulated`, `guest-exact` or `guest-fast` for a capture that says
+    that txop made it, `imported` for any other."""
     path: str
     """The file as named by the caller."""
     records: int

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from txop.bus.model import AgreedDirection, Device, Endpoint, Sdio, Summary, Traffic, Verdict
+from txop.bus.model import AgreedDirection, Device, Endpoint, Request, Sdio, Summary, Traffic, Verdict
 from txop.bus.report import BusReport
 from txop.bus.sdio import sdio_section
 from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone
 from txop.present.cells import count, missing, share, text, time_us
 from txop.present.window import described, span
+
+WITHIN_A_STEP = "below a step of the clock"
+"""A time between two moments that the clock does not tell apart."""
 
 SECTION_NAMES = ("summary", "devices", "endpoints", "traffic", "requests", "modem", "sdio")
 
@@ -66,6 +69,7 @@ def _summary(report: BusReport) -> Section:
     facts = [
         Fact("Capture", f"{report.path} ({summary.container}{packed})"),
         Fact("Recorded", LAYERS.get(summary.layer, summary.layer)),
+        Fact("Origin", report.origin),
         _logged(report.sdio) if summary.layer == "sdio" else Fact("Requests", _ways(report)),
         *([] if summary.window is None else [Fact("Window", described(summary.window))]),
         Fact("Time span", _span(report)),
@@ -145,6 +149,9 @@ def _is_empty(report: BusReport) -> bool:
 
 def _span(report: BusReport) -> str:
     summary = report.summary
+    if summary.span_us == 0 and report.records > 1:
+        began = span(0, summary.first_time_unix_s).removeprefix(fmt.duration_us(0))
+        return f"{WITHIN_A_STEP}{began}"
     if summary.span_us is not None:
         return span(summary.span_us, summary.first_time_unix_s)
     if summary.steps_back:
@@ -170,6 +177,8 @@ def known_bytes(size: int | None, unknown: int | None) -> Cell:
 
 def time_by_clock(value: float | None, step_us: int | None) -> Cell:
     """A time by a clock that moves in steps of ``step_us``, where it is a coarse one."""
+    if value == 0 and step_us is None:
+        return Cell(WITHIN_A_STEP, value)
     if value is None or step_us is None:
         return time_us(value)
     steps = round(value / step_us)
@@ -207,7 +216,7 @@ def _devices(report: BusReport, *, whole: bool) -> Section:
             text(d.speed),
             count(d.completions),
             known_bytes(d.bytes_out, d.bytes_out_unknown),
-            Cell(fmt.size_bytes(d.bytes_in), float(d.bytes_in)),
+            known_bytes(d.bytes_in, d.bytes_in_unknown),
         )
         for d in report.devices
     ]
@@ -234,14 +243,15 @@ def _endpoints(report: BusReport) -> Section:
     columns = (
         Column("Device", right=False), Column("Endpoint", right=False), Column("Type", right=False),
         Column(f"{name}s"), Column("Bytes"), Column("Median size"), Column("Buffer", rank=3), Column("Per second"),
-        Column("Busiest s", rank=2), Column("Turnaround, median", rank=2), Column("95 %", rank=3),
+        Column("Busiest s", rank=2), Column("Turnaround, median", rank=2), Column("n", rank=3), Column("95 %", rank=3),
         Column("99 %", rank=3), Column("Under way, mean", rank=3), Column("most", rank=2), Column("Not successful"),
     )  # fmt: skip
-    rows = [_endpoint(e, report.summary.clock_step_us) for e in report.endpoints]
+    rows = [_endpoint(e, report.summary) for e in report.endpoints]
     note = (
         f"{name}s: completions. Per second: from the first completion to the last. Turnaround: submission to "
-        "completion, of those that succeeded. Not successful: neither success nor taken back, so stalls that say no "
-        "to a control request, and removals, too, which are no faults."
+        "completion, of those that succeeded and whose submission was captured; n: how many those are. Not successful: "
+        "neither success nor taken back; that is not always a fault (a stall that says no to a request, a short "
+        "packet, a removal)."
     )
     blocks: list[Block] = [
         Plot("rates"),
@@ -277,11 +287,19 @@ def _place(e: Endpoint) -> str:
     return f"{e.address} {e.direction}"
 
 
-def _rate(value: float | None) -> Cell:
-    return missing() if value is None else Cell(fmt.number(value, 0 if value >= 10 else 1), value)
+def _rate(value: float | None, is_bound: bool) -> Cell:
+    if value is None:
+        return missing()
+    return Cell(f"{'at least ' if is_bound else ''}{fmt.number(value, 0 if value >= 10 else 1)}", value)
 
 
-def _endpoint(e: Endpoint, step_us: int | None) -> tuple[Cell, ...]:
+def lacks_completions(e: Endpoint, summary: Summary) -> bool:
+    """Whether completions of an endpoint are missing in the capture, so that its rates are lower bounds."""
+    return bool(e.lost_completions or summary.dropped_by_capture)
+
+
+def _endpoint(e: Endpoint, summary: Summary) -> tuple[Cell, ...]:
+    step_us, is_bound = summary.clock_step_us, lacks_completions(e, summary)
     size, turn, offered = e.size_bytes, e.turnaround_us, e.requested_size_bytes
     is_in = e.direction == "in"
     return (
@@ -292,9 +310,10 @@ def _endpoint(e: Endpoint, step_us: int | None) -> tuple[Cell, ...]:
         known_bytes(e.bytes, e.bytes_unknown),
         missing() if size is None else Cell(fmt.size_bytes(size.median), size.median),
         missing() if offered is None or not is_in else Cell(fmt.size_bytes(offered.median), offered.median),
-        _rate(e.per_s),
-        _rate(e.peak_per_s),
+        _rate(e.per_s, is_bound),
+        _rate(e.peak_per_s, is_bound),
         time_by_clock(turn.median if turn else None, step_us),
+        missing() if turn is None else count(turn.n),
         time_by_clock(turn.p95 if turn else None, step_us),
         time_by_clock(turn.p99 if turn else None, step_us),
         missing() if e.in_flight_mean is None else Cell(fmt.number(e.in_flight_mean), e.in_flight_mean),
@@ -320,6 +339,7 @@ def _traffic(report: BusReport) -> Section:
         Column(f"Datagrams per {name}"), Column("most", rank=3), Column("Cut", rank=3), Column("Padding", rank=2),
         Column("Only TCP ACKs"), Column("Faults"),
     )  # fmt: skip
+    lacking = {(e.device, e.address) for e in report.endpoints if lacks_completions(e, report.summary)}
     rows = [
         (
             Cell(t.device),
@@ -327,7 +347,7 @@ def _traffic(report: BusReport) -> Section:
             Cell(t.framing),
             count(t.transfers),
             Cell(fmt.size_bytes(t.bytes), float(t.bytes)),
-            _rate(t.per_s),
+            _rate(t.per_s, (t.device, t.endpoint) in lacking),
             datagrams(t),
             count(t.most_datagrams),
             count(t.cut_transfers),
@@ -338,16 +358,21 @@ def _traffic(report: BusReport) -> Section:
         for t in report.traffic
     ]
     note = (
-        f"Per second: completions. Datagrams per {name}: of the transfers that keep the rules of their framing. "
+        f"{name}s with data and their bytes: to the device, what was handed over. Per second: completions. "
+        f"Datagrams per {name}: of the transfers that keep the rules of their framing. "
         "Padding and TCP acknowledgements: of those whose datagrams are all known. "
         "Cut: transfers with datagrams behind the end of what was captured; they count as at least as many as their "
-        "bytes need."
+        "bytes need, those of an NTB without its table as one."
     )
     blocks: list[Block] = [Grid("", columns, rows, note, "kinds of transfers")]
     faults = tuple(f"{t.device} {t.endpoint}: {line}" for t in report.traffic for line in t.fault_examples)
     if faults:
         blocks.append(Lines(faults, "Faults, the first of each endpoint"))
     return Section("traffic", 4, "What the bulk transfers carry", blocks)
+
+
+def _request_bytes(r: Request) -> Cell:
+    return Cell(f"at least {fmt.count(r.bytes)}", float(r.bytes)) if r.bytes_unknown else count(r.bytes)
 
 
 def _requests(report: BusReport) -> Section:
@@ -359,7 +384,7 @@ def _requests(report: BusReport) -> Section:
     rows = [
         (
             Cell(r.device), Cell(r.code), text(r.name), Cell(r.kind), Cell(r.direction), count(r.count),
-            count(r.failed), count(r.bytes),
+            count(r.failed), _request_bytes(r),
         )
         for r in report.requests
     ]  # fmt: skip

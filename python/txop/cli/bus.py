@@ -168,7 +168,7 @@ def _show_verdicts(out: Console, report: BusReport, shown: int) -> None:
 
     out.print(console.safe_text("What the bus shows", "bold underline"))
     if not report.verdicts:
-        out.print(console.safe_text("Nothing can be told: too little was captured of each kind.", "dim"))
+        out.print(console.safe_text("No conclusion: the capture has too few transfers of each kind.", "dim"))
     styles = {"bad": "bold red", "good": "bold green"}
     for verdict in report.verdicts[:shown]:
         out.print()

@@ -126,7 +126,8 @@ class NcmSpec(_Table):
     """Timer of cdc_ncm that ends a block from the host, which must expire three times (``tx_timer_usecs``); default:
     the driver's, 400."""
     tx_max_bytes: _NtbBytes | None = None
-    """Largest block that the host makes (``tx_max``); default: what the function takes."""
+    """Largest block that the host makes (``tx_max``); default: the driver's, 16,384 or what the function takes, if
+    that is less. The driver stops at 65,536."""
     rx_max_bytes: _NtbBytes | None = None
     """Largest block that the host asks for (``rx_max``); default: the driver's, 16,384."""
     min_tx_packet_bytes: Annotated[int, Field(ge=0, le=65_535)] | None = None

@@ -51,8 +51,8 @@ pub struct Report {
     pub version: u32,
     /// Program and version that wrote this.
     pub tool: String,
-    /// Where the figures come from: `emulated` or `simulated` for a capture that says that txop made it, `imported` for any
-    /// other.
+    /// Where the figures come from: `emulated`, `simulated`, `guest-exact` or `guest-fast` for a capture that says that txop made it,
+    /// `imported` for any other.
     pub origin: String,
     /// The file as named by the caller.
     pub path: String,

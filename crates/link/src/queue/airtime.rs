@@ -163,7 +163,7 @@ impl RoundRobin {
     }
 }
 
-/// Deficit round robin over airtime as ath9k had it (Linux 4.10 to 5.0): a station sends while its deficit is positive, and
+/// Deficit round robin over airtime as ath9k had it (Linux 4.11 to 5.0): a station sends while its deficit is positive, and
 /// gets a quantum when its turn comes; one that has just become busy comes before those that have been.
 #[derive(Clone, Debug)]
 pub(crate) struct Ath9k {

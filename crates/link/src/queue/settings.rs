@@ -29,7 +29,7 @@ pub enum AirtimeDiscipline {
     /// Linux since 5.1, again since 6.0 (`net/mac80211/tx.c`).
     #[default]
     Mac80211,
-    /// ath9k from 4.10 to 5.0, which first had it (commit 63fefa050477).
+    /// ath9k from 4.11 to 5.0, which first had it (commit 63fefa050477).
     Ath9k,
 }
 
@@ -158,7 +158,7 @@ pub struct FqMacSettings {
     /// Packets that can be are marked and not dropped.
     pub ecn: bool,
     /// A station is slow when rate control expects less than this for each station of the transmitter, kbit/s. 0: none is
-    /// (Linux 6.12); 6000 in Linux 6.1 and before.
+    /// (Linux since 6.16, 6.12 since 6.12.35); 6000 in those before.
     pub slow_station_kbit_s: u32,
     /// CoDel's target for slow stations, ms.
     pub slow_target_ms: f64,
@@ -225,7 +225,7 @@ impl Default for AirtimeSettings {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct AqlSettings {
-    /// They are kept. ath9k does without, ath10k, mt76 and iwlwifi ask for them.
+    /// They are kept. ath9k does without, ath10k and mt76 ask for them.
     pub on: bool,
     /// What every station may have waiting in an access category, µs.
     pub low_us: u32,

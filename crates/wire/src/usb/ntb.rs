@@ -126,6 +126,8 @@ pub struct Block {
     pub datagrams: Vec<Datagram>,
     /// Datagrams whose pointers were not captured, by the length of their table.
     pub unseen: usize,
+    /// A table ends before its length says, so that the length of one tells at most how many pointers are in it.
+    pub has_room: bool,
     /// A table was not captured at all, so its datagrams are not counted.
     pub is_cut: bool,
     /// Bytes of header and tables.
@@ -221,6 +223,7 @@ fn table(width: Width, captured: &[u8], len: usize, start: usize, block: &mut Bl
             break;
         };
         if offset == 0 || datagram_len == 0 {
+            block.has_room |= entry + 1 < entries;
             break;
         }
         if offset < width.header_len() || offset.checked_add(datagram_len).is_none_or(|end| end > len) {
