@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from page_in_frame import seen
 from txop.air.page import page
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -74,3 +75,9 @@ def test_no_table_is_clipped_on_a_desktop(report, tmp_path):
     )  # fmt: skip
     (clipped,) = re.findall(r'<body[^>]* data-clipped="([^"]*)"', done.stdout)
     assert clipped == ""
+
+
+def test_sentences_in_tables_are_read_without_scrolling_on_a_phone(report, tmp_path):
+    found = seen(page(report), tmp_path, 390)
+    assert int(found["stacked"]) > 0, "the table of answers has sentences"
+    assert (found["cut"], found["wide"]) == ("0", "")

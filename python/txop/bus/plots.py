@@ -8,15 +8,19 @@ from txop.bus.model import Endpoint
 from txop.bus.report import BusReport
 from txop.present import format as fmt
 from txop.present.chapters import Drawing
-from txop.present.plot import INK, SERIES, plain
+from txop.present.plot import DASHES, INK, SERIES, plain
 
 MAX_LINES = 4
 WIDTH = 920
+_LEAST_SHARE = 0.01
+"""An endpoint is drawn that has this share of the completions of the one with most."""
 
 
 def draw(report: BusReport, name: str) -> Drawing | None:
     """The plot ``name``; ``None`` when there is nothing to draw."""
-    busiest = sorted((e for e in report.endpoints if e.completions > 1), key=lambda e: -(e.bytes or 0))[:MAX_LINES]
+    most = max((e.completions for e in report.endpoints), default=0)
+    busy = (e for e in report.endpoints if e.completions > 1 and e.completions >= _LEAST_SHARE * most)
+    busiest = sorted(busy, key=lambda e: -(e.bytes or 0))[:MAX_LINES]
     return {"rates": _rates, "sizes": _sizes}[name](busiest)
 
 
@@ -24,12 +28,18 @@ def _name(e: Endpoint) -> str:
     return f"{e.device} {e.address} {e.transfer} {e.direction} (n={fmt.count(e.completions)})"
 
 
-def _inks(endpoints: list[Endpoint]) -> Any:
+def _inks(endpoints: list[Endpoint], symbol: str = "square") -> dict[str, Any]:
+    """The colour of each endpoint, and as lines (``symbol`` ``stroke``) its dash."""
     import altair as alt
 
     names = [plain([{"n": _name(e)}])[0]["n"] for e in endpoints]
     scale = alt.Scale(domain=names, range=[INK[name] for name in SERIES[: len(names)]])
-    return alt.Color("endpoint:N", scale=scale, legend=alt.Legend(title=None, columns=2, symbolType="square"))
+    legend = alt.Legend(title=None, columns=2, symbolType=symbol, symbolSize=400 if symbol == "stroke" else 80)
+    channels: dict[str, Any] = {"color": alt.Color("endpoint:N", scale=scale, legend=legend)}
+    if symbol == "stroke":
+        dashes = alt.Scale(domain=names, range=[list(dash) for dash in DASHES[: len(names)]])
+        channels["strokeDash"] = alt.StrokeDash("endpoint:N", scale=dashes, legend=legend)
+    return channels
 
 
 def _rates(endpoints: list[Endpoint]) -> Drawing | None:
@@ -44,9 +54,9 @@ def _rates(endpoints: list[Endpoint]) -> Drawing | None:
     if not rows:
         return None
     chart = alt.Chart(alt.InlineData(values=plain(rows))).mark_line(interpolate="step-after", strokeWidth=1.2).encode(
-        x=alt.X("s:Q", title="time, s", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False)),
+        x=alt.X("s:Q", title="time, s", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False, tickCount=12)),
         y=alt.Y("rate:Q", title="completions per second"),
-        color=_inks(shown),
+        **_inks(shown, "stroke"),
     )  # fmt: skip
     spec: dict[str, Any] = chart.properties(width=WIDTH, height=150).to_dict()
     return Drawing(spec, "Completions over time, the endpoints with most bytes.", wide=True)
@@ -70,7 +80,7 @@ def _sizes(endpoints: list[Endpoint]) -> Drawing | None:
                 axis=alt.Axis(labelAngle=-45)),
         xOffset="endpoint:N",
         y=alt.Y("share:Q", title="share of completions", axis=alt.Axis(format="~%")),
-        color=_inks(shown),
+        **_inks(shown),
         tooltip=["endpoint:N", "size:O", "share:Q"],
     )  # fmt: skip
     spec: dict[str, Any] = chart.properties(width=WIDTH, height=130).to_dict()

@@ -24,6 +24,7 @@ def grid(comparison: Comparison) -> Grid:
             missing() if row.weight is None else Cell(fmt.number(row.weight, 2), row.weight, "dim"),
         )
         for row in comparison.differences
+        if any(value is not None for value in row.values)
     ]
     note = (
         "Weight: the relative change (for shares the change itself) times how much the figure matters for throughput "
@@ -57,6 +58,9 @@ def _value(row: Difference, value: float | None) -> Cell:
 def _change(row: Difference) -> Cell:
     if row.difference is None:
         return missing()
+    if row.unit == "us" and row.difference and abs(row.difference) >= 1000:
+        sign = "+" if row.difference > 0 else fmt.MINUS
+        return Cell(f"{_bound(row)}{sign}{fmt.duration_us(abs(row.difference))}", row.difference)
     scaled = 100 * row.difference if row.unit == "fraction" else row.difference
     name = {
         "fraction": "points",
@@ -73,8 +77,11 @@ def _change(row: Difference) -> Cell:
     # A difference shows as one.
     while scaled and not whole and digits < 6 and round(scaled, digits) == 0:
         digits += 1
-    bound = ""
-    if any(row.at_least):
-        bound = "at least " if row.difference > 0 else "at most "
-    shown = f"{bound}{fmt.signed(scaled, digits)} {unit}".strip()
+    shown = f"{_bound(row)}{fmt.signed(scaled, digits)} {unit}".strip()
     return Cell(shown, row.difference, "dim" if not scaled else "")
+
+
+def _bound(row: Difference) -> str:
+    if not any(row.at_least) or row.difference is None:
+        return ""
+    return "at least " if row.difference > 0 else "at most "

@@ -339,11 +339,7 @@ def _show_notes(result: CompareResult, out: Console, *, everything: bool) -> Non
         voided.append(f"{run.run} ({again}): {causes}")
     notes.append(("Void runs", voided))
     notes.append(("Warnings", _run_warnings(result, each=everything)))
-    reasons: dict[str, list[str]] = {}
-    for entry in result.not_available:
-        name = entry.figure if entry.arm is None else f"{entry.figure} of {entry.arm}"
-        reasons.setdefault(entry.reason, []).append(name)
-    notes.append(("Not available", [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]))
+    notes.append(("Not available", [f"{'; '.join(names)}: {reason}" for reason, names in words.unavailable(result)]))
     notes.append(("Damaged, could not be read", result.damage))
     for title, sentences in notes:
         if not sentences:

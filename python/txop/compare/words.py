@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from txop.compare.result import ComparedFigure, DesignFacts, DirectRow, Row
+from txop.compare.result import ComparedFigure, CompareResult, DesignFacts, DirectRow, Row
+from txop.core.metrics import describe
 from txop.present.format import MINUS, NOT_AVAILABLE, signed
 from txop.stats.limits import MAX_BLOCKS
 
 _NAMED = 6
-"""So many figures are named in one sentence of the headline."""
+"""How many figures one sentence of the headline names at most."""
 
 HARM = "worse in"
 EXPLORATORY = " (exploratory)"
@@ -45,6 +46,30 @@ def size(value: float | None, unit: str) -> str:
 def label(figure: ComparedFigure) -> str:
     """A figure in words: ``tx throughput``."""
     return f"{figure.test} {figure.metric.title}"
+
+
+def unavailable(result: CompareResult) -> list[tuple[str, list[str]]]:
+    """What could not be compared, by reason, in words: ``tx and rx median round trip (vanilla, vendor)``."""
+    everyone = {arm.name for arm in result.arms}
+    reasons: dict[str, dict[str, dict[str, set[str]]]] = {}
+    for entry in result.not_available:
+        test, _, key = entry.figure.rpartition(".")
+        arms = reasons.setdefault(entry.reason, {}).setdefault(key, {}).setdefault(test, set())
+        arms |= everyone if entry.arm is None else {entry.arm}
+    found = []
+    for reason, keys in reasons.items():
+        names = []
+        for key, tests in keys.items():
+            title = "figures" if key == "*" else describe(key).title
+            alike: dict[tuple[str, ...], list[str]] = {}
+            for test, arms in tests.items():
+                lacking = () if arms >= everyone else tuple(arm.name for arm in result.arms if arm.name in arms)
+                alike.setdefault(lacking, []).append(test)
+            for lacking, of in alike.items():
+                whose = f" ({', '.join(lacking)})" if lacking else ""
+                names.append(f"{_listed(of, len(of))} {title}{whose}".strip())
+        found.append((reason, names))
+    return found
 
 
 def headline(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from importlib import resources
 from typing import Any
 
@@ -55,7 +56,11 @@ def _read(package: str, name: str) -> str:
     return resources.files(package).joinpath(name).read_text(encoding="utf-8")
 
 
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|pp|µs|ms|[kM]bit/s|[MG]Hz|dBm?|[kM]?B)(?!\w))")
+"""The space between a number and its unit, where a line must not end."""
+
+
 def _visible(value: Any) -> Any:
     if isinstance(value, Markup):
         return value
-    return visible(value) if isinstance(value, str) else value
+    return _BEFORE_UNIT.sub("\u00a0", visible(value)) if isinstance(value, str) else value

@@ -49,8 +49,11 @@ INK: dict[str, str] = {
 }
 """Placeholder colour by name; ``var(--plot-NAME)`` in the finished SVG."""
 
-SERIES = ("one", "two", "three", "four", "five", "six", "seven")
-"""Names of the inks for series without a meaning of their own."""
+SERIES = ("one", "two", "five", "three", "twelve", "eleven", "eight")
+"""Inks of series without a meaning of their own: the first six differ for deuteranopes and protanopes, too."""
+
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2), (1, 3), (10, 4), (4, 1), (3, 5))
+"""A dash for each series or arm, so that lines differ without colour, too."""
 
 _CONFIG: dict[str, Any] = {
     "background": None,

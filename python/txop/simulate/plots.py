@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from txop.present import format as fmt
 from txop.present.chapters import Drawing
-from txop.present.plot import INK, SERIES, plain
+from txop.present.plot import DASHES, INK, SERIES, plain
 from txop.simulate.model import FlowResult, Run, SeriesResult
 from txop.simulate.simulation import Simulation, summary_of
 
@@ -21,9 +21,6 @@ MAX_POINTS = 600
 """Points of one line over time; more are averaged."""
 
 WIDTH = 920
-
-_DASHES = ([1, 0], [5, 2], [1.5, 2], [8, 2, 2, 2])
-"""Strokes of the lines of one station, or of lines that share an ink."""
 
 _DENSITIES = (1.0, 0.6, 0.35, 0.2)
 """Opacities of bars that share an ink."""
@@ -287,7 +284,7 @@ def _lines(field: str, flow_of: Mapping[str, str], run: Run) -> dict[str, Any]:
     shown, chosen, color = _inks(flow_of, run)
     channels: dict[str, Any] = {"color": alt.Color(f"{field}:N", scale=color, legend=legend)}
     if len(set(chosen)) < len(chosen):
-        dash = alt.Scale(domain=shown, range=[_DASHES[n % len(_DASHES)] for n in _uses(chosen)])
+        dash = alt.Scale(domain=shown, range=[list(DASHES[n % len(DASHES)]) for n in _uses(chosen)])
         channels["strokeDash"] = alt.StrokeDash(f"{field}:N", scale=dash, legend=legend)
     return channels
 

@@ -15,7 +15,7 @@ from txop.air.view.sections.airtime import KINDS
 from txop.air.view.sections.stations import rated_link
 from txop.present import format as fmt
 from txop.present.chapters import Drawing
-from txop.present.plot import INK, SERIES, plain
+from txop.present.plot import DASHES, INK, SERIES, plain
 
 HALF, FULL = 420, 1060
 """Widths of the drawing area, px."""
@@ -128,7 +128,7 @@ def _response_delay(report: AirReport, _: int) -> Drawing | None:
     line = alt.Chart(_values(rows)).mark_line(interpolate="step-after", strokeWidth=1.6).encode(
         x=alt.X("delay:Q", title="end of PPDU to start of response, µs", scale=alt.Scale(domain=[0, end], nice=False)),
         y=alt.Y("share:Q", title="share of responses", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-        color=_legend(colors, "flow", columns=1),
+        **_strokes(colors, "flow"),
     )  # fmt: skip
     chart: Any = line
     if rules:
@@ -232,7 +232,7 @@ def _busy(report: AirReport, _: int) -> Drawing | None:
         for number, (kind, value) in enumerate(_busy_parts(point)):
             rows.append({"s": at, "kind": kind, "share": value, "order": number})
     chart = alt.Chart(_values(rows)).mark_area(interpolate="step-after").encode(
-        x=alt.X("s:Q", title="time, s", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False)),
+        x=alt.X("s:Q", title="time, s", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False, tickCount=12)),
         y=alt.Y("share:Q", title="busy", axis=alt.Axis(format="~%"), stack="zero"),
         color=_legend(dict(zip((kind for kind, _ in _busy_parts(series[0])), inks, strict=True)), "kind"),
         order="order:Q",
@@ -272,7 +272,7 @@ def _steadiness(report: AirReport, index: int) -> Drawing | None:
         y=alt.Y("mbit_s:Q", title="payload, Mbit/s", axis=alt.Axis(tickCount=4)),
     )  # fmt: skip
     low = base.mark_line(color=INK["bad"], strokeWidth=1.2, interpolate="step-after").encode(
-        x=alt.X("s:Q", title="time, s", scale=scale, axis=alt.Axis(grid=False)),
+        x=alt.X("s:Q", title="time, s", scale=scale, axis=alt.Axis(grid=False, tickCount=12)),
         y=alt.Y("retry:Q", title="retry %", axis=alt.Axis(tickCount=4)),
     )  # fmt: skip
     panels: list[Any] = [top, low]
@@ -314,3 +314,15 @@ def _legend(inks: dict[str, str], field: str, columns: int = 3) -> alt.Color:
     names = [plain([{"n": name}])[0]["n"] for name in inks]
     scale = alt.Scale(domain=names, range=[INK[ink_name] for ink_name in inks.values()])
     return alt.Color(f"{field}:N", scale=scale, legend=alt.Legend(title=None, columns=columns, symbolType="square"))
+
+
+def _strokes(inks: dict[str, str], field: str) -> dict[str, Any]:
+    """The colour of each line and its dash, so that lines differ without colour, too."""
+    names = [plain([{"n": name}])[0]["n"] for name in inks]
+    legend = alt.Legend(title=None, columns=1, symbolType="stroke", symbolSize=400)
+    color = alt.Scale(domain=names, range=[INK[ink_name] for ink_name in inks.values()])
+    dash = alt.Scale(domain=names, range=[list(dash) for dash in DASHES[: len(names)]])
+    return {
+        "color": alt.Color(f"{field}:N", scale=color, legend=legend),
+        "strokeDash": alt.StrokeDash(f"{field}:N", scale=dash, legend=legend),
+    }

@@ -66,10 +66,10 @@ def heading(figure: ComparedFigure) -> str:
     return words.label(figure) + unit(figure.metric)
 
 
-def listed(items: Iterable[str], most: int = 8) -> str:
+def listed(items: Iterable[str], most: int = 8, between: str = ", ") -> str:
     """The first few, and how many more there are."""
     everything = list(items)
-    shown = ", ".join(everything[:most])
+    shown = between.join(everything[:most])
     return f"{shown} and {len(everything) - most} more" if len(everything) > most else shown
 
 

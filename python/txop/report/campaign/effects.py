@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from txop.compare import words
 from txop.compare.changes import rows_of
 from txop.compare.result import ComparedFigure, CompareResult, Row
-from txop.core.metrics import describe
 from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.present.cells import missing
 from txop.present.format import plural
@@ -130,12 +129,8 @@ def to_know(figures: Iterable[ComparedFigure]) -> Lines | None:
 
 def unavailable(result: CompareResult) -> Lines | None:
     """What could not be compared, and why."""
-    reasons: dict[str, list[str]] = {}
-    for entry in result.not_available:
-        test, _, key = entry.figure.rpartition(".")
-        name = f"{test} {describe(key).title}".strip() + (f" of {entry.arm}" if entry.arm is not None else "")
-        reasons.setdefault(entry.reason, []).append(name)
-    lines = [f"{listed(names, 12)}: {reason}." for reason, names in list(reasons.items())[:_MOST_NAMED]]
+    reasons = words.unavailable(result)
+    lines = [f"{listed(names, 12, '; ')}: {reason}." for reason, names in reasons[:_MOST_NAMED]]
     if len(reasons) > _MOST_NAMED:
         lines.append(f"And {len(reasons) - _MOST_NAMED} more reasons; the JSON export has them all.")
     return Lines(lines, title="Not available") if lines else None

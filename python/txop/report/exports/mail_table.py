@@ -67,7 +67,7 @@ def _column(name: str, scores: Sequence[Score], safe: Callable[[str], str]) -> _
 
 
 def _fitting(columns: Sequence[_Column], room: int) -> int:
-    """So many columns fit; one is shown even if it does not."""
+    """How many columns fit; one is shown even if it does not."""
     for taken, column in enumerate(columns):
         room -= len(_GAP) + column.width
         if room < 0:

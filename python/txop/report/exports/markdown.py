@@ -164,13 +164,9 @@ def _runs(result: CompareResult) -> Iterator[str]:
         yield from block([[run.run, warning] for run in result.run_warnings for warning in run.warnings])
     if result.not_available:
         yield from heading("Not available")
-        reasons: dict[str, list[str]] = {}
-        for entry in result.not_available:
-            name = entry.figure if entry.arm is None else f"{entry.figure} of {entry.arm}"
-            reasons.setdefault(entry.reason, []).append(name)
-        for reason, names in list(reasons.items())[:_MOST_MISSING]:
-            shown = ", ".join(names[:_MOST_MISSING])
-            more = f" and {len(names) - _MOST_MISSING} more" if len(names) > _MOST_MISSING else ""
+        for reason, names in words.unavailable(result)[:_MOST_MISSING]:
+            shown = "; ".join(names[:_MOST_MISSING])
+            more = f"; and {len(names) - _MOST_MISSING} more" if len(names) > _MOST_MISSING else ""
             yield from paragraph(f"{shown}{more}: {reason}.")
 
 

@@ -30,7 +30,7 @@ from txop.report.trend.sentences import between_sentence, headline, step_sentenc
 from txop.stats.verdict import with_holm
 
 MOST_CHANGED = 30
-"""So many facts are named between two archives."""
+"""How many facts between two archives are named."""
 
 _NOT_OF_A_RELEASE = ("boot", "time", "uptime", "clock", "seconds", "temperature")
 """Words in names of facts that differ between any two campaigns, and explain nothing."""

@@ -8,7 +8,7 @@ from txop.present.format import NOT_AVAILABLE, plural, signed
 from txop.report.trend.result import Between, Changed, Followed, Step
 
 _NAMED = 4
-"""So many changed facts are named in a sentence."""
+"""How many changed facts a sentence names."""
 DECIDED = ("better", "worse")
 
 

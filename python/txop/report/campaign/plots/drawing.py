@@ -14,8 +14,9 @@ from txop.present.plot import INK, plain
 MAX_ARMS = 8
 """Arms in one plot; the tables have them all."""
 
-ARM_INKS = ("three", "one", "five", "four", "seven", "eight", "nine", "ten")
-"""Ink of the baseline, then of the other arms. Green and red are left to verdicts."""
+ARM_INKS = ("three", "one", "five", "twelve", "eight", "eleven", "four", "ten")
+"""Ink of the baseline, then of the other arms: the first six differ for deuteranopes and protanopes, too. Green and red
+are left to verdicts."""
 
 HALF, FULL = 470, 980
 """Widths of drawing areas, px."""

@@ -8,15 +8,12 @@ import altair as alt
 
 from txop.present.chapters import Drawing
 from txop.present.format import plural
-from txop.present.plot import INK
+from txop.present.plot import DASHES, INK
 from txop.report.campaign.plots.drawing import FULL, Rows, Tables, arm_color, unchecked
 from txop.report.campaign.plots.samples import RunSeries
 from txop.report.campaign.plots.time import SERIES, Phases, median_of, named, wide
 
 _WIDTH, _HEIGHT = FULL, 105
-_DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [10, 4], [4, 1], [3, 5])
-"""A dash for each arm, so that lines differ without colour, too."""
-
 _AFTER = 0.25
 """How much is shown of what came after the window, in lengths of the window; all of it is in chapter 3."""
 
@@ -45,13 +42,13 @@ def together(
         logarithmic = name == "rtt_ms" and wide(row["v"] for row in rows)
         scale = alt.Scale(type="log", nice=False) if logarithmic else alt.Scale(zero=name != "rtt_ms")
         last = name == names[-1]
-        axis = alt.Axis(grid=False, labels=last, ticks=last)
+        axis = alt.Axis(grid=False, labels=last, ticks=last, tickCount=12)
         domain = alt.Scale(domain=[phases.begin_s, end_s], nice=False)
         x = alt.X("t:Q", title="time from the start of the window, s" if last else None, scale=domain, axis=axis)
         key = alt.Legend(title=None, symbolType="stroke", symbolSize=400) if name == names[0] else None
         up = alt.Axis(tickCount=4, grid=not logarithmic)
         color = arm_color(inks, shown, legend=key)
-        dashes = alt.Scale(domain=shown, range=[list(dash) for dash in _DASHES[: len(shown)]])
+        dashes = alt.Scale(domain=shown, range=[list(dash) for dash in DASHES[: len(shown)]])
         dash = alt.StrokeDash("arm:N", scale=dashes, legend=key)
         lines = (
             alt.Chart(tables.add(rows))

@@ -58,7 +58,8 @@ def over_time(
     title, measure = named(name)
     phases = phases or phases_of([run for mine in by_arm.values() for run in mine])
     domain = [phases.begin_s, phases.end_s]
-    x = alt.X("t:Q", title="time, s", scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(grid=False))
+    scale_x = alt.Scale(domain=domain, nice=False)
+    x = alt.X("t:Q", title="time, s", scale=scale_x, axis=alt.Axis(grid=False, tickCount=12))
     logarithmic = name == "rtt_ms" and wide(row["v"] for row in rows)
     scale = alt.Scale(type="log", nice=False) if logarithmic else alt.Scale(zero=name != "rtt_ms")
     y = alt.Y("v:Q", title=f"{title}, {measure}" if measure else title, scale=scale, axis=alt.Axis(tickCount=4))
