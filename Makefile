@@ -83,7 +83,7 @@ $(DIST_TOOLS): requirements/distribution.txt $(PACKAGES)
 
 guest-tools: $(GUEST_TOOLS) ## install QEMU and what drivers are built with, for txop guest
 
-# Tests that start a guest say themselves what became of them where there is no image.
+# Tests that start a guest say themselves what happened to them where there is no image.
 guest-image: setup $(GUEST_TOOLS) ## make the image of the guests: some 130 MB of Debian packages, the first time
 	@$(BIN)/txop guest build || echo "Going on without an image: no guest can be started." >&2
 

@@ -1,6 +1,6 @@
 """Measures opening, comparing, reporting and watching large archives: `.venv/bin/python bench/archive.py --help`.
 
-An archive of so many runs is made by rule: five arms and two tests in blocks, thirty figures and two series a run, as a
+An archive of N runs is made by rule: five arms and two tests in blocks, thirty figures and two series a run, as a
 campaign leaves them. Each command runs `--repeats` times; printed are wall time, processor time and the largest
 resident size, as median, lowest and highest. On a machine that is not idle, processor time is the fairer figure.
 """
@@ -52,7 +52,7 @@ def plan(blocks: int) -> str:
 
 
 def make(root: Path, runs: int) -> int:
-    """Write an archive of about so many runs into the new folder ``root``; returns how many."""
+    """Write an archive of about ``runs`` runs into the new folder ``root``; returns how many."""
     blocks = max(1, runs // (len(ARMS) * len(TESTS)))
     layout = Layout(root)
     layout.create(plan(blocks), root)

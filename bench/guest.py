@@ -188,7 +188,7 @@ def show(figures: dict[str, Any]) -> None:
     print(f"exact runs: {figures['runs']}, different results: {figures['different_exact_results']}")
     missed = [name for name, met in figures["met"].items() if met is False]
     open_yet = [name for name, met in figures["met"].items() if met is None]
-    print(f"NOT met: {', '.join(missed)}" if missed else "all promises that were looked at are met")
+    print(f"NOT met: {', '.join(missed)}" if missed else "all targets that were checked are met")
     if open_yet:
         print(f"not looked at with so few runs: {', '.join(open_yet)}")
 

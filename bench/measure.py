@@ -249,7 +249,7 @@ def targets(result: dict[str, object]) -> list[dict[str, object]]:
             f"{first['frames_per_s'] / 1e6:.2f} M frames/s (at least {MIN_FRAMES_PER_S / 1e6:.0f})",
         )
     )
-    # Promised for real frames; the file of generated ones is there to show what large frames cost.
+    # The target is for real frames; the file of generated ones is there to show what large frames cost.
     if "times_tshark_wall" in first:
         ratio = first["times_tshark_wall"]
         what = result["files"][0]["file"]  # type: ignore[index]

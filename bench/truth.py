@@ -70,7 +70,7 @@ class Measured:
     """Retries by rate."""
     top_rate_mbit_s: float | None
     unanswered_percent: float | None
-    """PPDUs that ask for an answer and got none, of those sent."""
+    """PPDUs that solicit a response and got none, of those sent."""
     answer_gap_us: float | None
     urb_in_bytes: float | None
     urb_in_offered_bytes: float | None

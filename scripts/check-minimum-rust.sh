@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles everything, tests and benches too, with the oldest Rust that txop promises to build with. Where that version is
-# neither here nor to be had, says so and ends well; in continuous integration that is an error.
+# Compiles everything, tests and benches too, with the oldest Rust that txop supports. Where that version is
+# neither installed nor obtainable, says so and succeeds; in continuous integration that is an error.
 set -eu
 cd "$(dirname "$0")/.."
 version=$(scripts/minimum-rust.sh)

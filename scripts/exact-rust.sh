@@ -1,7 +1,7 @@
 #!/bin/sh
 # exact-rust.sh VERSION [COMPONENT...]: prints the folder of a cargo of exactly that version (1.95.0, or 1.85 for any 1.85.x)
 # which has the components (clippy, rustfmt). Where there is none but rustup is there, gets one for this user, saying so.
-# Fails, saying what there is, where there is none to be had. The toolchain that builds txop stays as it is.
+# Fails, saying what there is, where it cannot be obtained. The toolchain that builds txop stays as it is.
 set -u
 version=$1
 shift

@@ -102,7 +102,7 @@ class MissingHereError(Exception):
 
 @dataclass(slots=True)
 class Step:
-    """One command of one system, and what became of it."""
+    """One command of one system, and what happened to it."""
 
     name: str
     command: str

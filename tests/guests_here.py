@@ -1,8 +1,8 @@
-"""Whether guests can be had on this machine: their image, the virtual chips, drivers built for them.
+"""Whether guests can run on this machine: their image, the virtual chips, drivers built for them.
 
-In continuous integration on Debian, of any release, a reason why not is a failure: QEMU and the packages can be had
-there. Elsewhere tests are skipped, and say so. What goes wrong without anything of the
-machine missing (a driver that does not build, chips that do not start) is a failure everywhere.
+In continuous integration on Debian, of any release, a reason why not is a failure: QEMU and the packages can be
+installed there. Elsewhere tests are skipped, and say so. What goes wrong without anything of the machine missing
+(a driver that does not build, chips that do not start) is a failure everywhere.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Bench:
         (folder / "wpa_supplicant.conf").write_text(f'network={{\n\tssid="{SSID}"\n\tpsk="{PASSPHRASE}"\n}}\n')
 
     def plan(self, changes: Mapping[str, str] | None = None) -> Path:
-        """The plan of this folder for this machine. ``changes``: what stands in it, and what is to stand there."""
+        """The plan of this folder for this machine. ``changes``: what is in it, and what replaces it."""
         return self._written(PLAN.read_text(encoding="utf-8"), changes)
 
     def short_plan(self, changes: Mapping[str, str] | None = None) -> Path:

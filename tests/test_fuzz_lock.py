@@ -1,4 +1,4 @@
-"""The lock of the fuzz targets, which are no members of the workspace, knows what our crates depend on."""
+"""The lock of the fuzz targets, which are not members of the workspace, knows what our crates depend on."""
 
 from __future__ import annotations
 

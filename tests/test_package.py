@@ -43,7 +43,7 @@ def test_no_link_of_the_repository_dangles():
     root = Path(__file__).parents[1]
     listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=False)
     if listed.returncode:
-        pytest.skip("NOT CHECKED: this is no git checkout, or git is missing")
+        pytest.skip("NOT CHECKED: this is not a git checkout, or git is missing")
     links = [root / name for name in listed.stdout.splitlines() if (root / name).is_symlink()]
     assert links
     assert [link for link in links if not link.exists()] == []

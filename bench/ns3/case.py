@@ -1,7 +1,7 @@
 """One case of the speed comparison in ns-3 (the Python wheel `ns3`): called by bench/link, prints one line of JSON.
 
-Everybody hears everybody at -40 dBm, nothing is lost but by collisions, rates are fixed, 5 GHz, 20 MHz. A server sits
-behind the access point on a wire of 1 Gbit/s and 1 ms. Goodput is that of the last `SECONDS` of the run.
+All nodes receive each other at -40 dBm, frames are lost only in collisions, rates are fixed, 5 GHz, 20 MHz. A server
+sits behind the access point on a wire of 1 Gbit/s and 1 ms. Goodput is that of the last `SECONDS` of the run.
 """
 
 import json
@@ -60,7 +60,7 @@ def wifi(stations, standard: str, mode: str, detection: bool):
 
 
 def simulate(name: str, case: tuple[int, str, str, str, str], until: float, *, detection: bool = True):
-    """Run a case once; what came of it, as a dictionary. A process can do that for one case."""
+    """Run a case once; the outcome, as a dictionary. A process can do that for one case."""
     count, standard, mode, way, protocol = case
     ns.Config.SetDefault("ns3::TcpL4Protocol::SocketType", ns.StringValue("ns3::TcpCubic"))
     ns.Config.SetDefault("ns3::TcpSocket::SegmentSize", ns.UintegerValue(1448))

@@ -1,4 +1,4 @@
-// Replays an arrival pattern through a queue that a constant-rate link drains, and writes down what became of every packet.
+// Replays an arrival pattern through a queue that a constant-rate link drains, and writes down what happened to every packet.
 //
 // A scenario file says the pattern; `crates/link/src/queue/oracle_tests.rs` reads the same files and replays them through txop's
 // queues. Arrivals come before departures of the same nanosecond.

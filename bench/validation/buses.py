@@ -28,7 +28,7 @@ UP = '[[traffic]]\nname = "up"\nkind = "tcp"\nfrom = "dut"\nto = "server"\npacin
 
 
 def down(ack_every: int) -> str:
-    """A download, to a receiver that acknowledges so many segments at once."""
+    """A download, to a receiver that acknowledges ``segments`` segments at once."""
     return (
         '[[traffic]]\nname = "down"\nkind = "tcp"\nfrom = "server"\nto = "dut"\n'
         f"ack_every = {ack_every}\nwindow_bytes = 1000000\nhystart = false\n"

@@ -112,8 +112,8 @@ def contention() -> list[Case]:
             stations = f'[wlan.ap]\n{keys}\n[[wlan.stations]]\nname = "s"\ncount = {count}\n{keys}\n'
             text = scenario(medium, stations, udp("s*", "server"), RUN)
             named = f"{count} {'station' if count == 1 else 'stations'} up, {name}"
-            whence = source if count > 1 else NS3
-            cases.append(Case(MANY, named, text, legacy_goodput, "Mbit/s", whence, mbit_s, 2.0))
+            reference = source if count > 1 else NS3
+            cases.append(Case(MANY, named, text, legacy_goodput, "Mbit/s", reference, mbit_s, 2.0))
     return cases
 
 

@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     function.reset(0);
     function.control(0, OUT, &Message::Open { max_transfer: 4_096 }.emit(1));
     let (mut now_ns, mut transfer) = (0, Vec::new());
-    // The first two bytes of each piece say what becomes of it and how long it is.
+    // The first two bytes of each piece say what happens to it and how long it is.
     let mut rest = data;
     while let [kind, len, after @ ..] = rest {
         let (piece, later) = after.split_at(usize::from(*len).min(after.len()));

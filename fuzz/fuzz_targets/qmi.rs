@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     modem.reset(0);
     modem.control(0, DTR, &[]);
     let (mut now_ns, mut transfer) = (0, Vec::new());
-    // The first two bytes of each piece say what becomes of it and how long it is.
+    // The first two bytes of each piece say what happens to it and how long it is.
     let mut rest = data;
     while let [kind, len, after @ ..] = rest {
         let (piece, later) = after.split_at(usize::from(*len).min(after.len()));
@@ -41,7 +41,7 @@ fuzz_target!(|data: &[u8]| {
                 }
             }
             5 => {
-                // Long aggregates come of short pieces.
+                // Long aggregates come from short pieces.
                 let whole = piece.repeat(1 + usize::from(*kind >> 3));
                 modem.transfer_out(now_ns, 5, &whole);
                 modem.advance(now_ns);

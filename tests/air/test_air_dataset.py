@@ -35,13 +35,13 @@ def specimen(path: Path, seed: int = 1, seconds: float = 0.5, scene: str = "heal
 
 @pytest.fixture
 def captures(tmp_path) -> Path:
-    """Two good captures, one in a folder below, a cut one, one that is none, and a file that is not looked at."""
+    """Two good captures, one in a folder below, a cut one, one that is not a capture, and a file that is ignored."""
     folder = tmp_path / "captures"
     specimen(folder / "a.pcapng")
     specimen(folder / "below" / "b.pcap", seed=2, scene="ghosts")
     whole = specimen(tmp_path / "whole.pcapng", seed=3).read_bytes()
     (folder / "cut.pcapng").write_bytes(whole[: len(whole) // 2])
-    (folder / "none.pcap").write_bytes(b"this is no capture")
+    (folder / "none.pcap").write_bytes(b"not a capture")
     (folder / "notes.txt").write_text("not a capture")
     return folder
 
@@ -186,7 +186,7 @@ def test_a_cluster_of_which_a_worker_is_killed_gives_the_same(pinned, program, t
     folder = tmp_path / "captures"
     for seed in range(24):
         specimen(folder / f"{seed:02d}.pcapng", seed=seed, seconds=1.5)
-    (folder / "none.pcap").write_bytes(b"this is no capture")
+    (folder / "none.pcap").write_bytes(b"not a capture")
     build([str(folder)], str(tmp_path / "here"), Settings(jobs=2))
     env = {**os.environ, "PYTHONPATH": str(pinned), "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "3"}
     log, facts = tmp_path / "scheduler.log", tmp_path / "scheduler.json"

@@ -12,7 +12,7 @@ from txop.present.report_parts import Sentence
 
 
 def _heard(report: AirReport, responses: int, acknowledged: int) -> str:
-    """What the report says of a steady raster of beacons, beside so many responses and acknowledged MPDUs."""
+    """What the report says of a steady raster of beacons, beside this many responses and acknowledged MPDUs."""
     hearing = report.hearing.model_copy(
         update={
             "silence_is_evidence": True,

@@ -1,4 +1,4 @@
-"""The typed report takes all of the analyzer's document, and refuses what is none."""
+"""The typed report takes all of the analyzer's document, and refuses anything else."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_every_output_has_the_section_and_no_key(capture: Path, key_file: Path, 
     assert "Warning" not in shown.stderr
 
 
-def test_a_key_file_that_others_can_read_is_told(capture: Path, key_file: Path) -> None:
+def test_a_key_file_that_others_can_read_is_reported(capture: Path, key_file: Path) -> None:
     key_file.chmod(0o644)
     done = txop(capture, "--key-file", key_file, "--json")
     assert done.returncode == 0

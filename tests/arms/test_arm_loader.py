@@ -442,6 +442,6 @@ def test_what_is_shown_is_what_is_done(kernel, targets, make_module, tmp_path):
     asyncio.run(loaded.unload())
     done = [re.sub(r"/run/txop/[0-9a-f]+-\d+", "TEMPORARY", " ".join(argv)) for argv in kernel.ran]
     for command in shown:
-        if not command.startswith(("copy", "rmmod")):  # a copy is no command; modprobe -r is tried before rmmod
+        if not command.startswith(("copy", "rmmod")):  # a copy is not a command; modprobe -r is tried before rmmod
             assert command in done, command
             done = done[done.index(command) + 1 :]

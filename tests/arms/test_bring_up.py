@@ -170,7 +170,7 @@ CHANGES = [
         "no address for wlan0: `udhcpc .* ended with 1: no lease, failing",
     ),
     (without("udhcpc"), "it has none of udhcpc, dhclient, dhcpcd"),
-    (script("ip", "-4", "addr", "show"), "udhcpc was content, but wlan0 has no address"),
+    (script("ip", "-4", "addr", "show"), "udhcpc succeeded, but wlan0 has no address"),
     (script("ping", status=1, stdout="100% packet loss\n"), "not ready within 0.5 s: `ping .*: 100% packet loss"),
     (without("ping"), "the ready check cannot be run: `ping .* is not there"),
     (

@@ -74,7 +74,7 @@ def test_words_are_found_in_code_only_and_whatever_the_white_space() -> None:
     changed = after(**{"in": "start", "replace": "s ->rate/**/=   24", "with": "s->rate = 6", "count": 2, "only": 2})
     assert changed == SOURCE.replace("case 1:\n\t\ts->rate = 24", "case 1:\n\t\ts->rate = 6")
     assert after(delete="&& test(s)").count("if (s->on )") == 1
-    with pytest.raises(EditFailed, match="does not stand there"):
+    with pytest.raises(EditFailed, match="is not there"):
         after(delete="stop = 1")
 
 
@@ -117,10 +117,10 @@ def test_insertions_take_the_indentation_of_their_place() -> None:
         ({"in": "stat", "delete": "on"}, "x.c does not define stat"),
         (
             {"in": "start", "delete": "s->rate = 24"},
-            "in start: `s->rate = 24` stands there 2 times, not once; line 12 has `s->rate = 24;`; line 27 has",
+            "in start: `s->rate = 24` is there 2 times, not once; line 12 has `s->rate = 24;`; line 27 has",
         ),
         ({"in": "start", "delete": "s->rate = 7"}, "there; line 12 has .*; line 15 has `s->rate = 0;`; and 4 more"),
-        ({"in": "ops", "delete": "nothing"}, "in ops: `nothing` does not stand there.* lines 35 to 39 have nothing"),
+        ({"in": "ops", "delete": "nothing"}, "in ops: `nothing` is not there.* lines 35 to 39 have no part"),
         ({"delete": "struct ops ops", "whole": "statement"}, "line 35: .*it is in no braces"),
         ({"in": "start", "delete": "s->rate = 24; s->on = 1;", "whole": "statement"}, "more than one statement"),
     ],
@@ -201,7 +201,7 @@ def test_a_script_changes_everything_or_nothing(tmp_path: Path) -> None:
     assert "-\t\ts->rate = 24;\n+\t\ts->rate = 6;\n" in done.changes
     before = place.read_text()
     bad = SCRIPT.replace('"24"', '"6"').replace('"return"', '"goto"')
-    with pytest.raises(EditFailed, match=r"edit 2 of 2: x.c: `goto` does not stand there"):
+    with pytest.raises(EditFailed, match=r"edit 2 of 2: x.c: `goto` is not there"):
         apply_script(tmp_path / "tree", parse_script(bad.encode()))
     assert place.read_text() == before
 
@@ -244,7 +244,7 @@ def test_scripts_stand_in_a_series_of_patches_and_go_one_way(tmp_path: Path) -> 
     assert said == f"patch 1 of 1 (slower.toml) cannot be taken back: {NOT_BACKWARDS}"
     said = asyncio.run(apply_patches(folder, [script], log, variables))
     assert said is not None
-    assert "edit 1 of 2: x.c, in start: `24` does not stand there" in said
+    assert "edit 1 of 2: x.c, in start: `24` is not there" in said
 
 
 PIECES = [

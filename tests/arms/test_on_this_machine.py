@@ -33,7 +33,7 @@ def namespace() -> Iterator[str]:
     if made.returncode:
         pytest.skip(f"NO NETWORK NAMESPACE: it cannot be made here: {made.stderr.strip()}")
     try:
-        # To work in one, ip(8) mounts, which it cannot in a chroot: the root folder is no mount point there.
+        # To work in one, ip(8) mounts, which it cannot in a chroot: the root folder is not a mount point there.
         entered = subprocess.run(["ip", "-n", name, "link"], capture_output=True, text=True)
         if entered.returncode:
             pytest.skip(f"NO NETWORK NAMESPACE: it can be made here but not entered: {entered.stderr.strip()}")

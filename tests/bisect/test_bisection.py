@@ -166,7 +166,7 @@ def test_the_terminal_and_the_page_have_the_answer_and_every_tested_commit(guest
     [
         (["--good", "nowhere", "--bad", "main"], "there is no commit 'nowhere'"),
         (["--good", "main", "--bad", "{0}"], "is not an ancestor of"),
-        (["--good", "{0}"], "a bisection takes --good and --bad, or --series"),
+        (["--good", "{0}"], "a bisection needs --good and --bad, or --series"),
         (["--good", "{0}", "--bad", "main", "--figure", "tx.speed"], "has no figure tx.speed"),
         (["--good", "{0}", "--bad", "main", "--arm", "other"], "has no arm other"),
         (["--good", "{0}", "--bad", "main", "--runs", "3"], "with 3 runs no verdict is possible"),

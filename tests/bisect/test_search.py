@@ -177,7 +177,7 @@ def test_two_steps_give_the_first():
 
 
 def test_a_slow_decline_is_no_step():
-    """Each commit costs 1 %: one of them crosses the margin against the good end, and is no step by itself."""
+    """Each commit costs 1 %: one of them crosses the margin against the good end, but is not a step by itself."""
     found, _ = find(Drivers([40.0 * 0.99**at for at in range(20)], noise=0.001))
     assert isinstance(found, Found)
     assert found.is_one

@@ -38,8 +38,8 @@ def test_each_row_of_the_board_of_2021_has_its_test_or_says_why_not():
     used = set()
     for task in board.task:
         assert task.evidence or task.check, task.task
-        untold = [evidence for evidence in task.evidence if isinstance(evidence, NoEvidence)]
-        assert not untold or (len(task.evidence) == 1 and task.check is None), task.task
+        undecided = [evidence for evidence in task.evidence if isinstance(evidence, NoEvidence)]
+        assert not undecided or (len(task.evidence) == 1 and task.check is None), task.task
         if task.check is not None:
             assert task.arm in arms, task.task
             used.add(task.arm)

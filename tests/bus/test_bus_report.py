@@ -259,5 +259,5 @@ def test_the_fan_compares_on_the_axes_that_both_logs_have():
     assert found["control.in.bytes"].difference is None, "the log shows 32 bytes of each request"
     assert found["requests.21 09"].values == [2322, 2322]
     assert found["errors"].values[1] is None, "the Windows log has no statuses"
-    assert reports[1].endpoints[0].per_s is None, "its milliseconds are no time"
+    assert reports[1].endpoints[0].per_s is None, "its milliseconds are not a time"
     assert reports[1].summary.span_us is None

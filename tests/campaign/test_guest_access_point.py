@@ -157,7 +157,7 @@ def problems(text: str) -> str:
     ("before", "after", "words"),
     [
         ('device = "mt7610u"', 'device = "rtl8188cus"', "the rtl8188cus is not an access point"),
-        ("[target.far-off]\nkind", "[target.other]\nkind", "the station far-off is no target"),
+        ("[target.far-off]\nkind", "[target.other]\nkind", "the station far-off is not a target"),
         ('name = "far-off", s', 'name = "peer", s', '"peer" cannot be the name of a station here'),
         (f'kind = "stations"\n{BOTH}\nstreams = 4', 'kind = "tcp-rx"', "dut is the access point"),
         (BOTH, 'stations = ["near", "dut"]', '"dut" is not a station'),

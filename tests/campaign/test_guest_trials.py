@@ -152,7 +152,7 @@ def test_what_grows_with_every_cycle_is_a_leak(tmp_path: Path) -> None:
     assert reading.warnings == ["memory grows with every cycle: kmalloc-2k"]
 
 
-def test_of_few_cycles_growth_is_not_told(tmp_path: Path) -> None:
+def test_of_few_cycles_growth_is_not_reported(tmp_path: Path) -> None:
     reading = left(tmp_path, cycles(5) + END, test=REPLUG, **memory(5, 1))
     for key in ("slab_growth_kb", "vmalloc_growth_kb", "pages_growth_kb", "leaks"):
         assert figure(reading, key) is None

@@ -20,7 +20,7 @@ SHORTER = {
     "[design]\n": "[design]\nwarm_up_s = 0\nidle_s = 1.2\ngap_s = 0\n",
     "[gates]\n": "[collect]\ncounters_interval_s = 0.2\n[gates]\nmax_peer_cpu_percent = 100\n",
 }
-"""What makes the shipped plan quick; one machine plays all parts here, so the peer's CPU is no gate."""
+"""What makes the shipped plan quick; one machine plays all parts here, so the peer's CPU is not a gate."""
 
 
 @pytest.fixture

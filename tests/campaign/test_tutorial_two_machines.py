@@ -60,7 +60,7 @@ def test_its_commands_do_what_it_says(
     def here(text: str) -> str:
         return text.replace("192.0.2.20", server.address).replace("192.0.2.1", server.near_address)
 
-    # One machine plays both parts: its CPU is no gate.
+    # One machine plays both parts: its CPU is not a gate.
     (tmp_path / "first.toml").write_text(
         here(plan("first.toml")).replace("[gates]\n", "[gates]\nmax_peer_cpu_percent = 100\n")
     )

@@ -212,7 +212,7 @@ def test_broken_pipe_is_silent(program, plain_environment, arguments):
     assert done.returncode == ExitCode.BROKEN_PIPE
 
 
-def test_full_disk_is_told(program, plain_environment):
+def test_full_disk_is_reported(program, plain_environment):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [program, "version"], stdout=full, stderr=subprocess.PIPE, env=plain_environment, timeout=60, check=False

@@ -193,13 +193,13 @@ def test_harm_beside_what_is_no_gain_and_of_a_direct_comparison(tmp_path):
 def changes(text: str, baseline: str | None = None):
     found = changes_of(Plan.model_validate(tomllib.loads(text)), baseline)
     pairs = {(pair.arm, pair.against): (pair.change, pair.given) for pair in found.isolated}
-    return pairs, [untold.change for untold in found.untold]
+    return pairs, [undecided.change for undecided in found.undecided]
 
 
 def test_patches_are_told_apart_by_the_lists_of_patches():
-    pairs, untold = changes(SERIES)
+    pairs, undecided = changes(SERIES)
     assert pairs == {("p10", "vanilla"): ("patch 10", ()), ("p10-7", "p10"): ("patch 7", ("patch 10",))}
-    assert untold == ["patch 8", "patch 6"]
+    assert undecided == ["patch 8", "patch 6"]
     pairs, _ = changes(SERIES, "p10-7")
     assert pairs[("p10", "p10-7")] == ("without patch 7", ())
     assert pairs[("vanilla", "p10")] == ("without patch 10", ("without patch 7",))
@@ -223,7 +223,7 @@ def test_patches_are_told_apart_by_the_lists_of_patches():
             'module = { name = "m", parameters = { ht = 2 } }',
             {("b", "a"): ("ht 1 instead of not set", ()), ("c", "a"): ("ht 2 instead of not set", ())},
         ),
-        # what is only prepared or verified is no change; another driver is one
+        # what is only prepared or verified is not a change; another driver is one
         (
             'module = { name = "m" }\nblacklist = ["x"]\nverify = { version = "2" }\npatches = [{ number = 3 }]',
             'module = { name = "other" }',
@@ -263,7 +263,7 @@ def test_edit_scripts_that_take_a_patch_out_are_read_the_other_way_round():
     assert pairs[("p10", "vanilla")] == ("patch 10", ())
     assert pairs[("p10-7", "p10")] == ("patch 7", ("patch 10",))
     assert pairs[("mainline", "p10-8-7")] == ("patch 9", ("patch 7", "patch 8", "patch 10"))
-    assert found.untold == ()
+    assert found.undecided == ()
     taken_out = changes_of(Plan.model_validate(plan), "mainline").isolated
     assert ("without-10", "mainline", "without patch 10") in {(p.arm, p.against, p.change) for p in taken_out}
 

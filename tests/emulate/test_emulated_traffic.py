@@ -131,7 +131,7 @@ def test_the_capture_agrees_with_the_link(tmp_path: Path, tcp: Tcp) -> None:
 
 
 @pytest.mark.usefixtures("can_emulate")
-def test_a_full_disk_or_a_forbidden_file_is_told(tmp_path: Path, run_tool: RunTool) -> None:
+def test_a_full_disk_or_a_forbidden_file_is_reported(tmp_path: Path, run_tool: RunTool) -> None:
     async def into(file: Path) -> EmulationStatus:
         async with EmulatedNetwork(link_scenario({"wlan": {}}), Captures(air=file)) as network:
             await run_tool(

@@ -102,7 +102,7 @@ def test_what_cannot_be_added_to(theirs, tmp_path):
     with pytest.raises(CannotImport, match="already"):
         add(theirs, [source("again.txt", IPERF3, "other")])
     assert state(theirs) == before
-    with pytest.raises(CannotImport, match="no archive of imported files"):
+    with pytest.raises(CannotImport, match="not an archive of imported files"):
         add(SAMPLE, [source("ping.txt", specimens.PING.encode())])
     with pytest.raises(ArchiveError):
         add(tmp_path, [source("ping.txt", specimens.PING.encode())])

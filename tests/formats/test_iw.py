@@ -207,7 +207,7 @@ def test_survey(captured: Read) -> None:
     "parse",
     [iw_interface.parse_interfaces, iw_interface.parse_link, iw_station.parse, iw_survey.parse],
 )  # fmt: skip
-def test_iws_own_errors_are_told(parse: Callable[[str], object], captured: Read) -> None:
+def test_iws_own_errors_are_reported(parse: Callable[[str], object], captured: Read) -> None:
     with pytest.raises(FormatError, match=r"iw failed: No such device \(-19\)"):
         parse(captured("iw/6.9-nodev.txt"))
     with pytest.raises(FormatError, match="nl80211 not found"):

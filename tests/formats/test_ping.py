@@ -141,12 +141,12 @@ def test_a_run_that_was_killed_has_no_summary(parsed: Callable[[str], PingResult
 
 
 @pytest.mark.parametrize(("name", "message"), FAILURES.items())
-def test_failures_are_told(name: str, message: str, captured: Read) -> None:
+def test_failures_are_reported(name: str, message: str, captured: Read) -> None:
     with pytest.raises(FormatError, match=message):
         ping.parse(captured(f"ping/{name}"))
 
 
-def test_another_language_is_told() -> None:
+def test_another_language_is_reported() -> None:
     german = (
         "PING 10.0.0.2 (10.0.0.2) 56(84) Bytes an Daten.\n"
         "64 Bytes von 10.0.0.2: icmp_seq=1 ttl=64 Zeit=0,938 ms\n"

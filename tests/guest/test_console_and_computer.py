@@ -103,7 +103,7 @@ def test_a_chip_that_cannot_be_is_refused(wrong: dict[str, object]) -> None:
         Chip(**wrong)  # type: ignore[arg-type]
 
 
-def test_files_go_to_root_or_where_they_are_told(tmp_path: Path) -> None:
+def test_files_go_to_root_or_where_they_are_reported(tmp_path: Path) -> None:
     here = tmp_path / "a:b"
     here.write_text("x")
     assert guest_files([str(here), f"{here}:/usr/bin/x"]) == {"/root/a:b": here, "/usr/bin/x": here}

@@ -1,4 +1,4 @@
-"""Debian's unmodified mbimcli and a virtual MBIM function: what it is told, and what becomes of the session."""
+"""Debian's unmodified mbimcli and a virtual MBIM function: what it is told, and what happens to the session."""
 
 from __future__ import annotations
 

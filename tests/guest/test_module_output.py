@@ -34,7 +34,7 @@ def ends_with(*arguments: str) -> int:
     return int(ended.value.code or 0)
 
 
-def test_it_goes_where_it_is_told(builds: list[str], tmp_path: Path) -> None:
+def test_it_goes_where_it_is_reported(builds: list[str], tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     assert ends_with("-o", str(tmp_path / "out" / "mine.ko")) == 0
     assert [(path.name, path.read_bytes()) for path in (tmp_path / "out").iterdir()] == [("mine.ko", b"module")]

@@ -1,4 +1,4 @@
-"""Debian's unmodified qmicli and a virtual QMI modem: what it is told, and what becomes of the data path."""
+"""Debian's unmodified qmicli and a virtual QMI modem: what it is told, and what happens to the data path."""
 
 from __future__ import annotations
 

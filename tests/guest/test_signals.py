@@ -35,7 +35,7 @@ def stand_in(folder: Path, name: str) -> dict[str, str]:
 
 
 def end(process: subprocess.Popen[bytes], number: int, folder: Path, programs: int) -> None:
-    """Signal it twice, as timeout(1) does, once so many programs run; it and they have to end, soon."""
+    """Signal it twice, as timeout(1) does, once that many programs run; it and they have to end, soon."""
     while len(pids := [path.suffix[1:] for path in folder.glob("pid.*")]) < programs:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)

@@ -61,7 +61,7 @@ def test_a_silence_of_two_seconds_is_an_interruption() -> None:
     stopped = [Sample(s.uptime_s, 1000 if 20 < s.uptime_s < 25 else s.received, s.sent) for s in STEADY]
     judgement = judge(seen(samples=stopped))
     assert (judgement.verdict, judgement.silence_s) == (Verdict.RECOVERS, 4.0)
-    assert judge(seen(samples=quiet)).verdict is Verdict.UNAFFECTED, "a gap between samples alone is none"
+    assert judge(seen(samples=quiet)).verdict is Verdict.UNAFFECTED, "a gap between samples alone is not a fault"
 
 
 def test_a_new_interface_that_joins_recovers() -> None:
@@ -215,7 +215,7 @@ def test_samples_of_one_row_are_counted() -> None:
     assert control_problems([control, row]) == []
 
 
-def test_a_driver_in_trouble_without_faults_is_told() -> None:
+def test_a_driver_in_trouble_without_faults_is_reported() -> None:
     rows = rows_of(trials(FAILED))
     assert control_problems(rows) == ["rtl8xxxu without any fault: fails cleanly (no traffic any more)"]
 

@@ -143,7 +143,7 @@ def test_kvm_that_is_asked_for_and_does_not_work_says_why(
 # A guest -------------------------------------------------------------------------------------------------------------
 
 
-def test_what_qemu_complains_of_is_told(stand_ins: Path, tmp_path: Path) -> None:
+def test_what_qemu_complains_of_is_reported(stand_ins: Path, tmp_path: Path) -> None:
     program(stand_ins, qemu.PROGRAM, f"{VERSION}echo 'qemu: no machine \x1b[31mtoday' >&2; exit 1")
     with pytest.raises(GuestFailed, match="QEMU ended with 1: qemu: no machine") as failed:
         run(tmp_path)
@@ -266,7 +266,9 @@ def test_room_says_what_to_do_and_leaves_other_errors_alone(tmp_path: Path) -> N
             raise OSError(errno.EACCES, "Permission denied", elsewhere)
 
 
-def test_a_cache_in_a_folder_that_may_not_be_searched_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_in_a_folder_that_may_not_be_searched_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def forbidden(path: Path) -> bool:
         if path.is_relative_to(tmp_path / "closed") and path != tmp_path / "closed":
             raise PermissionError(errno.EACCES, "Permission denied", str(path))

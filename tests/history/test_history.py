@@ -1,4 +1,4 @@
-"""What old documents let anybody conclude: held to intervals made another way, and to their known contradictions."""
+"""What old documents let anybody conclude: checked against other intervals and known contradictions."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def test_drivers_are_heard_while_a_report_is_open(name):
     assert {fault.key: fault.count for fault in report.faults} == {"kernel-warning": 1, "usb-disconnect": 1}
 
 
-def test_a_report_that_is_cut_off_is_still_told(name):
+def test_a_report_that_is_cut_off_is_still_reported(name):
     cut = "\n".join(X86_WARNING.splitlines()[:3])
     assert [(fault.key, fault.function) for fault in name(cut).faults] == [("kernel-warning", "ieee80211_rx_list")]
     assert [fault.count for fault in name(cut + "\n[    1.0] next boot\n" + cut).faults] == [2]

@@ -120,7 +120,7 @@ def test_rules_in_the_configuration_folder_are_used(tmp_path, monkeypatch):
     folder = tmp_path / "txop" / "log-rules"
     folder.mkdir(parents=True)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert len(load_rules()) == len(RULES), "an empty folder is no error"
+    assert len(load_rules()) == len(RULES), "an empty folder is not an error"
     (folder / "a.toml").write_text(RULE)
     assert "my-driver-hang" in load_rules().rules
     assert "my-driver-hang" not in load_rules(user_folder=False).rules

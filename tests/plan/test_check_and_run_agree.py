@@ -77,14 +77,14 @@ BAD = {
     ),
     "a deep key": (link("[link.wlan.ap.edca.video]\ncw_min = 8"), 8, "link.wlan.ap.edca.video.cw_min", "8 is not"),
     "a value of another type": (link('[link.wlan.dut]\nmcs = "7"'), 8, "link.wlan.dut.mcs", "not a whole number"),
-    "a number that is none": (
+    "text in place of a number": (
         link("[link.wlan.dut]\nmpdu_error_rate = nan"),
         8,
         "link.wlan.dut.mpdu_error_rate",
         "finite",
     ),
     "a date": (link("[link.wlan.dut]\nmcs = 2026-01-01"), 8, "link.wlan.dut.mcs", "date"),
-    "a table that is none": (link("wlan.dut = [1]"), 7, "link.wlan.dut", "not a table"),
+    "a list in place of a table": (link("wlan.dut = [1]"), 7, "link.wlan.dut", "not a table"),
     "an arm's key": (link("wlan = {}", "wlan.dut = { msc = 3 }"), 12, "arm[1].emulated.wlan.dut.msc", "no such key"),
     "an arm's value": (link("wlan = {}", "wlan.ap = { mcs = 40 }"), 12, "arm[1].emulated.wlan.ap.mcs", "40 is not"),
     "two keys that are good alone": (
@@ -103,7 +103,7 @@ BAD = {
     "a chip's parameter": (guest("", 'parameters = { x = "a b" }'), 12, "arm[1].guest.parameters", "passed on"),
     "a driver that knows no such chip": (guest('driver = "ath9k"'), 7, "guest.driver", "does not know"),
     "a kernel without lock": (guest('kernel = "5.4"'), 7, "guest.kernel", "no lock"),
-    "a lock file that is none": (guest('lock = "plan.toml"'), 7, "guest.lock", ""),
+    "a plan in place of a lock file": (guest('lock = "plan.toml"'), 7, "guest.lock", ""),
     "a source without Makefile": (guest('source = "."'), 7, "guest.source", "no Makefile"),
     "a name of another arm": (link("wlan = {}").replace('"b"', '"a"'), 9, "arm[1].name", "another arm"),
 }

@@ -1,4 +1,4 @@
-"""Documents that are only passed on: their first members, and what is no document."""
+"""Documents that are only passed on: their first members, and what is not a document."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_the_gate_can_be_switched_off_and_does_not_concern_other_buses(tmp_path)
     assert go(tmp_path / "c", SdioBus(), pci) == Reading()
 
 
-def test_an_sdio_bus_that_is_set_slower_is_told(tmp_path):
+def test_an_sdio_bus_that_is_set_slower_is_reported(tmp_path):
     target = FakeTarget()
     target.connected = True
     target.answer("readlink", stdout=f"{SDIO}\n")

@@ -113,7 +113,7 @@ def test_a_monitor_on_another_channel_goes_back_to_it(tmp_path):
     assert changes(target)[1:] == ["iw dev mon0 set freq 5180 80 5210", "iw dev mon0 set freq 2412 HT20"]
 
 
-def test_a_channel_that_is_not_taken_and_one_that_is_not_known_are_told(tmp_path):
+def test_a_channel_that_is_not_taken_and_one_that_is_not_known_are_reported(tmp_path):
     elsewhere = MONITOR.replace("channel 36 (5180", "channel 40 (5200")
     assert "did not take channel 36" in go(tmp_path, sniffer(info=elsewhere)).warnings[0]
     assert "is not known; the sniffer was on channel 36" in go(tmp_path, sniffer(), dut(None)).warnings[0]
@@ -184,7 +184,7 @@ def test_a_capture_that_fails_at_once_says_why(tmp_path):
     assert "You don't have permission" in reading.warnings[0]
 
 
-def test_a_capture_that_reached_its_limit_is_told(tmp_path):
+def test_a_capture_that_reached_its_limit_is_reported(tmp_path):
     target = sniffer()
     target._scripts.pop(("tcpdump",))
     target.answer("tcpdump", stdout=b"x" * 2000, stderr=TCPDUMP, forever=True)

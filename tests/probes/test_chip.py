@@ -189,7 +189,7 @@ def test_a_chip_that_answers_late_is_held_to_what_moved_since(tmp_path: Path) ->
     [
         # a download that is still getting faster: iperf3's window ends 0.2 s after the chip's, in its fastest part
         ([(-0.5, 10.0), (0.5, 120.0)], "ok"),
-        # seconds are compared, however often iperf3 reports: a fifth of one that stands out is no ramp
+        # seconds are compared, however often iperf3 reports: a fifth of one that stands out is not a ramp
         ([(-0.5, 120.0), (0.1, 10.0), (0.3, 120.0), (0.5, 230.0), (0.7, 120.0), (0.9, 120.0)], "void"),
         # as much of it is missing, and there is no ramp that could have hidden it
         ([(-0.5, 120.0), (0.5, 120.0)], "void"),
@@ -291,7 +291,7 @@ def test_a_modem_has_no_retries_and_says_so(tmp_path: Path) -> None:
     assert read.metrics["chip_engine_percent"].value == pytest.approx(94.5)
     for key in ("chip_retry_percent", "chip_airtime_percent", "chip_rts_percent"):
         assert read.metrics[key].value is None
-        assert read.metrics[key].reason == "a network function (qmi-modem) has nothing of the kind"
+        assert read.metrics[key].reason == "a network function (qmi-modem) has no such figure"
 
 
 def test_an_sdio_card_has_commands(tmp_path: Path) -> None:

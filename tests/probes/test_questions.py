@@ -135,7 +135,7 @@ def test_the_limits_of_a_modem_are_asked_for(tmp_path: Path, monkeypatch: pytest
     assert asked == "-p -d /dev/cdc-wdm3 --wda-get-data-format=ep-type=hsusb,ep-iface-number=10\n"
 
 
-@pytest.mark.parametrize(("qmicli", "reason"), [("exit 1", "ended with 1"), ("echo hello", "said nothing of it")])
+@pytest.mark.parametrize(("qmicli", "reason"), [("exit 1", "ended with 1"), ("echo hello", "does not report it")])
 def test_a_modem_that_does_not_tell_its_limits_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qmicli: str, reason: str
 ) -> None:

@@ -56,7 +56,7 @@ def test_the_window_of_a_guest_is_by_the_clock_of_the_chip(tmp_path: Path) -> No
     window = capture_window(facts, "dut")
     assert (window.start, window.end) == (f"@{EPOCH_S + 10}.000000000", f"@{EPOCH_S + 20}.000000000")
     reason = BusAnalysis().read(facts).metrics["usb_out_urbs_per_s"].reason
-    assert reason == "usb.pcap: none of its 1 records lies in the measured window (by the clock of the virtual chip)"
+    assert reason == "usb.pcap: its one record does not lie in the measured window (by the clock of the virtual chip)"
     (tmp_path / CLOCK_FILE).write_bytes(b" " * (2 << 20))
     with pytest.raises(ValueError, match="clock"):
         capture_window(facts, "dut")
@@ -149,7 +149,7 @@ def test_a_clock_that_is_set_during_the_run_is_a_problem(tmp_path: Path) -> None
 def test_a_capture_that_was_over_before_the_window_has_no_figures(
     tmp_path: Path, account: dict[str, object], over: str | None
 ) -> None:
-    """A silent channel is none of that: the same records give figures when the capture was not over."""
+    """A silent channel is different: the same records give figures when the capture was not over."""
     from txop import _native
 
     _native.write_specimen(tmp_path / "air.pcapng", seed=1, seconds=2.0, scene="late-block-ack")

@@ -19,7 +19,7 @@ SAMPLE = Path(__file__).parents[1] / "data" / "archive-v1"
 
 
 def release(root: Path, month: str, factor: float = 1.0, kernel: str = "5.10.52", most: int = 99, **fields) -> Path:
-    """An archive as the sample, of another month: throughput times ``factor``, at most so many blocks."""
+    """An archive as the sample, of another month: throughput times ``factor``, at most ``blocks`` blocks."""
     place = root / month
     shutil.copytree(SAMPLE, place)
     journal = place / "journal.jsonl"

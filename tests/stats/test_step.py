@@ -12,7 +12,7 @@ from txop.stats.ramp import SHARE
 from txop.stats.step import STANDARD_ERRORS, step
 
 
-def test_aggregation_that_begins_within_the_window_is_told() -> None:
+def test_aggregation_that_begins_within_the_window_is_reported() -> None:
     # Mbit/s, second by second: rtl8192cu on the virtual RTL8188CUS from its association on (docs/guest.md)
     measured = [29.81, 26.07, 27.11, 25.54, 45.28, 40.69, 44.29, 38.08, 40.11, 43.32]
     found = step(measured)

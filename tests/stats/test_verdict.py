@@ -242,7 +242,7 @@ def test_swapping_the_arms_turns_better_into_worse(pairs: list[tuple[float, floa
 
 
 @given(blocks, st.sampled_from(["ratio", "difference"]), st.floats(0, 20))
-def test_verdicts_keep_their_promises(pairs: list[tuple[float, float]], scale: str, margin: float) -> None:
+def test_verdicts_mean_what_they_say(pairs: list[tuple[float, float]], scale: str, margin: float) -> None:
     baseline, arm = np.array(pairs).T
     c = compare_paired(baseline, arm, scale=scale, better="higher", margin=margin)  # type: ignore[arg-type]
     if c.verdict in ("better", "worse"):

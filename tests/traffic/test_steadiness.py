@@ -23,7 +23,7 @@ def test_a_steady_run_is_not_worth_a_word():
     assert len(said) <= 9  # of 300 runs; MSER-5 alone would cut more than the warm-up in about 90
 
 
-def test_a_warm_up_that_was_too_short_is_told():
+def test_a_warm_up_that_was_too_short_is_reported():
     rates = np.concatenate([noise(20, mean=30.0), noise(60)])
     (words,) = unsteady(points(rates), soak=False)
     assert words.startswith("the warm-up was too short: MSER-5 would begin ")
@@ -37,7 +37,7 @@ def test_a_slow_start_within_the_warm_up_is_not():
     assert unsteady(points(rates), soak=False) == []
 
 
-def test_an_unsteady_end_is_told():
+def test_an_unsteady_end_is_reported():
     rates = np.concatenate([noise(60), [50, 50, 50, 20, 10, 10, 5]])
     assert any("not steady at the end" in words for words in unsteady(points(rates), soak=False))
 
@@ -57,7 +57,7 @@ def test_a_jump_within_a_short_window_is_told_and_one_within_the_warm_up_is_not(
     assert unsteady(points(rates), soak=False) == []
 
 
-def test_drift_over_a_soak_is_told():
+def test_drift_over_a_soak_is_reported():
     rates = noise(3600) + np.linspace(0, -8, 3600)
     (words,) = unsteady(points(rates), soak=True)
     assert words.startswith("it fell with time: 49.")

@@ -41,7 +41,7 @@ pub fn access_points(
     rows
 }
 
-/// The stations with which each access point exchanged unicast data; another access point is none (a wireless bridge).
+/// The stations with which each access point exchanged unicast data; another access point (a wireless bridge) does not count.
 fn served(claims: &Claims, links: &Links, is_ghost: &dyn Fn(u64) -> bool) -> HashMap<u64, HashSet<u64>> {
     let mut served: HashMap<u64, HashSet<u64>> = HashMap::new();
     for (_, link) in links.iter().filter(|(_, link)| link.mpdus > 0 && !link.ra.is_group()) {

@@ -269,7 +269,7 @@ impl Flow {
                 self.settle(slot);
                 *self.slot(sequence) = Slot { sequence, used: true, acked: true, ..Slot::default() };
                 if first {
-                    // The first bitmap speaks of what was sent before the capture began.
+                    // The first bitmap covers what was sent before the capture began.
                     self.stale_bits += 1;
                 } else {
                     self.acked_not_captured += 1;

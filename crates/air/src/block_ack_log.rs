@@ -1,4 +1,4 @@
-//! Every Block Ack as a row, for whoever wants to look at them one by one.
+//! Every Block Ack as a row, to look at them one by one.
 
 use std::fmt::Write;
 

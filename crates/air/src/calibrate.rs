@@ -70,7 +70,7 @@ impl Grouping {
     }
 }
 
-/// Wrong FCS without a right one from which the four bytes are held to be something else.
+/// Wrong FCS without a right one from which on the four bytes are taken to be something else.
 const MIN_WRONG_FCS: u64 = 20;
 
 /// Two meanings whose scores differ by less cannot be told apart, µs.

@@ -57,7 +57,7 @@ pub enum Role {
     Damaged,
     /// ACK or Block Ack that may answer a PPDU to or from several users: which one it answers is not judged.
     JointResponse,
-    /// Control frames that belong to nothing captured.
+    /// Control frames that belong to no captured frame.
     Stray,
 }
 
@@ -120,7 +120,7 @@ impl Joint {
     }
 }
 
-/// What a matched response looks like, for whoever accounts for it.
+/// What a matched response looks like, for accounting.
 #[derive(Clone, Copy, Debug)]
 pub struct Answered {
     /// The mode that the rules give for the response.

@@ -2,7 +2,7 @@
 //!
 //! A damaged frame carries damaged addresses. Where the FCS is known the rule is simple: an address that no frame
 //! with a good FCS names does not exist. Where it is not known, only rare addresses a few bit flips from a common
-//! one are held to be ghosts.
+//! one are taken to be ghosts.
 
 use wire::ieee80211::MacAddr;
 
@@ -20,7 +20,7 @@ const MAX_FRAMES_UNCHECKED: u64 = 3;
 /// Origins compared with, the most frequent ones.
 const MAX_ORIGINS: usize = 1_024;
 
-/// What an address is held to be.
+/// What an address is taken to be.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// The ghost.

@@ -52,7 +52,7 @@ impl PacketReader {
         }
     }
 
-    /// What became of the protected frames.
+    /// What happened to the protected frames.
     pub fn sessions(&self) -> Option<&Sessions> {
         self.sessions.as_ref()
     }

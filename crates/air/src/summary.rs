@@ -62,7 +62,7 @@ pub struct Source {
 /// Counters of the capture, or of its window.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// Records by what became of them.
+    /// Records by outcome.
     pub tally: Tally,
     /// Frames that are in the file twice: same header, length and time.
     pub duplicates: u64,

@@ -57,7 +57,7 @@ fn what_two_interfaces_heard_is_matched_apart() {
 
 /// `mergecap` of a capture with itself.
 #[test]
-fn frames_that_are_there_twice_are_told() {
+fn frames_that_are_there_twice_are_reported() {
     let records = records("healthy", 1.0);
     let twice: Vec<_> = records.iter().flat_map(|record| [record.clone(), record.clone()]).collect();
     let report = on_interfaces(&twice, &[0]);

@@ -66,7 +66,7 @@ fn association(capture: &mut Handmade, station: Address, aid: u16) {
     capture.frame(0x0010, [station, AP, AP], &body);
 }
 
-/// So many uplink PPDUs of these stations, each answered by one Block Ack to all.
+/// This many uplink PPDUs of these stations, each answered by one Block Ack to all.
 fn uplink(stations: &[(Address, u16)], ppdus: u16) -> Report {
     let mut capture = Handmade::on(6_135);
     stations.iter().for_each(|(station, aid)| association(&mut capture, *station, *aid));

@@ -158,7 +158,7 @@ fn what_interfaces_heard_is_sorted_together() {
             writer.add_interface(&InterfaceSettings::nanos(LinkType::IEEE802_11_RADIOTAP)).expect("an interface");
         }
         for (_, interface, i) in order {
-            // Heard 2 µs later, so that which comes first is no question.
+            // Captured 2 µs later, so that it is clear which comes first.
             let time_ns = all[i].0 + 2_000 * i64::from(interface);
             writer.write(interface, time_ns, all[i].1.len() as u32, &all[i].1).expect("memory");
         }

@@ -161,7 +161,7 @@ fn ghosts(check: &mut Check<'_>, report: &Report, truth: &Truth) {
 
 fn airtime(check: &mut Check<'_>, report: &Report, truth: &Truth) {
     let Some(busy) = report.airtime.busy_us else { return };
-    // Without the A-MPDUs' borders every MPDU seems to have a preamble; false control rates are no airtime.
+    // Without the A-MPDUs' borders every MPDU seems to have a preamble; false control rates give no airtime.
     let grouped =
         !matches!(check.preset, "no-ampdu-status" | "sequence-reference" | "ppi" | "prism" | "bare" | "own-stamps");
     if !grouped {
@@ -227,7 +227,7 @@ fn block_acks(check: &mut Check<'_>, report: &Report, truth: &Truth) {
         ];
         let misses = truth.not_captured > 0;
         for (what, truth, report) in figures {
-            // The truth speaks of the PPDU just answered. The report also counts what an unanswered PPDU before it
+            // The truth covers the PPDU just answered. The report also counts what an unanswered PPDU before it
             // carried, and takes an acknowledgement for the first one when the first was not captured.
             if what.starts_with("left out") || (misses && matches!(what, "acked, not captured" | "stale")) {
                 // These bitmaps start after some of the numbers just sent: such a number is outside the bitmap, which

@@ -37,7 +37,7 @@ const PENDING_MAX: usize = 65_536;
 const SURE_AFTER: u64 = 4;
 const EXAMPLES: usize = 5;
 
-/// A request under way. Those that USBPcap injects all have the identifier 0, hence device and endpoint.
+/// A request under way. Those that USBPcap injects all have the identifier 0, so device and endpoint are part of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Id(u64, u16, u16, u8);
 

@@ -16,11 +16,11 @@ use crate::under_way::{Turn, UnderWay};
 const GAPS: usize = 5;
 /// Different statuses kept; the rest counts as the last.
 const STATUSES_MAX: usize = 64;
-/// A gap is at least so long, and so many times the interval that 95 % of completions keep.
+/// Least length of a gap, and its least multiple of the interval that 95 % of completions keep.
 const GAP_MIN_US: u64 = 20_000;
 const GAP_TIMES: f64 = 10.0;
 
-/// One completion in so many may lack its length where there is a throughput.
+/// There is a throughput while at most one completion in this many lacks its length.
 const FEW_UNKNOWN: u64 = 100;
 
 /// What an endpoint is known by.

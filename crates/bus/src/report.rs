@@ -54,7 +54,7 @@ pub struct Report {
     pub qmi_messages: Vec<QmiMessage>,
     /// Data formats that hosts and modems agreed on, in order, of the whole capture; counts of transfers are of the window.
     pub data_formats: Vec<DataFormat>,
-    /// The commands of an SDIO bus; `None`: the capture is no command log of one, or an older document.
+    /// The commands of an SDIO bus; `None`: the capture is not a command log of one, or the document is an older one.
     #[serde(default)] // older documents lack it
     pub sdio: Option<Sdio>,
 }
@@ -255,7 +255,7 @@ pub struct Device {
     /// `low`, `full`, `high` or `super`, as far as packet sizes tell.
     pub speed: Option<String>,
     /// What it is: `qmi`, `ncm`, `mbim`, `ecm`, `rndis`, `raw-ip`, `realtek-wifi`, `atheros-wifi`, `mass-storage`, `hid`,
-    /// `hub`, `bluetooth`, `serial`, `other` or `unknown`; `default-address` is no device, but address 0, where devices are asked
+    /// `hub`, `bluetooth`, `serial`, `other` or `unknown`; `default-address` is not a device, but address 0, where devices are asked
     /// before they are given an address.
     pub kind: String,
     /// The same in words.
@@ -584,7 +584,7 @@ pub struct Sdio {
     pub clock_hz: Option<u64>,
     /// Lines of the data bus at the end; `None` when the host has set none.
     pub bus_width: Option<u64>,
-    /// Commands, whatever became of them.
+    /// Commands, whatever the outcome.
     pub commands: u64,
     /// Commands per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a second, and within 10 ms. So are all rates here.
     pub commands_per_s: Option<f64>,

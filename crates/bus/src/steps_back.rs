@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// The smallest step back that counts.
 pub(crate) const STEP_US: i64 = 10_000;
-/// One part of the time span in so many may be in the file twice.
+/// At most one part in this many of the time span may be in the file twice.
 const FEW: u64 = 100;
 
 /// Steps back.

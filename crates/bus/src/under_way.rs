@@ -18,7 +18,7 @@ const FOLLOWED_MAX: usize = 16_384;
 const OUT_OF_TURN: u64 = 10;
 /// One late completion in this many has to go with records that are missing by their identifiers, or none is.
 const MISSING: u64 = 10;
-/// Where more than one completion in so many is late, it is the order that is not kept: that many records are not missing.
+/// Where more than one completion in this many is late, the order is not kept: that many records are not missing.
 const OFTEN_LATE: u64 = 4;
 
 /// Which of the requests of an endpoint.
@@ -123,7 +123,7 @@ impl UnderWay {
         }
         self.all.take();
         let Some(place) = self.place(turn) else {
-            // Since then at most so many requests behind it have come back.
+            // Since then at most this many requests behind it have come back.
             let behind = self.first().saturating_sub(turn.number);
             self.late += u64::from(is_inside);
             self.soon += u64::from(is_inside && behind * 2 < turn.ahead);

@@ -10,7 +10,7 @@ use crate::sdio;
 const ENOUGH: u64 = 20;
 /// Datagrams per transfer below which transfers are not aggregated.
 const NOT_AGGREGATED: f64 = 1.1;
-/// Records are many when more than one in so many is missing.
+/// Many records are missing when more than one in this many is.
 const MANY_MISSING: u64 = 20;
 /// Bytes of an Ethernet header (IEEE 802.3 clause 3.2).
 const ETHERNET: u64 = 14;

@@ -31,7 +31,7 @@ pub enum Place {
     Untimed,
 }
 
-/// What became of the records of a capture that was cut to a window.
+/// What happened to the records of a capture that was cut to a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Placed {
     /// First moment inside, ns since 1970; `None`: open, or relative to a first record that there is not.

@@ -487,7 +487,7 @@ fn a_growing_file_is_waited_for_until_stopped() {
         assert!(!reading.is_finished(), "it waits at the end");
         stop.store(true, Ordering::Release);
         let (seen, damage) = reading.join().expect("no panic");
-        assert_eq!(damage, None, "half a record at the stop is no damage");
+        assert_eq!(damage, None, "half a record at the stop is not damage");
         let complete = if kept == bytes.len() { 3 } else { 2 };
         assert_eq!(seen, whole[..complete]);
     }

@@ -1,4 +1,4 @@
-//! What became of protected data MPDUs.
+//! What happened to protected data MPDUs.
 
 /// Why a protected data MPDU was not decrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,7 +15,7 @@ pub enum Undecrypted {
     TooMany,
 }
 
-/// Protected data MPDUs, and what became of them.
+/// Protected data MPDUs, and what happened to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// All of them.

@@ -28,7 +28,7 @@ use std::path::PathBuf;
 /// Why there is no emulation.
 #[derive(Debug, thiserror::Error)]
 pub enum EmulateError {
-    /// A scenario that cannot be.
+    /// An invalid scenario.
     #[error(transparent)]
     Scenario(#[from] link::ScenarioError),
     /// A namespace that cannot be entered.

@@ -39,7 +39,7 @@ fn json(counters: impl serde::Serialize) -> Value {
 /// addresses; when it says no, that is the end.
 ///
 /// # Errors
-/// A scenario that cannot be, as many hosts as it does not have, devices or capture files that cannot be made, a device that
+/// An invalid scenario, as many hosts as it does not have, devices or capture files that cannot be made, a device that
 /// fails while in use.
 pub fn emulate(
     settings: Settings,

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_link_behind_the_wire_drops_is_told() {
+    fn what_the_link_behind_the_wire_drops_is_reported() {
         let path = PathSettings { delay_ms: 0.0, ..PathSettings::default() };
         let pipe = PipeSettings { rate_mbit_s: Some(1.0), queue_packets: 1, ..PipeSettings::default() };
         let mut wired = Wired::new(Pipe::new(pipe).expect("a pipe"), Some(path), 1);

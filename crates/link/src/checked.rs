@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// A scenario that cannot be.
+/// An invalid scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {what}")]
 pub struct ScenarioError {

@@ -85,7 +85,7 @@ pub enum AfterSuccess {
 pub struct Exchange {
     /// Payload that it carries.
     pub payload_bits: f64,
-    /// When nobody else sends, µs.
+    /// Without other senders, µs.
     pub success_us: f64,
     /// When another station sends too, µs.
     pub collision_us: f64,

@@ -31,7 +31,7 @@ pub enum DropCause {
     DeviceDown,
 }
 
-/// What became of an offered packet.
+/// What happened to an offered packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
     /// The link has it.

@@ -11,7 +11,7 @@ use txop_link::queue::{
 
 const PEERS: usize = 3;
 
-/// So many that, with [`SEED`], every flow of this test has a queue of its own.
+/// The number with which, for [`SEED`], every flow of this test has a queue of its own.
 const MANY_FLOWS: u32 = 16_384;
 const SEED: u64 = 7;
 
@@ -230,7 +230,7 @@ proptest! {
             last: HashMap::new(),
         };
         steps.iter().for_each(|step| watched.go(step));
-        // Nothing under way any more: everything that waits can be had.
+        // Nothing under way any more: everything that waits can be sent.
         for category in [1, 3] {
             for peer in 0..PEERS {
                 let of = AccessCategory::BY_PRIORITY[category];

@@ -268,7 +268,7 @@ fn what_is_optional_can_be_left_out() {
     let mut draft = Draft::from_text("x.toml", sleeping).expect("a draft");
     draft.set("sdio.radio.mbit_s", "null").expect("set");
     assert!(draft.check().expect_err("needs a number").to_string().contains("sdio.radio.mbit_s"));
-    // A word that a key knows is no absence.
+    // A word that a key knows does not mean absence.
     let modem = "[modem.driver]\naggregation = \"rmnet\"\n";
     let mut draft = Draft::from_text("x.toml", modem).expect("a draft");
     draft.set("modem.driver.aggregation", "none").expect("set");

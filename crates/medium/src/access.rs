@@ -48,7 +48,7 @@ impl Spaces {
     }
 }
 
-/// An exchange whose first PPDU that asks for an answer got none.
+/// An exchange whose first PPDU that solicits a response got none.
 #[derive(Clone, Copy, Debug)]
 pub struct Unanswered {
     /// Who sent it.
@@ -149,7 +149,7 @@ impl Access {
         self.contention.winners(winners);
     }
 
-    /// Somebody sends from now on: the silence before counts for everybody's backoff.
+    /// The medium is busy from now on: the silence before counts for everybody's backoff.
     pub fn take(&mut self, at_ns: u64) {
         self.contention.take(at_ns);
     }

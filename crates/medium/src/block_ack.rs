@@ -83,14 +83,14 @@ impl<T: Copy> Scoreboard<T> {
     }
 }
 
-/// What became of an MPDU that arrived at a [`Reorder`].
+/// What happened to an MPDU that arrived at a [`Reorder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival<P> {
     /// It has its place.
     New,
     /// It waits already.
     Duplicate(P),
-    /// Its turn is over, or was given up: nobody gets it.
+    /// Its turn is over, or was given up: it is dropped.
     Late(P),
 }
 

@@ -188,7 +188,7 @@ impl Contention {
         }
     }
 
-    /// Somebody sends from now on: the silence before counts for everybody's backoff.
+    /// The medium is busy from now on: the silence before counts for everybody's backoff.
     pub(super) fn take(&mut self, at_ns: u64) {
         let silent = at_ns.saturating_sub(self.idle_ns + self.sifs_ns) / self.slot_ns;
         let (wait, silence) = (self.wait, self.silence);

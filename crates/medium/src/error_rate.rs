@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// However strong the signal: no rate gets worse, and none loses frames for ever.
+    /// However strong the signal: no rate gets worse, and none loses frames forever.
     #[test]
     fn a_stronger_signal_is_never_worse() {
         let legacy = [2, 4, 11, 22, 12, 18, 24, 36, 48, 72, 96, 108].map(legacy_mode);

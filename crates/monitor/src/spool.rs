@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_device_is_told() {
+    fn a_full_device_is_reported() {
         let Ok(mut spool) = Spool::create(Path::new("/dev/full")) else { return };
         spool.write_all(&[7; 4_096]).expect("not written yet");
         assert_eq!(spool.flush().expect_err("it is full").kind(), ErrorKind::StorageFull);

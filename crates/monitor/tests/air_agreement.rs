@@ -272,7 +272,7 @@ fn a_link_that_is_stopped_has_shown_what_it_counted() {
 }
 
 #[test]
-fn a_limit_ends_the_file_and_is_told() {
+fn a_limit_ends_the_file_and_is_reported() {
     let air = capture_of(&Scenario::default(), 128, Some(20_000));
     let mut outside = Outside { air, payload: [0; 2], seen: Default::default(), requests: [0; 2], airtime_ns: 0 };
     let mut link = WlanLink::new(Scenario::default()).expect("a scenario");

@@ -81,7 +81,7 @@ fn the_analyzer_finds_what_was_shown() {
 }
 
 #[test]
-fn cut_transfers_and_a_limit_are_told() {
+fn cut_transfers_and_a_limit_are_reported() {
     let (file, _) = play(LONG_HEADER + 96, None);
     let report = bus::analyze_read(Cursor::new(file), None, "memory".to_owned(), &Default::default(), &mut ())
         .expect("a report");

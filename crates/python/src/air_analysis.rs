@@ -75,8 +75,8 @@ impl air::Progress for Relay {
 /// `packets`: packets are looked at; with keys they always are.
 ///
 /// Raises `OSError` when the file cannot be read, `CaptureError` when it is not an 802.11 capture or
-/// does not have what was chosen, `ValueError` when `pair` is not two MAC addresses, `bssid` is none, or `snapshot_seconds` is not a time,
-/// `KeyFileError` when the key file is none; its message repeats nothing of it.
+/// does not have what was chosen, `ValueError` when `pair` is not two MAC addresses, `bssid` is not one, or `snapshot_seconds` is not a time,
+/// `KeyFileError` when the file is not a key file; its message repeats nothing of it.
 #[pyfunction]
 #[pyo3(signature = (path, *, pair=None, bssid=None, channel=None, interface=None, start=None, end=None, block_acks=false, progress=None, follow=false, snapshot=None,
     snapshot_seconds=1.0, key_file=None, packets=false))]

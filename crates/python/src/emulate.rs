@@ -47,7 +47,7 @@ fn head_of(json: &str) -> PyResult<Head> {
 
 /// Names of the hosts that the link of a scenario joins, by number. `scenario` as `check_link` and `check_link_tables` return it.
 ///
-/// Raises `ValueError` for a scenario that cannot be.
+/// Raises `ValueError` for an invalid scenario.
 #[pyfunction]
 pub(crate) fn scenario_hosts(scenario: &str) -> PyResult<Vec<String>> {
     Ok(head_of(scenario)?.hosts())
@@ -61,7 +61,7 @@ pub(crate) fn scenario_hosts(scenario: &str) -> PyResult<Vec<String>> {
 /// pcapng files for what monitors would have captured; `snap_bytes` of each data frame and `usb_snap_bytes` of each
 /// transfer (None: all) are kept, and each file ends before `limit_bytes`.
 ///
-/// Raises `ValueError` for a scenario that cannot be, `OSError` when a namespace, a device or a file is refused.
+/// Raises `ValueError` for an invalid scenario, `OSError` when a namespace, a device or a file is refused.
 #[pyfunction]
 #[pyo3(signature = (
     scenario, hosts, *, ready, stop_fds, air=None, usb=None, snap_bytes=128, usb_snap_bytes=None,

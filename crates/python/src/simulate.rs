@@ -61,7 +61,7 @@ pub(crate) fn check_link<'py>(
 /// For the first run `air` is a file for what a perfect monitor would have captured and `usb` for what usbmon would have;
 /// with `waterfall` the result says where its goodput went.
 ///
-/// Raises `ValueError` for a scenario or sweep that cannot be, `OSError` when a capture cannot be written.
+/// Raises `ValueError` for an invalid scenario or sweep, `OSError` when a capture cannot be written.
 #[pyfunction]
 #[pyo3(signature = (
     name, read, *, settings=Vec::new(), sweeps=Vec::new(), seeds=1, threads=0, air=None, usb=None, waterfall=false,

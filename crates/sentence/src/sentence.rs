@@ -68,7 +68,7 @@ impl Sentence {
 }
 
 /// A [`Sentence`] of a template that names its figures: `sentence!("{late} of {n} are late", late = ..., n = ...)`. Words
-/// that are no figures (addresses, labels) follow a semicolon. A figure that the template does not name, and a template
+/// that are not figures (addresses, labels) follow a semicolon. A figure that the template does not name, and a template
 /// without figures, do not compile.
 #[macro_export]
 macro_rules! sentence {

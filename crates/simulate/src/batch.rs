@@ -93,7 +93,7 @@ pub fn batch(
         if stop.load(Ordering::Relaxed) {
             return Err(BatchError::Stopped);
         }
-        #[expect(clippy::indexing_slicing, reason = "each point has so many numbers as there are seeds")]
+        #[expect(clippy::indexing_slicing, reason = "each point has as many numbers as there are seeds")]
         let scenario = &points[number / seeds].1;
         let seed = scenario.head.run.seed.wrapping_add((number % seeds) as u64);
         let captures = if number == 0 { &batch.captures } else { &Captures::default() };

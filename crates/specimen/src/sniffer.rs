@@ -37,7 +37,7 @@ pub(crate) struct OnAir {
     pub(crate) ampdu: Option<(u32, u32)>,
 }
 
-/// What became of a frame at the sniffer.
+/// What happened to a frame at the sniffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
     Missed,

@@ -83,11 +83,11 @@ pub enum Effect {
     LateBlockAck(f64),
     /// Pulled out, and plugged in again after this many milliseconds.
     Unplug(u64),
-    /// This becomes of the next command of an SDIO card.
+    /// This happens to the next command of an SDIO card.
     Command(CommandFault),
 }
 
-/// What becomes of a command of an SDIO card.
+/// What happens to a command of an SDIO card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandFault {
     /// The card does not get it, and so does not answer.
@@ -146,7 +146,7 @@ pub trait Device {
     fn advance(&mut self, now_ns: u64);
 
     /// When something happens next that the host could notice, or that must not be late; `None`: never by itself. What was
-    /// due at the last [`Self::advance`] is no event any more: what waits for the host then waits for it without a time.
+    /// due at the last [`Self::advance`] is no longer an event: what waits for the host then waits for it without a time.
     fn next_event(&self) -> Option<u64>;
 
     /// It was plugged in, or its port was reset.
@@ -163,7 +163,7 @@ pub trait Device {
     /// One of its descriptors can be read.
     fn readable(&mut self, _now_ns: u64, _fd: RawFd) {}
 
-    /// Lets something go wrong inside; `false`: this device has nothing of the kind.
+    /// Injects an internal fault; `false`: this device has no such fault.
     fn inject(&mut self, _now_ns: u64, _effect: Effect) -> bool {
         false
     }

@@ -12,7 +12,7 @@ use vusb::functions::tx_aggregation::TxAggregation;
 use vusb::functions::wired::{Carries, WiredInterface};
 use vusb::functions::{Aggregation, SettingsError};
 
-/// Why a function is not to be had.
+/// Why a function is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum FunctionError {
     /// A setting.

@@ -367,7 +367,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Writes all files, whatever becomes of one of them.
+    /// Writes all files, whatever happens to one of them.
     fn finish(mut self) -> Result<(), RunError> {
         let statistics = match &self.args.stats {
             Some(path) => write_statistics(path, &self.device, &self.urbs).map_err(file(path)),

@@ -13,7 +13,7 @@ use rustix::process::{kill_process, Pid, Signal};
 use wire::usb::setup::Setup;
 use wire::usb::usbip::{self, Completion, Submit, BUS_ID, DEVICE, HEADER, REQUEST};
 
-/// Ends the program, whatever becomes of the test.
+/// Ends the program, whatever happens to the test.
 struct Server(Child);
 
 impl Drop for Server {
@@ -131,7 +131,7 @@ fn a_host_imports_the_device_and_comes_back() {
     assert!(server.0.try_wait().unwrap().is_none());
 }
 
-/// With nobody there, and with somebody who says nothing.
+/// With no client, and with a client that sends nothing.
 #[test]
 fn signals_are_answered_while_no_host_is_there() {
     for silent in [false, true] {
@@ -147,7 +147,7 @@ fn signals_are_answered_while_no_host_is_there() {
     }
 }
 
-/// An interface that is deleted (or whose namespace goes) is ready for ever, with nothing to read.
+/// An interface that is deleted (or whose namespace goes) is ready forever, with nothing to read.
 #[test]
 fn an_interface_may_go_away() {
     let (_host, stdin) = UnixStream::pair().unwrap();

@@ -48,7 +48,7 @@ class RateAttempts(Model):
 
 
 class TcpSentAgain(Model):
-    """A TCP segment that was sent again, and what became of the copy before it."""
+    """A TCP segment that was sent again, and what happened to the copy before it."""
 
     record: int
     """Record number of the frame with the segment."""
@@ -168,7 +168,7 @@ class Traffic(Model):
     dhcp_left_out: int
     """More of them, without a row."""
     sentences: list[Sentence]
-    """In words: what became of the copies of TCP segments that were sent again."""
+    """In words: what happened to the copies of TCP segments that were sent again."""
 
 
 class DecryptedGroup(Model):
@@ -199,7 +199,7 @@ class DecryptedPair(Model):
     station: str
     """Station."""
     ssid: str | None
-    """Name of the network, where it was heard; bytes that are no text are shown as `\\xNN`."""
+    """Name of the network, where it was heard; bytes that are not text are shown as `\\xNN`."""
     state: str
     """How far it came: `keys`, `no-handshake`, `incomplete-handshake`, `wrong-key`, `no-key-for-network`,
     `pmk-needed`, `unsupported-akm`, `unsupported-cipher`, `no-wep-key`, `too-many-handshakes`."""
@@ -236,8 +236,8 @@ class Decryption(Model):
     decrypted: int
     """Those decrypted: their MIC matches (WEP, and TKIP in fragments: their integrity check value)."""
     packet_number_not_above: int
-    """Those decrypted whose packet number is not above all before it, and that are no retries: replays, or a file in
-    disorder."""
+    """Those decrypted whose packet number is not above all before it, and that are not retries: replays, or a file
+    in disorder."""
     pairs: list[DecryptedPair]
     """Per pair of stations, most protected MPDUs first (512 at most)."""
     groups: list[DecryptedGroup]
@@ -445,7 +445,7 @@ class AirtimeKinds(Model):
 
 
 class Airtime(Model):
-    """Airtime of everybody."""
+    """Airtime of all stations."""
 
     busy_us: float | None
     """null when no frame tells its rate."""
@@ -940,7 +940,7 @@ class Ghost(Model):
     bad_fcs: int
     """Frames with a bad FCS, sent and received."""
     reason: str
-    """Why it is held to be a ghost."""
+    """Why it is taken to be a ghost."""
 
 
 class UnclearLink(Model):
@@ -1375,7 +1375,7 @@ class Hearing(Model):
     proof: Sentence | None
     """The beacons that show that it was listening; null when no access point was heard in nearly all of its raster."""
     no_proof: Sentence | None = None
-    """Why silence is no evidence, doubts aside; null where there are beacons and enough other frames."""
+    """Why silence is not evidence, doubts aside; null where there are beacons and enough other frames."""
     doubts: list[Sentence]
     """What shows that frames are missing."""
     missing_attempts: Sentence | None = None
@@ -1634,7 +1634,7 @@ class Report(Model):
     """5. PPDUs to several users as wholes: what they allocate, and of whose part frames were captured; per
     transmitter."""
     airtime: Airtime
-    """6. Airtime of everybody."""
+    """6. Airtime of all stations."""
     waterfall: list[WaterfallStep]
     """7. Goodput waterfall of the chosen direction; shares sum to one. Empty when not available."""
     waterfalls: list[Waterfall]
@@ -1646,4 +1646,4 @@ class Report(Model):
     decryption: Decryption | None = None
     """10. What the keys given made of protected frames; null when there were none."""
     traffic: Traffic | None = None
-    """10. Packets joined with the MPDUs that carried them; null when nobody asked."""
+    """10. Packets joined with the MPDUs that carried them; null when not requested."""

@@ -99,10 +99,10 @@ class ArchiveReader:
             damage.append(f"journal.jsonl: {error.strerror}")
         kept = self._runs.read(events)
         damage += kept.damage
-        if kept.untold:
-            names = ", ".join(run.run for run in kept.untold[:5]) + (", ..." if len(kept.untold) > 5 else "")
+        if kept.without_end:
+            names = ", ".join(run.run for run in kept.without_end[:5]) + (", ..." if len(kept.without_end) > 5 else "")
             damage.append(
-                f"journal.jsonl does not have the end of {names} ({len(kept.untold)} in all); "
+                f"journal.jsonl does not have the end of {names} ({len(kept.without_end)} in all); "
                 "the run.json of each is whole, so they count"
             )
         return Archive(layout=self.layout, plan=plan, events=events, runs=kept.runs, damage=damage)
@@ -140,7 +140,7 @@ class KeptRuns:
     runs: list[RunFile] = field(default_factory=list)
     """Those whose ``run.json`` is whole, in the order of their folders' names: each came to its end, as that file is
     written last and at once, whatever the journal has of it."""
-    untold: list[RunFile] = field(default_factory=list)
+    without_end: list[RunFile] = field(default_factory=list)
     """Those of them whose end the journal does not have, nor can be about to have."""
     damage: list[str] = field(default_factory=list)
 
@@ -183,7 +183,7 @@ class RunsReader:
                 continue
             kept.runs.append(run)
             if was_run and name not in reported:
-                kept.untold.append(run)
+                kept.without_end.append(run)
         return kept
 
     def _folders(self) -> list[tuple[str, int]]:

@@ -193,7 +193,7 @@ class LinkUp:
                 raise StepFailed(DUT, f"no address for {interface}: `{line(argv)}` {ended(ran)}")
             shown = await dut.run(["ip", "-4", "addr", "show", "dev", interface])
             if "inet " not in shown.stdout:
-                raise StepFailed(DUT, f"{program} was content, but {interface} has no address")
+                raise StepFailed(DUT, f"{program} succeeded, but {interface} has no address")
             return
         raise StepFailed(DUT, f"it has none of {', '.join(clients)}")
 

@@ -220,7 +220,7 @@ class LoadModule(Step):
             if (await target.run(["test", "-d", f"/sys/module/{normal(self.module)}"])).ok:
                 said = "it is built into the kernel: it cannot be loaded or given parameters"
             else:
-                said = "modprobe was content, but no module of this name is loaded: give the module's own name"
+                said = "modprobe succeeded, but no module of this name is loaded: give the module's own name"
             raise StepFailed(self.target, f"could not load {self.module}: {said}")
 
     async def undo(self, session: Session) -> None:
@@ -279,7 +279,7 @@ class InsertModule(Step):
             raise StepFailed(self.target, said)
         there = await loaded_modules(target)
         if self.module not in there:
-            raise StepFailed(self.target, f"insmod was content with {path}, but no module {self.module} is loaded")
+            raise StepFailed(self.target, f"insmod of {path} succeeded, but no module {self.module} is loaded")
 
     async def undo(self, session: Session) -> None:
         """See :class:`Step`."""

@@ -13,7 +13,9 @@ from txop.arms.local_command import run_here
 
 TIMEOUT_S = 300.0
 
-NOT_BACKWARDS = "an edit script cannot be taken back: it does not say what stood there; write one for the other way"
+NOT_BACKWARDS = (
+    "an edit script cannot be taken back: it does not say what was there before; write one for the other way"
+)
 
 
 async def apply_patches(

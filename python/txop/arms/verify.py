@@ -100,7 +100,7 @@ async def _module(
     }
     for key, value in loaded.items():
         if value is None:
-            findings.missing[key] = f"/sys/module/{name} does not tell"
+            findings.missing[key] = f"/sys/module/{name} does not say"
         else:
             findings.found[key] = value
         asked = getattr(verify, key)

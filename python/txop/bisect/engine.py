@@ -73,7 +73,7 @@ class Bisection:
         return account
 
     def answer(self, account: Account) -> Found | CannotTell | None:
-        """What came of it; ``None``: it is not finished."""
+        """The outcome; ``None``: it is not finished."""
         step = self.search.next(account.known)
         return step if isinstance(step, (Found, CannotTell)) else None
 

@@ -30,7 +30,7 @@ class Account:
 
 
 def account_of(events: Iterable[Event], last: int) -> Account:
-    """What a journal's events say. An event that makes no sense is damage, and passed over."""
+    """What a journal's events say. An event that is invalid is damage, and passed over."""
     account = Account(Knowledge(last))
     begun: float | None = None
     boot = ""
@@ -41,7 +41,7 @@ def account_of(events: Iterable[Event], last: int) -> Account:
             begun, boot = event.monotonic_s, event.boot
         latest = event.monotonic_s
         if event.event in _KINDS and not _apply(account, event):
-            account.damage.append(f"event {number} ({event.event}) makes no sense")
+            account.damage.append(f"event {number} ({event.event}) is invalid")
     account.seconds += 0.0 if begun is None else max(0.0, latest - begun)
     return account
 

@@ -1,4 +1,4 @@
-"""What came of a bisection, as ``txop bisect --json`` writes it: ``txop-bisect``, version 1."""
+"""The outcome of a bisection, as ``txop bisect --json`` writes it: ``txop-bisect``, version 1."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def _headline(
     who = f"{bad.name} ({bad.title})"
     if answer.step is not Judgement.WORSE:
         return "no-step", (
-            f"At {who} it is {way} than the good end by the margin, and it is no step against the one before it: "
+            f"At {who} it is {way} than the good end by the margin, and not a step against the one before it: "
             f"{effect}. The change came in small parts, or the runs do not settle it."
         )
     return "found", f"{who} made it {way}: {effect} against the one before it."
@@ -284,8 +284,8 @@ def _sure(
         + (f": all are right with at least {100 * (1 - wrong):.0f} %." if 0 < wrong < 1 else ".")
     )
     found.append(
-        "The spread over blocks is a modelled one (seeds of the guest): it says that the effect does not hang on such "
-        "chances, not how large it is on hardware."
+        "The spread over blocks is a modelled one (seeds of the guest): it says that the effect does not depend on "
+        "such chances, not how large it is on hardware."
     )
     untested = sum(row.standing is Standing.UNTESTED for row in rows)
     found.append(

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from txop.present.format import plural
+
 MAX_VOIDS = 3
-"""So many void runs of a candidate, and too few valid ones: it is skipped."""
+"""A candidate with this many void runs and too few valid ones is skipped."""
 
 
 class Judgement(StrEnum):
@@ -228,7 +230,7 @@ class Search:
         if at in known.failed:
             return known.failed[at]
         voids = known.runs(at).voids
-        return f"{len(voids)} runs void: {voids[min(voids)]}" if voids else ""
+        return f"{plural(len(voids), 'run')} void: {voids[min(voids)]}" if voids else ""
 
     def _for_ends(self, known: Knowledge) -> list[Work]:
         ends = (0, known.last)
@@ -303,7 +305,7 @@ def _once_per_module(known: Knowledge, work: Iterable[Work]) -> list[Work]:
 
 
 def _spread(candidates: Sequence[int], count: int) -> list[int]:
-    """So many of the candidates, which cut them into parts of about the same length.
+    """Up to ``count`` of the candidates, which cut them into parts of about the same length.
 
     >>> _spread(range(1, 8), 1), _spread(range(1, 12), 3)
     ([4], [3, 6, 9])

@@ -50,7 +50,7 @@ def begin(loaded: LoadedPlan, what: Range, how: Ask, place: Place) -> Bisection:
     """Make the folder of a bisection.
 
     Raises:
-        UserError: Something that was asked for is not there, or makes no sense together.
+        UserError: Something that was asked for is not there, or does not fit together.
     """
     plan = loaded.plan
     spec = exact_guest(plan)
@@ -66,14 +66,14 @@ def begin(loaded: LoadedPlan, what: Range, how: Ask, place: Place) -> Bisection:
     if what.series:
         if what.good or what.bad or what.repository:
             raise UserError(
-                "--series goes without --good, --bad and --source: it begins with no patch and ends with all"
+                "--series excludes --good, --bad and --source: it begins with no patch and ends with all of them"
             )
         if spec.varied(plan.find_arm(arm).guest).reverse:
             raise UserError(f"the arm {arm} takes its patches back (reverse), and a series is applied")
         candidates = _of_series(what.series, place.series, spec.varied(plan.find_arm(arm).guest).driver)
     else:
         if what.good is None or what.bad is None:
-            raise UserError("a bisection takes --good and --bad, or --series")
+            raise UserError("a bisection needs --good and --bad, or --series")
         found = Repository.at(what.repository or Path())
         driver = spec.varied(plan.find_arm(arm).guest).driver
         candidates, folders, notes = _of_commits(found, what, driver)
@@ -142,7 +142,7 @@ def _of_series(paths: Sequence[Path], folder: Path, driver: str) -> list[Candida
     files: list[str] = []
     for number, patch in enumerate(patches, 1):
         file = patch.file
-        if not file.is_relative_to(folder):  # kept, so that the bisection can go on whatever becomes of it
+        if not file.is_relative_to(folder):  # kept, so that the bisection can go on whatever happens to it
             target = folder / f"{number:04d}-{file.name}"
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)

@@ -75,7 +75,7 @@ def find(word: str, given: Path | None = None) -> Placed:
 
 
 def read(path: Path) -> Board:
-    """The board in a file. Raises :class:`UserError`, with the place, when it is none."""
+    """The board in a file. Raises :class:`UserError`, with the place, when it is not a board."""
     return _parsed(_text(path), str(path))
 
 

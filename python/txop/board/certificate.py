@@ -34,7 +34,7 @@ _STREAMS = re.compile(r"[1-8] Spatial Streams? (2\.4|5|6) GHz")
 
 def unchecked(certificate: Certificate, number: int) -> CheckedCertificate:
     """A certificate without a capture."""
-    lines = [_untold(text, "no capture was given") for text in certificate.certified]
+    lines = [_undecided(text, "no capture was given") for text in certificate.certified]
     return CheckedCertificate(number, "", None, None, lines)
 
 
@@ -46,7 +46,7 @@ def check(
     audit = next((each for each in report.capabilities if each.address == chosen), None)
     if audit is None:
         because = f"the capture has no capabilities of {chosen}" if chosen else "no station in it exchanges data"
-        lines = [_untold(text, because) for text in certificate.certified]
+        lines = [_undecided(text, because) for text in certificate.certified]
     else:
         lines = [_line(text, audit) for text in certificate.certified]
     return CheckedCertificate(number, source, chosen, report.origin, lines)
@@ -76,12 +76,14 @@ def together(
 
 def _of_runs(text: str, found: Sequence[tuple[str, CertifiedLine]], arm: str) -> CertifiedLine:
     if not found:
-        return _untold(text, f"no valid run{f' of {arm}' if arm else ''} has a capture that can be read")
+        return _undecided(text, f"no valid run{f' of {arm}' if arm else ''} has a capture that can be read")
     telling = [(run, line) for run, line in found if line.answer != UNTOLD]
     if not telling:
         run, line = found[0]
         because = line.sentence.removeprefix(_BECAUSE)
-        return replace(_untold(text, f"none of {plural(len(found), 'capture')} tells; {run}: {because}"), n=0, run=run)
+        return replace(
+            _undecided(text, f"none of {plural(len(found), 'capture')} tells; {run}: {because}"), n=0, run=run
+        )
     answers = {line.answer for _, line in telling}
     claimed = {line.answer not in _NOT_CLAIMED for _, line in telling}
     best = min(answers, key=_STRONGEST.index)
@@ -97,7 +99,7 @@ def _of_runs(text: str, found: Sequence[tuple[str, CertifiedLine]], arm: str) ->
     return CertifiedLine(text, best, sentence, len(telling), run)
 
 
-def _untold(text: str, because: str) -> CertifiedLine:
+def _undecided(text: str, because: str) -> CertifiedLine:
     return CertifiedLine(text, UNTOLD, f"{_BECAUSE}{because}")
 
 
@@ -115,14 +117,14 @@ def _line(text: str, audit: CapabilityAudit) -> CertifiedLine:
     else:
         row = _row(audit.rows, wanted)
     if row is None:
-        return _untold(text, "no element of a frame and no way of sending one shows it")
+        return _undecided(text, "no element of a frame and no way of sending one shows it")
     return _answer(text, row)
 
 
 def _amendments(text: str, wanted: str, audit: CapabilityAudit) -> CertifiedLine:
     row = next((row for row in audit.rows if _AMENDMENTS.fullmatch(row.capability)), None)
     if row is None:
-        return _untold(text, "neither its rates nor its elements were captured")
+        return _undecided(text, "neither its rates nor its elements were captured")
     missing = sorted(set(wanted.split("/")) - set(row.capability.split("/")))
     if missing and row.claimed != "not_available":
         return CertifiedLine(text, "not claimed", f"{row.capability} is claimed, {', '.join(missing)} is not", row.seen)
@@ -141,7 +143,7 @@ def _answer(text: str, row: CapabilityRow) -> CertifiedLine:
         answer = "used, not claimed" if used else "not claimed"
     else:
         if not used:
-            return replace(_untold(text, (detail or "the capture has no detail") + note), n=row.seen)
+            return replace(_undecided(text, (detail or "the capture has no detail") + note), n=row.seen)
         answer = "shown"
     return CertifiedLine(text, answer, (detail or "no detail") + note, row.seen)
 

@@ -1,7 +1,7 @@
 """Rows of a board that a monitor capture can answer: pass, fail, or can't be told here, because.
 
-Each check says what a pass shows and no more. What a capture does not have is no failure: a check fails on frames that
-were captured, or on what the device's own elements say.
+Each check says what a pass shows and no more. What a capture does not have is not a failure: a check fails on frames
+that were captured, or on what the device's own elements say.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from txop.air.model import BlockAckFlow, CapabilityRow, Exchange
 from txop.air.report import AirReport
 from txop.board.model import CheckName
-from txop.board.outcome import Outcome, told, untold
+from txop.board.outcome import Outcome, decided, undecided
 from txop.present.format import plural
 
 FEW_PPDUS = 20
@@ -22,7 +22,7 @@ ANSWERED = 0.9
 UNANSWERED = 0.1
 """Where fewer are answered, it does not; in between, loss on the air would look the same."""
 FEW_DATA = 100
-"""With fewer data frames, it is no wonder that a device did not set up an agreement."""
+"""With fewer data frames, it says little that a device did not set up an agreement."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ def run(name: CheckName, report: AirReport, station: str | None) -> Outcome:
     """Put the device ``station`` (``None``: the station with most data) to a check."""
     chosen = station or busiest(report)
     if chosen is None:
-        return untold("no station exchanges data in the capture")
+        return undecided("no station exchanges data in the capture")
     if not any(each.address == chosen for each in report.stations):
-        return untold(f"{chosen} is not in the capture")
+        return undecided(f"{chosen} is not in the capture")
     return CHECKS[name].run(report, chosen)
 
 
@@ -58,16 +58,16 @@ def busiest(report: AirReport) -> str | None:
 def _block_ack_complete(report: AirReport, station: str) -> Outcome:
     verdicts = [v for v in report.ack_verdicts if v.recipient == station and v.question == "block-ack"]
     if not verdicts:
-        return untold(f"no Block Ack of {station} was captured with the data it answers")
+        return undecided(f"no Block Ack of {station} was captured with the data it answers")
     verdict = max(verdicts, key=lambda each: max((figure.n or 0 for figure in each.figures), default=0))
     n = max((figure.n or 0 for figure in verdict.figures), default=0)
     if verdict.answer == "in-order":
-        return told(True, verdict.text, n)
+        return decided(True, verdict.text, n)
     if verdict.answer in ("late", "probably-late", "mixed"):
-        return told(False, verdict.text, n)
+        return decided(False, verdict.text, n)
     if verdict.answer == "not-received":
-        return untold(f"what the Block Acks leave out had not been received ({verdict.text})", n)
-    return untold(verdict.text.removeprefix("cannot be told from this capture, because "), n)
+        return undecided(f"what the Block Acks leave out had not been received ({verdict.text})", n)
+    return undecided(verdict.text.removeprefix("cannot be told from this capture, because "), n)
 
 
 @dataclass
@@ -98,7 +98,7 @@ class _Answers:
 
 def _ack_every_rate(report: AirReport, station: str) -> Outcome:
     if not report.hearing.control_frames:
-        return untold("no control frames are in the capture")
+        return undecided("no control frames are in the capture")
     rates: dict[str, _Answers] = {}
     for exchange in _to(report, station):
         for rate in exchange.by_rate:
@@ -110,16 +110,16 @@ def _ack_every_rate(report: AirReport, station: str) -> Outcome:
     complete = {label: each for label, each in enough.items() if each.complete}
     shown = ", ".join(f"{label} {each}" for label, each in sorted(enough.items()) if label not in complete)
     if deaf and complete:
-        return told(False, f"data PPDUs answered: {shown}; at {plural(len(complete), 'rate')} 90 % or more", n)
+        return decided(False, f"data PPDUs answered: {shown}; at {plural(len(complete), 'rate')} 90 % or more", n)
     if len(complete) < len(enough):
-        return untold(f"loss on the air and missing ACKs look alike (data PPDUs answered: {shown})", n)
+        return undecided(f"loss on the air and missing ACKs look alike (data PPDUs answered: {shown})", n)
     if len(enough) < 2:
-        return untold(f"data came at {plural(len(enough), 'rate')} with {FEW_PPDUS} PPDUs or more", n)
+        return undecided(f"data came at {plural(len(enough), 'rate')} with {FEW_PPDUS} PPDUs or more", n)
     acks, block_acks = (sum(getattr(e, kind) for e in _to(report, station)) for kind in ("acked", "block_acked"))
     if acks < ANSWERED * (acks + block_acks):
-        return untold(f"{block_acks:,} of its {acks + block_acks:,} responses are Block Acks", n)
+        return undecided(f"{block_acks:,} of its {acks + block_acks:,} responses are Block Acks", n)
     low = min(enough, key=lambda label: enough[label].answered / enough[label].ppdus)
-    return told(True, f"data PPDUs at {len(enough)} rates answered; fewest at {low}: {enough[low]}; n = {n:,}", n)
+    return decided(True, f"data PPDUs at {len(enough)} rates answered; fewest at {low}: {enough[low]}; n = {n:,}", n)
 
 
 def _amsdu_rx(report: AirReport, station: str) -> Outcome:
@@ -127,21 +127,21 @@ def _amsdu_rx(report: AirReport, station: str) -> Outcome:
     carrying = sum(flow.amsdu_mpdus for flow in flows)
     everything = sum(flow.mpdus for flow in flows)
     if not carrying:
-        return untold(f"none of {everything:,} data MPDUs to it carries an A-MSDU", everything)
+        return undecided(f"none of {everything:,} data MPDUs to it carries an A-MSDU", everything)
     answers = _Answers()
     for exchange in _to(report, station):
         if any(flow.ta == exchange.ta and flow.amsdu_mpdus for flow in flows):
             answers.add(exchange.data.ppdus, exchange.data.answered, exchange.data.missing_resent)
     text = f"{carrying:,} of {everything:,} data MPDUs to it carry an A-MSDU; {answers} PPDUs were answered"
     if answers.ppdus < FEW_PPDUS or not report.hearing.control_frames:
-        return untold(f"the responses to {carrying:,} A-MSDUs are not known ({text})", carrying)
+        return undecided(f"the responses to {carrying:,} A-MSDUs are not known ({text})", carrying)
     if carrying < ANSWERED * everything:
-        return untold(f"which of the PPDUs answered had A-MSDUs is not known ({text})", answers.ppdus)
+        return undecided(f"which of the PPDUs answered had A-MSDUs is not known ({text})", answers.ppdus)
     if answers.none:
-        return told(False, text, answers.ppdus)
+        return decided(False, text, answers.ppdus)
     if not answers.complete:
-        return untold(f"loss on the air and missing responses look alike ({text})", answers.ppdus)
-    return told(True, f"{text}; whether the driver hands them up, the air does not show", answers.ppdus)
+        return undecided(f"loss on the air and missing responses look alike ({text})", answers.ppdus)
+    return decided(True, f"{text}; whether the driver hands them up, the air does not show", answers.ppdus)
 
 
 def _stbc_rx(report: AirReport, station: str) -> Outcome:
@@ -155,18 +155,18 @@ def _ampdu_tx(report: AirReport, station: str) -> Outcome:
     flows = [flow for flow in report.block_acks if flow.originator == station]
     text = f"{_agreements(flows)}; {ampdus:,} A-MPDUs of {mpdus:,} QoS data MPDUs"
     if sum(f.addba_refused for f in flows) and not sum(f.addba_accepted for f in flows):
-        return untold(f"its peer refuses every agreement ({text})", mpdus)
+        return undecided(f"its peer refuses every agreement ({text})", mpdus)
     if sent and not grouped:
-        return untold(f"the receiver does not mark A-MPDUs ({_agreements(flows)})", mpdus)
+        return undecided(f"the receiver does not mark A-MPDUs ({_agreements(flows)})", mpdus)
     if ampdus:
-        return told(True, text, mpdus)
+        return decided(True, text, mpdus)
     if not sum(f.addba_requests for f in flows) and not _associates(report, station):
-        return untold("its association, after which agreements are set up, is not in the capture", mpdus)
+        return undecided("its association, after which agreements are set up, is not in the capture", mpdus)
     if mpdus < FEW_DATA:
-        return untold(f"it sent {mpdus:,} QoS data MPDUs only", mpdus)
+        return undecided(f"it sent {mpdus:,} QoS data MPDUs only", mpdus)
     if not report.hearing.silence_is_evidence:
-        return untold(f"the capture may lack what set an agreement up ({text})", mpdus)
-    return told(False, text, mpdus)
+        return undecided(f"the capture may lack what set an agreement up ({text})", mpdus)
+    return decided(False, text, mpdus)
 
 
 def _ampdu_rx(report: AirReport, station: str) -> Outcome:
@@ -175,18 +175,18 @@ def _ampdu_rx(report: AirReport, station: str) -> Outcome:
     refused, answers = sum(f.addba_refused for f in flows), sum(f.block_acks for f in flows)
     text = f"{_agreements(flows)}; {plural(answers, 'Block Ack')} sent by it"
     if requests and refused and not accepted and not answers:
-        return told(False, f"it refused every agreement: {text}", refused)
+        return decided(False, f"it refused every agreement: {text}", refused)
     if not accepted:
-        return untold(f"no agreement that it accepted is in the capture ({text})", answers)
+        return undecided(f"no agreement that it accepted is in the capture ({text})", answers)
     if not answers:
-        return untold(f"no Block Ack of it was captured ({text})", answers)
-    return told(True, text, answers)
+        return undecided(f"no Block Ack of it was captured ({text})", answers)
+    return decided(True, text, answers)
 
 
 def _bar_rx(report: AirReport, station: str) -> Outcome:
     requests = sum(flow.requests for flow in report.block_acks if flow.recipient == station)
     if not requests:
-        return untold("no Block Ack request was sent to it")
+        return undecided("no Block Ack request was sent to it")
     answers = _Answers()
     for exchange in _to(report, station):
         for rate in exchange.by_rate:
@@ -194,12 +194,12 @@ def _bar_rx(report: AirReport, station: str) -> Outcome:
                 answers.add(rate.ppdus, rate.answered, rate.missing_resent)
     text = f"{answers} Block Ack requests to it were answered"
     if not answers.ppdus:
-        return untold(f"the responses to {plural(requests, 'Block Ack request')} are not known", requests)
+        return undecided(f"the responses to {plural(requests, 'Block Ack request')} are not known", requests)
     if answers.complete:
-        return told(True, text, answers.ppdus)
+        return decided(True, text, answers.ppdus)
     if answers.answered < UNANSWERED * answers.ppdus and report.hearing.silence_is_evidence:
-        return told(False, text, answers.ppdus)
-    return untold(f"loss on the air and missing responses look alike ({text})", answers.ppdus)
+        return decided(False, text, answers.ppdus)
+    return undecided(f"loss on the air and missing responses look alike ({text})", answers.ppdus)
 
 
 _CATEGORIES = {0: "BE", 3: "BE", 1: "BK", 2: "BK", 4: "VI", 5: "VI", 6: "VO", 7: "VO"}
@@ -217,15 +217,15 @@ def _wmm(report: AirReport, station: str) -> Outcome:
     shown = ", ".join(f"{key} {count:,}" for key, count in sorted(mpdus.items())) or "no data"
     if row is None or row.claimed == "not_available":
         detail = row.claimed_detail if row is not None else None
-        return untold(f"whether it claims WMM is not known: {detail or 'no frame that could was captured'}", n)
+        return undecided(f"whether it claims WMM is not known: {detail or 'no frame that could was captured'}", n)
     if row.claimed == "no":
-        return told(False, f"it does not claim WMM ({shown})", n)
+        return decided(False, f"it does not claim WMM ({shown})", n)
     if n >= FEW_DATA and mpdus.get("without QoS", 0) == n:
-        return told(False, f"it claims WMM, and sent {n:,} data MPDUs without QoS", n)
+        return decided(False, f"it claims WMM, and sent {n:,} data MPDUs without QoS", n)
     used = [key for key in mpdus if key in _CATEGORIES.values()]
     if len(used) < 2:
-        return untold(f"it sent data of one access category at most ({shown}), so nothing had to go first", n)
-    return told(True, f"it claims WMM and sent {shown}; whether one goes first under load is not measured", n)
+        return undecided(f"it sent data of one access category at most ({shown}), so nothing had to go first", n)
+    return decided(True, f"it claims WMM and sent {shown}; whether one goes first under load is not measured", n)
 
 
 def _high_mcs(report: AirReport, station: str) -> Outcome:
@@ -235,10 +235,10 @@ def _high_mcs(report: AirReport, station: str) -> Outcome:
     high = {mcs: sum(r.frames for r in high_throughput if _mcs(r.label) % 8 == mcs) for mcs in (5, 6, 7)}
     shown = ", ".join(f"MCS {mcs} {count:,}" for mcs, count in high.items())
     if n < FEW_DATA:
-        return untold(f"it sent {n:,} HT frames whose rate is known", n)
+        return undecided(f"it sent {n:,} HT frames whose rate is known", n)
     if not sum(high.values()):
-        return untold(f"none of its {n:,} HT frames is at MCS 5 to 7; whether the link would carry them is open", n)
-    return told(True, f"{sum(high.values()):,} of its {n:,} HT frames are at MCS 5 to 7 ({shown})", n)
+        return undecided(f"none of its {n:,} HT frames is at MCS 5 to 7; whether the link would carry them is open", n)
+    return decided(True, f"{sum(high.values()):,} of its {n:,} HT frames are at MCS 5 to 7 ({shown})", n)
 
 
 def _pmf(report: AirReport, station: str) -> Outcome:
@@ -248,7 +248,7 @@ def _pmf(report: AirReport, station: str) -> Outcome:
 def _forty_mhz(report: AirReport, station: str) -> Outcome:
     row = _row(report, station, "40 MHz operation in 2.4 GHz with coexistence mechanisms")
     if row is not None and row.claimed == "yes" and row.claimed_detail == "40 MHz, but no 20/40 coexistence":
-        return told(False, f"it claims {row.claimed_detail}", row.seen or 0)
+        return decided(False, f"it claims {row.claimed_detail}", row.seen or 0)
     return _claimed_and_used(report, station, "40 MHz operation in 2.4 GHz with coexistence mechanisms")
 
 
@@ -260,18 +260,20 @@ def _claimed_and_used(report: AirReport, station: str, capability: str) -> Outco
     """A capability that elements claim and that frames show."""
     row = _row(report, station, capability)
     if row is None:
-        return untold(f"the capability audit has no row {capability} for it")
+        return undecided(f"the capability audit has no row {capability} for it")
     detail = f" ({row.seen_detail})" if row.seen_detail else ""
     if row.claimed == "not_available":
         why = row.claimed_detail or "no frame that could was captured"
-        return untold(f"whether it claims {capability} is not known: {why}{detail}", row.seen)
+        return undecided(f"whether it claims {capability} is not known: {why}{detail}", row.seen)
     if row.claimed == "no":
-        return told(False, f"it does not claim {capability}{detail}", row.seen or 0)
+        return decided(False, f"it does not claim {capability}{detail}", row.seen or 0)
     if row.seen is None:
-        return untold(f"it claims {capability}, and whether it is used is not known: {row.seen_detail or 'no frames'}")
+        return undecided(
+            f"it claims {capability}, and whether it is used is not known: {row.seen_detail or 'no frames'}"
+        )
     if not row.seen:
-        return untold(f"it claims {capability}, and nothing used it{detail}", row.seen)
-    return told(True, f"it claims {capability}, and it is used{detail}", row.seen)
+        return undecided(f"it claims {capability}, and nothing used it{detail}", row.seen)
+    return decided(True, f"it claims {capability}, and it is used{detail}", row.seen)
 
 
 def _row(report: AirReport, station: str, capability: str) -> CapabilityRow | None:

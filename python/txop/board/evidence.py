@@ -1,4 +1,4 @@
-"""Looks the evidence of a board up. A file that is not there, or does not have what is named, is no evidence."""
+"""Looks the evidence of a board up. A file that is not there, or does not have what is named, is not evidence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from txop.board.model import (
     RunEvidence,
     TextEvidence,
 )
-from txop.board.outcome import Outcome, told, untold
+from txop.board.outcome import Outcome, decided, undecided
 from txop.core.errors import UserError
 from txop.core.visible import visible
 from txop.formats.error import FormatError
@@ -36,7 +36,7 @@ from txop.present.format import plural
 _MOST_TEXT = 64 << 20
 _MOST_DOCUMENT = 1 << 30
 _SHOWN = 160
-"""So many characters of a line are quoted."""
+"""How many characters of a line are quoted."""
 
 Analyze = Callable[[str], AirReport]
 """Makes the report of a capture."""
@@ -57,7 +57,7 @@ class Evidences:
     def look_up(self, evidence: Evidence, check: CheckName | None, station: str | None) -> Outcome:
         """What ``evidence`` shows; ``check`` and ``station`` are those of its task and board."""
         if isinstance(evidence, NoEvidence):
-            return untold(evidence.because)
+            return undecided(evidence.because)
         name = evidence.archive if isinstance(evidence, RunEvidence | FaultEvidence) else evidence.file
         if self._named is not None and isinstance(evidence, RunEvidence | FaultEvidence) and name == HERE:
             return replace(self._of_runs(self._named, evidence), source=self._named.named)
@@ -149,10 +149,12 @@ def faults(archive: Archive, arm: str, key: str) -> Outcome:
         return Outcome("not there", f"the archive has no run of {arm}")
     if having:
         text = f"{len(having)} of {plural(len(runs), 'run')} of {arm} have {key}, {having[0].run} first"
-        return replace(told(False, text, len(runs)), origin=origin)
+        return replace(decided(False, text, len(runs)), origin=origin)
     if not logged:
-        return replace(untold(f"no run of {arm} has a kernel log"), origin=origin)
-    return replace(told(True, f"none of {plural(len(logged), 'run')} of {arm} has {key}", len(logged)), origin=origin)
+        return replace(undecided(f"no run of {arm} has a kernel log"), origin=origin)
+    return replace(
+        decided(True, f"none of {plural(len(logged), 'run')} of {arm} has {key}", len(logged)), origin=origin
+    )
 
 
 def _runs(archive: Archive, evidence: RunEvidence) -> Outcome:
@@ -173,10 +175,10 @@ def _runs(archive: Archive, evidence: RunEvidence) -> Outcome:
     spread = f"{min(values):g} to {max(values):g}, median {statistics.median(values):g}" if len(values) > 1 else ""
     text = f"{evidence.metric} of {evidence.arm} in {evidence.test}: {spread or f'{values[0]:g}'} (n = {len(values)})"
     if 0 < met < len(values):
-        found = untold(f"{met} of {len(values)} runs are {asked} ({text})", len(values))
+        found = undecided(f"{met} of {len(values)} runs are {asked} ({text})", len(values))
     else:
         word = "each is" if met else "none is"
-        found = told(bool(met), f"{text}: {word} {asked}", len(values))
+        found = decided(bool(met), f"{text}: {word} {asked}", len(values))
     return replace(found, origin=runs[0].origin.value)
 
 
@@ -190,12 +192,12 @@ def _log(path: Path, evidence: LogEvidence) -> Outcome:
         counts[fault.key] += fault.count
     if counts.get(evidence.fails):
         n = counts[evidence.fails]
-        return told(False, f"the log has {evidence.fails} ({plural(n, 'time')})", n)
+        return decided(False, f"the log has {evidence.fails} ({plural(n, 'time')})", n)
     if counts.get(evidence.works):
         n = counts[evidence.works]
         text = f"the log has {evidence.works} ({plural(n, 'time')}), and no {evidence.fails}"
-        return told(True, text, n)
-    return untold(f"the log has neither {evidence.fails} nor {evidence.works}", 0)
+        return decided(True, text, n)
+    return undecided(f"the log has neither {evidence.fails} nor {evidence.works}", 0)
 
 
 def _text(path: Path, evidence: TextEvidence) -> Outcome:
@@ -206,11 +208,11 @@ def _text(path: Path, evidence: TextEvidence) -> Outcome:
     lines = text.splitlines()
     for number, line in enumerate(lines, start=1):
         if evidence.fails in line:
-            return told(False, f"line {number}: {_quoted(line)}", 1)
+            return decided(False, f"line {number}: {_quoted(line)}", 1)
     for number, line in enumerate(lines, start=1):
         if evidence.works in line:
-            return told(True, f'line {number}: {_quoted(line)}, and no line has "{evidence.fails}"', 1)
-    return untold(f'no line has "{evidence.fails}" or "{evidence.works}"', 0)
+            return decided(True, f'line {number}: {_quoted(line)}, and no line has "{evidence.fails}"', 1)
+    return undecided(f'no line has "{evidence.fails}" or "{evidence.works}"', 0)
 
 
 def _quoted(line: str) -> str:

@@ -121,7 +121,7 @@ class Task(_Table):
     test_case: Text = ""
     """The Wi-Fi Alliance's test case, as the board has it."""
     state: Given
-    """In the words of whoever keeps the board."""
+    """In the words of the maintainer of the board."""
     claims: Literal["works", "does not work"] | None = None
     """What the state says of the device."""
     optional: bool = False

@@ -24,11 +24,11 @@ class Outcome:
     """Frames, lines or runs that it rests on."""
 
 
-def told(works: bool, sentence: str, n: int) -> Outcome:
+def decided(works: bool, sentence: str, n: int) -> Outcome:
     """A check that has an answer."""
     return Outcome("pass" if works else "fail", sentence, n=n)
 
 
-def untold(because: str, n: int | None = None) -> Outcome:
+def undecided(because: str, n: int | None = None) -> Outcome:
     """A check that has none."""
     return Outcome("can't be told", f"can't be told here, because {because}", n=n)

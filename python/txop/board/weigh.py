@@ -14,7 +14,7 @@ from txop.board.boards import Placed
 from txop.board.evidence import Analyze, Evidences, checked
 from txop.board.judge import CheckedCertificate, Judged, judge
 from txop.board.model import Board, CheckName, Task
-from txop.board.outcome import Outcome, untold
+from txop.board.outcome import Outcome, undecided
 from txop.present.format import plural
 
 CAPTURES = ("air.pcapng", "air.pcap")
@@ -50,7 +50,7 @@ class _Found:
         mine = [outcome for of, outcome in found if not of or of == arm or not arm]
         yield from mine
         if arm and found and not mine:
-            yield untold(f"no capture of a valid run of {arm} was put to the check")
+            yield undecided(f"no capture of a valid run of {arm} was put to the check")
 
 
 def weigh(

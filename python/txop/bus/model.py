@@ -94,7 +94,7 @@ class Sdio(Model):
     bus_width: int | None
     """Lines of the data bus at the end; null when the host has set none."""
     commands: int
-    """Commands, whatever became of them."""
+    """Commands, whatever the outcome."""
     commands_per_s: float | None
     """Commands per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a second,
     and within 10 ms. So are all rates here."""
@@ -525,8 +525,8 @@ class Device(Model):
     """`low`, `full`, `high` or `super`, as far as packet sizes tell."""
     kind: str
     """What it is: `qmi`, `ncm`, `mbim`, `ecm`, `rndis`, `raw-ip`, `realtek-wifi`, `atheros-wifi`, `mass-storage`,
-    `hid`, `hub`, `bluetooth`, `serial`, `other` or `unknown`; `default-address` is no device, but address 0, where
-    devices are asked before they are given an address."""
+    `hid`, `hub`, `bluetooth`, `serial`, `other` or `unknown`; `default-address` is not a device, but address 0,
+    where devices are asked before they are given an address."""
     kind_name: str
     """The same in words."""
     kind_by: str
@@ -714,4 +714,4 @@ class Report(Model):
     """Data formats that hosts and modems agreed on, in order, of the whole capture; counts of transfers are of the
     window."""
     sdio: Sdio | None = None
-    """The commands of an SDIO bus; null: the capture is no command log of one, or an older document."""
+    """The commands of an SDIO bus; null: the capture is not a command log of one, or the document is an older one."""

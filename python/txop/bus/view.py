@@ -42,8 +42,8 @@ def tone(verdict: Verdict) -> Tone:
 def sections(report: BusReport, only: Sequence[str] = (), *, whole: bool = False) -> list[Section]:
     """The sections, or only those named.
 
-    That of modems is left out of a capture without one, that of SDIO commands where it is no log of them, and those of
-    USB where it is one, unless they are named.
+    That of modems is left out of a capture without one, that of SDIO commands where it is not a log of them, and
+    those of USB where it is one, unless they are named.
 
     ``whole``: evidence and descriptors of all devices.
     """

@@ -31,7 +31,7 @@ from txop.plan_check.count import run_seconds
 from txop.targets.contract import TargetError
 
 MAX_VOID_IN_A_ROW = 6
-"""So many void runs in a row stop the campaign: going on would only fill the archive with the same cause."""
+"""This many void runs in a row stop the campaign: going on would only fill the archive with the same cause."""
 
 SPARE_BYTES = 64 * 1024 * 1024
 """Free space below which no run is begun, beside what its captures may take."""

@@ -1,4 +1,4 @@
-"""A series judged: builds compared, a campaign carried out, and what came of both."""
+"""A series judged: builds compared, a campaign carried out, and the outcome."""
 
 from __future__ import annotations
 

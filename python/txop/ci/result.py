@@ -55,7 +55,7 @@ class CiResult(_Model):
     txop: str
     state: State
     ok: bool
-    """Nothing speaks against it. True of ``inconclusive``, too; of ``not measured`` not."""
+    """Nothing counts against it. True of ``inconclusive``, too, but not of ``not measured``."""
     headline: str
     base: str
     series: str

@@ -50,7 +50,7 @@ def sources(asked: Asked, driver: str, *, cache: Path | None = None) -> Sources:
 
     Raises:
         DoesNotApply: A patch does not apply.
-        UserError: Something that was asked for is not there, or makes no sense together.
+        UserError: Something that was asked for is not there, or does not fit together.
     """
     folder = cache or default_cache()
     if bool(asked.series) == bool(asked.branch):

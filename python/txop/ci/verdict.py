@@ -32,7 +32,7 @@ class State(StrEnum):
 
     @property
     def is_fine(self) -> bool:
-        """Whether it was judged, as far as it can be, and nothing speaks against it."""
+        """Whether it was judged, as far as it can be, and nothing counts against it."""
         return self in _FINE
 
 
@@ -54,7 +54,7 @@ class NewFault:
 
     @property
     def is_harm(self) -> bool:
-        """Whether it speaks against the series: errors, and what is of the kernel itself, such as lockdep's warnings.
+        """Whether it counts against the series: errors, and what is of the kernel itself, such as lockdep's warnings.
         The others are remarks."""
         return self.severity in ("error", "critical") or self.key.startswith("kernel-")
 

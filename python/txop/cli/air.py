@@ -310,7 +310,7 @@ def _outline(document: bytes) -> Outline:
 
 
 _NAMED = 3
-"""So many alternatives are named in an error."""
+"""How many alternatives an error names."""
 
 
 def _check_pair(report: AirReport, pair: Pair) -> None:

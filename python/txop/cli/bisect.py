@@ -126,7 +126,7 @@ def bisect(
         bisection = start.reopen(resume)
     else:
         if plan is None:
-            raise UserError("a bisection takes a plan", what_to_do="give --plan PLAN, or --resume DIR")
+            raise UserError("a bisection needs a plan", what_to_do="give --plan PLAN, or --resume DIR")
         loaded, checked = read_plan(plan)
         if not quiet:
             print_problems(console.stderr(), str(plan), checked.warnings, style="yellow")

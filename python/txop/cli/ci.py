@@ -83,7 +83,7 @@ def register(app: typer.Typer) -> None:
                 ("txop ci --source . --base main --branch fix --plan plan.toml --json", "a branch, for a machine"),
             ],
             notes=(
-                "Exit codes: 0 nothing speaks against it (better, equivalent, inconclusive, same module); 1 worse, new "
+                "Exit codes: 0 nothing counts against it (better, equivalent, inconclusive, same module); 1 worse, new "
                 "faults in the kernel log, new compiler warnings, or it does not apply, build or run; 2 wrong usage or "
                 "a base that does not build; 3 something is missing; 4 stopped before its end; 5 not measured, or "
                 "inconclusive with --fail-on-inconclusive. docs/ci.md explains it.",

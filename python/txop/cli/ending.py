@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 IMPATIENCE = 3
-"""So many signals also end the clearing up that the first one begins."""
+"""This many signals also end the clearing up that the first one begins."""
 
 
 class Ending:

@@ -13,6 +13,7 @@ from txop.cli.console import safe_text
 from txop.cli.ending import Ending
 from txop.core.errors import ExitCode, UserError
 from txop.plan.load import LoadedPlan
+from txop.present.format import plural
 
 if TYPE_CHECKING:
     from txop.campaign.desk import Row
@@ -64,4 +65,4 @@ def print_rows(out: Console, rows: Sequence[Row]) -> None:
     limited = sum(row.state == "limited" for row in rows)
     verdict = f"{fails} would void the runs" if fails else "nothing would void the runs"
     out.print()
-    out.print(safe_text(f"{len(rows)} rows: {verdict}, {limited} limited."))
+    out.print(safe_text(f"{plural(len(rows), 'row')}: {verdict}, {limited} limited."))

@@ -161,14 +161,14 @@ def _station(station: GuestStation) -> str:
 
 
 def _queues(queues: QueueSpec) -> list[str]:
-    """What tells the queues of one access point from those of another."""
+    """What distinguishes the queues of two access points."""
     given = {key: getattr(queues, key) for key in QueueSpec.model_fields if key != "debugfs"}
     words = ["rebuilt with debugfs"] if queues.needs_debugfs else []
     return [*words, *(f"{key} {value}" for key, value in given.items() if value is not None)]
 
 
 def _modem(modem: ModemSpec) -> list[str]:
-    """What tells one modem from another."""
+    """What distinguishes two modems."""
     words = {"none": "raw IP", "qmimux": "QMAP of qmi_wwan", "rmnet": "QMAP of rmnet"}
     aggregation = modem.tx_aggregation
     most = "1 datagram" if aggregation is None else f"{aggregation.datagrams} datagrams or {aggregation.bytes} B"

@@ -1,4 +1,4 @@
-"""``txop run`` and ``txop resume``: a plan carried out, and what came of it."""
+"""``txop run`` and ``txop resume``: a plan carried out, and the outcome."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool, job
 
 
 def conclude(root: Path, *, report: bool, as_json: bool) -> int:
-    """What came of a campaign: tables for later, the comparison on stdout, the page."""
+    """The outcome of a campaign: tables for later, the comparison on stdout, the page."""
     from txop.archive.derived import rebuild
     from txop.archive.reader import read_archive
     from txop.cli.compare import show
@@ -175,7 +175,7 @@ def conclude(root: Path, *, report: bool, as_json: bool) -> int:
         console.stderr().print(safe_text("No run came to its end: there is nothing to compare."), soft_wrap=True)
         return ExitCode.VERDICT_NO
     result = compare(archive)
-    try:  # the result is shown whatever becomes of the files, and the files are there even when nobody reads stdout
+    try:  # the result is shown whatever happens to the files, and the files are there even when nobody reads stdout
         rebuild(archive)
         _remember_noise(archive, result)
         if report:

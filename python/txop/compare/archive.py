@@ -28,7 +28,7 @@ from txop.core.origin import Origin
 from txop.plan_check.changes import changes_of
 
 _NAMED = 12
-"""So many possible names are listed in an error."""
+"""How many possible names an error lists."""
 
 
 def compare(
@@ -94,7 +94,7 @@ def compare(
         )
         figures, missing = without_arms(figures, missing, without)
     runs = [run for run in runs if run.arm not in without]
-    told = change_facts(changes, figures, name, without)
+    facts = change_facts(changes, figures, name, without)
     return CompareResult(
         txop=txop_version(),
         sources=[Source(path=archive.layout.named, title=plan.title)],
@@ -113,7 +113,7 @@ def compare(
         arms=[arm_facts(arm, runs) for arm in plan.arm if arm.name not in without],
         tests=[test_facts(plan, s) for s in sets],
         figures=narrowed(figures, missing, metrics, archive.layout.root),
-        changes=told,
+        changes=facts,
         not_available=missing,
         voided=voided_runs(runs),
         run_warnings=[

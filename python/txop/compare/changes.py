@@ -1,4 +1,4 @@
-"""What a campaign tells of its single changes: a patch, given the others."""
+"""What a campaign shows of its single changes: a patch, given the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def change_facts(
     changes: Changes, figures: Sequence[ComparedFigure], baseline: str, without: Sequence[str] = ()
 ) -> list[ChangeFacts]:
     """Each pair of arms that isolates a change, and each change that none does; not of the arms in ``without``."""
-    told = [
+    decided = [
         ChangeFacts(
             change=pair.change,
             patch=pair.patch,
@@ -25,16 +25,16 @@ def change_facts(
         for pair in changes.isolated
         if pair.arm not in without and pair.against not in without
     ]
-    return told + [
+    return decided + [
         ChangeFacts(
-            change=untold.change,
-            patch=untold.patch,
+            change=undecided.change,
+            patch=undecided.patch,
             arm=None,
             against=None,
             given=[],
-            sentence=f"{untold.change}: cannot be told, because no two arms differ by it alone",
+            sentence=f"{undecided.change}: cannot be told, because no two arms differ by it alone",
         )
-        for untold in changes.untold
+        for undecided in changes.undecided
     ]
 
 

@@ -62,7 +62,7 @@ def design_facts(
     family: int,
     plan: Plan,
 ) -> DesignFacts:
-    """How the campaign was planned and how far it came."""
+    """How the campaign was planned and how far it got."""
     tests = {test.name for test in plan.test}
     arms = {arm.name for arm in plan.arm}
     valid: dict[int, set[tuple[str, str]]] = {}
@@ -112,7 +112,7 @@ def _state(archive: Archive, runs: Sequence[RunFile], done: int) -> str:
     if archive.finished:
         return "finished"
     if not archive.events:
-        return "without a journal that says how far it came" if runs else "not started"
+        return "without a journal that says how far it got" if runs else "not started"
     progress = f"{done} of {archive.plan.design.blocks} blocks complete"
     last = archive.events[-1]
     if last.event == "campaign-stopped":

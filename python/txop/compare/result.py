@@ -249,7 +249,7 @@ class ComparedFigure(Record):
 
 
 class ChangeFacts(Record):
-    """What the campaign tells of a single change: a patch, a parameter, a key of the link."""
+    """What the campaign shows of a single change: a patch, a parameter, a key of the link."""
 
     change: str
     """In words: ``patch 7``."""
@@ -302,7 +302,7 @@ class WarnedRun(Record):
 
 
 class DesignFacts(Record):
-    """How the campaign was planned, and how far it came."""
+    """How the campaign was planned, and how far it got."""
 
     seed: int
     blocks_planned: int

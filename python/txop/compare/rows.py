@@ -37,7 +37,7 @@ from txop.stats.spread import mark_far
 from txop.stats.verdict import with_holm
 
 _MOST_EXCLUDED = 100
-"""So many blocks that lack a figure are listed per row."""
+"""How many blocks that lack a figure are listed per row."""
 
 
 _Column = list[float | None]

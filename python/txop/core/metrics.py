@@ -129,10 +129,10 @@ METRICS: dict[str, Metric] = {
            "Retries in percent of the data and management frames from the station, counted as Wireshark's WLAN "
            "Traffic window does, frames with a bad FCS included (txop air)."),
         Metric("air_up_unanswered_percent", "PPDUs unanswered, uplink", "%", "lower", "difference", 1.0,
-           "PPDUs from the station that ask for an ACK or Block Ack, got none and were sent again, in percent of "
+           "PPDUs from the station that solicit an ACK or Block Ack, got none and were sent again, in percent of "
            "air_up_ppdus (txop air)."),
-        Metric("air_up_ppdus", "PPDUs that ask for an answer, uplink", "", None, "ratio", 10.0,
-           "PPDUs from the station in the window that ask for an ACK or a Block Ack: n of those unanswered.", 0),
+        Metric("air_up_ppdus", "PPDUs that solicit a response, uplink", "", None, "ratio", 10.0,
+           "PPDUs from the station in the window that solicit an ACK or a Block Ack: n of those unanswered.", 0),
         Metric("air_up_late_ack_percent", "late acknowledgements, uplink", "%", "lower", "difference", 1.0,
            "ACKs and Block Acks of the access point that came more than a slot later than SIFS, in percent of "
            "air_up_acks (txop air)."),
@@ -151,10 +151,10 @@ METRICS: dict[str, Metric] = {
            "Retries in percent of the data and management frames from the access point, counted as Wireshark's WLAN "
            "Traffic window does, frames with a bad FCS included (txop air)."),
         Metric("air_down_unanswered_percent", "PPDUs unanswered, downlink", "%", "lower", "difference", 1.0,
-           "PPDUs from the access point that ask for an ACK or Block Ack, got none and were sent again, in percent of "
+           "PPDUs from the access point that solicit an ACK or Block Ack, got none and were sent again, in percent of "
            "air_down_ppdus (txop air)."),
-        Metric("air_down_ppdus", "PPDUs that ask for an answer, downlink", "", None, "ratio", 10.0,
-           "PPDUs from the access point in the window that ask for an ACK or a Block Ack: n of those unanswered.", 0),
+        Metric("air_down_ppdus", "PPDUs that solicit a response, downlink", "", None, "ratio", 10.0,
+           "PPDUs from the access point in the window that solicit an ACK or a Block Ack: n of those unanswered.", 0),
         Metric("air_down_late_ack_percent", "late acknowledgements, downlink", "%", "lower", "difference", 1.0,
            "ACKs and Block Acks of the station that came more than a slot later than SIFS, in percent of "
            "air_down_acks (txop air)."),

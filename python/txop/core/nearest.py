@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 _LISTED = 12
-"""So many names are listed when none is near."""
+"""How many names are listed when none is near."""
 
 _COMPARED = 100
-"""So many characters of what was written are looked at."""
+"""How many characters of what was written are looked at."""
 
 
 def nearest(word: str, candidates: Collection[str]) -> str | None:

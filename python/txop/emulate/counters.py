@@ -124,7 +124,7 @@ class SideCounters(Model):
     duplicates: int
     """MPDUs received that had been received before."""
     arrived_late: int
-    """MPDUs received after it had ceased to wait for them (100 ms): nobody gets them, although they are
+    """MPDUs received after it had ceased to wait for them (100 ms): they are dropped, although they are
     acknowledged."""
     internal_collisions: int
     """Times that a category wanted to send in the same slot as a higher one of this radio."""

@@ -17,7 +17,6 @@ from txop.archive.regular import read_regular
 from txop.exchange.beside import folder_beside
 from txop.exchange.imported import CannotImport
 from txop.exchange.recognise import read_file
-from txop.exchange.told import TOLD_FILE, Told
 from txop.exchange.write import FILES_FOLDER, Source, Written, fill
 from txop.formats.error import FormatError
 
@@ -38,7 +37,7 @@ def add(root: Path, sources: Sequence[Source], title: str | None = None) -> Writ
         The arms and tests that it has now, and how many runs were added.
 
     Raises:
-        CannotImport: ``root`` is no archive that ``txop import`` made, or its files cannot be read again whole.
+        CannotImport: ``root`` is not an archive that ``txop import`` made, or its files cannot be read again whole.
         OSError: it could not be written.
     """
     layout = Layout(root)
@@ -71,27 +70,27 @@ def add(root: Path, sources: Sequence[Source], title: str | None = None) -> Writ
 def _kept(root: Path) -> tuple[list[Source], list[str]]:
     folder = root / FILES_FOLDER
     try:
-        told = Told.model_validate_json(read_regular(folder / TOLD_FILE, _MOST_BYTES))
+        kept = HowRead.model_validate_json(read_regular(folder / HOW_READ_FILE, _MOST_BYTES))
     except FileNotFoundError:
         raise CannotImport(
-            "is no archive of imported files, or of a txop that did not keep how they were read",
+            "is not an archive of imported files, or of a txop that did not keep how they were read",
             where=str(root),
             what_to_do="import all files into a new archive",
         ) from None
     except (OSError, ValidationError) as error:
-        raise CannotImport(f"{FILES_FOLDER}/{TOLD_FILE} cannot be read: {error}"[:300], where=str(root)) from None
+        raise CannotImport(f"{FILES_FOLDER}/{HOW_READ_FILE} cannot be read: {error}"[:300], where=str(root)) from None
     found = []
-    for each in told.files:
+    for each in kept.files:
         if Path(each.file).name != each.file:
-            raise CannotImport(f"{FILES_FOLDER}/{TOLD_FILE} names a file outside of its folder", where=str(root))
+            raise CannotImport(f"{FILES_FOLDER}/{HOW_READ_FILE} names a file outside of its folder", where=str(root))
         try:
             data = read_regular(folder / each.file, _MOST_BYTES)
-            found.append(Source(each.name, data, each.arm, read_file(data, each.told), each.told))
+            found.append(Source(each.name, data, each.arm, read_file(data, each.given), each.given))
         except (OSError, FormatError) as error:
             raise CannotImport(
                 f"its {FILES_FOLDER}/{each.file} cannot be read again: {error}", where=str(root)
             ) from None
-    return found, told.not_read
+    return found, kept.not_read
 
 
 def _title(layout: Layout) -> str:

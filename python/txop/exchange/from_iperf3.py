@@ -30,7 +30,7 @@ def read(data: bytes, told: Direction) -> FileReading:
     if not result.flows:
         raise FormatError("iperf3 output without a single interval or total")
     source = f"{words[result.source]} {result.version or ''}".strip()
-    ways = {_way(flow, told): flow for flow in result.flows}
+    ways = {_way(flow, given): flow for flow in result.flows}
     known = {way: flow for way, flow in ways.items() if way is not None}
     if len(known) < len(ways):
         raise FormatError("the text does not say which end sent: say it with --direction tx or --direction rx")
@@ -59,11 +59,11 @@ def read(data: bytes, told: Direction) -> FileReading:
     return reading
 
 
-def _way(flow: Flow, told: Direction) -> Way | None:
+def _way(flow: Flow, given: Direction) -> Way | None:
     if flow.direction is None:
-        return told.way
+        return given.way
     up = flow.direction == "client_to_server"
-    return "tx" if up == (told.dut == "client") else "rx"
+    return "tx" if up == (given.dut == "client") else "rx"
 
 
 def _seconds(flow: Flow) -> float | None:

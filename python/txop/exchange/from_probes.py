@@ -21,7 +21,7 @@ def read_ping(data: bytes) -> FileReading:
     if not usable and not lost:
         raise FormatError("ping output without a single round trip; its summary alone has no percentiles")
     source = f"ping ({result.program})"
-    interval_s, told = _interval_s(result)
+    interval_s, is_given = _interval_s(result)
     stamps = {r.sequence: r.time_unix_s - (r.rtt_ms or 0.0) / 1e3 for r in usable if r.time_unix_s is not None}
     start = min(stamps.values(), default=0.0)
     first = result.first_sequence
@@ -45,7 +45,7 @@ def read_ping(data: bytes) -> FileReading:
         started_at=datetime.fromtimestamp(start, UTC).isoformat(timespec="seconds") if stamps else None,
     )
     run.warnings += result.notes
-    if not stamps and not told:
+    if not stamps and not is_given:
         run.warnings.append("ping printed no times; its probes are taken to be 1 s apart")
     if result.lost_count > _MOST_LOST:
         raise FormatError(f"ping output with more than {_MOST_LOST} probes lost")
@@ -55,7 +55,7 @@ def read_ping(data: bytes) -> FileReading:
 
 
 def _interval_s(result: ping.PingResult) -> tuple[float, bool]:
-    """Time from probe to probe, and whether the output tells it."""
+    """Time from probe to probe, and whether the output gives it."""
     summary = result.summary
     if summary is not None and summary.duration_ms and summary.transmitted > 1:
         return summary.duration_ms / 1e3 / (summary.transmitted - 1), True

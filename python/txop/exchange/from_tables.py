@@ -10,7 +10,7 @@ from txop.formats.error import FormatError
 from txop.formats.written_number import Written
 
 _NOT_TOLD_S = 20.0
-"""Length of a test in the plan where no document tells it: figures do not depend on it, and runs have no window."""
+"""Length of a test in the plan where no document gives it: figures do not depend on it, and runs have no window."""
 
 _TAG = re.compile(r";[^()]*\)")
 _ADDRESS = re.compile(r"\(+ *https?://[^)]*\)")
@@ -18,16 +18,18 @@ _IN_PARENTHESES = re.compile(r"\([^)]*\)")
 _LEAD = re.compile(r"^performance data:\s*", re.IGNORECASE)
 
 
-def read_ttcp(data: bytes, told: Direction) -> FileReading:
+def read_ttcp(data: bytes, given: Direction) -> FileReading:
     """A run for each transfer. Raises FormatError where there is no table, or it is not known which machine is the
     device under test."""
     found = ttcp.parse(data)
     reading = FileReading("tables of ttcp", problems=[*found.problems])
     machines = sorted({name for table in found.tables for name in (table.sender, table.receiver)})
     device = (
-        told.device or next((name for name in machines if name != "host"), None) if len(machines) == 2 else told.device
+        given.device or next((name for name in machines if name != "host"), None)
+        if len(machines) == 2
+        else given.device
     )
-    if found.tables and (device not in machines or (told.device is None and "host" not in machines)):
+    if found.tables and (device not in machines or (given.device is None and "host" not in machines)):
         named = ", ".join(machines)
         raise FormatError(f"which machine is the device under test? Say it with --device (there are {named})")
     for table in found.tables:

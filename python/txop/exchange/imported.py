@@ -58,7 +58,7 @@ class ImportedRun:
     arm: str | None = None
     """As the file names it; ``None``: it does not."""
     started_at: str | None = None
-    """ISO 8601, UTC; ``None``: not told."""
+    """ISO 8601, UTC; ``None``: not given."""
     window_s: float | None = None
     metrics: dict[str, Value] = field(default_factory=dict)
     series: dict[str, Points] = field(default_factory=dict)

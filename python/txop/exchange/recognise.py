@@ -19,7 +19,7 @@ _PING = re.compile(
 _IPERF = re.compile(rb"\[ ID\]|\[(?: *\*?[0-9]+|SUM)\].*bits/sec|iperf3: |Connecting to host|Client connecting to ")
 
 
-def read_file(data: bytes, told: Direction) -> FileReading:
+def read_file(data: bytes, given: Direction) -> FileReading:
     """What is in a file. Raises FormatError when it is of no format that can be imported, or damaged so that nothing is
     left."""
     if data.startswith(crusader.RAW_MAGIC):
@@ -31,21 +31,21 @@ def read_file(data: bytes, told: Direction) -> FileReading:
         raise FormatError("it is empty")
     head = plain[:_HEAD]
     if plain.lstrip()[:1] == b"{" or b'"format": "txop' in head:
-        return _json(plain, told)
+        return _json(plain, given)
     if _TABLE.search(plain):
         return from_tables.read_driver_tables(plain)
     if _TTCP.search(plain):
-        return from_tables.read_ttcp(plain, told)
+        return from_tables.read_ttcp(plain, given)
     if _IPERF.search(head):
-        return from_iperf3.read(plain, told)
+        return from_iperf3.read(plain, given)
     if _PING.search(head):
         return from_probes.read_ping(plain)
     if b"\n{" in head:  # what a tool wrote before its JSON
-        return _json(plain, told)
+        return _json(plain, given)
     raise FormatError(f"of no format that can be imported; {quoted_start(head.decode('utf-8', 'replace'))}")
 
 
-def _json(plain: bytes, told: Direction) -> FileReading:
+def _json(plain: bytes, given: Direction) -> FileReading:
     """JSON by its own words: they stand near the start in irtt's and iperf3's, anywhere in flent's sorted one."""
     if b'"stream_groups"' in plain:
         return from_crusader.read(plain, told)
@@ -56,7 +56,7 @@ def _json(plain: bytes, told: Direction) -> FileReading:
     if b'"icmp_seq"' in plain or (b'"seq"' in plain and b'"ttl"' in plain):
         return from_probes.read_ping(plain)
     if b'"test_start"' in plain or b'"start"' in plain or b'"event"' in plain or b'"error"' in plain:
-        return from_iperf3.read(plain, told)
+        return from_iperf3.read(plain, given)
     for _ in json_documents(text_of(plain, "the file"), "the file"):
         pass  # a document that is cut off or damaged says where
     start = quoted_start(plain[:300].decode("utf-8", "replace"))

@@ -18,13 +18,12 @@ from txop.core.origin import Origin
 from txop.core.visible import visible
 from txop.exchange.beside import folder_beside
 from txop.exchange.imported import CannotImport, Direction, FileReading, ImportedRun, TestKey
-from txop.exchange.told import TOLD_FILE, told_document
 from txop.plan.draft import quoted
 from txop.plan.model import Plan
 from txop.stats.limits import MAX_BLOCKS
 
 MOST_ARMS = MOST_TESTS = 64
-"""So many a plan may have."""
+"""How many a plan may have."""
 
 FILES_FOLDER = "imported"
 """Folder of the archive with the files as they were given."""
@@ -47,13 +46,13 @@ class Source:
     arm: str | None
     """The arm it was given; ``None``: what it says itself."""
     reading: FileReading
-    told: Direction = field(default_factory=Direction)
+    given: Direction = field(default_factory=Direction)
     """What was said beside it, to read it again."""
 
 
 @dataclass
 class Written:
-    """What became of an import."""
+    """What happened to an import."""
 
     arms: list[str]
     tests: list[str]
@@ -226,8 +225,8 @@ def _plan(
         "[environment]",
     ]
     for number, source in enumerate(sources[:_NAMED_FILES], start=1):
-        told = [source.name, source.reading.format, f"SHA-256 {hashlib.sha256(source.data).hexdigest()[:16]}..."]
-        lines.append(f"imported_{number} = {_quoted(', '.join([*told, *source.reading.notes[:2]]), 1000)}")
+        facts = [source.name, source.reading.format, f"SHA-256 {hashlib.sha256(source.data).hexdigest()[:16]}..."]
+        lines.append(f"imported_{number} = {_quoted(', '.join([*facts, *source.reading.notes[:2]]), 1000)}")
     if len(sources) > _NAMED_FILES:
         lines.append(f"imported_more = {_quoted(f'{len(sources) - _NAMED_FILES} more files', 100)}")
     for number, problem in enumerate(problems[:_NAMED_FILES], start=1):
@@ -276,8 +275,8 @@ def _fill(
     for number, source in enumerate(sources, start=1):
         kept[id(source)] = f"{number:03d}-{_file_name(source.name)}"
         (files / kept[id(source)]).write_bytes(source.data)
-    told = [(kept[id(source)], source.name, source.arm, source.told) for source in sources]
-    (files / TOLD_FILE).write_text(told_document(told, problems), encoding="utf-8")
+    listed = [(kept[id(source)], source.name, source.arm, source.given) for source in sources]
+    (files / HOW_READ_FILE).write_text(how_read_document(listed, problems), encoding="utf-8")
     positions: dict[tuple[int, str], int] = {}
     for each in placed:
         run = each.run

@@ -14,7 +14,7 @@ _GROUPS = re.compile(r"[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 
 
 class NotANumber(ValueError):  # noqa: N818 - a finding about a cell
-    """What stands there is not a number, or could be two."""
+    """The text is not a number, or could be two."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,7 @@ def was_built(what: DriverBuild, lock: Lock, *, cache: Path | None = None) -> bo
 
 
 def is_kept(folder: Path, asked: str) -> bool:
-    """Whether the cache still has what came of something that was asked for; see :func:`keep`."""
+    """Whether the cache still has the outcome of something that was asked for; see :func:`keep`."""
     try:
         key = (folder / "modules" / _BUILT / asked).read_text(encoding="ascii")
     except OSError:
@@ -171,7 +171,7 @@ def is_kept(folder: Path, asked: str) -> bool:
 
 
 def keep(folder: Path, asked: str, built: Built) -> None:
-    """Note what came of something that was asked for, by its hash. Losing it costs nothing else."""
+    """Note the outcome of something that was asked for, by its hash. Losing it costs nothing else."""
     with suppress(OSError):
         place = folder / "modules" / _BUILT
         place.mkdir(exist_ok=True)
@@ -180,7 +180,7 @@ def keep(folder: Path, asked: str, built: Built) -> None:
 
 
 _BUILT = "asked"
-"""Folder of what was asked for, by its hash: the key of the module that came of it."""
+"""Folder of what was asked for, by its hash: the key of the module that resulted."""
 
 
 def _asked(what: DriverBuild, lock: Lock) -> str:

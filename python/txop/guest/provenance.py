@@ -49,7 +49,7 @@ def in_words(facts: dict[str, Any]) -> str:
 
 
 def exactness_doubt(computer: Computer) -> str | None:
-    """Why the figures of this guest may not be exact; ``None``: nothing speaks against it, or they need not be."""
+    """Why the figures of this guest may not be exact; ``None``: nothing says so, or they need not be."""
     return untested_qemu(_qemu() or "unknown") if computer.mode is Mode.EXACT else None
 
 

@@ -141,7 +141,7 @@ def check_qemu() -> None:
     version = parse_version(said)
     if version is None:
         raise MissingForGuest(
-            f"{find_qemu()} does not tell its version (it says {visible(said[:80])!r})",
+            f"{find_qemu()} does not report its version (it prints {visible(said[:80])!r})",
             what_to_do="reinstall the package qemu-system-x86",
         )
     if version < MINIMUM_QEMU:

@@ -36,7 +36,7 @@ RECIPE = 3
 """Raised when this module builds differently: older images are then not used again."""
 
 KEPT_UNUSED_DAYS = 30
-"""So long an image stays that no guest has booted: each change of txop or of a lock makes another."""
+"""How long an image stays that no guest has booted: each change of txop or of a lock makes another."""
 
 KERNEL_SELECTION = "kernel-2"
 

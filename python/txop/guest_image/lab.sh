@@ -260,8 +260,8 @@ station_joins() { # station_joins N
     $inside iw dev wlan0 set power_save off
 }
 
-# The driver asks the chip what became of frames only after it has sent one: a report of the last frame, hostapd's answer to
-# the station, may wait for ever, and hostapd for it. So hostapd asks the station whether it is there, as it asks others.
+# The driver asks the chip what happened to frames only after it has sent one: a report of the last frame, hostapd's answer to
+# the station, may wait forever, and hostapd for it. So hostapd asks the station whether it is there, as it asks others.
 station_is_in() {
     station_associated "$1" && return
     address=$(ip netns exec "sta$1" cat /sys/class/net/wlan0/address)
@@ -486,7 +486,7 @@ up() {
     [ "${LAB_ONLY:-}" = plug ] || { serve && join; }
 }
 
-# Stock ath6kl waits for itself for ever, with rtnl held, when its card goes while the interface is up.
+# Stock ath6kl waits for itself forever, with rtnl held, when its card goes while the interface is up.
 let_go() {
     if [ -s "$run/wpa.pid" ]; then
         supplicant=$(cat "$run/wpa.pid")

@@ -21,6 +21,7 @@ from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
 from txop.klog import name_faults, read_log
 from txop.klog.boots import SEQUENCE_GAP
 from txop.klog.report import LogReport
+from txop.present.format import plural
 
 SCRIPT = "cycle.sh"
 """A script of ``trials``."""
@@ -44,7 +45,7 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class Endured:
-    """What came of it."""
+    """The outcome."""
 
     driver: str
     way: Way
@@ -104,9 +105,8 @@ class Endured:
         found += [f"no traffic just before {idle} of {self.done} cycles"] if idle > 0 else []
         for fault in self.log.faults:
             if fault.key in CRASHES | HANGS | WARNS:
-                found.append(
-                    f"{fault.title}, {fault.count} times: {fault.examples[0].strip() if fault.examples else ''}"
-                )
+                shown = fault.examples[0].strip() if fault.examples else ""
+                found.append(f"{fault.title}, {plural(fault.count, 'time')}: {shown}")
         if self.lost_messages:
             found.append(f"{self.lost_messages} messages are missing in the kernel log")
         found += [f"memory grows with every cycle: {name}" for name in self.growth.leaks]

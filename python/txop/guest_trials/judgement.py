@@ -1,4 +1,4 @@
-"""What came of a fault: a verdict from what a trial saw, by rules that are stated here and nowhere else.
+"""The outcome of a fault: a verdict from what a trial saw, by rules that are stated here and nowhere else.
 
 The first that fits counts:
 
@@ -27,7 +27,7 @@ from txop.guest_trials.facts import Facts, Sample, longest_silence_s
 from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, KernelLine, Trouble, trouble
 
 SILENCE_S = 2.0
-"""So long without a packet is an interruption."""
+"""A longer time without a packet is an interruption."""
 
 
 class Verdict(StrEnum):
@@ -69,7 +69,7 @@ class Judgement:
     why: str
     """The rule that decided, in a few words."""
     line: str | None
-    """The most telling line of the kernel log; ``None``: it has nothing that it would not have without the fault."""
+    """The most informative line of the kernel log; ``None``: nothing that it has not without the fault, too."""
     silence_s: float | None
     """The longest time without a received packet from the association on; ``None``: there was no traffic to stop."""
     struck: int | None

@@ -60,7 +60,7 @@ class Trouble:
     keys: frozenset[str]
     """Rules of :mod:`txop.klog` of severity error that name something in it."""
     line: KernelLine | None
-    """The most telling line; ``None``: there is none that a run without faults has not, too."""
+    """The most informative line; ``None``: there is none that a run without faults has not, too."""
     serious: bool
     """The line is a warning or an error."""
 
@@ -82,7 +82,7 @@ _TELLING = 5
 
 
 def _rank(line: KernelLine) -> int | None:
-    """How telling a line is, 0 the most; ``None``: not at all."""
+    """How informative a line is, 0 the most; ``None``: not at all."""
     severity = _severity(line.text)
     if severity == "error":
         return 0

@@ -40,7 +40,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Done:
-    """A case and what came of it."""
+    """A case and its outcome."""
 
     case: Case
     trial: Trial

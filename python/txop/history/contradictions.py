@@ -8,6 +8,7 @@ from statistics import fmean
 
 from txop.history.judge import cells
 from txop.history.model import Document, Run
+from txop.present.format import plural
 
 _ROUNDING = (0.0051, 1.0, 0.0051, 1.0)
 """Printed averages are rounded (rates to two decimals) or cut (context switches to whole ones)."""
@@ -38,24 +39,25 @@ def remarks(document: Document) -> list[str]:
     for device in dict.fromkeys(run.device for run in document.run):
         of_device = [runs for runs in (*single, *several) if runs[0].device == device]
         alone = sum(len(runs) == 1 for runs in of_device)
-        told = "every cell is n = 1" if alone == len(of_device) else f"{alone} of {len(of_device)} cells are n = 1"
+        text = "every cell is n = 1" if alone == len(of_device) else f"{alone} of {len(of_device)} cells are n = 1"
         repeats = [f"{runs[0].shown}, {runs[0].way}: {_values(runs)}" for runs in of_device if len(runs) > 1]
         made.append(
-            f"{device}: {told}" + (f"; more than once: {'; '.join(repeats)}" if repeats else "")
+            f"{device}: {text}" + (f"; more than once: {'; '.join(repeats)}" if repeats else "")
             + " (a cell: same tester, device, access point, place, driver, patches, direction)."
         )  # fmt: skip
     ranges = [run.line for run in document.run if isinstance(run.mbit_s, list)]
     if ranges:
-        made.append(f"{len(ranges)} rows give a range in place of a figure (lines {_lines(ranges)}).")
+        rows = plural(len(ranges), "row gives", "rows give")
+        made.append(f"{rows} a range in place of a figure (lines {_lines(ranges)}).")
     if document.transfers:
         counts = sorted({len(table.sender_1000b_s) for table in document.transfers})
-        told = " or ".join(map(str, counts))
+        text = " or ".join(map(str, counts))
         made.append(
-            f"{len(document.transfers)} tables of n = {told} transfers, one after the other and not interleaved."
+            f"{len(document.transfers)} tables of n = {text} transfers, one after the other and not interleaved."
         )
     said = [figure for figure in document.figure if figure.kind == "said"]
     if said and not document.transfers and not document.run:
-        made.append(f"{len(said)} figures of the text, none with its n.")
+        made.append(f"{plural(len(said), 'figure')} of the text, none with its n.")
     return made
 
 
@@ -120,6 +122,6 @@ def _units(document: Document) -> Iterator[Contradiction]:
     for unit, lines in wrong.items():
         yield Contradiction(
             tuple(lines),
-            f'The names of {len(lines)} captures say "{unit}" (megabytes a second) of figures that the table gives in '
-            f"{_BITS}: eight times as much, if the names were right (lines {lines[0]} to {lines[-1]}).",
+            f'The names of {plural(len(lines), "capture")} say "{unit}" (megabytes a second) of figures that the table '
+            f"gives in {_BITS}: eight times as much, if the names were right (lines {lines[0]} to {lines[-1]}).",
         )

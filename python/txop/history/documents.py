@@ -23,7 +23,7 @@ def shipped() -> dict[str, Document]:
 
 
 def read(path: Path) -> Document:
-    """The document in a file. Raises :class:`UserError`, with the place, when it is none."""
+    """The document in a file. Raises :class:`UserError`, with the place, when it is not one."""
     try:
         text = read_regular(path, _MOST_BYTES).decode("utf-8")
     except OSError as error:

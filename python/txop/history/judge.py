@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from txop.core.metrics import METRICS, Better
-from txop.history.model import BetweenRuns, BetweenTables, Document, InRange, Run, Share, Transfers, Untold
+from txop.history.model import BetweenRuns, BetweenTables, Document, InRange, Run, Share, Transfers, Undecided
 from txop.stats.comparison import Comparison
 from txop.stats.verdict import compare_unpaired
 
@@ -64,15 +64,15 @@ def findings(document: Document) -> list[Finding]:
                 made.append(_in_range(document, conclusion))
             case Share():
                 made.append(_share(document, conclusion))
-            case Untold():
+            case Undecided():
                 near = [figure for figure in document.figure if figure.line in conclusion.figures]
                 basis = tuple(Basis(f.what, (f.low,), f.unit, (f.line,)) for f in near)
-                made.append(_untold(conclusion, conclusion.because, basis))
+                made.append(_undecided(conclusion, conclusion.because, basis))
     return made
 
 
-def _untold(
-    conclusion: BetweenTables | BetweenRuns | InRange | Share | Untold, because: str, basis: tuple[Basis, ...]
+def _undecided(
+    conclusion: BetweenTables | BetweenRuns | InRange | Share | Undecided, because: str, basis: tuple[Basis, ...]
 ) -> Finding:
     return Finding(conclusion.line, conclusion.said, "can't be told", f"Can't be told, because {because}.", basis)
 
@@ -81,11 +81,11 @@ def _between_tables(document: Document, said: BetweenTables) -> Finding:
     tables = {table.group: table for table in document.transfers if table.way == said.way}
     missing = [name for name in (said.baseline, said.group) if name not in tables]
     if missing:
-        return _untold(said, f"there is no table of {', '.join(missing)}", ())
+        return _undecided(said, f"there is no table of {', '.join(missing)}", ())
     sides = [_of_table(tables[name], said.quantity) for name in (said.baseline, said.group)]
     compared = _compare(said.quantity, sides, said.percent if said.rule == "same" else None)
     if compared is None or compared.low is None or compared.high is None:
-        return _untold(said, f"n = {sides[0].n} and {sides[1].n}, which give no interval", tuple(sides))
+        return _undecided(said, f"n = {sides[0].n} and {sides[1].n}, which give no interval", tuple(sides))
     low, high = compared.low, compared.high
     match said.rule:
         case "about":
@@ -151,9 +151,9 @@ def _between_runs(document: Document, said: BetweenRuns) -> Finding:
             and (run.driver, run.patches) == (chosen.driver, chosen.patches)
         ]
         if not runs:
-            return _untold(said, f"there is no run of {chosen.driver} with patches {chosen.patches}", ())
+            return _undecided(said, f"there is no run of {chosen.driver} with patches {chosen.patches}", ())
         if any(isinstance(_figure(run, said.quantity), list) for run in runs):
-            return _untold(said, "a range is given in place of a figure", ())
+            return _undecided(said, "a range is given in place of a figure", ())
         values = tuple(value for run in runs if not isinstance(value := _figure(run, said.quantity), list))
         lines = tuple(run.line for run in runs)
         sides.append(Basis(f"{runs[0].shown}, {said.way}", values, _UNITS[said.quantity], lines))
@@ -164,12 +164,12 @@ def _between_runs(document: Document, said: BetweenRuns) -> Finding:
     if min(before.n, after.n) < 2:
         because = f"n = {before.n} and {after.n}: {shown}"
         because += ". The document's own repeats of one cell differ by " + spread if spread else ""
-        return _untold(said, because, tuple(sides))
+        return _undecided(said, because, tuple(sides))
     compared = (
         compare_unpaired(before.values, after.values, scale="ratio", better=None, margin=3.0) if most > 1 else None
     )
     if compared is None or compared.low is None or compared.high is None:
-        return _untold(said, f"{before.n} and {after.n} runs give no interval: {shown}", tuple(sides))
+        return _undecided(said, f"{before.n} and {after.n} runs give no interval: {shown}", tuple(sides))
     more, less = compared.low > 0, compared.high < 0
     wanted = {"more": more, "less": less, "not more": not more}[said.claim]
     answer: Answer = "holds" if wanted else "does not hold" if more or less else "can't be told"
@@ -221,7 +221,7 @@ def cells(document: Document) -> dict[tuple[object, ...], list[Run]]:
 def _in_range(document: Document, said: InRange) -> Finding:
     runs = [run for run in document.run if run.driver == said.driver]
     if not runs:
-        return _untold(said, f"there is no run of {said.driver}", ())
+        return _undecided(said, f"there is no run of {said.driver}", ())
     outside = []
     for run in runs:
         for value, (low, high), unit in (
@@ -257,7 +257,7 @@ def _middle(value: float | list[float]) -> float:
 def _share(document: Document, said: Share) -> Finding:
     by_name = {figure.what: figure for figure in document.figure}
     if said.part not in by_name or said.whole not in by_name:
-        return _untold(said, "the figures are not in the document", ())
+        return _undecided(said, "the figures are not in the document", ())
     part, whole = by_name[said.part], by_name[said.whole]
     basis = tuple(Basis(f.what, (f.low,), f.unit, (f.line,)) for f in (part, whole))
     told = " ".join(text for text in (part.note, "about" if part.about else "") if text)
@@ -265,4 +265,4 @@ def _share(document: Document, said: Share) -> Finding:
         f"how often it was measured is not given: {told} {part.low:g} of {whole.low:g} {whole.unit} are "
         f"{100 * part.low / whole.low:.0f} % (lines {part.line} and {whole.line})"
     )
-    return _untold(said, " ".join(sentence.split()), basis)
+    return _undecided(said, " ".join(sentence.split()), basis)

@@ -180,16 +180,16 @@ class Share(_Conclusion):
     whole: Text
 
 
-class Untold(_Conclusion):
+class Undecided(_Conclusion):
     """What no figure of the document can tell."""
 
-    rule: Literal["untold"]
+    rule: Literal["undecided"]
     because: Text
     figures: list[Line] = []
     """Lines of figures that are near it."""
 
 
-Conclusion = Annotated[BetweenTables | BetweenRuns | InRange | Share | Untold, Field(discriminator="rule")]
+Conclusion = Annotated[BetweenTables | BetweenRuns | InRange | Share | Undecided, Field(discriminator="rule")]
 
 
 class Document(_Table):

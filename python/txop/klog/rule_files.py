@@ -66,7 +66,7 @@ class Rule(BaseModel):
     """Whether the message begins a report of several lines, with registers and a call trace."""
     frames: list[_Function] = Field(default_factory=list, max_length=8)
     """Functions that must all be in the call trace of the report that the message begins, by the rule that says so:
-    how a deadlock is told from any task that hangs."""
+    this distinguishes a deadlock from any task that hangs."""
     absorbs: list[_Key] = Field(default_factory=list)
     """Rules whose messages belong to this report until its call trace has begun."""
     hides: list[_Key] = Field(default_factory=list)

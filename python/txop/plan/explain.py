@@ -11,7 +11,7 @@ from txop.core.nearest import did_you_mean
 from txop.plan import schema
 from txop.plan.locate import Path
 
-"""So many alternatives are listed."""
+"""How many alternatives are listed."""
 
 _PATTERNS = {
     "^[a-z0-9][a-z0-9_]*(-[a-z0-9_]+)*$": "must be lower-case letters and digits, with - and _ between them",

@@ -24,7 +24,7 @@ MAX_LINE = 10_000
 """Characters of a line."""
 
 MAX_PROBLEMS = 100
-"""So many problems are reported of one plan."""
+"""How many problems of one plan are reported."""
 
 
 @dataclass(frozen=True)

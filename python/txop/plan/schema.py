@@ -88,7 +88,7 @@ def plain(text: str) -> str:
 
 def nodes(path: Path, raw: Any) -> list[dict[str, Any]]:
     """The parts of the schema that speak about ``path`` of the document ``raw``; several when it may be of several
-    types, none when nothing may stand there."""
+    types, none when nothing may be there."""
     found = [schema()]
     value = raw
     for part in path:

@@ -36,7 +36,7 @@ class Stored:
     max_bytes: int
 
     def read(self, path: Path) -> dict[str, Any]:
-        """The table, whose values are as they were read: nothing of them is checked. Empty: there is none to be had."""
+        """The table, whose values are as they were read: they are not checked. Empty: not available."""
         try:
             with path.open("rb") as source:
                 data = source.read(self.max_bytes + 1)

@@ -59,7 +59,7 @@ class OneChange:
 
 
 @dataclass(frozen=True)
-class Untold:
+class Undecided:
     """A change that no two arms differ by alone."""
 
     change: str
@@ -72,7 +72,7 @@ class Changes:
 
     isolated: tuple[OneChange, ...]
     """Pairs of arms that differ by one change, in the order of the plan."""
-    untold: tuple[Untold, ...]
+    undecided: tuple[Undecided, ...]
     """Changes against the baseline that no two arms differ by alone."""
 
     def beside(self, baseline: str) -> tuple[OneChange, ...]:
@@ -107,13 +107,13 @@ def changes_of(plan: Plan, baseline: str | None = None) -> Changes:
             given = [_label(k, contents[against].get(k), base.get(k)) for k in _differences(base, contents[against])]
             change = _label(key, values[arm], base.get(key))
             isolated.append(OneChange(arm, against, change, tuple(given), _patch_of(key)))
-    untold = [
-        Untold(_label(key, contents[arm.name].get(key), base.get(key)), _patch_of(key))
+    undecided = [
+        Undecided(_label(key, contents[arm.name].get(key), base.get(key)), _patch_of(key))
         for arm in plan.arm
         for key in _differences(base, contents[arm.name])
         if (key, contents[arm.name].get(key) or "") not in named
     ]
-    return Changes(tuple(isolated), tuple(dict.fromkeys(untold)))
+    return Changes(tuple(isolated), tuple(dict.fromkeys(undecided)))
 
 
 def comparisons(plan: Plan, primary: int) -> int:

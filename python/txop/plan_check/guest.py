@@ -81,7 +81,7 @@ def _access_point(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) -
         if name not in loaded.plan.target and name in known:
             yield (
                 place("stations"),
-                f"the station {name} is no target",
+                f"the station {name} is not a target",
                 f'add a table [target.{name}] with kind = "guest"',
             )
     if spec.queues is not None and spec.queues.needs_debugfs:

@@ -7,7 +7,7 @@ the verdict weighs both against a practical margin. ``docs/statistics.md`` expla
 
 Pure functions on numbers: nothing here reads a file. Results are frozen dataclasses; what a reader must know beside
 the number is in their ``warnings``, which are data, not failures. Input that is not a sample (empty, NaN, infinite
-where it makes no sense) raises :class:`ValueError`.
+where that is meaningless) raises :class:`ValueError`.
 
 =====================  ==========================================================
 :mod:`.verdict`        two arms compared, in pairs or not; start here

@@ -13,7 +13,7 @@ pub struct Hearing {
     pub silence_is_evidence: bool,
     /// The beacons that show that it was listening; `None` when no access point was heard in nearly all of its raster.
     pub proof: Option<Sentence>,
-    /// Why silence is no evidence, doubts aside; `None` where there are beacons and enough other frames.
+    /// Why silence is not evidence, doubts aside; `None` where there are beacons and enough other frames.
     #[serde(default)] // older documents lack it
     pub no_proof: Option<Sentence>,
     /// What shows that frames are missing.

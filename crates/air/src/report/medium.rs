@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::station::{AirtimeKinds, RetryCount};
 use sentence::Sentence;
 
-/// Airtime of everybody.
+/// Airtime of all stations.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Airtime {

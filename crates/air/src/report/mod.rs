@@ -108,7 +108,7 @@ pub struct Report {
     /// 5. PPDUs to several users as wholes: what they allocate, and of whose part frames were captured; per transmitter.
     #[serde(default)] // older documents lack it
     pub multi_user_ppdus: Vec<MultiUserPpdus>,
-    /// 6. Airtime of everybody.
+    /// 6. Airtime of all stations.
     pub airtime: Airtime,
     /// 7. Goodput waterfall of the chosen direction; shares sum to one. Empty when not available.
     pub waterfall: Vec<WaterfallStep>,
@@ -121,7 +121,7 @@ pub struct Report {
     /// 10. What the keys given made of protected frames; `None` when there were none.
     #[serde(default)] // older documents lack it
     pub decryption: Option<Decryption>,
-    /// 10. Packets joined with the MPDUs that carried them; `None` when nobody asked.
+    /// 10. Packets joined with the MPDUs that carried them; `None` when not requested.
     #[serde(default)] // older documents lack it
     pub traffic: Option<Traffic>,
 }

@@ -247,7 +247,7 @@ pub struct Ghost {
     pub frames_received: u64,
     /// Frames with a bad FCS, sent and received.
     pub bad_fcs: u64,
-    /// Why it is held to be a ghost.
+    /// Why it is taken to be a ghost.
     pub reason: String,
 }
 

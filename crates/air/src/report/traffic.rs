@@ -14,7 +14,7 @@ pub struct Decryption {
     pub protected: u64,
     /// Those decrypted: their MIC matches (WEP, and TKIP in fragments: their integrity check value).
     pub decrypted: u64,
-    /// Those decrypted whose packet number is not above all before it, and that are no retries: replays, or a file in disorder.
+    /// Those decrypted whose packet number is not above all before it, and that are not retries: replays, or a file in disorder.
     pub packet_number_not_above: u64,
     /// Per pair of stations, most protected MPDUs first (512 at most).
     pub pairs: Vec<DecryptedPair>,
@@ -32,7 +32,7 @@ pub struct DecryptedPair {
     pub access_point: String,
     /// Station.
     pub station: String,
-    /// Name of the network, where it was heard; bytes that are no text are shown as `\xNN`.
+    /// Name of the network, where it was heard; bytes that are not text are shown as `\xNN`.
     pub ssid: Option<String>,
     /// How far it came: `keys`, `no-handshake`, `incomplete-handshake`, `wrong-key`, `no-key-for-network`, `pmk-needed`,
     /// `unsupported-akm`, `unsupported-cipher`, `no-wep-key`, `too-many-handshakes`.
@@ -65,7 +65,7 @@ pub struct DecryptedGroup {
     pub mpdus: ProtectedMpdus,
 }
 
-/// Protected data MPDUs, and what became of them.
+/// Protected data MPDUs, and what happened to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProtectedMpdus {
@@ -103,7 +103,7 @@ pub struct Traffic {
     pub dhcp: Vec<DhcpMessage>,
     /// More of them, without a row.
     pub dhcp_left_out: u64,
-    /// In words: what became of the copies of TCP segments that were sent again.
+    /// In words: what happened to the copies of TCP segments that were sent again.
     pub sentences: Vec<Sentence>,
 }
 
@@ -165,7 +165,7 @@ pub struct PacketFlow {
     pub tcp_missing_bytes: Option<u64>,
 }
 
-/// A TCP segment that was sent again, and what became of the copy before it.
+/// A TCP segment that was sent again, and what happened to the copy before it.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TcpSentAgain {

@@ -58,11 +58,11 @@ struct Loss {
     is_retry: bool,
     /// The peer had acknowledged all of it before, by an ACK in the capture.
     was_received: bool,
-    /// When the copy before it was first sent, and what became of its MPDU.
+    /// When the copy before it was first sent, and what happened to its MPDU.
     copy: Option<(i64, Option<Fate>)>,
 }
 
-/// What became of an MPDU.
+/// What happened to an MPDU.
 #[derive(Clone, Copy, Debug)]
 struct Fate {
     sequence: u16,

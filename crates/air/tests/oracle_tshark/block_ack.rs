@@ -173,7 +173,7 @@ fn flows(rows: &[Row], invented: bool) -> BTreeMap<Key, Flow> {
                     let key = (ta, ra, tid);
                     flows.entry(key.clone()).or_default().sent(sequence, row.flag("wlan.fc.retry"), marked);
                     let reference = row.get("radiotap.ampdu.reference").to_owned();
-                    // The second of an A-MPDU is no single frame.
+                    // The second frame of an A-MPDU is not a single frame.
                     let alone = reference.is_empty() || reference != group;
                     group.clone_from(&reference);
                     single = alone.then_some(Single { key, sequence });

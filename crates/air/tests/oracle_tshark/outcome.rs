@@ -78,7 +78,7 @@ impl Outcome {
     }
 }
 
-/// Compares many captures, on every processor. Nothing to compare (no captures) is no failure.
+/// Compares many captures, on every processor. Nothing to compare (no captures) is not a failure.
 pub fn over(files: Vec<PathBuf>, compare: impl Fn(&Path, &mut Outcome) + Sync) {
     if files.is_empty() || !crate::tshark::is_installed() {
         return;

@@ -63,7 +63,7 @@ impl Tapped {
     }
 }
 
-/// tshark prints the SSID in hexadecimal; an element that is longer than an SSID can be is none.
+/// tshark prints the SSID in hexadecimal; an element longer than an SSID can be is not an SSID.
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u32> = hex.chars().filter_map(|digit| digit.to_digit(16)).collect();
     digits.chunks_exact(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
@@ -195,7 +195,7 @@ pub fn compare(path: &Path, outcome: &mut Outcome) {
             frame.ssid = ssid;
         }
         if frame.kind != PROBE_REQUEST && !frame.ssid.is_empty() && frame.ssid.iter().all(|byte| *byte == 0) {
-            outcome.explain("hidden network: an SSID of zeros is no name, the window makes rows of it");
+            outcome.explain("hidden network: an SSID of zeros is not a name, the window makes rows of it");
             frame.ssid.clear();
         }
         tapped.push(frame);

@@ -100,7 +100,7 @@ impl<P: Packet> Aggregator<P> {
         }
     }
 
-    /// Whether it sits below the interface's queue, and so takes packets only while URBs can be had.
+    /// Whether it sits below the interface's queue, and so takes packets only while URBs are free.
     pub(crate) fn is_below_queue(&self) -> bool {
         self.rule == Rule::Ncm
     }

@@ -89,7 +89,7 @@ impl<P: Packet> ModemLink<P> {
     /// A silent link at time 0.
     ///
     /// # Errors
-    /// Settings that cannot be; keys begin with `modem`.
+    /// Invalid settings; keys begin with `modem`.
     pub fn new(settings: ModemSettings) -> Result<Self, ScenarioError> {
         settings.check("modem")?;
         let radio = &settings.radio;
@@ -184,7 +184,7 @@ impl<P: Packet> ModemLink<P> {
         .min_by_key(|&(ns, _)| ns)
     }
 
-    /// Whether an OUT URB can be had for one more transfer.
+    /// Whether an OUT URB is free for one more transfer.
     fn has_urb(&self) -> bool {
         self.ready.len() + self.flights.len() < self.tx_urbs
     }

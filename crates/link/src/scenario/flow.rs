@@ -46,7 +46,7 @@ pub struct FlowHead {
     /// Access category: `background`, `best_effort`, `video` or `voice`.
     #[serde(default, with = "CategoryName")]
     pub category: AccessCategory,
-    /// So many of the same.
+    /// How many flows of this kind there are.
     #[serde(default = "one")]
     pub count: u16,
 }

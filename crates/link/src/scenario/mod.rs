@@ -2,7 +2,7 @@
 //! the file, the line, the key and what it may be.
 //!
 //! Files can stand on each other (`base = "other.toml"`): tables are merged key by key, everything else is replaced. This
-//! module reads no files itself; whoever calls it hands it their text.
+//! module reads no files itself; the caller passes their text.
 //!
 //! ```
 //! use txop_link::scenario::Draft;

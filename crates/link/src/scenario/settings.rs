@@ -141,7 +141,7 @@ impl Head {
         std::iter::once(SERVER.to_owned()).chain(near).collect()
     }
 
-    /// The first value that cannot be, if any.
+    /// The first invalid value, if any.
     ///
     /// # Errors
     /// That value, with what it may be.
@@ -246,7 +246,7 @@ impl ScenarioFile {
         self.head.hosts()
     }
 
-    /// The first value that cannot be, if any.
+    /// The first invalid value, if any.
     ///
     /// # Errors
     /// That value, with what it may be.
@@ -258,7 +258,7 @@ impl ScenarioFile {
     /// The flows that the traffic tables stand for.
     ///
     /// # Errors
-    /// The first value of a table that cannot be.
+    /// The first invalid value of a table.
     pub fn flows(&self) -> Result<Vec<Flow>, ScenarioError> {
         let run = &self.head.run;
         if self.traffic.is_empty() {
@@ -293,7 +293,7 @@ impl ScenarioFile {
         Ok(found)
     }
 
-    /// Refuses senders that would send for ever in no time: over a pipe without a rate, when nothing else holds them back.
+    /// Refuses senders that would send forever in no time: over a pipe without a rate, when nothing else holds them back.
     fn check_pace(&self, flows: &[Flow]) -> Result<(), ScenarioError> {
         let Ok(LinkSettings::Pipe(pipe)) = self.link() else { return Ok(()) };
         let has_path = self.head.path.is_some();

@@ -77,7 +77,7 @@ impl Node {
         Self { place: place.clone(), kind }
     }
 
-    /// Reads one TOML value, as in `--set key=value`; a bare word is a text, `null` is no value: what is optional is left
+    /// Reads one TOML value, as in `--set key=value`; a bare word is a text, `null` is not a value: what is optional is left
     /// out.
     pub(super) fn parse_value(place: &Place, text: &str) -> Result<Self, Problem> {
         let refuse = |what: String| Problem::of_source(place.clone(), what);

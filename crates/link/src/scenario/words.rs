@@ -1,4 +1,4 @@
-//! What deserialisation says, in words for whoever wrote the scenario.
+//! What deserialisation says, in words for the author of the scenario.
 
 use super::key::{Key, Part};
 

@@ -76,7 +76,7 @@ impl<P: Packet> SdioLink<P> {
     /// A silent link at time 0.
     ///
     /// # Errors
-    /// Settings that cannot be; keys begin with `sdio`.
+    /// Invalid settings; keys begin with `sdio`.
     pub fn new(settings: SdioSettings) -> Result<Self, ScenarioError> {
         settings.check("sdio")?;
         Ok(Self {

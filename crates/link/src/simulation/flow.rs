@@ -240,7 +240,7 @@ impl Flow {
         }
     }
 
-    /// What became of it.
+    /// What happened to it.
     pub(super) fn result(&mut self, warm_up_ns: u64, end_ns: u64, interval_ns: u64) -> FlowResult {
         self.measure.end(end_ns);
         let measure = &self.measure;

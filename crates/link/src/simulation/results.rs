@@ -22,7 +22,7 @@ pub struct SimulationResult {
     pub packets: u64,
 }
 
-/// What became of one flow. Counts are those of the measuring window.
+/// What happened to one flow. Counts are those of the measuring window.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowResult {
     /// Its name.

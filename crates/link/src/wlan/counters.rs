@@ -169,7 +169,7 @@ pub struct SideCounters {
     pub left_out_late: u64,
     /// MPDUs received that had been received before.
     pub duplicates: u64,
-    /// MPDUs received after it had ceased to wait for them (100 ms): nobody gets them, although they are acknowledged.
+    /// MPDUs received after it had ceased to wait for them (100 ms): they are dropped, although they are acknowledged.
     pub arrived_late: u64,
     /// Times that a category wanted to send in the same slot as a higher one of this radio.
     pub internal_collisions: u64,

@@ -94,7 +94,7 @@ impl<P: Packet + 'static> WlanLink<P> {
     /// A silent link at time 0.
     ///
     /// # Errors
-    /// A scenario that cannot be.
+    /// An invalid scenario.
     pub fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
         scenario.check("")?;
         let mut phy = Phy::new(&scenario)?;

@@ -45,7 +45,7 @@ pub(crate) struct Mpdu<P> {
     state: State,
 }
 
-/// What became of a PPDU.
+/// What happened to a PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// An answer came.

@@ -67,7 +67,7 @@ pub(crate) const fn ht_mode(mcs: u8, wide: bool, short_gi: bool) -> Mode {
     Mode::Ht(Ht { mcs, bandwidth, short_gi, greenfield: Some(false), ldpc: Some(false), stbc: Some(0), ness: 0 })
 }
 
-/// How one end speaks to the other.
+/// How one end transmits to the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Speech {
     pub(crate) mode: Mode,
@@ -75,7 +75,7 @@ pub(crate) struct Speech {
     pub(crate) mpdu_error_rate: f64,
 }
 
-/// How a station speaks to the access point.
+/// How a station transmits to the access point.
 pub(crate) fn speech_up(scenario: &Scenario, station: &Station) -> Speech {
     let wide = station.width_mhz.unwrap_or(scenario.medium.width_mhz) == 40;
     let mode = match station.phy {
@@ -85,7 +85,7 @@ pub(crate) fn speech_up(scenario: &Scenario, station: &Station) -> Speech {
     Speech { mode, snr_db: station.snr_db, mpdu_error_rate: station.mpdu_error_rate }
 }
 
-/// How the access point speaks to a station: as the station can.
+/// How the access point transmits to a station: as the station supports.
 pub(crate) fn speech_down(scenario: &Scenario, station: &Station) -> Speech {
     let ap = &scenario.ap;
     let width = |radio: &Station| radio.width_mhz.unwrap_or(scenario.medium.width_mhz);

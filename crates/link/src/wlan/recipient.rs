@@ -16,18 +16,18 @@ pub(crate) struct Recipient<P> {
     /// When each sequence number was first received.
     received_ns: Scoreboard<u64>,
     reorder: Reorder<P>,
-    /// Somebody will look after the gap.
+    /// The gap has to be checked later.
     pub(crate) watched: bool,
 }
 
-/// What became of an MPDU that came.
+/// What happened to an MPDU that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reception<P> {
     /// It is new.
     New,
     /// It was received before.
     Duplicate,
-    /// Its turn was given up: nobody gets it.
+    /// Its turn was given up: it is dropped.
     Late(P),
 }
 

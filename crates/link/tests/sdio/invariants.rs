@@ -41,7 +41,7 @@ fn run(settings: &SdioSettings, offers: &Offers, fine: bool) -> (Seen, Vec<u64>,
         }
         assert_eq!(accepted.len(), seen.delivered.len() + queued(&link));
     }
-    // Polling and beacons go on for ever.
+    // Polling and beacons go on forever.
     while queued(&link) > 0 {
         link.advance(link.next_event().expect("packets are under way"), &mut seen);
     }

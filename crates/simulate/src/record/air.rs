@@ -49,11 +49,11 @@ impl Default for Direction {
 pub(crate) struct Air {
     /// By station, from 1: what the access point sent to it, what it sent.
     pub(crate) stations: Vec<[Direction; 2]>,
-    /// Beacons and other frames for everybody, ns.
+    /// Beacons and other group-addressed frames, ns.
     pub(crate) broadcast_ns: u64,
     /// Times that a station sent while another did.
     pub(crate) collided_ppdus: u64,
-    /// Somebody sent, ns: overlaps count once.
+    /// The medium was busy, ns: overlaps count once.
     pub(crate) busy_ns: u64,
     busy_until_ns: u64,
     /// Frames collided, ns: overlaps count once.

@@ -409,7 +409,7 @@ impl Air {
         self.access.collided(colliders.into_iter(), idle_ns, &mut self.backoff);
     }
 
-    /// The sender learns what became of its PPDU; everything is counted and written down.
+    /// The sender learns what happened to its PPDU; everything is counted and written down.
     fn conclude(
         &mut self,
         transmission: Transmission,

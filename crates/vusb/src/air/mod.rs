@@ -68,7 +68,7 @@ pub struct Reception {
     pub signal_dbm: i8,
 }
 
-/// What became of a PPDU.
+/// What happened to a PPDU.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// For each MPDU, whether the sender knows that it arrived; `true` where no answer is asked for.
@@ -101,10 +101,10 @@ pub trait Station {
     /// It may send: takes the next PPDU out of its queues.
     fn begin(&mut self, now_ns: u64) -> Option<Ppdu>;
 
-    /// What became of the PPDU that was begun last.
+    /// What happened to the PPDU that was begun last.
     fn ended(&mut self, now_ns: u64, ppdu: Ppdu, outcome: &Outcome);
 
-    /// Whether frames to `receiver` are for it. Others it does not hear: they only keep the medium busy.
+    /// Whether frames to `receiver` are for it. It does not receive others: they only keep the medium busy.
     fn wants(&self, _receiver: MacAddr) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! What becomes of the frames of a PPDU that were not acknowledged. For one of a Block Ack agreement that is given up the chip
+//! What happens to the frames of a PPDU that were not acknowledged. For one of a Block Ack agreement that is given up the chip
 //! sends a request: the receiver's window must move past what will never come (IEEE 802.11-2020, 10.25.6.6).
 
 use std::collections::VecDeque;

@@ -13,7 +13,7 @@ mod station_keys;
 /// there are.
 fn assume(assignment: &str, names: &str, set: impl FnOnce(&str, &str) -> Option<()>) -> Result<(), String> {
     let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
-    set(name.trim(), value).ok_or_else(|| format!("{assignment:?} is none of {names}"))
+    set(name.trim(), value).ok_or_else(|| format!("{assignment:?} is not one of {names}"))
 }
 
 /// The choice of that name: a value of an assumption.

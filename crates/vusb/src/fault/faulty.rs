@@ -29,7 +29,7 @@ struct Armed {
     silent_until_ns: Option<u64>,
 }
 
-/// A device with whom things go wrong.
+/// Wraps a device and injects scripted faults.
 pub struct Faulty<D> {
     inner: D,
     armed: Vec<Armed>,

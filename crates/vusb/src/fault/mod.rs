@@ -9,7 +9,7 @@
 //! direction = "out"       # which way the data go
 //! register = 0x1c00       # vendor requests: wValue
 //! nth = 1                 # from the first such transfer on (default)
-//! times = 6               # for six of them; default: for ever
+//! times = 6               # for six of them; default: forever
 //! action = "stall"
 //! ```
 

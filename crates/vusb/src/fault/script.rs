@@ -47,7 +47,7 @@ pub enum Direction {
 pub enum Action {
     /// The transfer ends with a STALL. An endpoint other than 0 stays halted until the host clears it.
     Stall,
-    /// The endpoint does not answer, for `for_ms`, or for ever.
+    /// The endpoint does not answer, for `for_ms`, or forever.
     Nak,
     /// Only the first `length` bytes get through.
     Short,
@@ -57,14 +57,14 @@ pub enum Action {
     Disconnect,
     /// The firmware stops and does not start again until the device was unplugged.
     FirmwareHang,
-    /// What the firmware tells the host gets lost, for `for_ms`, or for ever: messages, and that it has read a mailbox.
+    /// What the firmware tells the host gets lost, for `for_ms`, or forever: messages, and that it has read a mailbox.
     LostC2h,
-    /// Frames get lost on the air with `probability`, for `for_ms`, or for ever.
+    /// Frames get lost on the air with `probability`, for `for_ms`, or forever.
     Loss,
-    /// The noise at both receivers is `noise_dbm`, for `for_ms`, or for ever.
+    /// The noise at both receivers is `noise_dbm`, for `for_ms`, or forever.
     Noise,
     /// The device's Block Ack is sent before it has an MPDU that did arrive, with `probability` for each MPDU of an A-MPDU,
-    /// for `for_ms`, or for ever: the sender repeats it.
+    /// for `for_ms`, or forever: the sender repeats it.
     LateBlockAck,
     /// SDIO: the card does not get the command, and does not answer.
     NoAnswer,

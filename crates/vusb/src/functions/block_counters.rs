@@ -41,7 +41,7 @@ pub struct BlockCounters {
     pub uplink: BlockDirection,
     /// To the host.
     pub downlink: BlockDirection,
-    /// Transfers that were no block.
+    /// Transfers that were not a block.
     pub not_blocks: u64,
     /// Faults in blocks.
     pub faults: u64,

@@ -63,7 +63,7 @@ impl Downlink {
     }
 
     /// The host asks at `now_ns`: the datagrams of the next transfer, none when it has to wait. `empty` is the length of a
-    /// transfer without datagrams, `grow` what becomes of its length with a datagram of this many bytes.
+    /// transfer without datagrams, `grow` what happens to its length with a datagram of this many bytes.
     pub(super) fn take(
         &mut self,
         now_ns: u64,

@@ -70,7 +70,7 @@ impl Wired for WiredInterface {
             Ok(len) => self.buffer.get(..len).map(<[u8]>::to_vec),
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => None,
             Err(error) => {
-                // Its descriptor would be ready for ever (tun.c: EPOLLERR and EBADFD once the interface is unregistered).
+                // Its descriptor would be ready forever (tun.c: EPOLLERR and EBADFD once the interface is unregistered).
                 self.gone = true;
                 eprintln!("txop-vusb: the interface {} is gone ({error}): what is sent to it is lost", self.name);
                 None

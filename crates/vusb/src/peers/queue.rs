@@ -80,7 +80,7 @@ impl Queued {
     }
 }
 
-/// What became of a frame.
+/// What happened to a frame.
 #[derive(Clone, Debug)]
 pub struct Done {
     /// The frame's cookie.
@@ -172,7 +172,7 @@ impl Queue {
         Some(Ppdu { mode, mpdus, aggregated, protection, response })
     }
 
-    /// What became of it.
+    /// What happened to it.
     pub fn ended(&mut self, outcome: &Outcome, done: &mut Vec<Done>) {
         let mut again = Vec::new();
         for (mut frame, &acknowledged) in std::mem::take(&mut self.on_air).into_iter().zip(&outcome.acknowledged) {

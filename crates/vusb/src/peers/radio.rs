@@ -112,7 +112,7 @@ impl Radio {
         self.queue.push(Queued { mpdu: frame.to_vec(), modes, protection, cookie, since_ns: now_ns, attempts: 0 });
     }
 
-    /// Hands the kernel what came off the air, and what became of its frames.
+    /// Hands the kernel what came off the air, and what happened to its frames.
     pub(super) fn flush(&mut self, relay: &Relay) {
         for (frame, mode, signal_dbm, frequency_mhz) in std::mem::take(&mut self.received) {
             self.counters.to_kernel += 1;
@@ -177,7 +177,7 @@ fn rates(tx_info: &[u8], all_flags: &[u8]) -> (Vec<(Mode, u8)>, Protection) {
         let number = if has(rate_flag::MCS) { MCS0 + index.min(7) } else { index.min(11) };
         modes.push((mode(number, modulation), count.max(1)));
         if at == 0 {
-            // The protecting frame goes at a rate that everybody hears.
+            // The protecting frame goes at a rate that all stations can receive.
             let rate = mode(8, Modulation::default());
             protection = match (has(rate_flag::USE_RTS_CTS), has(rate_flag::USE_CTS_PROTECT)) {
                 (true, _) => Protection::Rts(rate),

@@ -24,7 +24,7 @@ pub struct Export {
     clients: Vec<Client>,
 }
 
-/// Somebody who has not said yet what it wants.
+/// A client that has not asked for anything yet.
 #[derive(Debug)]
 struct Client {
     stream: OwnedFd,
@@ -79,7 +79,7 @@ impl Export {
         self.clients.iter().map(|client| client.until_ns).filter(|&at_ns| at_ns != u64::MAX).min()
     }
 
-    /// Listens to everybody, and answers who has said what it wants. Does not wait.
+    /// Listens to all clients, and answers those that have asked for something. Does not wait.
     ///
     /// # Errors
     /// Those of the sockets of this machine; a client that misbehaves is sent away.
@@ -124,7 +124,7 @@ impl Export {
     }
 }
 
-/// What became of a client.
+/// What happened to a client.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer {
     /// It has imported the device.

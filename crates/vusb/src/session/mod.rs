@@ -110,7 +110,7 @@ impl Session {
         &mut self.output
     }
 
-    /// Whether so many bytes wait for the host that it must take some before it may say or get more.
+    /// Whether the host must take some of the bytes that wait for it before it may say or get more.
     pub fn is_full(&self) -> bool {
         self.output.len() >= OUTPUT_MAX
     }

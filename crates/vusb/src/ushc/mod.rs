@@ -40,7 +40,7 @@ pub trait SdioChip: Function {
     /// One of its descriptors can be read.
     fn readable(&mut self, _now_ns: u64, _fd: RawFd) {}
 
-    /// Lets something go wrong inside; `false`: it has nothing of the kind.
+    /// Injects an internal fault; `false`: it has no such fault.
     fn inject(&mut self, _now_ns: u64, _effect: Effect) -> bool {
         false
     }
@@ -86,7 +86,7 @@ pub struct Ushc<C> {
     replies: VecDeque<Reply>,
     /// Until when the wires are busy; no reply can be fetched before.
     busy_until_ns: u64,
-    /// What becomes of the next command.
+    /// What happens to the next command.
     fault: Option<CommandFault>,
     log: Option<Log>,
     /// What the last interrupt transfer has said of the line; `None`: none was sent yet, and the driver sees no card.
@@ -234,7 +234,7 @@ impl<C: SdioChip> Ushc<C> {
         clocks.saturating_mul(1_000_000_000) / hz
     }
 
-    /// Whether the host is to hear of the line now.
+    /// Whether the host is to be notified of the line now.
     fn has_news(&self, line: bool) -> bool {
         match self.reported {
             None => true,
@@ -348,7 +348,7 @@ impl<C: SdioChip> Device for Ushc<C> {
     }
 
     fn next_event(&self) -> Option<u64> {
-        // What was due is no event any more: the host may have no transfer for it.
+        // What was due is no longer an event: the host may have no transfer for it.
         let repeats = self.powered && self.reported == Some(true) && self.card.interrupts();
         let repeat = Some(self.repeat_at_ns).filter(|&at_ns| repeats && at_ns > self.now_ns);
         let wires = Some(self.busy_until_ns).filter(|&at_ns| !self.replies.is_empty() && at_ns > self.now_ns);

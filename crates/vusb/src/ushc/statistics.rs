@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostCounters {
-    /// Commands, whatever became of them.
+    /// Commands, whatever the outcome.
     pub commands: u64,
     /// Commands that the card did not answer.
     pub timeouts: u64,

@@ -69,7 +69,7 @@ fn answered(host: &mut Host<Mt7610u>, setup: Setup, data: &[u8]) -> (i32, Vec<u8
     let mut completions = host.completions();
     let asked_ns = host.now_ns;
     while completions.is_empty() {
-        host.now_ns = host.device.next_event().expect("it takes time, not for ever");
+        host.now_ns = host.device.next_event().expect("it takes time, not forever");
         completions = host.completions();
     }
     assert!(host.now_ns >= asked_ns + 100_000, "a request takes its time");

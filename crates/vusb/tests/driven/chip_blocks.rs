@@ -330,7 +330,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Where the next event stays in the past, the loop that waits for it turns for ever. Here the host asks and takes
+    /// Where the next event stays in the past, the loop that waits for it turns forever. Here the host asks and takes
     /// back, goes and comes, and leaves frames where they are.
     #[test]
     fn no_event_stays_in_the_past(steps in steps()) {

@@ -229,7 +229,7 @@ fn a_device_can_be_pulled_out_by_hand() {
     assert_eq!(*told.borrow(), [(5_000_000, Effect::Unplug(20))]);
 }
 
-/// Where an event stays in the past, whoever waits for it turns for ever.
+/// Where an event stays in the past, a loop that waits for it never ends.
 #[test]
 fn a_silence_that_nobody_waits_for_any_more_is_no_event() {
     let ms = |ms: u64| ms * 1_000_000;

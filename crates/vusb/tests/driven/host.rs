@@ -93,7 +93,7 @@ impl<D: Device> Host<D> {
         Self::observed(device, None)
     }
 
-    /// Somebody watches the bus.
+    /// The bus is watched.
     pub fn observed(device: D, observer: Option<Box<dyn Observer>>) -> Self {
         let session = Session::new(&device, observer);
         Self { device, now_ns: 0, session, sequence: 0, reads: Vec::new() }

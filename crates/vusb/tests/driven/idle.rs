@@ -1,4 +1,4 @@
-//! A device that waits for nothing but its host sleeps: whoever serves it would spin otherwise, and nothing else would run.
+//! A device that waits for nothing but its host sleeps: the server loop would spin otherwise, and nothing else would run.
 
 use vusb::air::{ChannelSettings, Response};
 use vusb::chips::rtl8188cus::registers as reg;

@@ -219,7 +219,7 @@ impl<'a> BlockAck<'a> {
         Some(ack)
     }
 
-    /// How many sequence numbers, from `start`, the bitmap speaks about; `None` without a bitmap of its own.
+    /// How many sequence numbers, from `start`, the bitmap covers; `None` without a bitmap of its own.
     #[inline]
     pub fn window(&self) -> Option<u16> {
         self.bitmap.map(|bitmap| bitmap.len / u16::from(self.bits_per_msdu))

@@ -279,7 +279,7 @@ pub struct Capabilities {
     pub dsss_channel: Option<u8>,
     /// TIM.
     pub tim: Option<Tim>,
-    /// Country: two letters (or what stands there) and the environment byte.
+    /// Country: two letters (or whatever is there) and the environment byte.
     pub country: Option<[u8; 3]>,
     /// ERP.
     pub erp: Option<Erp>,

@@ -89,7 +89,7 @@ pub enum Message {
 
 impl Message {
     /// Which message has this Key Information, and Key Data or none. Message 2 has Key Data, message 4 none (12.7.6.5). The
-    /// Secure bit is no help: stations set it in message 2 when keys are renewed, and under WPA in neither. Nor is the nonce,
+    /// Secure bit does not help: stations set it in message 2 when keys are renewed, and under WPA in neither. Nor is the nonce,
     /// which some repeat in message 4.
     pub const fn of(info: KeyInformation, has_data: bool) -> Self {
         match (info.pairwise(), info.ack(), info.mic()) {

@@ -590,7 +590,7 @@ mod tests {
         let header = Header::parse(&rts, false).unwrap();
         assert_eq!(header.transmitter(), Some(B));
         assert!(header.bandwidth_signalling());
-        // In a data frame the bit is no signal: a group transmitter is damage and must stay visible.
+        // In a data frame the bit does not signal that: a group transmitter is damage and must stay visible.
         let mut data = frame([0x08, 1], &[]);
         data[10] |= 1;
         assert!(Header::parse(&data, false).unwrap().transmitter().unwrap().is_group());

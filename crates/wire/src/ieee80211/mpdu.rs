@@ -1,4 +1,4 @@
-//! A view over the bytes of an MPDU, for whoever handles frames as they are: radios, their queues, monitors.
+//! A view over the bytes of an MPDU, for code that handles whole frames: radios, their queues, monitors.
 
 use super::elements::u16_at;
 use super::header::QosControl;

@@ -52,7 +52,7 @@ pub fn counter(body: &[u8]) -> Option<(u32, u16)> {
 #[derive(Clone)]
 pub struct KeyMixer {
     key: [u8; 16],
-    /// Transmitter, upper 32 bits of the counter, and what came of them.
+    /// Transmitter, upper 32 bits of the counter, and what the phase gave.
     first: Option<([u8; 6], u32, [u16; 5])>,
 }
 

@@ -148,7 +148,7 @@ impl OperatingMode {
         }
     }
 
-    /// Spatial streams, 1..=8; `None` when the field speaks of beamforming instead.
+    /// Spatial streams, 1..=8; `None` when the field is about beamforming instead.
     pub const fn streams(self) -> Option<u8> {
         if self.0 & 0x80 != 0 {
             None

@@ -27,7 +27,7 @@ pub struct DeviceStamp {
     pub position: StampPosition,
     /// The counter has only 32 bits.
     pub is_32bit: bool,
-    /// After so many ns the counter begins again; `None` when that is longer than 64 bits of ns, and nobody sees it.
+    /// The counter begins again after this many ns; `None` when that is longer than 64 bits of ns, and nobody sees it.
     pub wraps_after_ns: Option<u64>,
     /// Accuracy in ns, where declared.
     pub accuracy_ns: Option<u32>,

@@ -38,7 +38,7 @@ pub(super) struct Modulation {
     sig_b: SigB,
     /// Users of an EHT PPDU without OFDMA.
     eht_users: Option<u8>,
-    /// What the RU Allocation subfields of EHT-SIG say, and the width that so many of them are of.
+    /// What the RU Allocation subfields of EHT-SIG say, and the width that follows from their number.
     eht_units: Option<(Bandwidth, Allocation)>,
 }
 

@@ -122,7 +122,7 @@ pub enum ToHost {
 }
 
 impl ToHost {
-    /// From a payload; `None`: it is none of these.
+    /// From a payload; `None`: not one of these.
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let byte = |at: usize| payload.get(at).copied();
         Some(match (u16_at(payload, 0)?, u16_at(payload, 2)?) {

@@ -276,7 +276,7 @@ pub enum Command {
     },
     /// CMD_MAC_MULTICAST_ADR.
     Multicast(Vec<MacAddr>),
-    /// CMD_802_11_RF_CHANNEL: which it is, or which it shall be.
+    /// CMD_802_11_RF_CHANNEL: the current channel, or the one to set.
     Channel(Option<u16>),
     /// CMD_802_11_RF_TX_POWER.
     TxPower,
@@ -291,7 +291,7 @@ pub enum Command {
     },
     /// CMD_MAC_CONTROL, see [`mac_control`].
     MacControl(u16),
-    /// CMD_802_11_MAC_ADDRESS: which it is, or which it shall be.
+    /// CMD_802_11_MAC_ADDRESS: the current address, or the one to set.
     Address(Option<MacAddr>),
     /// CMD_802_11_ASSOCIATE.
     Associate(Associate),

@@ -33,7 +33,7 @@ pub struct LoggedCommand {
     pub argument: u32,
     /// The 32 bits of the card's response; `None`: it did not answer.
     pub response: Option<u32>,
-    /// Whether the host has fetched what became of the command.
+    /// Whether the host has fetched what happened to the command.
     pub fetched: bool,
     /// Whether the controller let it take its time on the wires.
     pub bus_time: bool,
@@ -60,7 +60,7 @@ pub enum Record {
     Line(bool),
 }
 
-/// Why bytes are no record.
+/// Why bytes are not a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRecord {
     /// Shorter than the header.

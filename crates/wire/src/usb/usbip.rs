@@ -6,7 +6,7 @@
 
 use super::setup::Setup;
 
-/// The version of the protocol that Linux speaks: 1.1.1.
+/// The version of the protocol that Linux uses: 1.1.1.
 pub const VERSION: u16 = 0x0111;
 /// TCP port registered for it.
 pub const PORT: u16 = 3240;

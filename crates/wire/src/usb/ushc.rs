@@ -15,7 +15,7 @@ pub mod request {
     pub const HOST_CONTROL: u8 = 1;
     /// USHC_PWR_CTRL: the value is 0 for off.
     pub const POWER: u8 = 2;
-    /// USHC_CLK_FREQ: Hz, low half in the value, high half in the index; the answer is none.
+    /// USHC_CLK_FREQ: Hz, low half in the value, high half in the index; it has no answer.
     pub const CLOCK: u8 = 3;
     /// USHC_RESET.
     pub const RESET: u8 = 6;
@@ -64,7 +64,7 @@ impl CommandBlock {
     }
 }
 
-/// What became of a command (`struct ushc_csw`).
+/// What happened to a command (`struct ushc_csw`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatusBlock {
     /// See [`error`].

@@ -69,7 +69,7 @@ impl Column {
     }
 }
 
-/// Decimal, hexadecimal, or the words of newer versions for flags; what is none of these is no number of ours.
+/// Decimal, hexadecimal, or the words of newer versions for flags; anything else is not a number.
 fn number(text: &str) -> u64 {
     match text {
         "True" => 1,

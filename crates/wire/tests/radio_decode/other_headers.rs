@@ -214,7 +214,7 @@ fn ppi_modulation_by_rate() {
     assert_eq!(ppi(&legacy).unwrap().mode, Mode::Ofdm { rate_500kbps: 108, bandwidth: Bandwidth::Mhz20 });
     // With an 802.11n MAC field it may as well be HT MCS 3 at 40 MHz.
     assert_eq!(ppi(&[(22, 108), (23, 0), (32, 3)]).unwrap().mode, Mode::Unknown);
-    assert_eq!(ppi(&[(32, 0x99)]).unwrap().mode, Mode::Unknown, "600 is no legacy rate");
+    assert_eq!(ppi(&[(32, 0x99)]).unwrap().mode, Mode::Unknown, "600 is not a legacy rate");
     assert_eq!(ppi(&[(45, 0xff)]).unwrap().mode, Mode::Unknown, "no MCS");
 }
 

@@ -23,7 +23,7 @@ CONNECT_S = 20
 
 
 def on_cluster(waiting: Sequence[Source], out: str, address: str) -> Iterator[tuple[Source, Done]]:
-    """Each capture with what became of it, in the order in which they are done.
+    """Each capture with what happened to it, in the order in which they are done.
 
     Raises:
         UserError: the cluster cannot be reached, has no worker, or has another version of txop.

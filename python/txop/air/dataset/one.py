@@ -19,7 +19,7 @@ LAYOUT = 1
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a capture."""
+    """What happened to a capture."""
 
     address: str
     kind: str

@@ -15,7 +15,7 @@ DIED = "the process that read it died (out of memory, or a defect of txop): txop
 
 
 def in_processes(waiting: Sequence[Source], out: str, jobs: int) -> Iterator[tuple[Source, Done]]:
-    """Each capture with what became of it, in the order in which they are done."""
+    """Each capture with what happened to it, in the order in which they are done."""
     queue = deque(waiting)
     while queue:
         suspects: list[Source] = []

@@ -41,7 +41,7 @@ def direction(report: AirReport, ta: str, ra: str) -> str:
 
 
 def seconds(from_us: float, to_us: float) -> str:
-    """``0.0–3.2 s``; a stamp a few µs before that of the first frame is no minus zero."""
+    """``0.0–3.2 s``; a stamp a few µs before that of the first frame does not give a minus zero."""
     first, last = (round(us / 1e6, 1) + 0.0 for us in (from_us, to_us))
     return f"{first:,.1f}–{last:,.1f} s"
 

@@ -18,7 +18,7 @@ _SHOWN_LINES = 3
 
 
 class EditFailed(Exception):  # noqa: N818 - an edit failed
-    """An edit that cannot be made: which, file, definition, and what stands there."""
+    """An edit that cannot be made: which, file, definition, and what is there."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def edited(source: str, edit: Edit, where: str) -> tuple[str, list[int]]:
     wanted = [token.text for token in tokens_of(edit.wanted)]
     found = find(tokens, wanted, scope.start, scope.end)
     if len(found) != edit.count:
-        often = f"stands there {_times(len(found))}, not {_times(edit.count)}" if found else "does not stand there"
+        often = f"is there {_times(len(found))}, not {_times(edit.count)}" if found else "is not there"
         there = _what_stands_there(source, tokens, scope, wanted, found)
         raise EditFailed(f"{here}: `{_short(edit.wanted)}` {often}; {there}")
     chosen = found if edit.only is None else [found[edit.only - 1]]
@@ -139,7 +139,7 @@ def _what_stands_there(source: str, tokens: list[Token], scope: Span, wanted: li
         places = places or [token for token in tokens[scope.start : scope.end] if token.text == word]
     if not places:
         first, last = line_of(source, tokens[scope.start].start), line_of(source, tokens[scope.end - 1].start)
-        return f"lines {first} to {last} have nothing of it"
+        return f"lines {first} to {last} have no part of it"
     lines = [*dict.fromkeys(line_of(source, token.start) for token in places)]
     rows = source.split("\n")
     shown = [f"line {line} has `{visible(rows[line - 1].strip())[:120]}`" for line in lines[:_SHOWN_LINES]]

@@ -58,7 +58,7 @@ class Edit(_Table):
     """What the operation acts on: the words found; the statement, or entry of a list, that holds them; or all of what
     ``in`` names."""
     count: Annotated[int, Field(ge=1, le=1000)] = 1
-    """How often it stands there; anything else is an error."""
+    """How often it occurs; anything else is an error."""
     only: Annotated[int, Field(ge=1, le=1000)] | None = None
     """Which of them is meant, from 1; default: all."""
 

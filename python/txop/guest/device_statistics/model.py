@@ -280,7 +280,7 @@ class BlockCounters(Model):
     downlink: BlockDirection
     """To the host."""
     not_blocks: int
-    """Transfers that were no block."""
+    """Transfers that were not a block."""
     faults: int
     """Faults in blocks."""
     out_of_sequence: int
@@ -699,7 +699,7 @@ class HostCounters(Model):
     """What the host controller has done."""
 
     commands: int
-    """Commands, whatever became of them."""
+    """Commands, whatever the outcome."""
     timeouts: int
     """Commands that the card did not answer."""
     malformed: int
@@ -1064,8 +1064,8 @@ class Rtl8188cusAssumptions(Model):
     fallback_beyond: str = Field(alias="fallback-beyond")
     """From the ninth retry on. `last`: the eighth; `lowest`: none: the lowest rate of the table."""
     rts_retries: str = Field(alias="rts-retries")
-    """Retries of RTS. `apart`: counted apart: they were not sent, and are no retries; `with-data`: an attempt of
-    theirs."""
+    """Retries of RTS. `apart`: counted apart: they were not sent, so they are not retries; `with-data`: an attempt
+    of theirs."""
     rts_table: str = Field(alias="rts-table")
     """Rates of RTS. `responses`: in the set of response rates (0x440); `all`: all legacy rates are."""
     adaptation_sample: int = Field(alias="adaptation-sample")

@@ -65,7 +65,7 @@ def _way(report: AirReport, pair: tuple[str, str] | None) -> Iterator[tuple[floa
     retry = link.wireshark_retry if link is not None else None
     yield _share(retry.retries if retry else None, retry.frames if retry else 0, "no frames in this direction")
     ppdus = exchange.ppdus if exchange is not None else 0
-    yield _share(exchange.missing_resent if exchange else None, ppdus, "no PPDU that asks for an answer")
+    yield _share(exchange.missing_resent if exchange else None, ppdus, "no PPDU that solicits a response")
     yield float(ppdus), None
     acks = exchange.acked + exchange.block_acked if exchange is not None else 0
     yield _share(exchange.late_responses if exchange else None, acks, "no response whose gap is known")

@@ -109,7 +109,7 @@ class ChipCounters(Afterwards):
         side = sides.get(main_direction(facts.test, facts.plan.warm_up_s(facts.test)) or "", "chip")
         why = "nothing was counted within the window"
         if guest is not None and guest.is_function:
-            why = f"a network function ({guest.device}) has nothing of the kind"
+            why = f"a network function ({guest.device}) has no such figure"
         for key, value in _figures(grown, side).items():
             reason = "only a virtual modem has one" if key == _ENGINE and guest and not guest.is_function else why
             if key in _CARD and guest is not None and guest.device not in SDIO_CARDS:

@@ -156,7 +156,7 @@ class PacketCapture:
 
 
 def read_capture(facts: RunFacts, name: str, what: str) -> Reading:
-    """What became of a capture: its files, a warning when it failed or is not whole, the gate ``capture-dropped``."""
+    """What happened to a capture: its files, a warning when it failed or is not whole, the gate ``capture-dropped``."""
     reading = Reading()
     try:
         about = json.loads((facts.folder / ABOUT.format(name)).read_bytes())

@@ -211,7 +211,7 @@ class _Facts:
             about["modem_data_format"] = agreed
         else:
             self.missing["modem data format"] = (
-                "qmicli said nothing of it" if answer.ok else _why_not(answer, "qmicli -p (libqmi-utils, libqmi-proxy)")
+                "qmicli does not report it" if answer.ok else _why_not(answer, "qmicli -p (libqmi-utils, libqmi-proxy)")
             )
 
     def regulatory_domain(self) -> None:

@@ -9,7 +9,7 @@ clock::
     @/proc/softirqs
     ...
 
-It ends by itself after the run's longest time, whatever becomes of the connection. Loops that also run commands
+It ends by itself after the run's longest time, whatever happens to the connection. Loops that also run commands
 (:mod:`txop.measure.probes.wireless`) print the same form.
 """
 

@@ -99,7 +99,9 @@ def not_of_window(facts: RunFacts, name: str, window: Window, where: CaptureWind
     """The reason for having no figures of the window from the capture ``name`` (``air``, ``usb``), else ``None``: no
     record lies in the window, or the capture was over before it."""
     if records(window) and not window.records_inside:
-        return f"none of its {records(window)} records lies in the measured window (by the clock of {where.clock})"
+        n = records(window)
+        which = "its one record does not lie" if n == 1 else f"none of its {n} records lies"
+        return f"{which} in the measured window (by the clock of {where.clock})"
     last_s, end_s = window.capture_last_unix_s, where.to_ns / 1e9
     if last_s is None or last_s >= end_s:
         return None

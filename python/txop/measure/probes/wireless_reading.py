@@ -26,7 +26,7 @@ STATIONS = frozenset({"managed", "P2P-client"})
 ACCESS_POINTS = frozenset({"AP", "P2P-GO"})
 
 MANY_PACKETS = 10_000
-"""So many packets without one retry are worth a word."""
+"""This many packets without one retry are worth a word."""
 TRAFFIC_SHARE = 0.1
 """A station of an access point with this share of the bytes takes part in the test."""
 

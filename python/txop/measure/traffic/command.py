@@ -142,7 +142,7 @@ _SEARCH = (
 
 def _matched(pattern: str, text: str) -> dict[str, str | None] | str:
     """The named groups of the first match, or what was wrong. In a process of its own when the text is long: a pattern
-    can take for ever on a text that it was not made for, and a running search cannot be stopped."""
+    can take forever on a text that it was not made for, and a running search cannot be stopped."""
     if len(text) <= SHORT_TEXT:
         match = re.search(pattern, text)
         return match.groupdict() if match is not None else "the pattern is not in its output"

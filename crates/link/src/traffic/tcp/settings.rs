@@ -50,7 +50,7 @@ pub struct TcpSettings {
     pub ack_every: u16,
     /// An ACK is sent after so long at the latest, ms. Linux' least is 40.
     pub ack_delay_ms: f64,
-    /// So many of the first segments are acknowledged at once, one by one (Linux' quick ACKs).
+    /// How many of the first segments are acknowledged at once, one by one (Linux' quick ACKs).
     pub quick_acks: u16,
     /// Segments that arrive together are acknowledged as one, up to this many (generic receive offload). 1: each for itself.
     pub receive_offload: u16,

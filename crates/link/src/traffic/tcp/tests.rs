@@ -31,7 +31,7 @@ struct Network<'a> {
     now_ns: u64,
     under_way: BTreeMap<(u64, u64), Modelled>,
     offered: u64,
-    /// What becomes of a packet, by its count; the packet may say more.
+    /// What happens to a packet, by its count; the packet may say more.
     fate: Box<Decide<'a>>,
     /// How long its host takes for a packet of data, one after the other.
     host_ns: u64,

@@ -131,10 +131,10 @@ impl Minstrel {
         self.ppdus = 0;
         self.rates.iter_mut().for_each(Statistics::update);
         let (overhead_ns, ampdu_len) = (self.overhead_ns, self.ampdu_len);
-        let promise = |index: &usize| self.rates[*index].throughput(overhead_ns, ampdu_len);
+        let expected = |index: &usize| self.rates[*index].throughput(overhead_ns, ampdu_len);
         let mut ranked: Vec<usize> = (0..self.rates.len()).collect();
         // The slower first among equals.
-        ranked.sort_by(|a, b| promise(b).total_cmp(&promise(a)).then(a.cmp(b)));
+        ranked.sort_by(|a, b| expected(b).total_cmp(&expected(a)).then(a.cmp(b)));
         self.best = [ranked[0], ranked.get(1).copied().unwrap_or(ranked[0])];
         // Above 75 % the fastest counts, below that the likeliest.
         let likely = ranked.iter().find(|&&index| self.rates[index].probability() > 0.75);
@@ -192,7 +192,7 @@ impl Minstrel {
         }
     }
 
-    /// What came of an attempt.
+    /// The outcome of an attempt.
     pub(crate) fn report(&mut self, rate: RateId, mpdus: u32, acknowledged: u32) {
         if let Some(rate) = self.rates.iter_mut().find(|statistics| statistics.id == rate) {
             rate.attempts += mpdus;

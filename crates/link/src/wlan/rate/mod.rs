@@ -27,7 +27,7 @@ impl RateControl {
         }
     }
 
-    /// What came of an attempt: MPDUs sent, and of these acknowledged.
+    /// The outcome of an attempt: MPDUs sent, and of these acknowledged.
     pub(crate) fn report(&mut self, rate: RateId, mpdus: u32, acknowledged: u32) {
         if let Self::Minstrel(minstrel) = self {
             minstrel.report(rate, mpdus, acknowledged);

@@ -73,7 +73,7 @@ impl Default for Usb {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Station {
-    /// What the radio knows. An access point that knows more speaks to each station as the station can.
+    /// What the radio supports. An access point that supports more transmits to each station as that station supports.
     pub phy: Phy,
     /// HT MCS that it sends data with, 0 to 31 (one to four streams of the same modulation).
     pub mcs: u8,

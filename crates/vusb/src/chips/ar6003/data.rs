@@ -13,7 +13,7 @@ use crate::air::{Protection, Reception};
 use crate::chips::station_keys::Msdu;
 use crate::peers::queue::Queued;
 
-/// Frames that may be out of order towards the host, whose driver reorders so many at most (Linux ath6kl/core.h,
+/// Frames that may be out of order towards the host, whose driver reorders this many at most (Linux ath6kl/core.h,
 /// AGGR_WIN_SZ_MAX).
 const DOWN_WINDOW: u16 = 8;
 /// Bytes of the two addresses of an Ethernet frame, and of the length behind them.

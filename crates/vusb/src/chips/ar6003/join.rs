@@ -179,7 +179,7 @@ impl Firmware {
         self.event(&Event::Disconnected { code, bssid, why });
     }
 
-    /// The host wants to leave. It hears of it, connected or not.
+    /// The host wants to leave. It gets the event, connected or not.
     pub(super) fn leave(&mut self, now_ns: u64) {
         let bssid = self.network.as_ref().map(|network| network.bssid);
         let was_on_air = matches!(self.join, Join::Associating(..) | Join::Connected);

@@ -15,7 +15,7 @@ pub(super) struct Scan {
     pub(super) at: usize,
     /// When it leaves the channel.
     pub(super) until_ns: u64,
-    /// The host has asked for it, and hears of its end; else the firmware has, to join.
+    /// The host has asked for it, and is notified of its end; else the firmware has, to join.
     pub(super) for_host: bool,
     /// What was reported: the network, and whether a probe response.
     pub(super) reported: Vec<(MacAddr, bool)>,
@@ -65,7 +65,7 @@ pub(super) struct Network {
     pub(super) basic: Option<RateSet>,
     pub(super) capability: CapabilityInfo,
     pub(super) ht: bool,
-    /// Body of the association request, which the host hears of.
+    /// Body of the association request, which the host is given.
     pub(super) request: Vec<u8>,
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use wire::usb::mediatek::Rate;
 
-/// What became of a frame.
+/// What happened to a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Report {
     pub(super) acknowledged: bool,

@@ -19,7 +19,7 @@ const CIPHER_CCMP: u32 = 4;
 /// A header of CCMP has bit 5 of its fourth byte set, and the number of the key in bits 7:6 (IEEE 802.11-2020, 12.5.3.2).
 const EXTENDED_IV: u8 = 0x20;
 
-/// What became of a frame's encryption.
+/// What happened to a frame's encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encryption {
     /// It stays as it is: no key, or it came encrypted.

@@ -244,7 +244,7 @@ impl Transmitter {
         Some(ppdu)
     }
 
-    /// What became of it: frames that were not acknowledged are sent again, in their order, until their limit.
+    /// What happened to it: frames that were not acknowledged are sent again, in their order, until their limit.
     pub(super) fn ended(
         &mut self,
         memory: &Memory,

@@ -57,7 +57,7 @@ pub enum Beyond {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RtsRetries {
-    /// Counted apart: they were not sent, and are no retries.
+    /// Counted apart: they were not sent, so they are not retries.
     #[default]
     Apart,
     /// An attempt of theirs.

@@ -277,7 +277,7 @@ impl Transmitter {
         Some(Ppdu { mode, mpdus, aggregated: may_aggregate, protection, response })
     }
 
-    /// What became of it: frames that were not acknowledged are sent again, in their order, until their limit.
+    /// What happened to it: frames that were not acknowledged are sent again, in their order, until their limit.
     pub fn ended(&mut self, now_ns: u64, memory: &mut Memory, ppdu: &Ppdu, outcome: &Outcome) {
         let Some((at, taken)) = self.on_air.take() else { return };
         let mut again = Vec::new();

@@ -57,7 +57,7 @@ impl RegisterNames {
     /// What a write has done.
     fn written(&self, touched: Touched) -> Option<String> {
         if let Some(number) = (0..4u16).find(|n| touched.has(reg::HMBOX_0 + 4 * n + 3)) {
-            return Some(format!("mailbox {number}: {}", told(command(&self.memory, number))));
+            return Some(format!("mailbox {number}: {}", described(command(&self.memory, number))));
         }
         for (path, parameter) in [('A', reg::FPGA0_XA_LSSI_PARM), ('B', reg::FPGA0_XB_LSSI_PARM)] {
             if touched.has(parameter + 3) {
@@ -73,7 +73,7 @@ impl RegisterNames {
     }
 }
 
-fn told(command: Command) -> String {
+fn described(command: Command) -> String {
     match command {
         Command::RateMask { mask, short_gi, macid } => {
             format!("rate mask {mask:#010x}, station {macid}{}", if short_gi { ", short guard interval" } else { "" })

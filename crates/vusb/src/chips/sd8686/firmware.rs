@@ -256,7 +256,7 @@ impl Firmware {
         [scan, self.join_deadline()].into_iter().flatten().min().filter(|_| self.running)
     }
 
-    /// Counts what became of frames.
+    /// Counts what happened to frames.
     pub(super) fn flush(&mut self) {
         for done in std::mem::take(&mut self.done) {
             self.tx.given_up += u64::from(!done.acknowledged);

@@ -159,7 +159,7 @@ impl Sd8686 {
         self.firmware.chip.packets_from_host += 1;
         let Some(packet) = Packet::parse(transfer) else {
             self.firmware.chip.malformed += 1;
-            // It is taken nevertheless: the host would wait for ever.
+            // It is taken nevertheless: the host would wait forever.
             self.pending |= DOWNLOADED;
             return;
         };

@@ -114,7 +114,7 @@ impl DataFormat {
         Self { from_host: packing, to_host: packing, limit_from_host: None, limit_to_host }
     }
 
-    /// What becomes of it when the host asks for another one, where the modem can do `own` at most.
+    /// What happens to it when the host asks for another one, where the modem can do `own` at most.
     pub(super) fn asked(self, asked: &wda::DataFormat, own_from_host: Limit, own_to_host: Limit) -> Self {
         let packing = |asked: Option<wda::Aggregation>, now| asked.map_or(now, Packing::of);
         Self {
@@ -126,7 +126,7 @@ impl DataFormat {
     }
 
     /// As an answer says it.
-    pub(super) fn told(&self) -> wda::Answer {
+    pub(super) fn answer(&self) -> wda::Answer {
         let way = |packing: Packing, limit: Option<Limit>| {
             // Without aggregation there is nothing to limit.
             let limit = limit.filter(|_| packing != Packing::RawIp);

@@ -74,7 +74,7 @@ pub struct Builtin {
     /// Sequence control of the last frame of each TID.
     last: [Option<u16>; SEQUENCES],
     sleep: Sleep,
-    /// What becomes of the A-MPDU that arrives.
+    /// What happens to the A-MPDU that arrives.
     ampdu_verdict: Verdict,
     late: Option<LateBlockAck>,
     /// Channel, and beacons until the network goes there.

@@ -34,7 +34,7 @@ pub enum Action {
     ChannelSwitch,
     /// Ends all Block Ack agreements.
     DeleteBlockAck,
-    /// Sends no beacons and answers no probe requests for `for_ms`, or for ever.
+    /// Sends no beacons and answers no probe requests for `for_ms`, or forever.
     NoBeacons,
     /// Does not acknowledge the frame, nor react to it.
     NoAck,
@@ -64,7 +64,7 @@ pub struct Event {
     /// Not before this time after the station has associated first. Frames of which an association is made count from
     /// the start of the run.
     pub at_ms: Option<u64>,
-    /// How long it goes on; by default for ever.
+    /// How long it goes on; by default forever.
     pub for_ms: Option<u64>,
     /// With the frames of this kind.
     pub frame: Option<FrameKind>,

@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         self.bytes.get(start..end).ok_or(fault)
     }
 
-    /// A string, by offset and number of bytes. Code units that are no text become U+FFFD.
+    /// A string, by offset and number of bytes. Code units that are not text become U+FFFD.
     ///
     /// # Errors
     /// It lies outside the buffer, or has an odd number of bytes.

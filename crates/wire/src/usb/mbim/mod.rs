@@ -36,7 +36,7 @@ impl Uuid {
         Self([0x7e, 0x5e, 0x2a, 0x7e, 0x4e, 0x6f, 0x72, 0x72, 0x73, 0x6b, 0x65, 0x6e, 0x7e, 0x5e, 0x2a, 0x7e]);
 }
 
-/// What became of a command (`MBIM_STATUS_CODES`, 9.4.5).
+/// What happened to a command (`MBIM_STATUS_CODES`, 9.4.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Status(pub u32);
 
@@ -123,7 +123,7 @@ pub enum Message<'a> {
         fragment: (u32, u32),
         /// Which.
         command: Command,
-        /// What became of it.
+        /// What happened to it.
         status: Status,
         /// Its information buffer.
         buffer: &'a [u8],

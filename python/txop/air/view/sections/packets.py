@@ -83,7 +83,7 @@ def _no_packets(report: AirReport) -> str:
         return "No data frame with data was captured."
     if report.decryption is None:
         return "None could be read. Where data frames are protected, --key-file decrypts them."
-    return "None could be read: what became of protected frames is above."
+    return "None could be read: see above what happened to protected frames."
 
 
 def _again(again: list[TcpSentAgain]) -> Grid:

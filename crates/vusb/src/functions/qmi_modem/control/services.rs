@@ -123,13 +123,13 @@ impl Control {
                     let (from_host, to_host) = (self.settings.limit_from_host, self.settings.limit_to_host());
                     self.format = self.format.asked(&asked.format, from_host, to_host);
                 }
-                done(self.format.told())
+                done(self.format.answer())
             }
             wda::GET_DATA_FORMAT => {
                 if !self.is_own_endpoint(tlvs.pair_of_u32(0x10)?) {
                     return Err(ErrorCode::INVALID_ARGUMENT.into());
                 }
-                done(self.format.told())
+                done(self.format.answer())
             }
             _ => Err(ErrorCode::INVALID_QMI_COMMAND.into()),
         }
