@@ -35,6 +35,7 @@ def test_every_command_has_help_with_examples_that_name_it(txop, name):
     assert "Examples" in done.stdout
     assert f"txop {name}" in done.stdout.split("Examples")[1]
     assert done.stderr == ""
+    assert "<bool>" not in done.stdout, "a flag takes no value"
     assert txop("help", name, env={"COLUMNS": "200", "TERMINAL_WIDTH": "200"}).stdout == done.stdout
 
 

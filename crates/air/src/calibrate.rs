@@ -361,7 +361,7 @@ fn choose_grouping<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<S
         equal_stamp += u64::from(stamp.is_some() && (stamp == last_stamp || !stamp.is_some_and(is_real)));
         last_stamp = stamp;
     }
-    // Of few references all have to equal the sequence number, for want of others that could show a rule.
+    // All of a few references have to equal the sequence number: there are no others that could show a rule.
     let trap = with_reference > 0 && equal_sequence * 10 >= with_reference * 9;
     let reference = if with_reference == 0 {
         "absent"

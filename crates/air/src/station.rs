@@ -229,7 +229,7 @@ pub struct Station {
     pub beacons: u64,
     /// First and last of them, ns on the timeline.
     pub beacon_span_ns: (i64, i64),
-    /// Those of its beacons that the capturing machine sent itself: they show nothing of what it heard.
+    /// Those of its beacons that the capturing machine sent itself: they show nothing about what it heard.
     pub own_beacons: u64,
     /// Beacons that came through the air to the interface whose channel the medium's accounts are of.
     pub heard_beacons: u64,

@@ -117,7 +117,7 @@ pub(crate) fn limits(
                 .to_owned(),
         );
     }
-    // A hub says nothing of drivers, and a root hub cannot be plugged in.
+    // A hub says nothing about drivers, and a root hub cannot be plugged in.
     let devices = || report.devices.iter().filter(|device| device.kind != DEFAULT_ADDRESS);
     let without = devices().filter(|device| device.vendor_id.is_none() && device.kind != "hub").count();
     if without > 0 {

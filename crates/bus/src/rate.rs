@@ -5,7 +5,7 @@ use crate::report::RateBin;
 /// Bins a series has at most.
 const BINS_MAX: usize = 256;
 /// Events, and seconds between the first and the last, from which they have a rate: a few in a second or more, or many within
-/// less. What comes in one burst says nothing of a second.
+/// less. What comes in one burst says nothing about a second.
 const RATED: [(u64, f64); 2] = [(3, 1.0), (20, 0.01)];
 /// Width of the bins of a short capture.
 const FIRST_WIDTH_US: u64 = 10_000;

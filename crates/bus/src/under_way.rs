@@ -270,7 +270,7 @@ impl UnderWay {
             return None;
         }
         let level = self.level();
-        // Of one request it is 1 by definition.
+        // For one request it is 1 by definition.
         let mean = (self.followed_us > 0 && completions > 1).then(|| level.time as f64 / self.followed_us as f64);
         Some((level.max, mean))
     }

@@ -288,7 +288,7 @@ impl Sorter {
         held.key_ns = key_ns;
         self.previous_ns = key_ns;
         let Some(latest) = latest.filter(|latest| key_ns < *latest) else {
-            // A record without a time says nothing of where the clock is.
+            // A record without a time says nothing about where the clock is.
             self.latest_ns = if held.time_ns.is_some() { Some(key_ns) } else { latest };
             self.run.push_back(held);
             return;

@@ -1,4 +1,4 @@
-//! The analyzer, which knows nothing of the link, must find in the capture what the link has counted.
+//! The analyzer, which knows nothing about the link, must find in the capture what the link has counted.
 
 use std::collections::HashSet;
 use std::io::Cursor;

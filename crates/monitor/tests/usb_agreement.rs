@@ -1,4 +1,4 @@
-//! `txop bus`' analyzer, which knows nothing of the link, must find in the capture what an 802.11 link over USB has counted.
+//! `txop bus`' analyzer, which knows nothing about the link, must find in the capture what an 802.11 link over USB has counted.
 
 use std::io::Cursor;
 

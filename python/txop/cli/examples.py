@@ -68,14 +68,23 @@ class Application(typer.Typer):
         return decorate
 
 
+def _without_types_of_flags(command: TyperCommand | TyperGroup, ctx: Any) -> None:
+    """A flag takes no value, so its help has no column that says ``<bool>``."""
+    for param in command.get_params(ctx):
+        if getattr(param, "is_flag", False) and param.metavar is None:
+            param.metavar = ""
+
+
 class _Command(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
+        _without_types_of_flags(self, ctx)
         with _examples_after(self):
             super().format_help(ctx, formatter)
 
 
 class _Group(TyperGroup):
     def format_help(self, ctx: Any, formatter: Any) -> None:
+        _without_types_of_flags(self, ctx)
         with _examples_after(self):
             super().format_help(ctx, formatter)
 

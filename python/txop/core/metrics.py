@@ -67,7 +67,7 @@ METRICS: dict[str, Metric] = {
         Metric("cpu_idle_percent", "CPU idle", "%", "higher", "difference", 2.0,
            "Idle, waiting and stolen time of all CPUs of the device under test (/proc/stat) over the time that passed. "
            "With CPU busy it makes 100 % only where the kernel's ticks see all work; a guest's do not."),
-        Metric("cpu_total_s_per_gbit", "CPU per Gbit, all of it", "core-s/Gbit", "lower", "ratio", 5.0,
+        Metric("cpu_total_s_per_gbit", "total CPU per Gbit", "core-s/Gbit", "lower", "ratio", 5.0,
            "CPU seconds that the whole device under test was busy in the measured window, per 10^9 bits of payload "
            "moved. What it does while idle as well is in it: see idle_cpu_percent."),
         Metric("cpu_s_per_gbit", "CPU per Gbit above idle", "core-s/Gbit", None, "ratio", 5.0,

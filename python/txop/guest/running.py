@@ -51,7 +51,7 @@ class Cause(Enum):
     """What ended a guest that should not have ended."""
 
     HOST = auto()
-    """This machine: its clock, its disk, a signal, QEMU. It says nothing of what the guest did."""
+    """This machine: its clock, its disk, a signal, QEMU. It says nothing about what the guest did."""
     FLOOD = auto()
     """The guest said or handed out more than is taken."""
     OFF = auto()

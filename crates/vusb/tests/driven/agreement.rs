@@ -1,4 +1,4 @@
-//! `txop air` and `txop bus`, which know nothing of chips, must find in the recordings what the chip and its bus have counted.
+//! `txop air` and `txop bus`, which know nothing about chips, must find in the recordings what the chip and its bus have counted.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -94,7 +94,7 @@ impl Allocation {
             }
         }
         for half in row.chunks_mut(8).filter(|half| half.iter().any(|block| block.part_of == Some(1992))) {
-            // Of its 80 MHz, those without user fields in this place are called a part of 996 tones.
+            // The parts of its 80 MHz without user fields in this place are called a part of 996 tones.
             let is_whole = half.len() == 8
                 && half.iter().all(|it| it.part_of == Some(1992) || (it.part_of == Some(996) && it.users == 0));
             if !is_whole {

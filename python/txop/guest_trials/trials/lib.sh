@@ -7,7 +7,7 @@ mkdir -p "$out"
 echo "${HUNG_TASK_S:-40}" >/proc/sys/kernel/hung_task_timeout_secs
 echo 0 >/proc/sys/kernel/hung_task_panic
 echo -1 >/proc/sys/kernel/hung_task_warnings
-# Of a message of one process that the log has no room for, the rest goes on: nothing is left out by rate limits
+# The rest of a message of one process that the log has no room for goes on: nothing is left out by rate limits
 echo on >/proc/sys/kernel/printk_devkmsg 2>/dev/null
 
 uptime_s() { read -r now rest </proc/uptime; echo "$now"; }

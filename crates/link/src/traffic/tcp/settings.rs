@@ -52,7 +52,7 @@ pub struct TcpSettings {
     pub ack_delay_ms: f64,
     /// How many of the first segments are acknowledged at once, one by one (Linux' quick ACKs).
     pub quick_acks: u16,
-    /// Segments that arrive together are acknowledged as one, up to this many (generic receive offload). 1: each for itself.
+    /// Segments that arrive together are acknowledged as one, up to this many (generic receive offload). 1: one by one.
     pub receive_offload: u16,
     /// ECN is used (RFC 3168).
     pub ecn: bool,

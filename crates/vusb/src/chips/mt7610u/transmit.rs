@@ -463,7 +463,7 @@ mod tests {
         assert_eq!((transmitter.reports.extension(), transmitter.reports.take() >> 16), (0x8701, 0x4006));
     }
 
-    /// What rate control learns a rate from: it would leave out a report that says nothing of an A-MPDU.
+    /// What rate control learns a rate from: it would leave out a report that says nothing about an A-MPDU.
     #[test]
     fn a_frame_that_tries_a_rate_goes_first_alone_and_is_reported_as_aggregated() {
         let assumptions = Assumptions::default();
