@@ -27,9 +27,7 @@ def seen(html: str, folder: Path, width: int) -> dict[str, str]:
     html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html)
     # Headless Chromium does not go below 500 px, a frame does.
     (folder / "inner.html").write_text(html.replace("</body>", f"<script>{_LOOK}</script></body>"), encoding="utf-8")
-    copy = (
-        "Object.assign(document.body.dataset, f.contentDocument.body.dataset)"
-    )
+    copy = "Object.assign(document.body.dataset, f.contentDocument.body.dataset)"
     outer = f'<body><iframe id=f src=inner.html width={width} height=2000 onload="{copy}"></iframe></body>'
     (folder / "outer.html").write_text(outer, encoding="utf-8")
     done = subprocess.run(

@@ -47,7 +47,7 @@ class Outline(HTMLParser):
 
     def handle_data(self, data):
         if self.open and self.open[-1] not in ("style", "script"):
-            self.text += data
+            self.text += data.replace("\u00a0", " ")  # a number and its unit
 
 
 def outline(html: str) -> Outline:

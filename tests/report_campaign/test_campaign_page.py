@@ -49,6 +49,7 @@ class _Reading(HTMLParser):
             self._cell = False
 
     def handle_data(self, data):
+        data = data.replace("\u00a0", " ")  # a number and its unit
         self.words.append(data)
         if self._cell:
             self.rows[-1][-1] += data
