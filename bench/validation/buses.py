@@ -10,7 +10,6 @@ from txop.simulate.model import Run
 
 MODEM = "LTE modem on USB"
 SHIPPED = "LTE modem on USB: the scenarios that come with txop (regression checks)"
-SHIFTS = "Small queues over rmnet (the shape only)"
 SDIO = "WLAN on SDIO (fitted: as many constants as figures)"
 
 SEED = "“qmi_wwan qmap tx aggregation patch”: an LTE cat. 4 modem; its cost per URB is calibrated from there"
@@ -19,7 +18,6 @@ REGRESSION = (
     "has a queue calibrated to give them (docs/link-modem.md)"
 )
 GUEST = "guest with Linux 6.12 and a virtual modem of 190 µs per URB, n = 1"
-RMNET = "Linux commit 4e8683a95c96 (rmnet: 9, 140 and 146 Mbit/s); timer and delay of the model were chosen to show it"
 NEO = "openmoko-kernel 2008-October/005288: MMC-SPI at 12 MHz, AR6001"
 
 CAT_4 = "[modem.radio]\nuplink_mbit_s = 50\ndownlink_mbit_s = 150\n[modem.device]\nus_per_urb = 190\n"

@@ -20,7 +20,6 @@ NS3 = "ns-3.44 (wheel ns3 3.44.post0): fixed rates, -40 dBm everywhere, 10 s aft
 NS3_PROGRAM = "ns-3.44, set as the model is: bench/ns3/contention.py, means of its runs"
 BIANCHI = "Bianchi's model (IEEE JSAC 18(3), 2000)"
 CLOSED = "closed form: payload of a PPDU / (PPDU + SIFS + answer + AIFS + CWmin/2 slots)"
-PAPER = "model of “Ending the Anomaly” (USENIX ATC 2017, section 2.2.1), aggregates of its table 1"
 SEED_FQ = "“The real net-next 4.8 fq_codel/airtime-fair ath9k results” (2016), figures of flent runs"
 
 FIRST_SEEDS = 5

@@ -12,9 +12,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from txop.archive import derived, reference
+from txop.archive import derived
 from txop.archive.reader import read_archive
-from txop.compare import reference as compare_reference
 
 TESTS = Path(__file__).parent.parent
 GOLDEN = TESTS / "data" / "archive-v1"
@@ -134,10 +133,3 @@ def test_the_queries_of_the_documentation_run(root, monkeypatch):
     assert len(queries) == 2
     for query in queries:
         assert pl.sql(query).collect().height > 0
-
-
-@pytest.mark.parametrize(("name", "made"), [("archive.md", reference), ("compare.md", compare_reference)])
-def test_references_are_up_to_date(name, made):
-    _, marker, written = (DOCS / name).read_text(encoding="utf-8").partition(made.MARKER)
-    assert marker
-    assert written.strip() == made.reference().strip(), f"run: python -m {made.MODULE} docs/{name}"

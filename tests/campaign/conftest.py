@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from quiet_reporter import Quiet
 from txop.archive.layout import Layout
 from txop.campaign.course import Course
 from txop.campaign.engine import Campaign, Outcome
 from txop.campaign.placed_arm import ArmError, Placed
-from txop.campaign.reporter import Quiet
 from txop.campaign.step_by_step import StepByStep
 from txop.campaign.testbed import CarryOut, Reached
 from txop.measure.instrument import GateFinding, Instrument, Reading, RunContext, RunFacts

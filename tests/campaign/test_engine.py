@@ -216,8 +216,8 @@ def test_the_time_budget_ends_after_a_block(make_bench, plan_text):
 def test_ctrl_c_leaves_nothing_half(bench, fake_testbed):
     import asyncio
 
+    from quiet_reporter import Quiet
     from txop.campaign.engine import Campaign
-    from txop.campaign.reporter import Quiet
 
     testbed = fake_testbed(lambda run: "hang" if run == "001-new-tx" else None)
 

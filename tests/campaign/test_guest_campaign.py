@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from guests_here import rebuilt_driver
+from quiet_reporter import Quiet
 from txop.archive.reader import Archive, read_archive
 from txop.campaign import session
-from txop.campaign.reporter import Quiet
 from txop.guest_image.cache import default_cache
 from txop.plan.load import load_plan
 from txop.plan.overrides import Overrides

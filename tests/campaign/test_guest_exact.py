@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from quiet_reporter import Quiet
 from txop.campaign import guest_runs, guest_trials
 from txop.campaign.course import Course, RunLabel
 from txop.campaign.guest_runs import REPEAT, GuestArm
-from txop.campaign.reporter import Quiet
 from txop.guest.chips import VARIABLE, Chip
 from txop.guest.exactness import results_sha256
 from txop.guest.qemu import TESTED_QEMU, Computer

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from quiet_reporter import Quiet
 from txop.archive.reader import read_archive
 from txop.archive.run_file import RunFile
 from txop.campaign import session
-from txop.campaign.reporter import Quiet
 from txop.exchange.flent_export import export
 from txop.plan.load import load_plan
 from txop.plan.overrides import Overrides

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from quiet_reporter import Quiet
 from txop.campaign.guest_runs import Stopwatch
 from txop.campaign.guest_trials import carry_out_trial, limit_s
 from txop.campaign.guests import GuestTestbed
 from txop.campaign.instruments import in_guest
 from txop.campaign.placed_arm import ArmError
-from txop.campaign.reporter import Quiet
 from txop.guest.chips import VARIABLE, Chip
 from txop.guest.qemu import Computer
 from txop.guest.results import Event

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from quiet_reporter import Quiet
 from txop.archive.counting import counting
 from txop.archive.journal import JournalWriter, read_journal
 from txop.archive.layout import ArchiveError, ArchiveLock
@@ -25,7 +26,6 @@ from txop.archive.reader import read_archive
 from txop.archive.text import storable
 from txop.campaign import session
 from txop.campaign.engine import Campaign, End
-from txop.campaign.reporter import Quiet
 from txop.cli.campaign_live import LiveReporter
 from txop.plan.load import load_plan
 from txop.plan.model import Plan

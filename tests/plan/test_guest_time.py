@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quiet_reporter import Quiet
 from txop.archive.layout import Layout
 from txop.campaign.engine import Campaign
 from txop.campaign.guests import GuestTestbed
-from txop.campaign.reporter import Quiet
 from txop.plan import guest_time
 from txop.plan.guest_time import Spent, expected, guests_at_once, is_checked, is_known, remember
 from txop.plan.model import Plan

@@ -10,7 +10,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from txop.plan import reference
 from txop.plan.load import load_plan
 from txop.plan.schema import HINT, all_descriptions, allowed_keys, schema
 from txop.plan.templates import templates
@@ -99,17 +98,6 @@ def test_the_schema_knows_which_keys_may_stand_where(good):
     assert "parameters" in allowed_keys(("arm", 0, "module"), raw)
     assert allowed_keys(("title",), raw) == []
     assert allowed_keys(("no", 3, "such"), raw) == []
-
-
-def test_the_reference_is_up_to_date():
-    _, marker, written = DOCUMENT.read_text(encoding="utf-8").partition(reference.MARKER)
-    assert marker
-    assert written.strip() == reference.reference().strip(), "run: python -m txop.plan.reference docs/plan.md"
-
-
-def test_the_reference_has_every_table_of_the_plan():
-    named = {name for name, _ in reference._TABLES}
-    assert named == {"Plan", *schema()["$defs"]}
 
 
 def test_the_plan_in_the_document_is_one(parse):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -11,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from txop.simulate import check, shipped
-from txop.simulate.calibration import MEASURED, table
 from txop.simulate.tables import TABLES
 
 ROOT = Path(__file__).parents[2]
+CALIBRATION = runpy.run_path(str(ROOT / "bench" / "calibration.py"))
+MEASURED, table = CALIBRATION["MEASURED"], CALIBRATION["table"]
 
 
 def test_the_reference_of_scenarios_is_what_the_sources_say():

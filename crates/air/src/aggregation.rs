@@ -1,7 +1,5 @@
 //! How many MPDUs share a PPDU.
 
-use wire::phy::Mode;
-
 use crate::histogram::{Exact, Scaled};
 use crate::ppdu::Ppdu;
 use crate::report;
@@ -47,7 +45,7 @@ impl Aggregates {
     pub fn ppdu(&mut self, ppdu: &Ppdu) {
         let n = ppdu.mpdus.len();
         self.ppdus += 1;
-        self.aggregatable += u64::from(ppdu.mode.can_aggregate() || ppdu.mode == Mode::Unknown);
+        self.aggregatable += u64::from(ppdu.mode.may_aggregate());
         self.ampdus += u64::from(n > 1);
         self.mpdus += n as u64;
         self.per_ppdu.add(n as i32);
@@ -73,7 +71,7 @@ impl Aggregates {
             ta,
             ra,
             tid,
-            // Where nothing can be aggregated, every MPDU is a PPDU.
+            // Where nothing can be aggregated, every MPDU is a PPDU, also in a capture where others cannot be grouped.
             ppdus: (grouped || self.aggregatable == 0).then_some(self.ppdus),
             ampdus: grouped.then_some(self.ampdus),
             mpdus: self.mpdus,

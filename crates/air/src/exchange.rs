@@ -244,7 +244,7 @@ impl Matcher {
     fn looks_aggregated(&self, pending: &Pending, next: &Ppdu) -> bool {
         let first = next.mpdus.first();
         !self.grouped
-            && (pending.mode.can_aggregate() || pending.mode == Mode::Unknown)
+            && pending.mode.may_aggregate()
             && pending.tid.is_some()
             && next.ta == Some(pending.ta)
             && next.ra == pending.ra

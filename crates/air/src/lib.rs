@@ -6,6 +6,7 @@ mod access_point;
 mod aggregation;
 mod allocations;
 mod analyzer;
+mod beacons;
 mod block_ack;
 mod block_ack_log;
 pub mod calibrate;

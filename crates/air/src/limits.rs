@@ -438,7 +438,7 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
     if calibration.grouping == Grouping::None {
         let (status, aggregatable) = (counts.with_ampdu_status(), counts.aggregatable());
         let rated = counts.rated();
-        let why = if aggregatable == 0 && rated == n {
+        let why = if counts.none_may_aggregate() {
             sentence!(
                 "{aggregatable} of {n} frames were sent in a format that can carry an A-MPDU",
                 aggregatable = Figure::count(0, n),

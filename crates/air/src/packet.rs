@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use decrypt::{Keys, Sessions};
 use wire::dhcp::Dhcp;
+use wire::ieee80211::body::snap;
 use wire::ieee80211::{eapol, Amsdu, DataBody, FrameControl, Header};
 use wire::ip::{Flow, TcpSegment};
 
@@ -115,10 +116,8 @@ fn read_packets(header: &Header, body: &[u8], packets: &mut Vec<Packet>) {
 
 /// The packet behind the LLC and SNAP header of an MSDU.
 fn packet(msdu: &[u8]) -> Option<Packet> {
-    let ([0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00 | 0xf8, high, low], packet) = msdu.split_first_chunk::<8>()? else {
-        return None;
-    };
-    match u16::from_be_bytes([*high, *low]) {
+    let (ethertype, packet) = snap(msdu)?;
+    match ethertype {
         IPV4 | IPV6 => {
             let flow = Flow::of(packet)?;
             let is_dhcp = flow.protocol == 17 && wire::dhcp::PORTS.contains(&flow.ports.1);

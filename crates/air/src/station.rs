@@ -305,6 +305,11 @@ impl Stations {
         self.table.by_key(&address.as_u64()).is_some_and(|station| station.sent_by_us > 0)
     }
 
+    /// Frames of this address were captured.
+    pub fn sends(&self, address: MacAddr) -> bool {
+        self.table.by_key(&address.as_u64()).is_some_and(|station| station.sent > 0)
+    }
+
     /// An empty table.
     pub fn new() -> Self {
         Self { table: Table::new(MAX_STATIONS), timeline: RateTimeline::default() }

@@ -166,6 +166,11 @@ impl Counts {
         self.aggregatable
     }
 
+    /// The formats of all frames are known, and none can carry an A-MPDU.
+    pub fn none_may_aggregate(&self) -> bool {
+        self.aggregatable == 0 && self.rated == self.frames
+    }
+
     /// Frames with an A-MPDU status.
     pub fn with_ampdu_status(&self) -> u64 {
         self.with_ampdu_status

@@ -1,26 +1,11 @@
 //! Every real capture gives a report whose sums agree, or a clear error.
 
-use std::path::{Path, PathBuf};
-
 use txop_air::report::Report;
-
-fn captures() -> Vec<PathBuf> {
-    let root = std::env::var_os("TXOP_CAPTURES")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"), PathBuf::from);
-    let folder = root.join("wlan");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        eprintln!("SKIPPED: no captures in {} (set TXOP_CAPTURES)", folder.display());
-        return Vec::new();
-    };
-    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.sort();
-    files
-}
 
 #[test]
 fn every_capture_gives_a_consistent_report_or_a_clear_error() {
     let (mut reports, mut frames, mut rejected) = (0, 0, Vec::new());
-    for path in captures() {
+    for path in corpus::files("wlan") {
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         match txop_air::analyze(&path, Default::default(), Default::default(), &mut ()) {
             Ok(report) => {

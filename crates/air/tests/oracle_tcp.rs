@@ -22,17 +22,6 @@ const CAPTURES: [(&str, Option<&str>); 9] = [
     ("wireshark_wpa-Induction.pcap.gz", Some("Coherer Induction")),
 ];
 
-fn folder() -> Option<PathBuf> {
-    let root = std::env::var_os("TXOP_CAPTURES")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"), PathBuf::from);
-    let folder = root.join("wlan");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("SKIPPED: no captures in {} (set TXOP_CAPTURES)", folder.display());
-    None
-}
-
 fn ours(path: &Path, key: Option<&str>) -> BTreeSet<u64> {
     let keys = key.map(|key| Arc::new(Keys::parse(format!("psk {key}").as_bytes()).unwrap()));
     let options = Options { packets: true, keys, ..Options::default() };
@@ -78,7 +67,7 @@ fn undamaged(path: &Path) -> PathBuf {
 #[test]
 #[ignore = "slow: tshark twice over each capture"]
 fn tshark_calls_the_same_segments_repeated() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = corpus::find("wlan") else { return };
     for (name, key) in CAPTURES {
         let path = folder.join(name);
         if !path.is_file() {

@@ -1,7 +1,6 @@
 //! Packets joined with the MPDUs that carried them: captures made by hand, whose truth is known, and a real one.
 
 use std::io::Cursor;
-use std::path::Path;
 use std::sync::Arc;
 
 use capture::{Bound, PcapSettings, PcapWriter, Reader, Window};
@@ -234,15 +233,7 @@ fn nobody_asked_nobody_looks() {
 
 /// The sample capture of Wireshark with the network "Coherer", where there is one.
 fn coherer(line: &str, window: Option<Window>) -> Option<Report> {
-    let root = std::env::var_os("TXOP_CAPTURES").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"),
-        std::path::PathBuf::from,
-    );
-    let path = root.join("wlan/wireshark_wpa-Induction.pcap.gz");
-    if !path.is_file() {
-        eprintln!("SKIPPED: no {} (set TXOP_CAPTURES)", path.display());
-        return None;
-    }
+    let path = corpus::find("wlan/wireshark_wpa-Induction.pcap.gz")?;
     let keys = Some(Arc::new(Keys::parse(line.as_bytes()).unwrap()));
     let options = Options { keys, window, ..Options::default() };
     let reader = Reader::open(&path, capture::Options::default()).unwrap();

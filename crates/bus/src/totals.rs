@@ -84,6 +84,11 @@ impl Totals {
         self.latest_us = self.latest_us.max(now);
     }
 
+    /// From the first record to the latest.
+    pub fn span_us(&self) -> u64 {
+        self.first_us.map_or(0, |first| self.latest_us.saturating_sub(first).max(0) as u64)
+    }
+
     /// The steps in which a coarse clock moves.
     pub fn coarse_step_us(&self) -> Option<u64> {
         Some(self.clock_step_us).filter(|step| *step >= COARSE_US && self.stamps >= ENOUGH_STAMPS)

@@ -9,16 +9,7 @@ use txop_bus::{analyze, Error};
 
 /// The captures with USB in them; empty, said loudly, when there are none.
 fn captures() -> Vec<PathBuf> {
-    let root = std::env::var_os("TXOP_CAPTURES")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"), PathBuf::from);
-    let mut files = Vec::new();
-    for folder in ["usb", "generated"] {
-        let Ok(entries) = std::fs::read_dir(root.join(folder)) else {
-            eprintln!("SKIPPED: no captures in {} (set TXOP_CAPTURES)", root.join(folder).display());
-            continue;
-        };
-        files.extend(entries.map(|entry| entry.expect("an entry").path()));
-    }
+    let mut files = ["usb", "generated"].map(corpus::files).concat();
     files.retain(|file| !name(file).ends_with(".md"));
     files.sort();
     files

@@ -1,6 +1,6 @@
 //! Every real capture, record by record, against tshark: number, time, lengths, interface, link type.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use txop_capture::{Access, Options, Reader};
@@ -23,11 +23,6 @@ const ENCAPS: &[(u32, u32)] = &[
     (266, 182), // USB_DARWIN
     (288, 208), // USB_2_0
 ];
-
-fn captures() -> PathBuf {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures");
-    std::env::var_os("TXOP_CAPTURES").map_or(default, PathBuf::from)
-}
 
 /// "1700000000.123456789" in nanoseconds. tshark prints nine digits or more: a writer's fraction above one second (real
 /// files have it) stays a fraction, "1177961534.1000046000", and the sign of a negative one moves to the front.
@@ -119,19 +114,9 @@ fn every_real_capture_reads_as_in_tshark() {
         eprintln!("SKIPPED: no tshark on this machine, nothing was compared");
         return;
     }
-    let mut paths = Vec::new();
-    for folder in ["wlan", "usb"] {
-        let Ok(entries) = std::fs::read_dir(captures().join(folder)) else { continue };
-        paths.extend(entries.flatten().map(|entry| entry.path()));
-    }
+    let paths = corpus::some(["usb", "wlan"].map(corpus::files).concat());
     if paths.is_empty() {
-        eprintln!("SKIPPED: no captures in {} (set TXOP_CAPTURES), nothing was compared", captures().display());
         return;
-    }
-    paths.sort();
-    if std::env::var_os("TXOP_EVERY_CAPTURE").is_none() {
-        eprintln!("every sixth of {} captures (TXOP_EVERY_CAPTURE=1: all)", paths.len());
-        paths = paths.into_iter().step_by(6).collect();
     }
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let compared = std::thread::scope(|scope| {

@@ -131,14 +131,11 @@ fn theirs(path: &Path, key: &str) -> Decrypted {
 }
 
 fn folder() -> Option<PathBuf> {
-    let root = std::env::var_os("TXOP_CAPTURES")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"), PathBuf::from);
-    let folder = root.join("wlan");
-    let found = folder.is_dir() && Command::new("tshark").arg("--version").output().is_ok();
-    if !found {
-        eprintln!("SKIPPED: no tshark, or no captures in {} (set TXOP_CAPTURES)", folder.display());
+    if Command::new("tshark").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: no tshark");
+        return None;
     }
-    found.then_some(folder)
+    corpus::find("wlan")
 }
 
 /// How many MPDUs of a capture are equal.

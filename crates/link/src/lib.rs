@@ -7,7 +7,6 @@
 )]
 
 mod checked;
-pub mod closed_form;
 pub mod engine;
 pub mod modem;
 mod packet;

@@ -5,9 +5,11 @@
 //!   warm-up), Mbit/s of UDP payload (HT: 1472 bytes) or of packets (802.11a and b: 1500 bytes). Several HT stations: means
 //!   of five runs of bench/ns3/contention.py, like-the-model; the others are of a program that is not kept, means of three
 //!   seeds. Where the spread was recorded, its standard error is granted beside the 2 %.
-//! - Bianchi's model (IEEE JSAC 18(3), 2000), computed here: W = CWmin + 1, m = log2((CWmax + 1) / W), an EIFS after
-//!   collisions, no beacons.
+//! - Bianchi's model (IEEE JSAC 18(3), 2000), computed here: an EIFS after collisions, no beacons.
 
+mod closed_form;
+
+use closed_form::{AfterSuccess, Contenders, Exchange};
 use txop_link::{Counters, HostId, Link, Medium, Offer, Packet, Phy, Scenario, Sink, Station, WlanLink};
 
 #[derive(Clone)]
@@ -79,50 +81,13 @@ fn uplink(station: &Station, medium: Medium, n: u16, (seeds, seconds): (u64, u64
     mean / seeds as f64
 }
 
-/// Bianchi's throughput, Mbit/s: `bits` in an exchange of `success_us` (AIFS included), a collision takes `collision_us`.
-fn bianchi(
-    n: u16,
-    (cw_min, cw_max): (f64, f64),
-    bits: f64,
-    (success_us, collision_us, slot_us): (f64, f64, f64),
-) -> f64 {
-    let n = f64::from(n);
-    let (w, m) = (cw_min + 1.0, ((cw_max + 1.0) / (cw_min + 1.0)).log2());
-    // The probability to send in a slot, by bisection: the chance to collide grows with it, which makes it smaller.
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..100 {
-        let tau: f64 = (low + high) / 2.0;
-        let p = 1.0 - (1.0 - tau).powf(n - 1.0);
-        let sum: f64 = (0..m as i32).map(|stage| (2.0 * p).powi(stage)).sum();
-        if 2.0 / (1.0 + w + p * w * sum) > tau {
-            low = tau;
-        } else {
-            high = tau;
-        }
-    }
-    let busy = 1.0 - (1.0 - low).powf(n);
-    let success = n * low * (1.0 - low).powf(n - 1.0);
-    success * bits / ((1.0 - busy) * slot_us + success * success_us + (busy - success) * collision_us)
-}
-
-/// [`bianchi`] agrees to within 1 % with a table that ns-3's own tests use (`bianchi_11a_54*`, DIFS after collisions).
-#[test]
-fn the_model_is_that_of_the_tables() {
-    for (n, mbit_s) in [(5, 29.832), (10, 28.152), (20, 26.293), (50, 23.562)] {
-        let model = bianchi(n, (15.0, 1_023.0), 12_000.0, (248.0 + 16.0 + 28.0 + 34.0, 248.0 + 34.0, 9.0));
-        assert!(check(&format!("11a n={n}"), model, mbit_s, mbit_s * 0.01).is_none());
-    }
-}
-
 struct Case {
     name: &'static str,
     station: Station,
     channel: u16,
     payload: f64,
-    cw_min: f64,
-    bits: f64,
-    /// Success, collision, slot; µs.
-    times_us: (f64, f64, f64),
+    cw_min: u32,
+    exchange: Exchange,
     /// Stations, ns-3's throughput, and the standard error of that where it is known.
     ns3: &'static [(u16, f64, f64)],
     runs: (u64, u64),
@@ -146,7 +111,8 @@ fn compare(case: &Case) {
             wrong.extend(check(&name("ns-3"), measured, ns3, ns3 * 0.02 + error));
         }
         if n > 1 {
-            let model = bianchi(n, (case.cw_min, 1_023.0), case.bits, case.times_us);
+            let contenders = Contenders { stations: n.into(), cw_min: case.cw_min, cw_max: 1_023 };
+            let model = contenders.throughput_mbit_s(&case.exchange, AfterSuccess::WaitsAsAll);
             let measured = uplink(&case.station, medium(false), n, case.runs, case.payload);
             wrong.extend(check(&name("Bianchi"), measured, model, model * 0.02));
         }
@@ -165,9 +131,13 @@ fn ht_case(name: &'static str, mpdus: f64, ppdu_us: f64, answer_us: f64) -> Case
         station: ht(),
         channel: 36,
         payload: 1_472.0,
-        cw_min: 15.0,
-        bits: mpdus * 1_472.0 * 8.0,
-        times_us: (ppdu_us + 16.0 + answer_us + 43.0, ppdu_us + 60.0 + 43.0, 9.0),
+        cw_min: 15,
+        exchange: Exchange {
+            payload_bits: mpdus * 1_472.0 * 8.0,
+            success_us: ppdu_us + 16.0 + answer_us + 43.0,
+            collision_us: ppdu_us + 60.0 + 43.0,
+            slot_us: 9.0,
+        },
         ns3: &[],
         runs: (20, 20),
     }
@@ -178,8 +148,12 @@ fn dcf_case(name: &'static str, rate_mbit_s: f64, ppdu_us: f64, ack_us: f64) -> 
     Case {
         station: Station { phy: Phy::Ofdm, rate_mbit_s: Some(rate_mbit_s), ..Station::default() },
         payload: 1_500.0,
-        bits: 12_000.0,
-        times_us: (ppdu_us + 16.0 + ack_us + 34.0, ppdu_us + 60.0 + 34.0, 9.0),
+        exchange: Exchange {
+            payload_bits: 12_000.0,
+            success_us: ppdu_us + 16.0 + ack_us + 34.0,
+            collision_us: ppdu_us + 60.0 + 34.0,
+            slot_us: 9.0,
+        },
         ..ht_case(name, 1.0, 0.0, 0.0)
     }
 }
@@ -236,9 +210,14 @@ fn legacy_11_mbit_s() {
     let case = Case {
         station: Station { phy: Phy::Dsss, rate_mbit_s: Some(11.0), ..Station::default() },
         channel: 1,
-        cw_min: 31.0,
+        cw_min: 31,
         // ACK at 2 Mbit/s; DIFS 50 µs, EIFS 314 µs more.
-        times_us: (1_310.0 + 10.0 + 248.0 + 50.0, 1_310.0 + 314.0 + 50.0, 20.0),
+        exchange: Exchange {
+            payload_bits: 12_000.0,
+            success_us: 1_310.0 + 10.0 + 248.0 + 50.0,
+            collision_us: 1_310.0 + 314.0 + 50.0,
+            slot_us: 20.0,
+        },
         ns3: &[(1, 6.184, 0.0), (5, 6.316, 0.0), (10, 5.956, 0.0), (20, 5.558, 0.0)],
         ..dcf_case("802.11b 11M", 11.0, 0.0, 0.0)
     };

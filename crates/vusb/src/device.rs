@@ -59,6 +59,15 @@ pub enum InReply {
     Stall,
 }
 
+impl InReply {
+    /// Puts what there is into the buffer.
+    pub(crate) fn with(found: Option<impl IntoIterator<Item = u8>>, transfer: &mut Vec<u8>) -> Self {
+        let Some(bytes) = found else { return Self::Nak };
+        transfer.extend(bytes);
+        Self::Transfer
+    }
+}
+
 /// A file descriptor that a device waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {

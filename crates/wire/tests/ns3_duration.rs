@@ -4,7 +4,6 @@
 //! `docs/airtime.md` lists are taken back, and each is taken back by its formula, not by a tolerance.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use txop_wire::phy::{Band, Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Timing, Vht};
 
@@ -15,11 +14,6 @@ struct Row {
     ns: u64,
     /// The row's band is 2.4 GHz, where ns-3 counts the signal extension.
     has_signal_extension: bool,
-}
-
-fn captures() -> PathBuf {
-    std::env::var_os("TXOP_CAPTURES")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"), PathBuf::from)
 }
 
 /// "1742.4" (microseconds) in nanoseconds.
@@ -106,11 +100,8 @@ fn parse(line: &str) -> Row {
 
 #[test]
 fn all_values() {
-    let path = captures().join("oracle/ns3_txduration.tsv");
-    let Ok(table) = std::fs::read_to_string(&path) else {
-        eprintln!("SKIPPED: no {}; set TXOP_CAPTURES", path.display());
-        return;
-    };
+    let Some(path) = corpus::find("oracle/ns3_txduration.tsv") else { return };
+    let table = std::fs::read_to_string(path).expect("a table");
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut count = |what| *counts.entry(what).or_default() += 1;
     for line in table.lines().filter(|line| !line.starts_with('#') && !line.starts_with("phy\t")) {

@@ -5,7 +5,6 @@
 //! reads the fields; txop computes both from the length alone.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::Command;
 
 use txop_wire::phy::{ampdu_psdu_len, Bandwidth, Mode, Vht};
@@ -23,12 +22,6 @@ const FIELDS: [&str; 10] = [
     "radiotap.vht.ldpc_extra",
     "radiotap.vht.sgi_nsym_da",
 ];
-
-fn folder() -> PathBuf {
-    std::env::var_os("TXOP_CAPTURES")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"), PathBuf::from)
-        .join("wlan")
-}
 
 /// One frame as tshark printed it, in the order of [`FIELDS`].
 struct Frame {
@@ -78,17 +71,14 @@ fn symbols(vht: Vht, psdu_len: usize) -> Option<u64> {
 fn extra_symbol_and_symbol_count_as_hardware_reported_them() {
     let (mut agree, mut disagree, mut counted) = (0, 0, 0);
     for name in CAPTURES {
-        let path = folder().join(format!("networks744_pcap_{name}.pcap"));
+        let Some(path) = corpus::find(&format!("wlan/networks744_pcap_{name}.pcap")) else { return };
         let mut tshark = Command::new("tshark");
         tshark.arg("-n").arg("-r").arg(&path).args(["-Y", "radiotap.vht.mcs.0 && radiotap.vht.coding.0 == 1"]);
         // The last occurrence: "known" and "value" share names.
         tshark.args(["-T", "fields", "-E", "occurrence=l"]).args(FIELDS.iter().flat_map(|field| ["-e", field]));
-        let output = match tshark.output() {
-            Ok(output) if path.exists() => output,
-            _ => {
-                eprintln!("SKIPPED: no tshark, or no {}; set TXOP_CAPTURES", path.display());
-                return;
-            }
+        let Ok(output) = tshark.output() else {
+            eprintln!("SKIPPED: no tshark");
+            return;
         };
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         // PPDUs: the frames of an A-MPDU share one time stamp here.

@@ -20,8 +20,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from txop.archive.regular import FileState, file_state, open_regular
 from txop.archive.text import storable
 
-JOURNAL_VERSION = 1
-
 _LONGEST_LINE = 4 * 1024 * 1024
 
 

@@ -10,8 +10,6 @@ from pydantic.dataclasses import dataclass
 from txop.archive.text import storable
 from txop.core.origin import Origin
 
-RUN_VERSION = 1
-
 
 class _Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="null")

@@ -28,25 +28,3 @@ class Reporter(Protocol):
 
     def notice(self, words: str) -> None:
         """Something worth a line: a target lost and found again, a block given up, a hook run."""
-
-
-class Quiet:
-    """The reporter that says nothing."""
-
-    def campaign(self, title: str, runs_to_come: int, seconds_expected: float) -> None:
-        """See :class:`Reporter`."""
-
-    def block(self, block: Block, of: int) -> None:
-        """See :class:`Reporter`."""
-
-    def run_started(self, run: str, arm: str, test: str, runs_to_come: int, seconds_expected: float) -> None:
-        """See :class:`Reporter`."""
-
-    def phase(self, words: str, seconds: float | None) -> None:
-        """See :class:`Reporter`."""
-
-    def run_ended(self, run: RunFile, runs_to_come: int, seconds_expected: float) -> None:
-        """See :class:`Reporter`."""
-
-    def notice(self, words: str) -> None:
-        """See :class:`Reporter`."""

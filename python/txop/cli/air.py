@@ -4,44 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from txop.cli import console, name_completion
 from txop.cli.air_list import check_list, print_list
-from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_document, renamed, write_tables
-from txop.cli.console import JsonFlag
+from txop.cli.air_options import DataSetOptions, OutputOptions, Pair, PartOptions, ShownOptions
+from txop.cli.air_show import show, warn
+from txop.cli.capture_output import STDIN, own_document, renamed, write_tables
 from txop.cli.examples import epilog
-from txop.cli.key_file import DOCUMENTED, KeyFileOption, check_key_file
+from txop.cli.key_file import DOCUMENTED, check_key_file
 from txop.cli.mac_address import mac_address
+from txop.cli.option_groups import given, grouped
 from txop.cli.reading_bar import ReadingBar
-from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
-from txop.core.errors import ExitCode, UserError
+from txop.cli.window_options import check_window
+from txop.core.errors import UserError
 from txop.core.nearest import nearest
-from txop.core.stores import is_address, local_file
+from txop.core.stores import local_file
 
 if TYPE_CHECKING:
     from txop.air import AirReport
     from txop.air.outline import Outline
-
-Pair = tuple[str, str] | None
-
-
-@dataclass(frozen=True)
-class Part:
-    """The part of a capture that is looked at, as written."""
-
-    from_: str | None = None
-    to: str | None = None
-    bssid: str | None = None
-    channel: int | None = None
-    interface: int | None = None
-    key_file: Path | None = None
-    packets: bool = False
-    block_acks: bool = False
 
 
 def register(app: typer.Typer) -> None:
@@ -87,7 +73,7 @@ def register(app: typer.Typer) -> None:
                 " frames gives exit code 1.",
             ],
         ),
-    )(air)
+    )(grouped(air))
 
 
 def air(
@@ -109,68 +95,11 @@ def air(
             autocompletion=name_completion.interfaces,
         ),
     ] = None,
-    json: JsonFlag = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page with plots.")] = None,
-    open_page: Annotated[bool, typer.Option("--open", help="Show the page of --html in the browser.")] = False,
-    csv: Annotated[str | None, typer.Option(metavar="DIR", help="Write a CSV file per table; - for stdout.")] = None,
-    table: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this table for --csv; may be repeated.")
-    ] = None,
-    section: Annotated[str | None, typer.Option(metavar="NAME,...", help="Show only these sections.")] = None,
-    top: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="Rows shown of each table, 10 if not given; 0, and --list: all."),
-    ] = None,
-    pair: Annotated[str | None, typer.Option(metavar="TA,RA", help="Explain this pair instead of the busiest.")] = None,
-    station: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Show only rows about this station.")] = None,
-    list_: Annotated[
-        bool, typer.Option("--list", help="List the access points with their security, and nothing else.")
-    ] = False,
-    events: Annotated[
-        bool, typer.Option("--events", help="List who joined, exchanged keys and left when, with reasons.")
-    ] = False,
-    rates: Annotated[bool, typer.Option("--rates", help="Show which station sent at which rate when.")] = False,
-    block_acks: Annotated[
-        bool, typer.Option("--block-acks", help="List every Block Ack, up to 50,000; also in --json and --csv.")
-    ] = False,
-    ghosts: Annotated[bool, typer.Option("--ghosts", help="List ghost addresses as stations of their own.")] = False,
-    bssid: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MAC",
-            help="Report the stations, waterfall, airtime and steadiness of this network; busy stays of all.",
-        ),
-    ] = None,
-    channel: Annotated[
-        int | None,
-        typer.Option(min=1, max=0xFFFF, metavar="N", help="Count only frames on this channel: its number, or its MHz."),
-    ] = None,
-    capture_interface: Annotated[
-        int | None,
-        typer.Option(
-            min=0, max=0xFFFF_FFFF, metavar="N", help="Count only records of this interface of the capture, from 0."
-        ),
-    ] = None,
-    from_: FromOption = None,
-    to: ToOption = None,
-    key_file: KeyFileOption = None,
-    packets: Annotated[
-        bool, typer.Option("--packets", help="Join packets with 802.11 attempts; --key-file does so, too.")
-    ] = False,
-    to_parquet: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER", help="Read all captures (files, folders, fsspec addresses) into one Parquet data set."
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, max=1024, metavar="N", help="Processes of --to-parquet; default: one per core."),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="--to-parquet with the workers of this Dask scheduler, tcp://HOST:8786."),
-    ] = None,
+    *,
+    output: OutputOptions,
+    shown: ShownOptions,
+    part: PartOptions,
+    data_set: DataSetOptions,
     follow: Annotated[
         bool, typer.Option("--follow", help="Keep reading a growing capture; the report comes after Ctrl-C.")
     ] = False,
@@ -179,78 +108,80 @@ def air(
 
     Several captures are put side by side.
     """
-    if to_parquet is not None:
+    if data_set.to_parquet is not None:
         from txop.cli.air_dataset import write_dataset
 
-        others = {"--interface": interface, "--html": html, "--csv": csv, "--section": section, "--pair": pair,
-                  "--station": station, "--list": list_, "--events": events, "--rates": rates, "--bssid": bssid,
-                  "--block-acks": block_acks, "--channel": channel, "--capture-interface": capture_interface,
-                  "--from": from_, "--to": to, "--top": top,
-                  "--key-file": key_file, "--packets": packets, "--follow": follow, "--ghosts": ghosts}  # fmt: skip
-        given = next((name for name, value in others.items() if value is not None and value is not False), None)
-        if given is not None:
-            raise UserError(f"--to-parquet does not go with {given}", what_to_do="leave one of them out")
-        return write_dataset(files or [], to_parquet, jobs=jobs, cluster=cluster, json=json)
-    if jobs is not None or cluster is not None:
+        others = {"--interface": interface is not None, "--follow": follow}
+        wrong = [name for name, is_given in others.items() if is_given]
+        wrong += [name for name in given(output, shown, part) if name != "--json"]
+        if wrong:
+            raise UserError(f"--to-parquet does not go with {wrong[0]}", what_to_do="leave one of them out")
+        jobs, cluster = data_set.jobs, data_set.cluster
+        return write_dataset(files or [], data_set.to_parquet, jobs=jobs, cluster=cluster, json=output.json)
+    if data_set != DataSetOptions():
         raise UserError("--jobs and --cluster go with --to-parquet", what_to_do="add --to-parquet FOLDER")
-    chosen, only, address = _pair(pair), _sections(section), _address(station)
-    check_window(from_, to)
+    pair, only, address = shown.addresses, shown.sections, shown.address
+    check_window(part.from_, part.to)
     files = _sources(files or [], interface)
     follow = follow or interface is not None
-    _check_output(files, json=json, html=html, open_page=open_page, csv=csv, table=table, follow=follow)
-    if list_:
-        check_list(files, html=html, csv=csv, section=section, follow=follow)
+    output.check(files, follow=follow)
+    if shown.list_:
+        check_list(files, html=output.html, csv=output.csv, section=shown.section, follow=follow)
+    check_key_file(part.key_file)
+    wants_block_acks = shown.block_acks or "block_acks" in only
+    asked = Asked(pair, replace(part, bssid=None if part.bssid is None else mac_address(part.bssid)), wants_block_acks)
+    live = interface is not None
+    documents = iter([_follow(files[0], asked, live=live)]) if follow else _analyze(files, asked)
     reports: list[AirReport] = []
-    check_key_file(key_file)
-    block_acks = block_acks or "block_acks" in only
-    part = Part(from_, to, _address(bssid), channel, capture_interface, key_file, packets, block_acks)
-    documents = (
-        iter([_follow(files[0], chosen, part, live=interface is not None)]) if follow else _analyze(files, chosen, part)
-    )
     for document in documents:  # one at a time: a document takes as much memory as its report
-        passed_on = json and len(files) == 1 and not list_
-        if passed_on and csv is None and html is None and chosen is None:
+        passed_on = output.json and len(files) == 1 and not shown.list_
+        if passed_on and output.csv is None and output.html is None and pair is None:
             outline = _outline(document)
             console.write_json(document)
-            return _warn([outline], following=follow)
+            return warn([outline], following=follow)
         reports.append(_read(document))
-        _check_pair(reports[-1], chosen)
+        _check_pair(reports[-1], pair)
         if passed_on:
             console.write_json(document)
         del document
-    if list_:
-        print_list(reports[0], json=json, top=top or 0)
-        return _warn(reports, following=follow)
+    if shown.list_:
+        print_list(reports[0], json=output.json, top=shown.top or 0)
+        return warn(reports, following=follow)
     if address is not None and len(reports) == 1:
         _check_station(reports[0], address)
-    if json and len(files) > 1:
+    if output.json and len(files) > 1:
         console.write_json(_comparison_json(reports))
-    if csv is not None:
-        _write_csv(reports, csv, table)
-    if html is not None:
-        _write_page(reports, html, list_ghosts=ghosts, station=address, open_page=open_page)
-    if not json and csv != STDIN:
-        brief = html is not None or csv is not None
-        _show(
-            reports,
-            only=only,
-            top=10 if top is None else top,
-            list_ghosts=ghosts,
-            beside=_beside(events, rates, block_acks),
-            station=address,
-            brief=brief,
-        )
-    return _warn(reports, following=follow)
+    if output.csv is not None:
+        _write_csv(reports, output.csv, output.table)
+    if output.html is not None:
+        _write_page(reports, output.html, list_ghosts=shown.ghosts, station=address, open_page=output.open_page)
+    if not output.json and output.csv != STDIN:
+        brief = output.html is not None or output.csv is not None
+        show(reports, shown, only=only, station=address, brief=brief)
+    return warn(reports, following=follow)
 
 
-def _analyze(files: Sequence[str], pair: Pair, part: Part = Part()) -> Iterator[bytes]:
-    from txop.air import analyze_json
+@dataclass(frozen=True)
+class Asked:
+    """What the analyzer is asked for."""
 
+    pair: Pair = None
+    part: PartOptions = field(default_factory=PartOptions)
+    block_acks: bool = False
+
+    def analyze(self, source: str, **how: Any) -> bytes:
+        """The document about a capture."""
+        from txop.air import analyze_json
+
+        return analyze_json(source, pair=self.pair, block_acks=self.block_acks, **asdict(self.part), **how)
+
+
+def _analyze(files: Sequence[str], asked: Asked) -> Iterator[bytes]:
     for name in files:
         with local_file(name) as path:
             try:
                 with ReadingBar(name) as bar:
-                    document = analyze_json(path, pair=pair, **asdict(part), progress=bar.advance)
+                    document = asked.analyze(path, progress=bar.advance)
             except ValueError as error:
                 raise _unreadable(name, error, path) from error
         document = renamed(document, path, name)
@@ -268,12 +199,11 @@ def _sources(files: list[str], interface: str | None) -> list[str]:
     return [interface]
 
 
-def _follow(name: str, pair: Pair, part: Part, *, live: bool) -> bytes:
+def _follow(name: str, asked: Asked, *, live: bool) -> bytes:
     """Read a growing capture, or what an interface receives, until Ctrl-C or the end of the pipe, with a live summary
     on stderr."""
     from rich.live import Live
 
-    from txop.air import analyze_json
     from txop.cli.air_interface import capturing
     from txop.cli.air_live import LatestSummary
 
@@ -281,18 +211,10 @@ def _follow(name: str, pair: Pair, part: Part, *, live: bool) -> bytes:
     try:
         with capturing(name) if live else nullcontext(name) as source:
             with Live(latest, console=console.stderr(), refresh_per_second=4, transient=True):
-                document = analyze_json(source, pair=pair, **asdict(part), follow=True, snapshot=latest.put)
+                document = asked.analyze(source, follow=True, snapshot=latest.put)
             return renamed(document, source, name)
     except ValueError as error:
         raise _unreadable(name, error) from error
-
-
-def _sections(text: str | None) -> tuple[str, ...]:
-    if text is None:
-        return ()
-    from txop.air.view import SECTION_NAMES
-
-    return chosen_sections(text, SECTION_NAMES)
 
 
 def _read(document: bytes) -> AirReport:
@@ -354,77 +276,6 @@ def _unreadable(name: str, error: ValueError, path: str | None = None) -> UserEr
     return UserError(said, where=None if said.startswith(f"{name}:") else name)
 
 
-def _show(
-    reports: Sequence[AirReport],
-    *,
-    only: tuple[str, ...],
-    top: int,
-    list_ghosts: bool,
-    beside: tuple[str, ...],
-    station: str | None,
-    brief: bool,
-) -> None:
-    from txop.air.view import headline, sections
-    from txop.air.view.selection import chosen
-    from txop.cli.air_headline import print_headline
-    from txop.cli.terminal_report import draw, print_sections
-    from txop.present.window import described
-
-    out = console.stdout()
-    if len(reports) > 1:
-        from txop.air.compare import compare, different_pairs, letter
-        from txop.air.view.side_by_side import grid
-
-        comparison = compare(reports)
-        if warning := different_pairs(reports):
-            out.print(console.safe_text(warning, "yellow"))
-            out.print()
-        for index, report in enumerate(reports):
-            out.print(console.safe_text(f"{letter(index)}  {report.path}", "bold"))
-            if report.summary.window is not None:
-                out.print(console.safe_text(f"   Window: {described(report.summary.window)}"))
-            if (what := chosen(report)) is not None:
-                out.print(console.safe_text(f"   Chosen: {what}"))
-            first = headline(report)
-            for flow in first.flows[:1]:
-                out.print(console.safe_text(f"   {flow.title}: {flow.sentence}", "dim"))
-            if first.unavailable:
-                out.print(console.safe_text(f"   {first.unavailable}", "dim"))
-        out.print(draw(grid(comparison), out.width, top))
-        return
-    report = reports[0]
-    if report.summary.window is not None:
-        out.print(console.safe_text(f"Window: {described(report.summary.window)}", "bold"))
-        out.print()
-    if (what := chosen(report)) is not None:
-        out.print(console.safe_text(f"Chosen: {what}", "bold"))
-        out.print()
-    if not only or "waterfall" in only:
-        print_headline(out, headline(report, station))
-    if not brief:
-        parts = sections(
-            report,
-            list_ghosts=list_ghosts,
-            station=station,
-            only=only,
-            beside=beside,
-            list_events="events" in (*only, *beside),
-        )
-        print_sections(out, parts, top)
-        out.print()
-        out.print(
-            console.safe_text(
-                "– means not available, never zero. What each figure counts: docs/air-json.md, --html.", "dim"
-            )
-        )
-
-
-def _beside(events: bool, rates: bool, block_acks: bool) -> tuple[str, ...]:
-    """The sections that are shown only on demand."""
-    asked = (("events", events), ("rates", rates), ("block_acks", block_acks))
-    return tuple(name for name, wanted in asked if wanted)
-
-
 def _comparison_json(reports: Sequence[AirReport]) -> str:
     from txop.air.compare import compare
 
@@ -452,66 +303,3 @@ def _write_page(
 
         if not webbrowser.open(target.resolve().as_uri()):
             console.stderr().print(console.safe_text(f"No browser found; open {target} yourself."))
-
-
-def _warn(reports: Sequence[AirReport | Outline], *, following: bool) -> ExitCode:
-    """Say what was empty or damaged; a file still being written may well end inside a record."""
-    code = ExitCode.OK
-    for report in reports:
-        if report.frames == 0:
-            why = nothing_inside(report.path, report.summary.window)
-            why = why or f"{report.path} has no 802.11 frames, so there is nothing to report."
-            text = f"Warning: {why}"
-            console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
-            code = max(code, ExitCode.VERDICT_NO)
-        elif report.summary.unreadable == report.frames:
-            first = next(iter(report.summary.unreadable_examples), "")
-            text = f"Warning: none of the {report.frames:,} records of {report.path} can be read. The first: {first}"
-            console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
-            code = max(code, ExitCode.VERDICT_NO)
-        damage = report.summary.damage
-        if damage is None or following:
-            continue
-        place = f"{report.path} is damaged at byte {damage.offset:,}: {damage.message}"
-        text = f"Warning: {place}. The report covers what came before."
-        console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
-        code = ExitCode.PARTIAL
-    return code
-
-
-def _check_output(
-    files: Sequence[str],
-    *,
-    json: bool,
-    html: Path | None,
-    open_page: bool,
-    csv: str | None,
-    table: Sequence[str] | None,
-    follow: bool,
-) -> None:
-    if open_page and html is None:
-        raise UserError("--open needs a page", what_to_do="add --html FILE")
-    if follow and len(files) != 1:
-        raise UserError("--follow reads one capture")
-    if follow and is_address(files[0]):
-        what_to_do = "leave --follow out: what is there now is read"
-        raise UserError("a capture at an address is copied whole, not followed", where=files[0], what_to_do=what_to_do)
-    check_output(files, json=json, html=html, csv=csv, table=table)
-
-
-def _address(text: str | None) -> str | None:
-    return None if text is None else mac_address(text)
-
-
-def _pair(text: str | None) -> Pair:
-    if text is None:
-        return None
-    parts = [_address(part) for part in text.split(",")]
-    if len(parts) != 2 or parts[0] is None or parts[1] is None:
-        raise UserError("--pair takes two addresses", what_to_do="write the transmitter, a comma, the receiver")
-    if group := next((part for part in parts if part is not None and int(part[:2], 16) & 1), None):
-        raise UserError(
-            f"--pair: {group} is a group address",
-            what_to_do="name two stations: frames to a group get no responses, and are not explained",
-        )
-    return parts[0], parts[1]

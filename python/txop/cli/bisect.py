@@ -13,6 +13,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
+from txop.cli.shared_options import DriverFolderOption, GuestsAtOnceOption, QuietFlag
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -29,10 +30,6 @@ Source = Annotated[
     typer.Option(
         "--source", metavar="DIR", help="A clone: a kernel tree, or a repository that holds the driver; default: here."
     ),
-]
-FolderOption = Annotated[
-    str | None,
-    typer.Option("--folder", metavar="PATH", help="The driver's folder in it; default: where a Makefile makes it."),
 ]
 Series = Annotated[
     list[Path] | None,
@@ -65,11 +62,7 @@ Output = Annotated[
 Resume = Annotated[
     Path | None, typer.Option("--resume", metavar="DIR", help="Go on with a bisection, or show a finished one again.")
 ]
-Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, max=256, help="Guests at once; default: one for each processor.")
-]
 Html = Annotated[bool, typer.Option("--html/--no-html", help="Write DIR/bisect.html.")]
-QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors and the result only.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -101,7 +94,7 @@ def bisect(
     good: Good = None,
     bad: Bad = None,
     source: Source = None,
-    folder: FolderOption = None,
+    folder: DriverFolderOption = None,
     series: Series = None,
     first_parent: FirstParent = False,
     figure: Figure = None,
@@ -110,7 +103,7 @@ def bisect(
     better: Better = False,
     output: Output = None,
     resume: Resume = None,
-    jobs: Jobs = None,
+    jobs: GuestsAtOnceOption = None,
     html: Html = True,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,

@@ -15,6 +15,7 @@ from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.cli.mac_address import mac_address
+from txop.cli.shared_options import OpenFlag
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import did_you_mean
 from txop.core.stores import is_address, local_file, matching
@@ -109,7 +110,7 @@ def board(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - for stdout.")
     ] = None,
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page when there is a display.")] = False,
+    open_page: OpenFlag = False,
     json: JsonFlag = False,
 ) -> int:
     """Show a board of tasks: each state beside what its evidence shows."""

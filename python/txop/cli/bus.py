@@ -13,6 +13,7 @@ from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_do
 from txop.cli.console import JsonFlag
 from txop.cli.examples import epilog
 from txop.cli.reading_bar import ReadingBar
+from txop.cli.shared_options import CsvOption, HtmlOption, SectionOption, TableOption, TopOption
 from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
 from txop.core.errors import ExitCode, UserError
 from txop.core.stores import local_file
@@ -62,13 +63,11 @@ def bus(
         ),
     ],
     json: JsonFlag = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page with plots.")] = None,
-    csv: Annotated[str | None, typer.Option(metavar="DIR", help="Write a CSV file per table; - for stdout.")] = None,
-    table: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this table for --csv; may be repeated.")
-    ] = None,
-    section: Annotated[str | None, typer.Option(metavar="NAME,...", help="Show only these sections.")] = None,
-    top: Annotated[int, typer.Option(min=0, metavar="N", help="Rows shown of each table; 0 for all.")] = 10,
+    html: HtmlOption = None,
+    csv: CsvOption = None,
+    table: TableOption = None,
+    section: SectionOption = None,
+    top: TopOption = 10,
     from_: FromOption = None,
     to: ToOption = None,
 ) -> int:

@@ -12,6 +12,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
+from txop.cli.shared_options import BlocksOption, DriverFolderOption, GuestsAtOnceOption, QuietFlag
 from txop.core.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -45,28 +46,19 @@ Base = Annotated[
     str | None,
     typer.Option("--base", metavar="COMMIT", help="What the series is for; of a branch, default: where it left HEAD."),
 ]
-FolderOption = Annotated[
-    str | None,
-    typer.Option("--folder", metavar="PATH", help="The driver's folder in it; default: where a Makefile makes it."),
-]
 ArmOption = Annotated[
     str | None,
     typer.Option("--arm", metavar="NAME", help="The plan's arm that both are built as; default: its baseline."),
 ]
-Blocks = Annotated[int | None, typer.Option("--blocks", min=1, max=1000, help="Another number of blocks.")]
 Output = Annotated[
     Path,
     typer.Option(
         "--output", "-o", metavar="DIR", help="Folder for mail, page and archive; goes on with what is there."
     ),
 ]
-Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, max=256, help="Guests at once; default: one for each processor.")
-]
 InconclusiveFlag = Annotated[
     bool, typer.Option("--fail-on-inconclusive", help="Exit with 5 when chance is not ruled out, instead of 0.")
 ]
-QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors and the result only.")]
 
 MAIL, RESULT, ARCHIVE = "mail.txt", "ci.json", "archive"
 """What is in the folder."""
@@ -98,11 +90,11 @@ def ci(
     branch: Branch = None,
     source: Source = None,
     base: Base = None,
-    folder: FolderOption = None,
+    folder: DriverFolderOption = None,
     arm: ArmOption = None,
-    blocks: Blocks = None,
+    blocks: BlocksOption = None,
     output: Output = Path("txop-ci"),
-    jobs: Jobs = None,
+    jobs: GuestsAtOnceOption = None,
     fail_on_inconclusive: InconclusiveFlag = False,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console, name_completion
-from txop.cli.archive_place import ARCHIVE_HELP, refuse_address
+from txop.cli.archive_place import refuse_address
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
+from txop.cli.shared_options import ArchiveArgument
 from txop.core.errors import ExitCode, UserError
 from txop.present.format import plural
 from txop.stats.limits import MAX_BLOCKS
@@ -66,7 +67,7 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
-    archive: Annotated[str, typer.Argument(metavar="ARCHIVE", help=ARCHIVE_HELP)],
+    archive: ArchiveArgument,
     second: Annotated[
         str | None,
         typer.Argument(

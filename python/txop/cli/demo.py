@@ -14,6 +14,7 @@ from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.cli.plan_problems import read_plan
 from txop.cli.run import carry_on
+from txop.cli.shared_options import OpenOrNotFlag, QuietFlag
 from txop.core.errors import UserError
 from txop.core.whole_file import whole_file
 
@@ -22,8 +23,6 @@ TEMPLATE = "emulated-driver-patches"
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the plan and the archive; made if needed.")]
 Blocks = Annotated[int | None, typer.Option("--blocks", min=1, max=100, help="Another number of blocks.")]
-Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the page when there is a display.")]
-QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors and the result only.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -46,7 +45,7 @@ def register(app: typer.Typer) -> None:
 def demo(
     output: Output = Path("build/demo"),
     blocks: Blocks = None,
-    open_page: Open = True,
+    open_page: OpenOrNotFlag = True,
     quiet: QuietFlag = False,
     json: JsonFlag = False,
 ) -> int:

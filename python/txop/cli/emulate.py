@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli import console, name_completion
+from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.cli.scenario_name import check_name
+from txop.cli.shared_options import ScenarioArgument, SetOption
 from txop.core.errors import ExitCode, MissingTool, UserError
 
 if TYPE_CHECKING:
@@ -54,14 +55,7 @@ def register(app: typer.Typer) -> None:
 
 
 def emulate(
-    scenario: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="SCENARIO",
-            help="A scenario file (TOML), or the name of a shipped one.",
-            autocompletion=name_completion.scenarios,
-        ),
-    ] = None,
+    scenario: ScenarioArgument = None,
     command: Annotated[
         list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="A program to run at a host.")
     ] = None,
@@ -71,9 +65,7 @@ def emulate(
         typer.Option("--background", "-b", metavar="HOST=COMMAND", help="A program beside it; repeatable."),
     ] = None,
     shell: Annotated[bool, typer.Option("--shell", help="Run a shell.")] = False,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Set a key over the scenario; repeatable.")
-    ] = None,
+    settings: SetOption = None,
     capture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what a monitor would have captured of the air.")
     ] = None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from txop.cli import console, name_completion
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
+from txop.cli.shared_options import ArchiveFolderArgument
 from txop.core.errors import ExitCode, UserError
 
 
@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 
 def note(
-    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The folder that `txop run` made.")],
+    archive: ArchiveFolderArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The remark.")],
     run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="The run it is about.")] = None,
     arm: Annotated[

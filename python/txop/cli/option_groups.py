@@ -6,10 +6,12 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
+
+T = TypeVar("T")
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
+def grouped(command: Callable[..., T]) -> Callable[..., T]:
     """A command as typer takes it: each parameter that is a dataclass gives way to the dataclass's fields, which are
     options; what they were given makes it.
 
@@ -42,13 +44,42 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             )
 
     @functools.wraps(command)
-    def flattened(**given: Any) -> None:
+    def flattened(**given: Any) -> T:
         made = {
             name: group(**{field.name: given.pop(field.name) for field in fields(group)})
             for name, group in groups.items()
         }
-        command(**made, **given)
+        return command(**made, **given)
 
     flattened.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined] # what inspect reads first
     flattened.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return flattened
+
+
+def given(*groups: Any) -> list[str]:
+    """The options of groups that have another value than their default, as they are written.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Size:
+    ...     width: int = 1
+    ...     line_height: int = 1
+    >>> given(Size(), Size(line_height=2))
+    ['--line-height']
+    """
+    names = []
+    for group in groups:
+        hints = get_type_hints(type(group), include_extras=True)
+        for field in fields(group):
+            if getattr(group, field.name) != field.default:
+                names.append(_written(hints[field.name]) or f"--{field.name.replace('_', '-')}")
+    return names
+
+
+def _written(hint: object) -> str | None:
+    """The first name that an option is declared with; in an annotation typer takes it for the default."""
+    for option in getattr(hint, "__metadata__", ()):
+        for name in (option.default, *(option.param_decls or ())):
+            if isinstance(name, str) and name.startswith("--"):
+                return name
+    return None

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console, name_completion
-from txop.cli.archive_place import ARCHIVE_HELP
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
+from txop.cli.shared_options import ArchiveArgument, OpenFlag
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import did_you_mean
 from txop.core.stores import is_address
@@ -52,7 +52,7 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    archive: Annotated[str, typer.Argument(metavar="ARCHIVE", help=ARCHIVE_HELP)],
+    archive: ArchiveArgument,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -84,7 +84,7 @@ def report(
             autocompletion=name_completion.arms,
         ),
     ] = None,
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page when there is a display.")] = False,
+    open_page: OpenFlag = False,
     json: JsonFlag = False,
 ) -> int:
     """Write a campaign as one HTML page, or as text, tables, data and pictures."""

@@ -14,6 +14,7 @@ from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
 from txop.cli.plan_problems import print_problems, read_plan
+from txop.cli.shared_options import ArchiveFolderArgument, BlocksOption, QuietFlag
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -22,14 +23,12 @@ if TYPE_CHECKING:
     from txop.compare.result import CompareResult
 
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file; `txop plan new` writes one.")]
-ArchiveFolder = Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The folder that `txop run` made.")]
 Output = Annotated[
     Path | None,
     typer.Option(
         "--output", "-o", metavar="ARCHIVE", help="Folder for the archive; default: PLAN's name and the time."
     ),
 ]
-Blocks = Annotated[int | None, typer.Option("--blocks", min=1, max=1000, help="Another number of blocks.")]
 Aa = Annotated[
     bool,
     typer.Option(
@@ -42,7 +41,6 @@ Jobs = Annotated[
         "--jobs", "-j", min=1, max=256, help="Guests at once; default: the plan's, else one for each processor (exact)."
     ),
 ]
-QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors and the result only.")]
 _IMPATIENT = "clearing up the targets; Ctrl-C once more leaves them as they are"
 Report = Annotated[bool, typer.Option("--report/--no-report", help="Write ARCHIVE/report.html at the end.")]
 
@@ -79,7 +77,7 @@ def register(app: typer.Typer) -> None:
 def run(
     plan: PlanFile,
     output: Output = None,
-    blocks: Blocks = None,
+    blocks: BlocksOption = None,
     aa: Aa = False,
     jobs: Jobs = None,
     report: Report = True,
@@ -98,7 +96,7 @@ def run(
 
 
 def resume(
-    archive: ArchiveFolder,
+    archive: ArchiveFolderArgument,
     plan: Annotated[
         Path | None,
         typer.Option(

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli import console, name_completion
+from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.cli.scenario_name import check_name
+from txop.cli.shared_options import CsvOption, HtmlOption, ScenarioArgument, SetOption, TableOption, TopOption
 from txop.core.errors import UserError
 from txop.core.nearest import did_you_mean
 
@@ -43,33 +44,22 @@ def register(app: typer.Typer) -> None:
 
 
 def simulate(
-    scenario: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="SCENARIO",
-            help="A scenario file (TOML), or the name of a shipped one.",
-            autocompletion=name_completion.scenarios,
-        ),
-    ] = None,
+    scenario: ScenarioArgument = None,
     seeds: Annotated[int, typer.Option(min=1, max=10_000, metavar="N", help="Runs with seeds that count up.")] = 1,
     sweep: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUES", help="a..b, a..b:step or v1,v2; repeated: every combination."),
     ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Set a key over the scenario; repeatable.")
-    ] = None,
+    settings: SetOption = None,
     duration: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Simulated time that counts: sets run.duration_s.")
     ] = None,
     threads: Annotated[int, typer.Option(min=0, metavar="N", help="Runs at the same time; 0: one per processor.")] = 0,
     json: JsonFlag = False,
-    csv: Annotated[str | None, typer.Option(metavar="DIR", help="Write a CSV file per table; - for stdout.")] = None,
-    table: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this table for --csv; may be repeated.")
-    ] = None,
+    csv: CsvOption = None,
+    table: TableOption = None,
     parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write every figure, one in a row.")] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page with plots.")] = None,
+    html: HtmlOption = None,
     pcap: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what a perfect monitor would have captured.")
     ] = None,
@@ -80,7 +70,7 @@ def simulate(
             "--waterfall/--no-waterfall", help="Say where the goodput of the first run went; by default of one."
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=0, metavar="N", help="Rows shown of each table; 0 for all.")] = 40,
+    top: TopOption = 40,
     list_scenarios: Annotated[bool, typer.Option("--list", help="List the shipped scenarios.")] = False,
 ) -> None:
     """Run a link in virtual time: goodput, latency, retries, airtime, bus.

@@ -14,6 +14,7 @@ from txop.cli import console, name_completion
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
+from txop.cli.shared_options import OpenOrNotFlag
 from txop.core.errors import UserError
 from txop.core.nearest import did_you_mean
 from txop.core.whole_file import replacement
@@ -34,7 +35,6 @@ Scene = Annotated[
 ]
 ListScenes = Annotated[bool, typer.Option("--list-scenes", help="List the scenes and exit.")]
 Seconds = Annotated[float, typer.Option("--seconds", min=0.1, max=600.0, help="Length of the capture, in seconds.")]
-Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the page when there is a display.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -57,7 +57,7 @@ def specimen(
     scene: Scene = "late-block-ack",
     seed: Seed = 1,
     seconds: Seconds = 20.0,
-    open_page: Open = True,
+    open_page: OpenOrNotFlag = True,
     list_scenes: ListScenes = False,
     json: JsonFlag = False,
 ) -> None:

@@ -14,6 +14,7 @@ from txop.cli import console, name_completion
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
+from txop.cli.shared_options import HtmlOption, OpenFlag
 from txop.core.errors import ExitCode, UserError
 from txop.core.stores import is_address, matching
 
@@ -63,8 +64,8 @@ def trend(
         list[str] | None,
         typer.Option(metavar="TEST.METRIC", help="Follow this figure; repeatable; default: the primary figures."),
     ] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page with plots.")] = None,
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page when there is a display.")] = False,
+    html: HtmlOption = None,
+    open_page: OpenFlag = False,
     fail_on_worse: Annotated[
         bool, typer.Option("--fail-on-worse", help="Exit with 1 when a figure's last step, or all of them, is worse.")
     ] = False,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Group, RenderableType
 
 from txop.cli import console
-from txop.cli.archive_place import ARCHIVE_HELP
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
+from txop.cli.shared_options import ArchiveArgument
 from txop.core.errors import ExitCode
 from txop.core.stores import is_address
 
@@ -23,8 +23,6 @@ POLL_S = 1.0
 PATIENCE = 3
 """How many looks in a row must find that no process holds the archive: one that was just started takes a moment."""
 _FAULTS_SHOWN = 8
-
-Archived = Annotated[str, typer.Argument(metavar="ARCHIVE", help=ARCHIVE_HELP)]
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +43,7 @@ def register(app: typer.Typer) -> None:
     )(watch)
 
 
-def watch(archive: Archived, as_json: JsonFlag = False) -> int:
+def watch(archive: ArchiveArgument, as_json: JsonFlag = False) -> int:
     """Show what a campaign does now, from another terminal: run, block, last result, faults, time left."""
     from txop.archive.fetched import archive_at
     from txop.archive.reader import ArchiveReader

@@ -13,9 +13,6 @@ from pydantic import BaseModel, Field, model_validator
 from txop.plan.fields import Name
 from txop.plan.strict import STRICT
 
-DEFAULT_WEIGHT = 256
-"""Airtime weight of a station that nobody set (Linux include/net/mac80211.h, IEEE80211_DEFAULT_AIRTIME_WEIGHT)."""
-
 _Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 _Us = Annotated[int, Field(ge=0, le=1_000_000)]
 

@@ -12,9 +12,6 @@ from txop.simulate.model import FlowResult, Point, Run
 from txop.simulate.simulation import Simulation, summary_of
 from txop.simulate.use import use_of
 
-MOST_POINTS_WITH_FLOWS = 1
-"""Points whose flows and stations are shown one by one."""
-
 MOST_HEADLINE_FLOWS = 4
 """Flows named in the headline of a page."""
 

@@ -61,8 +61,7 @@ impl Running {
             acts_as_ap(address, stations, has_mesh) && claims.kind(*address).is_none_or(|kind| kind == "ap")
         };
         // Where nothing can be aggregated, every MPDU is a PPDU.
-        let grouped = self.calibration.grouping != Grouping::None
-            || (counts.aggregatable() == 0 && counts.rated() == counts.frames());
+        let grouped = self.calibration.grouping != Grouping::None || counts.none_may_aggregate();
 
         let ghosts = ghost::find(stations, counts.fcs_known());
         let ghost_addresses: HashSet<u64> = ghosts.iter().map(|ghost| ghost.address.as_u64()).collect();

@@ -24,39 +24,14 @@ pub fn fcs_is_invented(name: &str) -> bool {
     name.starts_with("SIM_ns3_")
 }
 
-/// The folder of real 802.11 captures; `None`, said loudly, when there is none.
-pub fn folder() -> Option<PathBuf> {
-    let root = std::env::var_os("TXOP_CAPTURES")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"), PathBuf::from);
-    let folder = root.join("wlan");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("SKIPPED: no captures in {} (set TXOP_CAPTURES)", folder.display());
-    None
-}
-
 /// Every capture, by name.
 pub fn all() -> Vec<PathBuf> {
-    let Some(folder) = folder() else { return Vec::new() };
-    let entries = std::fs::read_dir(folder).expect("a folder");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    files.sort();
-    files
+    corpus::files("wlan")
 }
 
 /// The captures with these names; says which are missing.
 pub fn named(names: &[&str]) -> Vec<PathBuf> {
-    let Some(folder) = folder() else { return Vec::new() };
-    let files = names.iter().map(|name| folder.join(name));
-    files
-        .filter(|file| {
-            file.is_file() || {
-                eprintln!("SKIPPED: no {}", file.display());
-                false
-            }
-        })
-        .collect()
+    names.iter().filter_map(|name| corpus::find(&format!("wlan/{name}"))).collect()
 }
 
 /// The name of a capture.

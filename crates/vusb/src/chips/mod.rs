@@ -7,6 +7,8 @@ mod duplicates;
 pub mod mt7610u;
 pub mod rtl8188cus;
 pub mod sd8686;
+pub mod station_counters;
+mod station_frames;
 mod station_keys;
 
 /// Sets an assumption by `NAME=VALUE`. `set` gets both, and answers `None` to what is unknown; the error has the `names` that

@@ -68,9 +68,19 @@ impl Keys {
         self.pairwise.is_some()
     }
 
-    /// Encrypts a data frame of a header and a body; `None`: there is no key, or the access point would have none for it, and it
-    /// stays as it is.
-    pub(super) fn encrypt(&mut self, header: &Header, body: &[u8]) -> Option<Vec<u8>> {
+    /// A data frame of a header and a body, and whether it is encrypted: it is where there is a key, unless the access point would have
+    /// none for it.
+    pub(super) fn mpdu(&mut self, header: &Header, body: &[u8]) -> (Vec<u8>, bool) {
+        if let Some(mpdu) = self.encrypt(header, body) {
+            return (mpdu, true);
+        }
+        let mut mpdu = Vec::with_capacity(header.header_len + body.len());
+        header.emit(&mut mpdu);
+        mpdu.extend_from_slice(body);
+        (mpdu, false)
+    }
+
+    fn encrypt(&mut self, header: &Header, body: &[u8]) -> Option<Vec<u8>> {
         let in_clear = self.rule == EapolRule::AsReceived && !self.eapol_was_encrypted && body.starts_with(&EAPOL);
         let key = self.pairwise.as_ref().filter(|_| !in_clear)?;
         self.number += 1;

@@ -8,6 +8,16 @@ pub(crate) const BULK: u8 = 2;
 /// Largest bulk packet at high speed (5.8.3).
 pub(crate) const BULK_PACKET: u16 = 512;
 
+/// Endpoints of a CDC function.
+pub(super) const NOTIFICATIONS: u8 = 1;
+pub(super) const TO_HOST: u8 = 2;
+pub(super) const FROM_HOST: u8 = 3;
+/// Longer than a notification, so that each is a short packet.
+const NOTIFICATION_PACKET: u16 = 64;
+/// Its communication interface, and its data interface.
+pub(super) const CONTROL_INTERFACE: u8 = 0;
+pub(super) const DATA_INTERFACE: u8 = 1;
+
 /// A high-speed device of one configuration, whose strings 1 to 3 are manufacturer, product and serial number.
 pub(crate) fn device(class: (u8, u8, u8), vendor: u16, product: u16, version: u16) -> [u8; 18] {
     let ([v0, v1], [p0, p1], [r0, r1]) = (vendor.to_le_bytes(), product.to_le_bytes(), version.to_le_bytes());
@@ -21,6 +31,20 @@ pub(crate) fn configuration(interfaces: u8, parts: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = vec![9, CONFIGURATION, low, high, interfaces, 1, 0, 0x80, 250];
     bytes.extend(body);
     bytes
+}
+
+/// The configuration of a CDC function whose data interface has endpoints in its alternate setting 1 (CDC 1.2, 3 and 5).
+pub(super) fn function(control: (u8, u8, u8), functional: &[Vec<u8>], data: (u8, u8, u8)) -> Vec<u8> {
+    let parts = [
+        interface(CONTROL_INTERFACE, 0, 1, control),
+        functional.concat(),
+        endpoint(0x80 | NOTIFICATIONS, INTERRUPT, NOTIFICATION_PACKET, 9),
+        interface(DATA_INTERFACE, 0, 0, data),
+        interface(DATA_INTERFACE, 1, 2, data),
+        endpoint(0x80 | TO_HOST, BULK, BULK_PACKET, 0),
+        endpoint(FROM_HOST, BULK, BULK_PACKET, 0),
+    ];
+    configuration(2, &parts)
 }
 
 pub(crate) fn interface(number: u8, alternate: u8, endpoints: u8, class: (u8, u8, u8)) -> Vec<u8> {

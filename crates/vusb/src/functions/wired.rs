@@ -6,10 +6,15 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::rc::Rc;
 
 use std::cell::RefCell;
+
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
+
+use crate::device::Source;
 
 /// Bytes of the largest datagram that is read.
 const DATAGRAM_MAX: usize = 65_536;
+/// Datagrams that a function reads before the bus is looked at again.
+pub(super) const READS: usize = 64;
 
 /// Where datagrams of the host go to, and those for the host come from.
 pub trait Wired {
@@ -21,6 +26,11 @@ pub trait Wired {
 
     /// What to wait for; `None`: nothing, or nothing any more.
     fn fd(&self) -> Option<RawFd>;
+
+    /// The same, and whether it would be read now.
+    fn source(&self, wanted: bool) -> Option<Source> {
+        self.fd().map(|fd| Source { fd, wanted })
+    }
 }
 
 /// What an interface carries.

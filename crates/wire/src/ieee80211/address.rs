@@ -34,12 +34,6 @@ impl MacAddr {
         self.0[0] & 0x01 != 0
     }
 
-    /// The Universally/Locally administered bit.
-    #[inline]
-    pub const fn is_local(self) -> bool {
-        self.0[0] & 0x02 != 0
-    }
-
     /// The same address with the Individual/Group bit cleared (the address behind a bandwidth-signalling TA, 9.2.4.3.7).
     #[inline]
     pub const fn individual(self) -> Self {
@@ -115,12 +109,10 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn group_and_local_bits_are_the_two_low_bits_of_the_first_octet() {
+    fn the_group_bit_is_the_lowest_of_the_first_octet() {
         assert!(MacAddr::BROADCAST.is_group());
         assert!(MacAddr([0x33, 0x33, 0, 0, 0, 1]).is_group());
         assert!(!MacAddr([0x02, 0, 0, 0, 0, 1]).is_group());
-        assert!(MacAddr([0x02, 0, 0, 0, 0, 1]).is_local());
-        assert!(!MacAddr([0x00, 0x0c, 0x41, 0, 0, 1]).is_local());
         assert_eq!(MacAddr([0x01, 2, 3, 4, 5, 6]).individual(), MacAddr([0x00, 2, 3, 4, 5, 6]));
     }
 

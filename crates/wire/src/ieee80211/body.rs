@@ -219,13 +219,23 @@ impl Llc {
     }
 }
 
-/// LLC at the start of an MSDU: SNAP with the encapsulated-Ethernet or bridge-tunnel OUI, or another LLC, whose header
-/// counts as payload.
+/// EtherType and packet of an MSDU that begins with LLC and SNAP, with the OUI of encapsulated Ethernet or of bridge tunnels.
+#[inline]
+pub fn snap(msdu: &[u8]) -> Option<(u16, &[u8])> {
+    match msdu.split_first_chunk::<LLC_SNAP_LEN>()? {
+        ([0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00 | 0xf8, high, low], packet) => {
+            Some((u16::from_be_bytes([*high, *low]), packet))
+        }
+        _ => None,
+    }
+}
+
+/// LLC at the start of an MSDU: SNAP, or another LLC, whose header counts as payload.
 fn llc(msdu: &[u8]) -> Llc {
-    match msdu {
-        [0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00 | 0xf8, high, low, ..] => Llc::Snap(u16::from_be_bytes([*high, *low])),
-        [_, _, _, _, _, _, _, _, ..] => Llc::Other,
-        _ => Llc::Hidden,
+    match snap(msdu) {
+        Some((ethertype, _)) => Llc::Snap(ethertype),
+        None if msdu.len() >= LLC_SNAP_LEN => Llc::Other,
+        None => Llc::Hidden,
     }
 }
 

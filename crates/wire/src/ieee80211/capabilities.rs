@@ -39,11 +39,6 @@ impl Rates {
         self.as_bytes().iter().filter(|byte| !(0xfa..=0xff).contains(*byte)).map(|byte| (byte & 0x7f, byte & 0x80 != 0))
     }
 
-    /// A BSS membership selector is there: 127 HT, 126 VHT, 123 SAE hash-to-element, 122 HE.
-    pub fn requires(&self, selector: u8) -> bool {
-        self.as_bytes().contains(&(selector | 0x80))
-    }
-
     /// Has one of 1, 2, 5.5 and 11 Mb/s.
     pub fn has_dsss(&self) -> bool {
         self.rates().any(|(rate, _)| matches!(rate, 2 | 4 | 11 | 22))
@@ -60,19 +55,9 @@ impl Rates {
 pub struct Erp(pub u8);
 
 impl Erp {
-    /// Stations without ERP-OFDM are associated.
-    pub const fn non_erp_present(self) -> bool {
-        self.0 & 1 != 0
-    }
-
     /// OFDM frames must be protected (RTS/CTS, CTS-to-self).
     pub const fn use_protection(self) -> bool {
         self.0 & 2 != 0
-    }
-
-    /// Long preambles only.
-    pub const fn barker_preamble(self) -> bool {
-        self.0 & 4 != 0
     }
 }
 
@@ -84,11 +69,6 @@ impl Coexistence2040 {
     /// Forty MHz Intolerant.
     pub const fn intolerant_40(self) -> bool {
         self.0 & 2 != 0
-    }
-
-    /// 20 MHz BSS Width Request.
-    pub const fn width_20_requested(self) -> bool {
-        self.0 & 4 != 0
     }
 }
 
@@ -115,11 +95,6 @@ impl ExtendedCapabilities {
     /// 20/40 BSS coexistence management.
     pub fn coexistence_2040(self) -> bool {
         self.bit(0)
-    }
-
-    /// Extended channel switching.
-    pub fn extended_channel_switching(self) -> bool {
-        self.bit(2)
     }
 
     /// BSS transition.
@@ -447,7 +422,7 @@ mod tests {
         let rates = seen.rates.unwrap();
         assert_eq!(rates.rates().count(), 12, "the membership selector is not a rate");
         assert_eq!(rates.rates().filter(|(_, basic)| *basic).count(), 4);
-        assert!(rates.has_dsss() && rates.has_ofdm() && rates.requires(127) && !rates.requires(126));
+        assert!(rates.has_dsss() && rates.has_ofdm());
         assert_eq!((seen.dsss_channel, seen.country), (Some(6), Some(*b"DE ")));
         assert_eq!(seen.tim, Some(Tim { dtim_count: 0, dtim_period: 2, group_traffic: true, any_station: true }));
         assert!(seen.erp.unwrap().use_protection() && seen.wps && !seen.truncated);

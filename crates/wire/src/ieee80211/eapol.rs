@@ -37,11 +37,6 @@ impl KeyInformation {
         self.0 & 0x8 != 0
     }
 
-    /// Key number of a group key in a WPA descriptor; elsewhere reserved.
-    pub const fn wpa_key_id(self) -> u8 {
-        (self.0 >> 4 & 0x3) as u8
-    }
-
     /// Key Ack: the authenticator asks for an answer, so it is the sender.
     pub const fn ack(self) -> bool {
         self.0 & 0x80 != 0

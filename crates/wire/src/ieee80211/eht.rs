@@ -27,11 +27,6 @@ impl EhtCapabilities {
         self.mac & 0x10 != 0
     }
 
-    /// 320 MHz in 6 GHz.
-    pub const fn width_320(self) -> bool {
-        self.phy_bit(1)
-    }
-
     /// Single-user beamformer.
     pub const fn su_beamformer(self) -> bool {
         self.phy_bit(5)
@@ -224,7 +219,7 @@ mod tests {
         data[2] = 0x62; // 320 MHz, SU beamformer and beamformee
         data[9] = 0x20; // MU beamformer at 160 MHz
         let eht = EhtCapabilities::read(&data).unwrap();
-        assert!(eht.restricted_twt() && eht.width_320() && eht.su_beamformer() && eht.su_beamformee());
+        assert!(eht.restricted_twt() && eht.su_beamformer() && eht.su_beamformee());
         assert!(eht.mu_beamformer() && EhtCapabilities::read(&data[..10]).is_none());
         let width = |bytes: &[u8]| EhtOperation::read(bytes).map(EhtOperation::width_mhz);
         assert_eq!(width(&[1, 0x44, 0x44, 0x44, 0x44, 4, 31, 63]), Some(Some(320)));

@@ -46,11 +46,6 @@ impl HeCapabilities {
         self.mac[2] & 0x10 != 0
     }
 
-    /// 40 MHz in 2.4 GHz.
-    pub const fn width_40_in_2_4_ghz(self) -> bool {
-        self.phy_bit(1)
-    }
-
     /// 40 and 80 MHz in 5 and 6 GHz.
     pub const fn width_80(self) -> bool {
         self.phy_bit(2)
@@ -142,14 +137,6 @@ impl HeOperation {
             None => None,
         }
     }
-
-    /// BSS colour, 1..=63; `None` when it is 0 or disabled.
-    pub const fn bss_color(self) -> Option<u8> {
-        match (self.color & 0x80, self.color & 0x3f) {
-            (0, color @ 1..) => Some(color),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -166,7 +153,7 @@ mod tests {
         data[10] = 0x01; // SU beamformee
         data[17..].copy_from_slice(&[0xfa, 0xff, 0xfe, 0xff]);
         let he = HeCapabilities::read(&data).unwrap();
-        assert!(he.twt_requester() && he.width_40_in_2_4_ghz() && he.width_80() && !he.width_160());
+        assert!(he.twt_requester() && he.width_80() && !he.width_160());
         assert!(he.ldpc() && he.rx_stbc() && !he.tx_stbc() && he.su_beamformee() && !he.su_beamformer());
         assert_eq!((he.rx_streams(), he.tx_streams()), (2, 1));
     }
@@ -176,8 +163,7 @@ mod tests {
         // VHT info and co-hosted BSS present before the 6 GHz information.
         let data = [0, 0xc0, 0x02, 5, 0xfc, 0xff, 9, 9, 9, 8, 37, 2, 39, 47, 6];
         let operation = HeOperation::read(&data).unwrap();
-        assert_eq!((operation.bss_color(), operation.six_ghz), (Some(5), Some([37, 2, 39, 47, 6])));
+        assert_eq!((operation.color & 0x3f, operation.six_ghz), (5, Some([37, 2, 39, 47, 6])));
         assert_eq!(operation.six_ghz_width_mhz(), Some(80));
-        assert_eq!(HeOperation::read(&[0, 0, 0, 0x85, 0, 0]).unwrap().bss_color(), None);
     }
 }

@@ -444,13 +444,6 @@ impl QosControl {
         (self.0 & 0xf) as u8
     }
 
-    /// Bit 4. End Of Service Period in frames an AP sends; in a station's frames it says that bits 8 to 15 hold the
-    /// queue size.
-    #[inline]
-    pub const fn eosp(self) -> bool {
-        self.0 & 0x10 != 0
-    }
-
     /// Ack policy.
     #[inline]
     pub const fn ack_policy(self) -> AckPolicy {
@@ -473,12 +466,6 @@ impl QosControl {
     #[inline]
     pub const fn mesh_control_present(self) -> bool {
         self.0 & 0x0100 != 0
-    }
-
-    /// Bits 8 to 15: TXOP limit, buffer state, TXOP duration requested or queue size, by sender and bit 4.
-    #[inline]
-    pub const fn high_byte(self) -> u8 {
-        (self.0 >> 8) as u8
     }
 }
 
@@ -552,7 +539,7 @@ mod tests {
     fn qos_and_ht_control_follow_the_addresses() {
         let header = Header::parse(&frame([0x88, 0x81], &[0xf5, 0x01, 1, 2, 3, 4]), false).unwrap();
         let qos = header.qos.unwrap();
-        assert_eq!((qos.tid(), qos.eosp(), qos.amsdu_present(), qos.mesh_control_present()), (5, true, true, true));
+        assert_eq!((qos.tid(), qos.amsdu_present(), qos.mesh_control_present()), (5, true, true));
         assert_eq!(qos.ack_policy(), AckPolicy::BlockAck);
         assert_eq!((header.ht_control, header.header_len), (Some(0x0403_0201), 30));
         assert_eq!((header.sequence, header.fragment), (Some(0x123), Some(4)));

@@ -1,6 +1,6 @@
 //! HT Capabilities (9.4.2.55) and HT Operation (9.4.2.56).
 
-use super::elements::{bit_at, id, u16_at, Element};
+use super::elements::{id, u16_at, Element};
 
 /// HT Capabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -78,11 +78,6 @@ impl HtCapabilities {
         (self.info >> 8 & 3) as u8
     }
 
-    /// Delayed Block Ack.
-    pub const fn delayed_block_ack(self) -> bool {
-        self.info & 0x0400 != 0
-    }
-
     /// Longest A-MSDU it receives, bytes: 3839 or 7935.
     pub const fn max_amsdu_bytes(self) -> u16 {
         if self.info & 0x0800 != 0 {
@@ -92,37 +87,14 @@ impl HtCapabilities {
         }
     }
 
-    /// DSSS/CCK in 40 MHz.
-    pub const fn dsss_cck_in_40(self) -> bool {
-        self.info & 0x1000 != 0
-    }
-
     /// Forbids 40 MHz operation around it in 2.4 GHz.
     pub const fn intolerant_40(self) -> bool {
         self.info & 0x4000 != 0
     }
 
-    /// L-SIG TXOP protection.
-    pub const fn l_sig_txop_protection(self) -> bool {
-        self.info & 0x8000 != 0
-    }
-
     /// Longest A-MPDU it receives, bytes: 8191, 16383, 32767 or 65535.
     pub const fn max_ampdu_bytes(self) -> u32 {
         (1 << (13 + (self.ampdu_parameters & 3) as u32)) - 1
-    }
-
-    /// Least time between the starts of two MPDUs of an A-MPDU, in quarters of a microsecond; 0: no restriction.
-    pub const fn min_mpdu_spacing_quarter_us(self) -> u8 {
-        match self.ampdu_parameters >> 2 & 7 {
-            0 => 0,
-            code => 1 << (code - 1),
-        }
-    }
-
-    /// Whether it receives HT-MCS `mcs` (0..=76).
-    pub const fn rx_mcs(self, mcs: u8) -> bool {
-        mcs < 77 && bit_at(&self.mcs_set, mcs as usize)
     }
 
     /// Spatial streams it receives with equal modulation (MCS 0 to 31): 0..=4.
@@ -254,9 +226,8 @@ mod tests {
             ht.width_40() && ht.short_gi_20() && ht.short_gi_40() && !ht.greenfield() && !ht.ldpc() && !ht.tx_stbc()
         );
         assert_eq!((ht.sm_power_save(), ht.rx_stbc_streams(), ht.max_amsdu_bytes()), (3, 1, 3839));
-        assert_eq!((ht.max_ampdu_bytes(), ht.min_mpdu_spacing_quarter_us()), (65535, 16));
+        assert_eq!(ht.max_ampdu_bytes(), 65535);
         assert_eq!((ht.rx_streams(), ht.tx_streams()), (1, Some(1)));
-        assert!(ht.rx_mcs(7) && !ht.rx_mcs(8) && !ht.rx_mcs(200));
         assert_eq!(HtCapabilities::read(&data[..25]), None);
     }
 

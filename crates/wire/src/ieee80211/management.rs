@@ -30,11 +30,6 @@ impl CapabilityInfo {
         self.0 & 0x0020 != 0
     }
 
-    /// Spectrum management.
-    pub const fn spectrum_management(self) -> bool {
-        self.0 & 0x0100 != 0
-    }
-
     /// QoS.
     pub const fn qos(self) -> bool {
         self.0 & 0x0200 != 0
@@ -43,11 +38,6 @@ impl CapabilityInfo {
     /// Short slot time.
     pub const fn short_slot(self) -> bool {
         self.0 & 0x0400 != 0
-    }
-
-    /// APSD.
-    pub const fn apsd(self) -> bool {
-        self.0 & 0x0800 != 0
     }
 
     /// Radio measurement.

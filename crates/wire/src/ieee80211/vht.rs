@@ -25,16 +25,6 @@ impl VhtCapabilities {
         Some(Self { info: u32_at(data, 0)?, rx_mcs_map: u16_at(data, 4)?, tx_mcs_map: u16_at(data, 8)? })
     }
 
-    /// Longest MPDU it receives, bytes; `None` for the reserved code.
-    pub const fn max_mpdu_bytes(self) -> Option<u16> {
-        match self.info & 3 {
-            0 => Some(3895),
-            1 => Some(7991),
-            2 => Some(11454),
-            _ => None,
-        }
-    }
-
     /// Supported Channel Width Set, as sent: 0 80 MHz, 1 and 160, 2 and 80+80.
     pub const fn width_set(self) -> u8 {
         (self.info >> 2 & 3) as u8
@@ -168,7 +158,7 @@ mod tests {
         let vht = VhtCapabilities::read(&data).unwrap();
         assert_eq!((vht.rx_streams(), vht.tx_streams()), (2, 2));
         assert!(vht.ldpc() && vht.short_gi_80() && !vht.short_gi_160() && vht.tx_stbc() && vht.su_beamformee());
-        assert_eq!((vht.rx_stbc_streams(), vht.max_mpdu_bytes()), (1, Some(11454)));
+        assert_eq!(vht.rx_stbc_streams(), 1);
         assert_eq!(vht.max_ampdu_bytes(), (1 << 20) - 1);
         assert_eq!(map_streams(0xffff), 0);
     }

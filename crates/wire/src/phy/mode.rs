@@ -274,4 +274,9 @@ impl Mode {
     pub const fn can_aggregate(self) -> bool {
         matches!(self, Self::Ht(_) | Self::Vht(_) | Self::He(_) | Self::Eht(_))
     }
+
+    /// It can carry an A-MPDU, as far as the capture says.
+    pub const fn may_aggregate(self) -> bool {
+        self.can_aggregate() || matches!(self, Self::Unknown)
+    }
 }

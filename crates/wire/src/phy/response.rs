@@ -26,8 +26,7 @@ impl RateSet {
     pub const EMPTY: Self = Self { bits: 0 };
 
     /// The basic rates in a Supported Rates or Extended Supported Rates element body: bytes of 500 kbit/s with bit 7
-    /// set. BSS membership selectors (HT 127, VHT 126, ...) are not rates and are left out. Both elements' sets can be
-    /// joined with [`RateSet::union`].
+    /// set. BSS membership selectors (HT 127, VHT 126, ...) are not rates and are left out.
     pub fn basic_of(element_body: &[u8]) -> Self {
         element_body.iter().filter(|&&byte| byte & 0x80 != 0).fold(Self::EMPTY, |set, &byte| set.with(byte & 0x7f))
     }
@@ -37,12 +36,6 @@ impl RateSet {
     pub fn with(self, rate_500kbps: u8) -> Self {
         let bit = RATES.iter().position(|&rate| rate == rate_500kbps).map_or(0, |index| 1 << index);
         Self { bits: self.bits | bit }
-    }
-
-    /// Rates that are in either set.
-    #[must_use]
-    pub const fn union(self, other: Self) -> Self {
-        Self { bits: self.bits | other.bits }
     }
 
     /// Rates that every station must support: 1, 2, 5.5, 11, 6, 12 and 24 Mbit/s in 2.4 GHz (16.2.3.4 and 18.1.2), 6,
@@ -154,7 +147,6 @@ mod tests {
         assert_eq!(set.iter().collect::<Vec<_>>(), [2, 4, 11, 22]);
         assert!(set.contains(11) && !set.contains(12));
         assert!(RateSet::basic_of(&[0x02, 0xff]).is_empty());
-        assert_eq!(set.union(RateSet::mandatory(Band::Ghz5)), RateSet::mandatory(Band::Ghz2_4));
     }
 
     #[test]

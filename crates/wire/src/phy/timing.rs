@@ -160,30 +160,6 @@ impl EdcaParameters {
     pub const fn aifs_ns(&self, timing: &Timing) -> u32 {
         timing.sifs_ns + self.aifsn as u32 * timing.slot_ns
     }
-
-    /// Mean backoff before the transmission after `retries` failures, ns: half the contention window, which doubles
-    /// with each failure up to CWmax.
-    pub const fn mean_backoff_ns(&self, timing: &Timing, retries: u8) -> u32 {
-        let limit = if self.ecw_max > 15 { 15 } else { self.ecw_max };
-        let start = if self.ecw_min > 15 { 15 } else { self.ecw_min };
-        let grown = start.saturating_add(retries);
-        let exponent = if start > limit {
-            start
-        } else if grown > limit {
-            limit
-        } else {
-            grown
-        };
-        ((1u32 << exponent) - 1) * timing.slot_ns / 2
-    }
-
-    /// TXOP limit, ns; `None` for "one frame exchange".
-    pub const fn txop_limit_ns(&self) -> Option<u32> {
-        match self.txop_limit_32us {
-            0 => None,
-            units => Some(units as u32 * 32_000),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -261,12 +237,5 @@ mod tests {
         let be = EdcaParameters::default_for(AccessCategory::BestEffort);
         let vo = EdcaParameters::default_for(AccessCategory::Voice);
         assert_eq!([be.aifs_ns(&a), vo.aifs_ns(&a)], [43_000, 34_000]);
-        assert_eq!(be.mean_backoff_ns(&a, 0), 67_500);
-        assert_eq!(be.mean_backoff_ns(&a, 1), 139_500);
-        assert_eq!(be.mean_backoff_ns(&a, 200), 1023 * 4_500);
-        assert_eq!(vo.mean_backoff_ns(&a, 9), 7 * 4_500);
-        assert_eq!([be.txop_limit_ns(), vo.txop_limit_ns()], [None, Some(1_504_000)]);
-        let hostile = EdcaParameters { aifsn: 255, ecw_min: 255, ecw_max: 255, txop_limit_32us: u16::MAX };
-        assert_eq!(hostile.mean_backoff_ns(&a, 255), 32767 * 4_500);
     }
 }

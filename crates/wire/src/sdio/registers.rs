@@ -29,8 +29,6 @@ pub const VENDOR: u32 = 0xf0;
 
 /// RES of [`IO_ABORT`].
 pub const RESET: u8 = 0x08;
-/// IENM of [`INTERRUPT_ENABLE`].
-pub const MASTER: u8 = 0x01;
 /// SMB of [`CAPABILITY`]: CMD53 with blocks.
 pub const MULTI_BLOCK: u8 = 0x02;
 /// S4MI of [`CAPABILITY`]: interrupts between blocks of 4 bits.

@@ -48,8 +48,6 @@ pub mod authentication {
     pub const WPA: u8 = 0x02;
     /// WPA2_AUTH.
     pub const WPA2: u8 = 0x04;
-    /// WPA_PSK_AUTH.
-    pub const WPA_PSK: u8 = 0x08;
     /// WPA2_PSK_AUTH.
     pub const WPA2_PSK: u8 = 0x10;
 }

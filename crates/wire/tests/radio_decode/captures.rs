@@ -10,30 +10,6 @@ use pcap_parser::{create_reader, Block, PcapBlockOwned, PcapError};
 /// One captured packet: link type and bytes.
 pub type Record = (u32, Vec<u8>);
 
-/// The folder of real 802.11 captures; `None`, said loudly, when there is none.
-pub fn wlan_folder() -> Option<PathBuf> {
-    let root = std::env::var_os("TXOP_CAPTURES")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"), PathBuf::from);
-    let folder = root.join("wlan");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("SKIPPED: no captures in {} (set TXOP_CAPTURES)", folder.display());
-    None
-}
-
-/// The files of a folder by name: every sixth, or all when TXOP_EVERY_CAPTURE is set (the slow tier).
-pub fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let mut files: Vec<PathBuf> = entries.collect();
-    files.sort();
-    if std::env::var_os("TXOP_EVERY_CAPTURE").is_some() {
-        return files;
-    }
-    println!("every sixth of {} captures (TXOP_EVERY_CAPTURE=1: all)", files.len());
-    files.into_iter().step_by(6).collect()
-}
-
 /// Compares all files, one worker for each processor; each worker's outcomes are added up, then those of all.
 pub fn compare_all<O: Default + Send>(mut files: Vec<PathBuf>, compare: fn(&mut O, &Path), add: fn(O, O) -> O) -> O {
     // The largest are taken first, so that no worker is left alone with one at the end.

@@ -586,8 +586,6 @@ class Sd8686RxCounters(Model):
     """Bytes of them, from the destination address on."""
     duplicates: int
     """Frames that came twice."""
-    filtered: int
-    """Frames for groups that the host has not asked for."""
     overflows: int
     """Frames that found no room (they are not acknowledged either)."""
     decrypted: int
@@ -596,10 +594,12 @@ class Sd8686RxCounters(Model):
     """Frames whose integrity check failed."""
     dropped: int
     """Frames that could not be handed on: no key for them, or of a kind that is not modelled."""
+    filtered: int
+    """Frames for groups that the host has not asked for."""
 
 
-class Sd8686TxCounters(Model):
-    """What the transmitter of an SD8686 has done."""
+class CardTxCounters(Model):
+    """What the transmitter of a card has done."""
 
     frames: int
     """Frames of the host."""
@@ -734,7 +734,7 @@ class Sd8686Statistics(Model):
     """What the chip was asked for."""
     assumptions: Sd8686Assumptions
     """What is assumed of the chip."""
-    tx: Sd8686TxCounters
+    tx: CardTxCounters
     """The transmitter."""
     rx: Sd8686RxCounters
     """The receiver."""
@@ -746,8 +746,8 @@ class Sd8686Statistics(Model):
     """Faults of its script; null for a device that no script is around."""
 
 
-class Ar6003RxCounters(Model):
-    """What the receiver of an AR6003 has done."""
+class CardRxCounters(Model):
+    """What the receiver of a card has done."""
 
     frames: int
     """Data frames that came off the air for this station."""
@@ -765,23 +765,6 @@ class Ar6003RxCounters(Model):
     """Frames whose integrity check failed."""
     dropped: int
     """Frames that could not be handed on: no key for them, or of a kind that is not modelled."""
-
-
-class Ar6003TxCounters(Model):
-    """What the transmitter of an AR6003 has done."""
-
-    frames: int
-    """Frames of the host."""
-    bytes: int
-    """Bytes of them, from the destination address on."""
-    encrypted: int
-    """Frames that the chip encrypted."""
-    dropped: int
-    """Frames that were dropped: there is no connection, or they are cut."""
-    retries: int
-    """Frames sent again."""
-    given_up: int
-    """Frames given up after their last retry."""
 
 
 class Ar6003Assumptions(Model):
@@ -861,9 +844,9 @@ class Ar6003Statistics(Model):
     """Messages between host and chip."""
     assumptions: Ar6003Assumptions
     """What is assumed of the chip."""
-    tx: Ar6003TxCounters
+    tx: CardTxCounters
     """The transmitter."""
-    rx: Ar6003RxCounters
+    rx: CardRxCounters
     """The receiver."""
     air: AirCounters
     """The air."""

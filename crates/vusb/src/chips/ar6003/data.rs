@@ -6,10 +6,11 @@ use wire::ieee80211::{
 };
 use wire::sdio::wmi::{cipher, DataHeader, Event, NOISE_DBM};
 
-use super::firmware::{body, Firmware, ToHost, UP_WINDOW};
+use super::firmware::{Firmware, ToHost, UP_WINDOW};
 use super::network::Join;
 use crate::air::rates::legacy_chain;
 use crate::air::{Protection, Reception};
+use crate::chips::station_frames::body;
 use crate::chips::station_keys::Msdu;
 use crate::peers::queue::Queued;
 
@@ -48,18 +49,8 @@ impl Firmware {
         let sequence = self.sequence(tid);
         let fc = FrameControl::default().with_to_ds(true);
         let header = Header::data(fc, [bssid, self.address, destination], sequence, tid.map(QosControl::new));
-        let mpdu = match self.keys.encrypt(&header, msdu) {
-            Some(mpdu) => {
-                self.tx.encrypted += 1;
-                mpdu
-            }
-            None => {
-                let mut mpdu = Vec::with_capacity(header.header_len + msdu.len());
-                header.emit(&mut mpdu);
-                mpdu.extend_from_slice(msdu);
-                mpdu
-            }
-        };
+        let (mpdu, encrypted) = self.keys.mpdu(&header, msdu);
+        self.tx.encrypted += u64::from(encrypted);
         let modes = self.rates.chain().unwrap_or_else(legacy_chain);
         Some(Queued { mpdu, modes, protection: Protection::None, cookie, since_ns: now_ns, attempts: 0 })
     }

@@ -1,16 +1,18 @@
 //! What the firmware does: a station that joins networks and sends and receives by itself, as the driver asks it to by WMI
 //! (Linux ath6kl/wmi.c, ath6kl/cfg80211.c).
 
-use wire::ieee80211::{Action, FixedFields, FrameKind, FrameType, Header, MacAddr, Mpdu, Seq};
+use wire::ieee80211::{Action, FrameKind, FrameType, MacAddr, Mpdu, Seq};
 use wire::phy::{EdcaParameters, Mode, RateSet};
 use wire::sdio::wmi::{cipher, AddKey, Command, Connect, Counters, Event, NOISE_DBM};
 
 use super::assumptions::Assumptions;
 use super::network::{Join, Network, Scan, Seen};
-use super::statistics::{ChipCounters, RxCounters, TxCounters};
+use super::statistics::ChipCounters;
 use crate::air::rates::{LEGACY_RATES, MCS0};
-use crate::air::{Outcome, Ppdu, Protection, Reception, Station, Tuned};
+use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::chips::duplicates::Duplicates;
+use crate::chips::station_counters::{RxCounters, TxCounters};
+use crate::chips::station_frames;
 use crate::chips::station_keys::Keys;
 use crate::peers::agreements::Agreements;
 use crate::peers::queue::{Done, Queue, Queued};
@@ -28,8 +30,6 @@ const MANAGEMENT: usize = SEQUENCES - 1;
 const QUEUE_MAX: usize = 1_100;
 /// Frames that may be out of order towards the access point.
 pub(super) const UP_WINDOW: u16 = 64;
-/// 1 Mbit/s, for management frames.
-const SLOWEST: Mode = Mode::Dsss { rate_500kbps: 2, short_preamble: Some(false) };
 /// Networks whose beacons are reported (wmi.h, enum wmi_bss_filter): those of the own one.
 const FILTER_CURRENT: u8 = 4;
 
@@ -213,13 +213,10 @@ impl Firmware {
     /// A management frame to a network.
     pub(super) fn management(&mut self, now_ns: u64, kind: FrameKind, to: MacAddr, body: &[u8]) -> Queued {
         let sequence = self.sequence(None);
-        let mut mpdu = Vec::with_capacity(64 + body.len());
-        Header::management(kind, to, self.address, to, sequence).emit(&mut mpdu);
-        mpdu.extend_from_slice(body);
-        self.agreements.watch(&mpdu, true);
-        self.rates.watch(&mpdu);
-        let modes = vec![(SLOWEST, 7)];
-        Queued { mpdu, modes, protection: Protection::None, cookie: 0, since_ns: now_ns, attempts: 0 }
+        let frame = station_frames::management(now_ns, kind, (self.address, to), sequence, body);
+        self.agreements.watch(&frame.mpdu, true);
+        self.rates.watch(&frame.mpdu);
+        frame
     }
 
     /// Queues a frame; `false`: there is no room.
@@ -295,17 +292,19 @@ impl Firmware {
         }
     }
 
+    /// What it sends from where it is.
+    fn sending(&self) -> &Queue {
+        if self.scan.is_some() {
+            &self.probes
+        } else {
+            &self.queue
+        }
+    }
+
     /// Whether beacons of the own network are reported.
     pub(super) fn reports_own_beacons(&self) -> bool {
         self.filter == FILTER_CURRENT
     }
-}
-
-/// A body of fixed fields and nothing else.
-pub(super) fn body(fixed: FixedFields) -> Vec<u8> {
-    let mut body = Vec::new();
-    fixed.emit(&mut body);
-    body
 }
 
 /// The driver's number of a rate (wmi.c, wmi_rate_tbl).
@@ -332,27 +331,15 @@ impl Station for Firmware {
     }
 
     fn ready_since(&self) -> Option<u64> {
-        if self.scan.is_some() {
-            self.probes.ready_since()
-        } else {
-            self.queue.ready_since()
-        }
+        self.sending().ready_since()
     }
 
     fn access(&self) -> EdcaParameters {
-        if self.scan.is_some() {
-            self.probes.access()
-        } else {
-            self.queue.access()
-        }
+        self.sending().access()
     }
 
     fn access_function(&self) -> usize {
-        if self.scan.is_some() {
-            self.probes.access_function()
-        } else {
-            self.queue.access_function()
-        }
+        self.sending().access_function()
     }
 
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {

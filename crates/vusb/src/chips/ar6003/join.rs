@@ -6,9 +6,11 @@ use wire::ieee80211::{
 };
 use wire::sdio::wmi::{authentication, cipher, Disconnected, Event};
 
-use super::firmware::{body, Firmware, ToHost, SEQUENCES};
-use super::network::{Join, Network, RATES};
+use super::firmware::{Firmware, ToHost, SEQUENCES};
+use super::network::{Join, Network};
+use crate::air::rates::LEGACY_RATES;
 use crate::chips::duplicates::Duplicates;
+use crate::chips::station_frames::body;
 use crate::chips::station_keys::Keys;
 
 /// Time that an access point has to answer, and how often it is asked.
@@ -115,7 +117,7 @@ impl Firmware {
         let capability = CapabilityInfo(0x0421 | u16::from(encrypted) << 4 | network.capability.0 & 0x0010);
         let fixed = FixedFields::AssociationRequest { capability, listen_interval: LISTEN_INTERVAL };
         let mut request = Vec::new();
-        ManagementBody { fixed, elements: elements.with_rates(&RATES) }.emit(&mut request);
+        ManagementBody { fixed, elements: elements.with_rates(&LEGACY_RATES) }.emit(&mut request);
         request.extend_from_slice(&self.request_elements);
         request
     }

@@ -43,7 +43,7 @@ use assumptions::Assumptions;
 use firmware::{Firmware, ToHost};
 use htc::{messages, Htc};
 use memory::{Memory, COLD_RESET, RESET_CONTROL};
-pub use statistics::{ChipCounters, HtcCounters, RxCounters, Statistics, TxCounters};
+pub use statistics::{ChipCounters, HtcCounters, Statistics};
 
 /// 0271:0301 (sdio.c, ath6kl_sdio_devices).
 const VENDOR: u16 = 0x0271;

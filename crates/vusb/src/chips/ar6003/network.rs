@@ -5,9 +5,6 @@ use wire::phy::RateSet;
 
 use crate::air::Tuned;
 
-/// 1, 2, 5.5, 11 and 6 to 54 Mbit/s.
-pub(super) const RATES: [u8; 12] = [2, 4, 11, 22, 12, 18, 24, 36, 48, 72, 96, 108];
-
 /// A scan under way.
 #[derive(Clone, Debug)]
 pub(super) struct Scan {

@@ -4,14 +4,17 @@ use wire::ieee80211::{FixedFields, FrameControl, FrameKind, MacAddr, ManagementB
 use wire::sdio::wmi::{BssInfo, Event};
 
 use super::firmware::Firmware;
-use super::network::{Scan, Seen, RATES};
+use super::network::{Scan, Seen};
+use crate::air::rates::LEGACY_RATES;
 use crate::air::{Reception, Tuned};
+use crate::chips::station_frames::once;
 use crate::peers::queue::Queue;
 
 /// Networks that are remembered.
 const SEEN_MAX: usize = 64;
 /// Channels of a scan at most (wmi.h, WMI_MAX_CHANNELS).
 const CHANNELS_MAX: usize = 32;
+
 /// Where a frequency is, in the band that the radio has.
 fn channel_of(frequency_mhz: u16) -> Option<Tuned> {
     (1..=14).filter_map(Tuned::channel).find(|tuned| tuned.frequency_mhz == frequency_mhz)
@@ -41,12 +44,10 @@ impl Firmware {
         for name in names {
             let mut body = Vec::new();
             ManagementElements { ssid: Some(&name), ..ManagementElements::default() }
-                .with_rates(&RATES)
+                .with_rates(&LEGACY_RATES)
                 .emit(&mut body);
-            let mut probe = self.management(now_ns, FrameKind::ProbeRequest, MacAddr::BROADCAST, &body);
-            // Nobody answers for it: once.
-            probe.modes.iter_mut().for_each(|(_, times)| *times = 1);
-            self.probes.push(probe);
+            let probe = self.management(now_ns, FrameKind::ProbeRequest, MacAddr::BROADCAST, &body);
+            self.probes.push(once(probe));
         }
     }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::assumptions::Assumptions;
 pub use super::htc::HtcCounters;
 use crate::air::AirCounters;
+use crate::chips::station_counters::{RxCounters, TxCounters};
 use crate::fault::FaultCounters;
 use crate::peers::PeerStatistics;
 use crate::ushc::SdioStatistics;
@@ -33,46 +34,6 @@ pub struct ChipCounters {
     pub scans: u64,
     /// Associations.
     pub associations: u64,
-}
-
-/// What the transmitter of an AR6003 has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003TxCounters"))]
-pub struct TxCounters {
-    /// Frames of the host.
-    pub frames: u64,
-    /// Bytes of them, from the destination address on.
-    pub bytes: u64,
-    /// Frames that the chip encrypted.
-    pub encrypted: u64,
-    /// Frames that were dropped: there is no connection, or they are cut.
-    pub dropped: u64,
-    /// Frames sent again.
-    pub retries: u64,
-    /// Frames given up after their last retry.
-    pub given_up: u64,
-}
-
-/// What the receiver of an AR6003 has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003RxCounters"))]
-pub struct RxCounters {
-    /// Data frames that came off the air for this station.
-    pub frames: u64,
-    /// Frames handed to the host.
-    pub delivered: u64,
-    /// Bytes of them, from the destination address on.
-    pub bytes: u64,
-    /// Frames that came twice.
-    pub duplicates: u64,
-    /// Frames that found no room (they are not acknowledged either).
-    pub overflows: u64,
-    /// Frames that the chip decrypted.
-    pub decrypted: u64,
-    /// Frames whose integrity check failed.
-    pub integrity_errors: u64,
-    /// Frames that could not be handed on: no key for them, or of a kind that is not modelled.
-    pub dropped: u64,
 }
 
 /// What an AR6003 has counted.

@@ -1,9 +1,6 @@
 //! Register addresses and bits of the chip's first generation (gen1: RTL8188C, RTL8192C, RTL8723A), as Linux'
 //! drivers/net/wireless/realtek/rtl8xxxu/regs.h and rtlwifi/rtl8192cu/reg.h name them. Multi-byte registers are little
 //! endian.
-
-/// Isolation control.
-pub const SYS_ISO_CTRL: u16 = 0x0000;
 /// Function enables of the system; bit 10 starts the 8051.
 pub const SYS_FUNC: u16 = 0x0002;
 /// Second byte of [`SYS_FUNC`]: the 8051 runs.
@@ -42,14 +39,10 @@ pub const FW_INIT_READY: u8 = 0x40;
 pub const FW_RAM_SELECT: u8 = 0x80;
 /// Extension bytes of mailbox 0; two per mailbox.
 pub const HMBOX_EXT_0: u16 = 0x0088;
-/// Bonding option, in byte 3.
-pub const HPON_FSM: u16 = 0x00ec;
 /// What chip it is.
 pub const SYS_CFG: u16 = 0x00f0;
 /// Bit of [`SYS_CFG`]: there is Bluetooth, by which rtl8xxxu of Linux 6.1 tells an RTL8723AU (rtl8xxxu_identify_chip).
 pub const SYS_CFG_BT_FUNC: u32 = 1 << 16;
-/// ROM version, in bits 31:28.
-pub const GPIO_OUTSTS: u16 = 0x00f4;
 /// Enables of the MAC's blocks; 0xea as long as the MAC is off.
 pub const CR: u16 = 0x0100;
 /// MAC transmitter and receiver are on (bits 6 and 7).
@@ -70,10 +63,6 @@ pub const FIRMWARE_SELF_RESET: u8 = 0x20;
 pub const HMBOX_0: u16 = 0x01d0;
 /// Linked list table of the transmit packet buffer: bits 31:30 operation, 15:8 address, 7:0 data.
 pub const LLT_INIT: u16 = 0x01e0;
-/// Pages for the high, low and public queue.
-pub const RQPN: u16 = 0x0200;
-/// Pages for the normal queue.
-pub const RQPN_NPQ: u16 = 0x0214;
 /// Receive aggregation: byte 0 threshold in pages of 128 bytes, byte 1 timeout.
 pub const RXDMA_AGG_PG_TH: u16 = 0x0280;
 /// Byte 2: bit 2 asks receive DMA to stop, bit 1 says that it is idle.
@@ -118,8 +107,6 @@ pub const RX_DRVINFO_SZ: u16 = 0x060f;
 pub const MACID: u16 = 0x0610;
 /// Address of the network.
 pub const BSSID: u16 = 0x0618;
-/// Multicast filter.
-pub const MAR: u16 = 0x0620;
 /// Key memory: command, write data, read data.
 pub const CAM_CMD: u16 = 0x0670;
 /// See [`CAM_CMD`].

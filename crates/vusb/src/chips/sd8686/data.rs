@@ -1,6 +1,7 @@
 //! Data frames: Ethernet from the host to the air, and from the air to the host with a length in place of the type (Linux
 //! libertas/tx.c, libertas/rx.c).
 
+use wire::ieee80211::body::LLC_SNAP;
 use wire::ieee80211::{FrameControl, Header, MacAddr, QosControl, Seq};
 use wire::phy::Mode;
 use wire::sdio::libertas::Received;
@@ -17,8 +18,6 @@ const ADDRESSES: usize = 12;
 const ETHERNET: usize = ADDRESSES + 2;
 /// Types begin here; smaller numbers are lengths (IEEE 802.3-2018, 3.2.6).
 const TYPES: u16 = 0x0600;
-/// What goes before a type on the air (RFC 1042).
-const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
 /// Longest MSDU (IEEE 802.11-2020, 9.2.4.7.1).
 const MSDU_MAX: usize = 2304;
 /// Shortest that the driver takes (rx.c, lbs_process_rxed_packet).
@@ -41,7 +40,7 @@ impl Firmware {
         let type_or_length = u16::from_be_bytes([high, low]);
         // What is behind a length is padding.
         let msdu = match type_or_length {
-            TYPES.. => [&SNAP[..], &[high, low], rest].concat(),
+            TYPES.. => [&LLC_SNAP[..], &[high, low], rest].concat(),
             len => rest.get(..usize::from(len)).unwrap_or(rest).to_vec(),
         };
         if msdu.len() > MSDU_MAX || source.is_group() {
@@ -50,18 +49,8 @@ impl Firmware {
         self.tx.bytes += ethernet.len() as u64;
         let fc = FrameControl::default().with_to_ds(true);
         let header = Header::data(fc, [bssid, self.address, destination], self.next_sequence(), None);
-        let mpdu = match self.keys.encrypt(&header, &msdu) {
-            Some(mpdu) => {
-                self.tx.encrypted += 1;
-                mpdu
-            }
-            None => {
-                let mut mpdu = Vec::with_capacity(header.header_len + msdu.len());
-                header.emit(&mut mpdu);
-                mpdu.extend_from_slice(&msdu);
-                mpdu
-            }
-        };
+        let (mpdu, encrypted) = self.keys.mpdu(&header, &msdu);
+        self.tx.encrypted += u64::from(encrypted);
         let modes = legacy_chain();
         Some(Queued { mpdu, modes, protection: Protection::None, cookie: 0, since_ns: now_ns, attempts: 0 })
     }
@@ -85,7 +74,7 @@ impl Firmware {
         }
         let group = header.receiver().is_group();
         if group && !self.hears(header.receiver()) {
-            self.rx.filtered += 1;
+            self.filtered += 1;
             return true;
         }
         let sequence = Seq::new(header.sequence.unwrap_or(0));

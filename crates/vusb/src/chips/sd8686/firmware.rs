@@ -4,10 +4,11 @@ use wire::ieee80211::{MacAddr, Seq};
 use wire::sdio::libertas::{emit_event, key_info, key_kind, mac_control, result, Command, Hardware, Header, Key};
 
 use super::assumptions::Assumptions;
-use super::statistics::{ChipCounters, RxCounters, TxCounters};
+use super::statistics::ChipCounters;
 use super::under_way::{Join, Network, Scan};
 use crate::air::Tuned;
 use crate::chips::duplicates::Duplicates;
+use crate::chips::station_counters::{RxCounters, TxCounters};
 use crate::chips::station_keys::Keys;
 use crate::peers::queue::{Done, Queue, Queued};
 
@@ -71,6 +72,8 @@ pub(super) struct Firmware {
     pub(super) chip: ChipCounters,
     pub(super) tx: TxCounters,
     pub(super) rx: RxCounters,
+    /// Frames for groups that the host has not asked for.
+    pub(super) filtered: u64,
 }
 
 impl Firmware {
@@ -99,13 +102,14 @@ impl Firmware {
             chip: ChipCounters::default(),
             tx: TxCounters::default(),
             rx: RxCounters::default(),
+            filtered: 0,
         }
     }
 
     /// Everything is forgotten but what was counted.
     pub(super) fn stop(&mut self) {
-        let (chip, tx, rx) = (self.chip, self.tx, self.rx);
-        *self = Self { chip, tx, rx, ..Self::new(self.made_with, self.assumptions) };
+        let (chip, tx, rx, filtered) = (self.chip, self.tx, self.rx, self.filtered);
+        *self = Self { chip, tx, rx, filtered, ..Self::new(self.made_with, self.assumptions) };
     }
 
     pub(super) fn start(&mut self) {

@@ -11,6 +11,7 @@ use super::firmware::Firmware;
 use super::under_way::{Join, Network};
 use crate::air::rates::LEGACY_RATES;
 use crate::air::Tuned;
+use crate::chips::station_frames::body;
 use crate::chips::station_keys::Keys;
 
 /// Time that an access point has to answer, and how often it is asked: less together than the driver waits for a command (cmd.c,
@@ -175,11 +176,4 @@ impl Firmware {
             Join::Idle => {}
         }
     }
-}
-
-/// A body of fixed fields and nothing else.
-fn body(fixed: FixedFields) -> Vec<u8> {
-    let mut body = Vec::new();
-    fixed.emit(&mut body);
-    body
 }

@@ -37,7 +37,7 @@ use crate::statistics::DeviceStatistics;
 use crate::ushc::{SdioChip, SdioStatistics};
 use assumptions::Assumptions;
 use firmware::{Firmware, ToHost};
-pub use statistics::{ChipCounters, RxCounters, Statistics, TxCounters};
+pub use statistics::{ChipCounters, FilteringRxCounters, Statistics};
 
 /// 02df:9103 (include/linux/mmc/sdio_ids.h, SDIO_DEVICE_ID_MARVELL_LIBERTAS).
 const VENDOR: u16 = 0x02df;
@@ -337,7 +337,7 @@ impl SdioChip for Sd8686 {
             chip: self.firmware.chip,
             assumptions: self.settings.assumptions,
             tx: self.firmware.tx,
-            rx: self.firmware.rx,
+            rx: FilteringRxCounters { rx: self.firmware.rx, filtered: self.firmware.filtered },
             air: self.medium.counters().clone(),
             peers: self.peers.statistics(),
             faults: None,

@@ -7,6 +7,7 @@ use super::firmware::Firmware;
 use super::under_way::{HeardNetwork, Scan};
 use crate::air::rates::LEGACY_RATES;
 use crate::air::{Reception, Tuned};
+use crate::chips::station_frames::once;
 use crate::peers::queue::Queue;
 
 /// Networks that a scan remembers.
@@ -41,10 +42,8 @@ impl Firmware {
         ManagementElements { ssid: Some(&scan.ssid), ..ManagementElements::default() }
             .with_rates(&LEGACY_RATES)
             .emit(&mut body);
-        let mut probe = self.management(now_ns, FrameKind::ProbeRequest, MacAddr::BROADCAST, &body);
-        // Nobody answers for it: once.
-        probe.modes.iter_mut().for_each(|(_, times)| *times = 1);
-        self.probes.push(probe);
+        let probe = self.management(now_ns, FrameKind::ProbeRequest, MacAddr::BROADCAST, &body);
+        self.probes.push(once(probe));
     }
 
     fn end_scan(&mut self) {

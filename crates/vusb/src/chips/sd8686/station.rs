@@ -1,24 +1,18 @@
 //! The firmware as a station on the air.
 
-use wire::ieee80211::{FrameKind, FrameType, Header, MacAddr, Mpdu};
-use wire::phy::{EdcaParameters, Mode, RateSet};
+use wire::ieee80211::{FrameKind, FrameType, MacAddr, Mpdu};
+use wire::phy::{EdcaParameters, RateSet};
 
 use super::firmware::Firmware;
-use crate::air::{Outcome, Ppdu, Protection, Reception, Station, Tuned};
+use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
+use crate::chips::station_frames;
 use crate::peers::queue::{Queue, Queued};
-
-/// 1 Mbit/s, for management frames.
-const SLOWEST: Mode = Mode::Dsss { rate_500kbps: 2, short_preamble: Some(false) };
 
 impl Firmware {
     /// A management frame.
     pub(super) fn management(&mut self, now_ns: u64, kind: FrameKind, to: MacAddr, body: &[u8]) -> Queued {
         let sequence = self.next_sequence();
-        let mut mpdu = Vec::with_capacity(64 + body.len());
-        Header::management(kind, to, self.address, to, sequence).emit(&mut mpdu);
-        mpdu.extend_from_slice(body);
-        let modes = vec![(SLOWEST, 7)];
-        Queued { mpdu, modes, protection: Protection::None, cookie: 0, since_ns: now_ns, attempts: 0 }
+        station_frames::management(now_ns, kind, (self.address, to), sequence, body)
     }
 
     fn management_received(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) {

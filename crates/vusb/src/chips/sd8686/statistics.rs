@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::assumptions::Assumptions;
 use crate::air::AirCounters;
+use crate::chips::station_counters::{RxCounters, TxCounters};
 use crate::fault::FaultCounters;
 use crate::peers::PeerStatistics;
 use crate::ushc::SdioStatistics;
@@ -42,46 +43,15 @@ pub struct ChipCounters {
     pub associations: u64,
 }
 
-/// What the transmitter of an SD8686 has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sd8686TxCounters"))]
-pub struct TxCounters {
-    /// Frames of the host.
-    pub frames: u64,
-    /// Bytes of them, from the destination address on.
-    pub bytes: u64,
-    /// Frames that the chip encrypted.
-    pub encrypted: u64,
-    /// Frames that were dropped: there is no connection, the transmitter is off, or they are cut.
-    pub dropped: u64,
-    /// Frames sent again.
-    pub retries: u64,
-    /// Frames given up after their last retry.
-    pub given_up: u64,
-}
-
 /// What the receiver of an SD8686 has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sd8686RxCounters"))]
-pub struct RxCounters {
-    /// Data frames that came off the air for this station.
-    pub frames: u64,
-    /// Frames handed to the host.
-    pub delivered: u64,
-    /// Bytes of them, from the destination address on.
-    pub bytes: u64,
-    /// Frames that came twice.
-    pub duplicates: u64,
+pub struct FilteringRxCounters {
+    /// What every receiver counts.
+    #[serde(flatten)]
+    pub rx: RxCounters,
     /// Frames for groups that the host has not asked for.
     pub filtered: u64,
-    /// Frames that found no room (they are not acknowledged either).
-    pub overflows: u64,
-    /// Frames that the chip decrypted.
-    pub decrypted: u64,
-    /// Frames whose integrity check failed.
-    pub integrity_errors: u64,
-    /// Frames that could not be handed on: no key for them, or of a kind that is not modelled.
-    pub dropped: u64,
 }
 
 /// What an SD8686 has counted.
@@ -97,7 +67,7 @@ pub struct Statistics {
     /// The transmitter.
     pub tx: TxCounters,
     /// The receiver.
-    pub rx: RxCounters,
+    pub rx: FilteringRxCounters,
     /// The air.
     pub air: AirCounters,
     /// The access point.

@@ -8,22 +8,14 @@ use std::os::fd::RawFd;
 use wire::usb::setup::Setup;
 
 use super::descriptors::{
-    configuration, device, endpoint, interface, link_notifications, BULK, BULK_PACKET, INTERRUPT,
+    device, function, link_notifications, CONTROL_INTERFACE, DATA_INTERFACE, FROM_HOST, NOTIFICATIONS, TO_HOST,
 };
 use super::downlink::{Aggregation, Downlink};
-use super::wired::Wired;
+use super::wired::{Wired, READS};
 use crate::device::{ControlReply, Device, Identity, InReply, OutReply, Source, Speed};
 use crate::statistics::DeviceStatistics;
 pub use statistics::{EcmCounters, EcmDirection, EcmStatistics};
 
-const NOTIFICATIONS: u8 = 1;
-/// Longer than a notification, so that each is a short packet.
-const NOTIFICATION_PACKET: u16 = 64;
-const TO_HOST: u8 = 2;
-const FROM_HOST: u8 = 3;
-/// Communication interface; the data interface follows.
-const CONTROL_INTERFACE: u8 = 0;
-const DATA_INTERFACE: u8 = 1;
 /// wMaxSegmentSize: bytes of the largest Ethernet frame, without FCS.
 const SEGMENT_MAX: u16 = 1_514;
 /// A frame may have a byte more: a host that sends no empty packets ends a transfer of full ones with it.
@@ -32,8 +24,6 @@ const TRANSFER_MAX: usize = SEGMENT_MAX as usize + 1;
 const QUEUE: usize = 1_000;
 /// Reported speed, both ways.
 const SPEED_BIT_S: u32 = 480_000_000;
-/// Frames read from the wired end before the bus is looked at again.
-const READS: usize = 64;
 /// SET_ETHERNET_MULTICAST_FILTERS and SET_ETHERNET_PACKET_FILTER (ECM 1.2, 6.2).
 const FILTERS: [u8; 2] = [0x40, 0x43];
 /// The host's Ethernet address.
@@ -61,19 +51,10 @@ fn identity() -> Identity {
         // The string of the address; no statistics, no filters.
         vec![13, 0x24, 0x0f, 4, 0, 0, 0, 0, low, high, 0, 0, 0],
     ];
-    let parts = [
-        interface(CONTROL_INTERFACE, 0, 1, control),
-        functional.concat(),
-        endpoint(0x80 | NOTIFICATIONS, INTERRUPT, NOTIFICATION_PACKET, 9),
-        interface(DATA_INTERFACE, 0, 0, data),
-        interface(DATA_INTERFACE, 1, 2, data),
-        endpoint(0x80 | TO_HOST, BULK, BULK_PACKET, 0),
-        endpoint(FROM_HOST, BULK, BULK_PACKET, 0),
-    ];
     let address = ADDRESS.iter().map(|byte| format!("{byte:02X}")).collect();
     Identity {
         device: device((2, 0, 0), 0x1d6b, 0x0104, 0x0100),
-        configuration: configuration(2, &parts),
+        configuration: function(control, &functional, data),
         strings: vec!["txop".into(), "virtual ECM function".into(), "0001".into(), address],
         speed: Speed::High,
     }
@@ -143,19 +124,12 @@ impl<W: Wired> Device for Ecm<W> {
 
     fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
         match endpoint {
-            NOTIFICATIONS => {
-                let Some(notification) = self.notifications.pop_front() else { return InReply::Nak };
-                transfer.extend(notification);
-                InReply::Transfer
-            }
+            NOTIFICATIONS => InReply::with(self.notifications.pop_front(), transfer),
             TO_HOST => {
                 self.reading = true;
-                let Some(frame) = self.downlink.take(now_ns, Aggregation::NONE, 0, |end, len| end + len).pop() else {
-                    return InReply::Nak;
-                };
-                self.counters.downlink.count(&frame);
-                transfer.extend(frame);
-                InReply::Transfer
+                let frame = self.downlink.take(now_ns, Aggregation::NONE, 0, |end, len| end + len).pop();
+                frame.iter().for_each(|frame| self.counters.downlink.count(frame));
+                InReply::with(frame, transfer)
             }
             _ => InReply::Stall,
         }
@@ -179,9 +153,7 @@ impl<W: Wired> Device for Ecm<W> {
     }
 
     fn sources(&self, sources: &mut Vec<Source>) {
-        if let Some(fd) = self.wired.fd() {
-            sources.push(Source { fd, wanted: !self.downlink.is_full() });
-        }
+        sources.extend(self.wired.source(!self.downlink.is_full()));
     }
 
     fn readable(&mut self, now_ns: u64, _fd: RawFd) {

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use wire::usb::mbim::{transaction, Command, Message, Operation, ProtocolError, Status, WHOLE};
 use wire::usb::Fault;
 
-use super::descriptors::CONTROL_INTERFACE;
 use super::settings::Connect;
 use super::statistics::MbimControlCounters;
 use crate::functions::channels::Channels;
+use crate::functions::descriptors::CONTROL_INTERFACE;
 use crate::functions::outbox::Outbox;
 use crate::functions::BlockCounters;
 

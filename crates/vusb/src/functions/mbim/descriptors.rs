@@ -1,16 +1,8 @@
 //! What an MBIM function says of itself (USB CDC 1.2, 5; MBIM 1.0, 6).
 
 use crate::device::{Identity, Speed};
-use crate::functions::descriptors::{configuration, device, endpoint, interface, BULK, BULK_PACKET, INTERRUPT};
+use crate::functions::descriptors::{device, function, CONTROL_INTERFACE, DATA_INTERFACE};
 
-pub(super) const NOTIFICATIONS: u8 = 1;
-/// Longer than a notification, so that each is a short packet.
-const NOTIFICATION_PACKET: u16 = 64;
-pub(super) const TO_HOST: u8 = 2;
-pub(super) const FROM_HOST: u8 = 3;
-/// Communication interface; the data interface follows.
-pub(super) const CONTROL_INTERFACE: u8 = 0;
-const DATA_INTERFACE: u8 = 1;
 /// wMaxControlMessage: bytes of the largest control message.
 pub(super) const CONTROL_MAX: u16 = 4_096;
 /// wMaxSegmentSize: bytes of the largest datagram; 2,048 at least (6.4).
@@ -29,18 +21,9 @@ pub(super) fn identity() -> Identity {
         // One command at once.
         vec![8, 0x24, 0x1c, 0, 1, 1, m0, m1],
     ];
-    let parts = [
-        interface(CONTROL_INTERFACE, 0, 1, control),
-        functional.concat(),
-        endpoint(0x80 | NOTIFICATIONS, INTERRUPT, NOTIFICATION_PACKET, 9),
-        interface(DATA_INTERFACE, 0, 0, data),
-        interface(DATA_INTERFACE, 1, 2, data),
-        endpoint(0x80 | TO_HOST, BULK, BULK_PACKET, 0),
-        endpoint(FROM_HOST, BULK, BULK_PACKET, 0),
-    ];
     Identity {
         device: device((2, 0, 0), 0x1d6b, 0x0104, 0x0100),
-        configuration: configuration(2, &parts),
+        configuration: function(control, &functional, data),
         strings: vec!["txop".into(), "virtual MBIM function".into(), "0001".into()],
         speed: Speed::High,
     }

@@ -13,20 +13,19 @@ use wire::usb::ntb::Content;
 use wire::usb::setup::Setup;
 
 use super::blocks::{Blocks, GET_NTB_PARAMETERS};
+use super::descriptors::{FROM_HOST, NOTIFICATIONS, TO_HOST};
 use super::downlink::Downlink;
-use super::wired::Wired;
+use super::wired::{Wired, READS};
 use super::{BlockCounters, SettingsError};
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source};
 use crate::statistics::DeviceStatistics;
 use control::Control;
-use descriptors::{identity, CONTROL_MAX, FROM_HOST, NOTIFICATIONS, TO_HOST};
+use descriptors::{identity, CONTROL_MAX};
 pub use settings::{Connect, MbimSettings};
 pub use statistics::{MbimControlCounters, MbimStatistics, MbimUncarried};
 
 /// Packets of a session that wait for the host at most; the wired end is not read while this many of any do.
 const QUEUE: usize = 1_000;
-/// Packets read from the wired end before the bus is looked at again.
-const READS: usize = 64;
 
 /// The function.
 pub struct Mbim<W> {
@@ -198,11 +197,7 @@ impl<W: Wired> Device for Mbim<W> {
 
     fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
         match endpoint {
-            NOTIFICATIONS => {
-                let Some(notification) = self.control.notification() else { return InReply::Nak };
-                transfer.extend(notification);
-                InReply::Transfer
-            }
+            NOTIFICATIONS => InReply::with(self.control.notification(), transfer),
             TO_HOST => {
                 self.reading = true;
                 self.give_block(now_ns, transfer)
@@ -235,9 +230,7 @@ impl<W: Wired> Device for Mbim<W> {
     }
 
     fn sources(&self, sources: &mut Vec<Source>) {
-        if let Some(fd) = self.wired.fd() {
-            sources.push(Source { fd, wanted: !self.is_full() });
-        }
+        sources.extend(self.wired.source(!self.is_full()));
     }
 
     fn readable(&mut self, now_ns: u64, _fd: RawFd) {

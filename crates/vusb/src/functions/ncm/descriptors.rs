@@ -2,16 +2,8 @@
 
 use super::{NcmSettings, Posing};
 use crate::device::{Identity, Speed};
-use crate::functions::descriptors::{configuration, device, endpoint, interface, BULK, BULK_PACKET, INTERRUPT};
+use crate::functions::descriptors::{device, function, CONTROL_INTERFACE, DATA_INTERFACE};
 
-pub(super) const NOTIFICATIONS: u8 = 1;
-/// Longer than a notification, so that each is a short packet.
-const NOTIFICATION_PACKET: u16 = 64;
-pub(super) const TO_HOST: u8 = 2;
-pub(super) const FROM_HOST: u8 = 3;
-/// Communication interface; the data interface follows.
-pub(super) const CONTROL_INTERFACE: u8 = 0;
-const DATA_INTERFACE: u8 = 1;
 /// Bytes of the largest Ethernet frame, without FCS.
 const SEGMENT_MAX: u16 = 1_514;
 /// bmNetworkCapabilities: SetEthernetPacketFilter (NCM 1.0, table 5-2).
@@ -31,19 +23,10 @@ pub(super) fn identity(settings: &NcmSettings) -> Identity {
         vec![13, 0x24, 0x0f, 4, 0, 0, 0, 0, low, high, 0, 0, 0],
         vec![6, 0x24, 0x1a, 0, 1, CAPABILITIES],
     ];
-    let parts = [
-        interface(CONTROL_INTERFACE, 0, 1, control),
-        functional.concat(),
-        endpoint(0x80 | NOTIFICATIONS, INTERRUPT, NOTIFICATION_PACKET, 9),
-        interface(DATA_INTERFACE, 0, 0, data),
-        interface(DATA_INTERFACE, 1, 2, data),
-        endpoint(0x80 | TO_HOST, BULK, BULK_PACKET, 0),
-        endpoint(FROM_HOST, BULK, BULK_PACKET, 0),
-    ];
     let address = settings.address.iter().map(|byte| format!("{byte:02X}")).collect();
     Identity {
         device: device((2, 0, 0), vendor, product, 0x0100),
-        configuration: configuration(2, &parts),
+        configuration: function(control, &functional, data),
         strings: vec!["txop".into(), "virtual NCM function".into(), "0001".into(), address],
         speed: Speed::High,
     }

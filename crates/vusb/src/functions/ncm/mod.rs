@@ -11,13 +11,13 @@ use wire::usb::ntb::Content;
 use wire::usb::setup::Setup;
 
 use super::blocks::{Blocks, GET_NTB_PARAMETERS};
-use super::descriptors::link_notifications;
+use super::descriptors::{link_notifications, CONTROL_INTERFACE, FROM_HOST, NOTIFICATIONS, TO_HOST};
 use super::downlink::Downlink;
-use super::wired::Wired;
+use super::wired::{Wired, READS};
 use super::{BlockCounters, SettingsError};
 use crate::device::{ControlReply, Device, Identity, InReply, OutReply, Source};
 use crate::statistics::DeviceStatistics;
-use descriptors::{identity, CONTROL_INTERFACE, FROM_HOST, NOTIFICATIONS, TO_HOST};
+use descriptors::identity;
 pub use settings::{NcmSettings, Posing};
 pub use statistics::NcmStatistics;
 
@@ -25,8 +25,6 @@ pub use statistics::NcmStatistics;
 const QUEUE: usize = 1_000;
 /// Reported speed, both ways.
 const SPEED_BIT_S: u32 = 480_000_000;
-/// Frames read from the wired end before the bus is looked at again.
-const READS: usize = 64;
 
 /// The function.
 pub struct Ncm<W> {
@@ -117,11 +115,7 @@ impl<W: Wired> Device for Ncm<W> {
 
     fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
         match endpoint {
-            NOTIFICATIONS => {
-                let Some(notification) = self.notifications.pop_front() else { return InReply::Nak };
-                transfer.extend(notification);
-                InReply::Transfer
-            }
+            NOTIFICATIONS => InReply::with(self.notifications.pop_front(), transfer),
             TO_HOST => {
                 self.reading = true;
                 let frames = self.blocks.take(now_ns, &mut self.downlink, self.settings.to_host);
@@ -157,9 +151,7 @@ impl<W: Wired> Device for Ncm<W> {
     }
 
     fn sources(&self, sources: &mut Vec<Source>) {
-        if let Some(fd) = self.wired.fd() {
-            sources.push(Source { fd, wanted: !self.downlink.is_full() });
-        }
+        sources.extend(self.wired.source(!self.downlink.is_full()));
     }
 
     fn readable(&mut self, now_ns: u64, _fd: RawFd) {

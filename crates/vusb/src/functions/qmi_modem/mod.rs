@@ -20,7 +20,7 @@ use wire::usb::qmap::Header;
 use wire::usb::setup::Setup;
 
 use super::downlink::Downlink;
-use super::wired::Wired;
+use super::wired::{Wired, READS};
 use super::{Aggregation, SettingsError};
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source};
 use crate::statistics::DeviceStatistics;
@@ -30,9 +30,6 @@ use identities::Posing;
 pub use settings::{Model, ModemSettings};
 pub use statistics::{ControlCounters, ControlStatistics, ModemCounters, ModemDirection, QmiModemStatistics};
 use uplink::Uplink;
-
-/// Packets read from the wired end before the bus is looked at again.
-const READS: usize = 64;
 
 /// A transfer that crashed the modem, beside what was agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,9 +273,7 @@ impl<W: Wired> Device for QmiModem<W> {
     }
 
     fn sources(&self, sources: &mut Vec<Source>) {
-        if let Some(fd) = self.wired.fd() {
-            sources.push(Source { fd, wanted: !self.downlink.is_full() });
-        }
+        sources.extend(self.wired.source(!self.downlink.is_full()));
     }
 
     fn readable(&mut self, now_ns: u64, _fd: RawFd) {

@@ -1,20 +1,13 @@
-"""Writes the reference of keys in ``docs/plan.md`` from the models.
-
-``python -m txop.plan.reference docs/plan.md`` replaces everything after the marker line in that file.
-"""
+"""The keys of a plan as tables for ``docs/plan.md``, from its models."""
 
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 from txop.plan.schema import Described, all_descriptions, schema
 
-MARKER = "<!-- Below this line: written by python -m txop.plan.reference; change the models instead. -->"
-
-_TABLES = (
+TABLES = (
     ("Plan", "The top of the file"),
     ("LocalTarget", '`[target.NAME]`, kind = "local"'),
     ("NamespaceTarget", '`[target.NAME]`, kind = "namespace"'),
@@ -63,7 +56,7 @@ def reference() -> str:
     """The Markdown of the reference."""
     described = all_descriptions()
     parts = ["## Keys", ""]
-    for name, heading in _TABLES:
+    for name, heading in TABLES:
         parts += _table(described[name], heading)
     return "\n".join(parts)
 
@@ -146,15 +139,3 @@ def _bounds(node: dict[str, Any]) -> str:
 
 def _number(value: float) -> str:
     return "2^63" if value == 2**63 else f"{value:g}" if abs(value) < 1e6 else f"{value:,.0f}"
-
-
-def main(path: Path) -> None:
-    """Renew the reference in ``path``."""
-    before, marker, _ = path.read_text(encoding="utf-8").partition(MARKER)
-    if not marker:
-        raise SystemExit(f"{path} has no marker line: {MARKER}")
-    path.write_text(f"{before}{MARKER}\n\n{reference()}", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

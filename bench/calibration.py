@@ -1,4 +1,4 @@
-"""The rtl8xxxu scenarios beside the figures that they were fitted to: ``python -m txop.simulate.calibration``."""
+"""The rtl8xxxu scenarios beside the figures that they were fitted to: ``.venv/bin/python bench/calibration.py``."""
 
 from __future__ import annotations
 

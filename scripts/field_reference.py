@@ -5,26 +5,20 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
 
 
-def marker(module: str) -> str:
-    """The line in a document after which everything is written by ``python -m MODULE``."""
-    return f"<!-- Below this line: written by python -m {module}; change the models instead. -->"
-
-
-def field_tables(module: str, names: Sequence[str] = ()) -> str:
-    """Markdown tables of the models and data classes in ``module``, in its order: all of them, or those named."""
+def field_tables(module: str) -> str:
+    """Markdown tables of the models and data classes in ``module``, in its order."""
     loaded = importlib.import_module(module)
     tree = ast.parse(Path(str(loaded.__file__)).read_text(encoding="utf-8"))
     parts = []
     for node in tree.body:
         item = getattr(loaded, node.name) if isinstance(node, ast.ClassDef) else None
-        if isinstance(node, ast.ClassDef) and _has_fields(item) and (node.name in names or not names):
+        if isinstance(node, ast.ClassDef) and _has_fields(item):
             parts.append(_table(node))
     return "\n".join(parts)
 
@@ -34,15 +28,6 @@ def _has_fields(item: object) -> bool:
     if not isinstance(item, type):
         return False
     return bool(item.model_fields) if issubclass(item, BaseModel) else is_dataclass(item)
-
-
-def renew(path: Path, module: str, reference: Callable[[], str]) -> None:
-    """Write the reference in ``path`` again."""
-    line = marker(module)
-    before, found, _ = path.read_text(encoding="utf-8").partition(line)
-    if not found:
-        raise SystemExit(f"{path} has no marker line: {line}")
-    path.write_text(f"{before}{line}\n\n{reference()}", encoding="utf-8")
 
 
 def _table(node: ast.ClassDef) -> str:

@@ -1,0 +1,100 @@
+"""The report of ``txop air`` on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from txop.cli import console
+from txop.cli.air_options import ShownOptions
+from txop.cli.window_options import nothing_inside
+from txop.core.errors import ExitCode
+
+if TYPE_CHECKING:
+    from txop.air import AirReport
+    from txop.air.outline import Outline
+
+
+def show(
+    reports: Sequence[AirReport], shown: ShownOptions, *, only: tuple[str, ...], station: str | None, brief: bool
+) -> None:
+    """Print the report, or several side by side. ``only``: the sections asked for; ``brief``: none of them."""
+    from txop.air.view import headline, sections
+    from txop.air.view.selection import chosen
+    from txop.cli.air_headline import print_headline
+    from txop.cli.terminal_report import draw, print_sections
+    from txop.present.window import described
+
+    out = console.stdout()
+    top = 10 if shown.top is None else shown.top
+    if len(reports) > 1:
+        from txop.air.compare import compare, different_pairs, letter
+        from txop.air.view.side_by_side import grid
+
+        comparison = compare(reports)
+        if warning := different_pairs(reports):
+            out.print(console.safe_text(warning, "yellow"))
+            out.print()
+        for index, report in enumerate(reports):
+            out.print(console.safe_text(f"{letter(index)}  {report.path}", "bold"))
+            if report.summary.window is not None:
+                out.print(console.safe_text(f"   Window: {described(report.summary.window)}"))
+            if (what := chosen(report)) is not None:
+                out.print(console.safe_text(f"   Chosen: {what}"))
+            first = headline(report)
+            for flow in first.flows[:1]:
+                out.print(console.safe_text(f"   {flow.title}: {flow.sentence}", "dim"))
+            if first.unavailable:
+                out.print(console.safe_text(f"   {first.unavailable}", "dim"))
+        out.print(draw(grid(comparison), out.width, top))
+        return
+    report = reports[0]
+    if report.summary.window is not None:
+        out.print(console.safe_text(f"Window: {described(report.summary.window)}", "bold"))
+        out.print()
+    if (what := chosen(report)) is not None:
+        out.print(console.safe_text(f"Chosen: {what}", "bold"))
+        out.print()
+    if not only or "waterfall" in only:
+        print_headline(out, headline(report, station))
+    if not brief:
+        parts = sections(
+            report,
+            list_ghosts=shown.ghosts,
+            station=station,
+            only=only,
+            beside=shown.beside,
+            list_events="events" in (*only, *shown.beside),
+        )
+        print_sections(out, parts, top)
+        out.print()
+        out.print(
+            console.safe_text(
+                "– means not available, never zero. What each figure counts: docs/air-json.md, --html.", "dim"
+            )
+        )
+
+
+def warn(reports: Sequence[AirReport | Outline], *, following: bool) -> ExitCode:
+    """Say what was empty or damaged; a file still being written may well end inside a record."""
+    code = ExitCode.OK
+    for report in reports:
+        if report.frames == 0:
+            why = nothing_inside(report.path, report.summary.window)
+            why = why or f"{report.path} has no 802.11 frames, so there is nothing to report."
+            text = f"Warning: {why}"
+            console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
+            code = max(code, ExitCode.VERDICT_NO)
+        elif report.summary.unreadable == report.frames:
+            first = next(iter(report.summary.unreadable_examples), "")
+            text = f"Warning: none of the {report.frames:,} records of {report.path} can be read. The first: {first}"
+            console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
+            code = max(code, ExitCode.VERDICT_NO)
+        damage = report.summary.damage
+        if damage is None or following:
+            continue
+        place = f"{report.path} is damaged at byte {damage.offset:,}: {damage.message}"
+        text = f"Warning: {place}. The report covers what came before."
+        console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
+        code = ExitCode.PARTIAL
+    return code
