@@ -183,7 +183,7 @@ impl Beacons {
     }
 
     /// There are none at all, not even some that show nothing.
-    pub const fn are_none(&self) -> bool {
+    pub fn are_none(&self) -> bool {
         self.rasters.is_empty() && self.irregular.is_none() && !self.own
     }
 

@@ -117,11 +117,7 @@ impl Analyzer {
             link_types: source
                 .link_types
                 .iter()
-                .map(|((number, name), n)| report::LinkTypeCount {
-                    number: *number,
-                    name: name.clone(),
-                    records: *n,
-                })
+                .map(|((number, name), n)| report::LinkTypeCount { number: *number, name: name.clone(), records: *n })
                 .collect(),
             not_usb: totals.not_usb,
             unreadable: totals.unreadable,
@@ -131,7 +127,10 @@ impl Analyzer {
             data_transfers: totals.data_transfers,
             dropped_by_capture: source.dropped,
             first_time_unix_s: absolute.map(|first| first as f64 / 1e6),
-            span_us: totals.first_us.filter(|_| source.has_clock == Some(true) && timeline.is_one).map(|_| totals.span_us()),
+            span_us: totals
+                .first_us
+                .filter(|_| source.has_clock == Some(true) && timeline.is_one)
+                .map(|_| totals.span_us()),
             has_clock: source.has_clock,
             clock_step_us: totals.coarse_step_us().filter(|_| layer != "sdio"),
             clock_wraps: totals.clock_wraps,

@@ -276,6 +276,7 @@ impl Mode {
     }
 
     /// It can carry an A-MPDU, as far as the capture says.
+    #[inline]
     pub const fn may_aggregate(self) -> bool {
         self.can_aggregate() || matches!(self, Self::Unknown)
     }
