@@ -24,7 +24,8 @@ CASES = [*wlan.CASES, *buses.CASES]
 HEAD = """# Validation of the link engine
 
 Model against reference, for the figures of these tables; made by `make validate`, which fails when one is out of its
-tolerance. Tests in `crates/link` hold the engine to more. The figures are means over seeds, of simulations (origin: simulated).
+tolerance. Tests in `crates/link` hold the engine to more. The figures are means over seeds, of simulations (origin:
+simulated).
 
 n follows one rule for all rows: five seeds, doubled until the standard error of the mean (s.e.) is at most a tenth of
 the tolerance and the mean is four of them from the end of the tolerance, on either side, or there are 80. *large* and

@@ -74,9 +74,9 @@ class Difference(Model):
     differences: list[float | None]
     """Each value minus that of the first capture; the first is 0 (or null). Null, too, where what both can be
     overlaps."""
-    at_least: list[bool] = []
+    at_least: list[bool]
     """Whether each value is a lower bound. A difference of one is a bound, too: the true one is as large or larger."""
-    reasons: list[str | None] = []
+    reasons: list[str | None]
     """Why each value is null, where a reason is known."""
     weight: float | None
     """How much the largest difference matters, 0 to 1: the difference itself for shares and percentages, its share of

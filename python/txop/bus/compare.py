@@ -413,7 +413,7 @@ def _is_many(report: BusReport, lost: int) -> bool:
 
 
 def _lacks_requests(report: BusReport) -> bool:
-    """Submissions are missing, as the capture says itself or as the others tell: counts of them are lower bounds."""
+    """Submissions are missing, as the capture says itself or as the others show: counts of them are lower bounds."""
     return bool(report.summary.dropped_by_capture or report.summary.lost_submissions)
 
 

@@ -67,8 +67,8 @@ def register(app: typer.Typer) -> None:
                 " taken from the whole capture; every other figure is of the window.",
                 "With --bssid, the figures of the channel (busy, frames, floods) still cover everybody on it; the"
                 " network's share is given beside them. With --channel, frames on other channels are left out, and time"
-                " there does not count as observed. With --capture-interface, records of other interfaces are not looked"
-                " at; where two receivers heard the same, every frame counts twice without it.",
+                " there does not count as observed. With --capture-interface, records of other interfaces are not"
+                " looked at; where two receivers heard the same, every frame counts twice without it.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without 802.11"
                 " frames gives exit code 1.",
             ],
@@ -173,7 +173,9 @@ class Asked:
         """The document about a capture."""
         from txop.air import analyze_json
 
-        return analyze_json(source, pair=self.pair, block_acks=self.block_acks, **asdict(self.part), **how)
+        part = asdict(self.part)
+        interface = part.pop("capture_interface")
+        return analyze_json(source, pair=self.pair, interface=interface, block_acks=self.block_acks, **part, **how)
 
 
 def _analyze(files: Sequence[str], asked: Asked) -> Iterator[bytes]:

@@ -38,7 +38,9 @@ class OutputOptions:
             raise UserError("--follow reads one capture")
         if follow and is_address(files[0]):
             what_to_do = "leave --follow out: what is there now is read"
-            raise UserError("a capture at an address is copied whole, not followed", where=files[0], what_to_do=what_to_do)
+            raise UserError(
+                "a capture at an address is copied whole, not followed", where=files[0], what_to_do=what_to_do
+            )
         check_output(files, json=self.json, html=self.html, csv=self.csv, table=self.table)
 
 
@@ -116,14 +118,10 @@ class PartOptions:
         int | None,
         typer.Option(min=1, max=0xFFFF, metavar="N", help="Count only frames on this channel: its number, or its MHz."),
     ] = None
-    interface: Annotated[
+    capture_interface: Annotated[
         int | None,
         typer.Option(
-            "--capture-interface",
-            min=0,
-            max=0xFFFF_FFFF,
-            metavar="N",
-            help="Count only records of this interface of the capture, from 0.",
+            min=0, max=0xFFFF_FFFF, metavar="N", help="Count only records of this interface of the capture, from 0."
         ),
     ] = None
     from_: FromOption = None

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from txop.archive.layout import ArchiveLock, Layout, sync_folder
 from txop.archive.regular import read_regular
 from txop.exchange.beside import folder_beside
+from txop.exchange.how_read import HOW_READ_FILE, HowRead
 from txop.exchange.imported import CannotImport
 from txop.exchange.recognise import read_file
 from txop.exchange.write import FILES_FOLDER, Source, Written, fill

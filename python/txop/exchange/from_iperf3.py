@@ -15,8 +15,8 @@ _ENDS_DIFFER = 0.05
 _HEAD = 65_536
 
 
-def read(data: bytes, told: Direction) -> FileReading:
-    """The run in ``data``. Raises FormatError where it is none, or one without figures."""
+def read(data: bytes, given: Direction) -> FileReading:
+    """The run in ``data``. Raises FormatError where it is not one, or has no figures."""
     result = iperf2.parse(data) if iperf2.looks_like(data[:_HEAD]) else parse(data)
     words = {
         "json": "iperf3 JSON",

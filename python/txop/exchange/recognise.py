@@ -48,7 +48,7 @@ def read_file(data: bytes, given: Direction) -> FileReading:
 def _json(plain: bytes, given: Direction) -> FileReading:
     """JSON by its own words: they stand near the start in irtt's and iperf3's, anywhere in flent's sorted one."""
     if b'"stream_groups"' in plain:
-        return from_crusader.read(plain, told)
+        return from_crusader.read(plain, given)
     if b'"round_trips"' in plain or b'"json_format"' in plain[:_HEAD]:
         return from_probes.read_irtt(plain)
     if b'"metadata"' in plain and (b'"x_values"' in plain or b'"raw_values"' in plain):

@@ -17,6 +17,7 @@ from txop.archive.run_file import RunFile, SeriesFile
 from txop.core.origin import Origin
 from txop.core.visible import visible
 from txop.exchange.beside import folder_beside
+from txop.exchange.how_read import HOW_READ_FILE, how_read_document
 from txop.exchange.imported import CannotImport, Direction, FileReading, ImportedRun, TestKey
 from txop.plan.draft import quoted
 from txop.plan.model import Plan

@@ -29,8 +29,8 @@ def section(report: AirReport, options: Options) -> Section:
 
 
 _NOTHING = (
-    "None of its frames tells what a station claims or uses: claims are read from the capability elements (HT, VHT, HE, "
-    "EHT, RSN) of undamaged beacons, probes, and requests to associate."
+    "None of its frames tells what a station claims or uses: claims are read from the capability elements (HT, VHT, "
+    "HE, EHT, RSN) of undamaged beacons, probes, and requests to associate."
 )
 
 _MOST = 6
