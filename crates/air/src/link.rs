@@ -198,6 +198,8 @@ pub struct Link {
     pub mpdu_retries: u64,
     /// Retries of the main interface of which no earlier attempt was captured.
     pub unseen_retries: u64,
+    /// First and last frame on the main interface, ns, and how many there are.
+    pub on_medium: Option<(i64, i64, u64)>,
     /// Bytes of `mpdus`.
     pub mpdu_bytes: u64,
     /// Bytes of `mpdu_retries`.
@@ -269,6 +271,7 @@ impl Link {
             eapol: 0,
             mpdu_retries: 0,
             unseen_retries: 0,
+            on_medium: None,
             mpdu_bytes: 0,
             retry_bytes: 0,
             payload_bytes: 0,
@@ -303,6 +306,10 @@ impl Link {
         self.frames += 1;
         self.bytes += u64::from(frame.mpdu_len);
         self.last_ns = at_ns;
+        if is_main {
+            let (first_ns, _, frames) = self.on_medium.unwrap_or((at_ns, at_ns, 0));
+            self.on_medium = Some((first_ns, at_ns, frames + 1));
+        }
         if is_counted(frame) {
             self.counted += 1;
             self.counted_retries += u64::from(retry);

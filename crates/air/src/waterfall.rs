@@ -44,10 +44,10 @@ pub struct Direction<'a> {
 impl Direction<'_> {
     /// Frames between the two were captured during a part of the time only.
     fn apart(&self, observed_ns: i64) -> Option<Sentence> {
-        let ends = |link: &Link| (link.first_ns, link.last_ns);
-        let (first, last) = ends(self.link);
-        let (first, last) = self.reverse.map(ends).map_or((first, last), |(a, b)| (first.min(a), last.max(b)));
-        let frames = self.link.frames + self.reverse.map_or(0, |reverse| reverse.frames);
+        let (mut first, mut last, mut frames) = self.link.on_medium?;
+        if let Some((other_first, other_last, others)) = self.reverse.and_then(|reverse| reverse.on_medium) {
+            (first, last, frames) = (first.min(other_first), last.max(other_last), frames + others);
+        }
         let seconds = |ns: i64| Figure::of(ns as f64 / 1e9, "s", frames, 1);
         (((last - first) as f64) < TOGETHER * observed_ns as f64).then(|| {
             sentence!(
