@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from txop.core.visible import visible
 
@@ -61,6 +61,6 @@ _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|pp|µs|ms|[kM]bit/s|[MG]Hz|dBm?|[kM]
 
 
 def _visible(value: Any) -> Any:
-    if isinstance(value, Markup):
+    if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    return _BEFORE_UNIT.sub("\u00a0", visible(value)) if isinstance(value, str) else value
+    return Markup(_BEFORE_UNIT.sub("&nbsp;", escape(visible(value))))  # noqa: S704 - escaped here
