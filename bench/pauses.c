@@ -1,10 +1,10 @@
 /* Preloaded into QEMU by bench/exact and tests/guest/test_exact.py: its threads pause, at random, where another thread may
  * overtake them. An exact guest must not notice.
  *
- * PAUSES_HALT   one of so many halts of the processor: between the moment when the processor is marked as halted and the
+ * PAUSES_HALT   pauses at one halt in this many: between the moment when the processor is marked as halted and the
  *               moment when its instructions are counted (QEMU 7.2, do_hlt and icount_process_data)
- * PAUSES_POLL   one of so many times that the main loop wakes up
- * PAUSES_WAIT   one of so many times that a thread was woken
+ * PAUSES_POLL   pauses at one in this many wake-ups of the main loop
+ * PAUSES_WAIT   pauses at one in this many wake-ups of a thread
  * PAUSES_WAKE_US  the main loop wakes up by itself after that long
  * PAUSES_US     length of a pause
  * PAUSES_REPORT file for how many there were: halts, others
