@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from txop.plan.load import load_plan
 from txop.simulate import simulate
 
@@ -40,8 +38,7 @@ def test_it_is_set_as_the_arms_of_the_plan_are():
 def test_without_aggregation_the_upload_collapses_and_the_control_does_not():
     rows = simulate(NAME, sweeps=["modem.device.us_per_urb=190,0"])
     costly, free = ({flow.name: flow.goodput_mbit_s for flow in point.runs[0].flows} for point in rows.points)
-    # every segment has an acknowledgement, and 1 s / 190 us = 5,263 of them pass: 61 Mbit/s, and more as soon as the queue
-    # drops some
+    # 1 s / 190 us = 5,263 acknowledgements pass, of a segment each: 61 Mbit/s, and more once the queue drops some
     assert 55 < costly["down"] < 80
     assert costly["up"] < 5
     assert free["up"] > 40
