@@ -312,6 +312,11 @@ def campaign(tmp_path) -> Path:
     return tmp_path / "campaign"
 
 
+def steps(trend: dict) -> list:
+    """What a trend says, but for the names of its archives."""
+    return [[*figure["points"], *({**step, "sentence": ""} for step in figure["steps"])] for figure in trend["figures"]]
+
+
 def same_everywhere(txop, campaign: Path, address: str, environment: dict[str, str], tmp_path: Path) -> None:
     """Each command gives of the address what it gives of the folder."""
 
@@ -334,7 +339,7 @@ def same_everywhere(txop, campaign: Path, address: str, environment: dict[str, s
     assert "txop-archive-" not in page.read_text()
     here, there = (json.loads(said("trend", str(campaign), place, "--json")) for place in (str(campaign), address))
     assert there["releases"][1]["path"] == address
-    assert there["figures"] == json.loads(json.dumps(here["figures"]))
+    assert steps(there) == steps(here) != []
     for name, place in (("here", str(campaign)), ("there", address)):
         said("export", place, "--format", "flent", "-o", str(tmp_path / name), "--json")
     exported = [{p.name: p.read_bytes() for p in (tmp_path / name).iterdir()} for name in ("here", "there")]
