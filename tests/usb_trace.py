@@ -75,3 +75,16 @@ class Trace:
             out.append(struct.pack("<IIII", at // 1_000_000, at % 1_000_000, len(kept), len(data)) + kept)
         path.write_bytes(b"".join(out))
         return path
+
+
+def pcapng(trace: Trace, dropped: int) -> bytes:
+    """As pcapng, whose statistics count dropped records."""
+
+    def block(kind: int, body: bytes) -> bytes:
+        body += bytes(-len(body) % 4)
+        return struct.pack("<II", kind, 12 + len(body)) + body + struct.pack("<I", 12 + len(body))
+
+    out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)) + block(1, struct.pack("<HHI", 220, 0, 0))
+    for at, data in sorted(trace.records, key=lambda record: record[0]):
+        out += block(6, struct.pack("<IIIII", 0, at >> 32, at & 0xFFFFFFFF, len(data), len(data)) + data)
+    return out + block(5, struct.pack("<III", 0, 0, 0) + struct.pack("<HHQ", 5, 8, dropped) + bytes(4))

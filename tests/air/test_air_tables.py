@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from txop.air.tables import TABLES, columns, rows, write_csv
+
+
+def test_the_page_lists_every_table():
+    page = (Path(__file__).parents[2] / "docs/air-json.md").read_text(encoding="utf-8")
+    table = page.split("| table | rows |")[1].split("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(TABLES)
 
 
 @pytest.mark.parametrize("name", TABLES)

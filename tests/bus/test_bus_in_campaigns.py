@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from txop.compare.archive import compare
 from txop.measure.instrument import Marks, Reading
 from txop.measure.probes.bus_analysis import BusAnalysis, device_under_test, digest_of
 from txop.report.campaign import page
+from usb_trace import IN, OUT, Trace, qmap, tcp
 
 GOLDEN = Path(__file__).parent.parent / "data" / "archive-v1"
 
@@ -54,6 +56,29 @@ def test_what_a_cut_capture_hides_is_a_lower_bound(make_trace, tmp_path):
     down = next(each for each in report.traffic if each.direction == "in" and each.datagrams)
     assert down.datagrams_per_transfer is None
     assert reading.metrics["usb_in_datagrams_per_urb"].value == down.at_least_per_transfer
+
+
+def test_blocks_without_their_tables_give_no_figure(tmp_path):
+    trace = Trace(220)
+    table = struct.pack("<4sHHHHHHHH", b"NCM0", 20, 0, 32, 60, 92, 60, 0, 0)
+    block = struct.pack("<4sHHHH", b"NCMH", 12, 0, 152, 12) + table + bytes(120)
+    for n in range(60):
+        trace.transfer(2_000_000 + n * 20_000, 300, IN, block)
+    values = {}
+    for snap in (65_535, 64 + 12):
+        trace.write(tmp_path / "usb.pcap", snap)
+        values[snap] = read(tmp_path).metrics["usb_in_datagrams_per_urb"]
+    assert values[65_535].value == 2
+    assert (values[64 + 12].value, values[64 + 12].reason) == (None, "the capture does not tell")
+
+
+def test_missing_completions_are_a_warning(tmp_path):
+    trace = Trace(220)
+    for n in range(60):
+        trace.transfer(2_000_000 + n * 20_000, 300, OUT, qmap([tcp(0)]))
+    del trace.records[-9]
+    trace.write(tmp_path / "usb.pcap")
+    assert "USB capture: completions are missing in it, so its rates are lower bounds" in read(tmp_path).warnings
 
 
 def test_without_a_capture_every_figure_says_why(tmp_path):

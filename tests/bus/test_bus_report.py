@@ -12,6 +12,8 @@ import pytest
 from txop import bus
 from txop.bus import BusReport, FormatError
 from txop.bus.compare import compare
+from txop.bus.view import sections
+from txop.present.blocks import Grid
 from usb_trace import OUT, Trace, qmap, tcp
 
 ROOT = Path(__file__).parents[2]
@@ -144,9 +146,13 @@ def test_requests_that_were_under_way_when_the_capture_began_are_not_lost(tmp_pa
     trace.records = [record for record in trace.records if record[0] >= 2_070_000]
     middle = bus.analyze(trace.write(tmp_path / "middle.pcap"))
     assert (middle.summary.unmatched_completions, middle.summary.lost_submissions) == (4, 0)
+    shown = next(block for block in sections(middle, ("endpoints",))[0].blocks if isinstance(block, Grid))
+    assert next(iter(shown.rows))[[column.heading for column in shown.columns].index("most")].text == "at least 5"
     found = compare([report, middle])
     (uplink,) = (sentence for sentence in found.sentences if sentence.startswith("Uplink"))
     assert re.search(r"B 2\.0 datagrams per URB \(n = \d+\) at 50 URB/s: ", uplink)
+    (under_way,) = (row for row in found.differences if row.key == "uplink.in_flight")
+    assert (under_way.values, under_way.at_least) == ([1, 5], [False, True])
     assert not any("lacks records" in note or "dropped" in note for note in found.notes)
     assert any(note.startswith("B: 4 completions have no submission in the capture: requests from before the capture")
                for note in found.notes)  # fmt: skip

@@ -17,7 +17,7 @@ from txop.bus.side_by_side import grid
 from txop.bus.view import sections
 from txop.measure.instrument import Reading
 from txop.measure.probes.bus_analysis import digest_of
-from usb_trace import IN, OUT, Trace, qmap, tcp
+from usb_trace import IN, OUT, Trace, pcapng, qmap, tcp
 
 SNOOP = """000029:  OUT: 000001 ms 000029 ms 21 09 00 03 00 00 08 00 >>> 55 01 01 00 00 ff 07 5d
 000030:  OUT: 000001 ms 000030 ms a1 01 00 03 00 00 08 00 <<< aa 02
@@ -157,19 +157,6 @@ def test_transfers_that_break_their_framing_are_in_no_mean(tmp_path: Path) -> No
     up = next(verdict for verdict in report.verdicts if verdict.code == "uplink-aggregated")
     assert up.text.startswith("Uplink is aggregated: 8.0 datagrams per URB (QMAP)")
     assert "5 of them break the rules of the framing, so the mean is of 25" in up.evidence
-
-
-def pcapng(trace: Trace, dropped: int) -> bytes:
-    """As pcapng, whose statistics count dropped records."""
-
-    def block(kind: int, body: bytes) -> bytes:
-        body += bytes(-len(body) % 4)
-        return struct.pack("<II", kind, 12 + len(body)) + body + struct.pack("<I", 12 + len(body))
-
-    out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)) + block(1, struct.pack("<HHI", 220, 0, 0))
-    for at, data in sorted(trace.records, key=lambda record: record[0]):
-        out += block(6, struct.pack("<IIIII", 0, at >> 32, at & 0xFFFFFFFF, len(data), len(data)) + data)
-    return out + block(5, struct.pack("<III", 0, 0, 0) + struct.pack("<HHQ", 5, 8, dropped) + bytes(4))
 
 
 @pytest.mark.parametrize(("dropped", "bound"), [(0, ""), (1, "at least "), (90, "at least ")])

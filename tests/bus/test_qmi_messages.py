@@ -9,7 +9,7 @@ import pytest
 
 from txop import bus
 from txop.bus import BusReport
-from usb_trace import IN, OUT, Trace, qmap, tcp
+from usb_trace import IN, OUT, Trace, pcapng, qmap, tcp
 
 WDA, SET, GET = 0x1A, 0x20, 0x21
 QMAP, QMAP_V5, DISABLED = 5, 9, 0
@@ -91,6 +91,17 @@ def test_what_was_agreed_on_is_told_with_its_figures(tmp_path: Path, link_type: 
     (row,) = report.qmi_messages
     assert (row.service, row.message, row.requests, row.answers, row.refused) == ("WDA", "Set Data Format", 1, 1, 0)
     assert "no-data-format" not in {limit.code for limit in report.summary.limits}
+
+
+def test_where_records_were_dropped_all_are_those_captured(tmp_path: Path) -> None:
+    trace = modem()
+    agree(trace, 1_100_000)
+    send(trace, 2_000_000, [qmap([tcp(0)] * 8)] * 30)
+    path = tmp_path / "dropped.pcapng"
+    path.write_bytes(pcapng(trace, dropped=7))
+    assert said(bus.analyze(path))["uplink-within-agreed"].startswith(
+        "All 30 uplink URBs whose data was captured stay within the agreed "
+    )
 
 
 @pytest.mark.parametrize(("datagrams", "size"), [(17, 44), (7, 1492)])

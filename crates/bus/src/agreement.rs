@@ -147,7 +147,9 @@ fn in_force<'a>(formats: &[&'a DataFormat]) -> Option<(&'a DataFormat, Sentence,
 /// Whether transfers keep to a format.
 fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirection, name: &str) -> Vec<Verdict> {
     let unit = unit(report);
-    let is_lossy = report.summary.unmatched_completions + report.summary.lost_completions > 0;
+    let summary = &report.summary;
+    let missing = [Some(summary.unmatched_completions), Some(summary.lost_completions), summary.lost_submissions];
+    let is_lossy = missing.into_iter().chain([summary.dropped_by_capture]).flatten().any(|count| count > 0);
     let (Some(transfers), mut found) = (way.transfers.filter(|&count| count > 0), Vec::new()) else {
         return Vec::new();
     };

@@ -288,8 +288,8 @@ impl Endpoint {
         let is_told = is_one && has_completions && has_ids && are_followed;
         let most = self.under_way.most_and_mean(self.completions).filter(|_| is_told);
         let usual = self.intervals.quantile(0.95).unwrap_or(0.0);
-        let gaps =
-            self.gaps.iter().filter(|gap| is_one && gap.length_us as f64 >= GAP_TIMES * usual).cloned().collect();
+        let is_gap = |gap: &&Gap| is_one && are_followed && gap.length_us as f64 >= GAP_TIMES * usual;
+        let gaps = self.gaps.iter().filter(is_gap).cloned().collect();
         let mut statuses: Vec<StatusCount> = self.statuses.iter().map(|(status, n)| named(*status, *n)).collect();
         statuses.sort_by_key(|row| std::cmp::Reverse(row.count));
         report::Endpoint {
@@ -324,6 +324,7 @@ impl Endpoint {
             errors: self.errors(),
             iso_errors: self.iso_errors,
             gaps,
+            are_gaps_told: Some(is_one && are_followed),
             bin_us: self.series.width_us(),
             series: if is_one { self.series.bins() } else { Vec::new() },
         }

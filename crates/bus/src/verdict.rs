@@ -262,10 +262,11 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     let mut evidence = vec![joined(what, cut_away)];
     if let (Some(share), "out") = (row.ack_only_share, row.direction.as_str()) {
         evidence.push(sentence!(
-            "{share} of the {way} transfers carry nothing but TCP acknowledgements ({acks} of {judged})",
+            "{share} of the {way} transfers{told} carry nothing but TCP acknowledgements ({acks} of {judged})",
             share = Figure::share(share, row.judged_transfers, 0),
             acks = Figure::count(row.ack_only_transfers, row.judged_transfers),
             judged = Figure::total(row.judged_transfers);
+            told = if row.judged_transfers < transfers { " of which that can be told" } else { "" },
             way = way
         ));
     }
@@ -277,7 +278,13 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
         ));
     }
     if let Some(share) = row.padding_share.filter(|share| *share >= 0.05) {
-        evidence.push(sentence!("{padding} of the bytes are padding", padding = Figure::share(share, row.bytes, 0)));
+        // Of transfers all of whose datagrams are known.
+        let bytes = row.payload_bytes + row.header_bytes + row.padding_bytes;
+        evidence.push(sentence!(
+            "{padding} of the bytes{whole} are padding",
+            padding = Figure::share(share, bytes, 0);
+            whole = if row.whole_transfers < transfers { " of whole transfers" } else { "" }
+        ));
     }
     let mean = row.at_least_per_transfer?;
     let kept = transfers.saturating_sub(row.faulty_transfers);

@@ -268,3 +268,35 @@ fn what_was_not_dropped_may_have_been_taken_out_of_the_file() {
     let text = limit(&report, "unmatched").expect("a limit");
     assert!(text.contains("at least 1 submission is missing: taken out of the file."), "{text}");
 }
+
+/// What is told of some transfers is said to be of those.
+#[test]
+fn shares_name_the_transfers_that_they_are_of() {
+    let mut padded = block(&[1_000]);
+    padded.resize(2_048, 0);
+    let settings = PcapSettings { snap_len: 65_535, ..PcapSettings::micros(LinkType::USB_LINUX_MMAPPED) };
+    let mut writer = PcapWriter::new(Vec::new(), settings).expect("a header");
+    for (at, id) in (1_000_000_000i64..).step_by(1_000_000).zip(1..=40) {
+        let record = usbmon(id, b'S', -115, padded.len(), &padded);
+        let kept = if id % 2 == 0 { record.len() } else { 64 + 12 };
+        writer.write(at, record.len() as u32, record.get(..kept).unwrap_or(&record)).expect("a record");
+        writer.write(at + 300_000, 64, &usbmon(id, b'C', 0, padded.len(), &[])).expect("a record");
+    }
+    let report = analyze(writer.into_inner(), None);
+    let found = verdict(&report, "uplink-aggregation-unknown");
+    assert!(
+        found.evidence.iter().any(|line| line == "50 % of the bytes of whole transfers are padding"),
+        "{:?}",
+        found.evidence
+    );
+    assert!(
+        found
+            .evidence
+            .iter()
+            .any(|line| line.starts_with("0 % of the uplink transfers of which that can be told carry nothing")),
+        "{:?}",
+        found.evidence
+    );
+    let padding = found.figures().iter().find(|figure| figure.name == "padding").expect("the share");
+    assert_eq!(padding.n, 20 * 2_048);
+}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from txop.bus.model import Device, Endpoint, Sdio, Spread, Traffic
 from txop.bus.report import BusReport
-from txop.bus.view import lacks_completions, unit
+from txop.bus.view import lacks_completions, lacks_submissions, unit
 from txop.present import format as fmt
 from txop.present.document import Model
 
@@ -207,11 +207,12 @@ def key_figures(
         control = [e for e in endpoints if (e.transfer, e.direction) == ("control", direction)]
         done = sum(e.completions for e in control)
         label = f"Control transfers {word}"
-        yield KeyFigure(f"control.{direction}.completions", label, "requests", 0.5, float(done))
+        lacks = any(lacks_completions(e, report.summary) for e in control)
+        yield KeyFigure(f"control.{direction}.completions", label, "requests", 0.5, float(done), lacks)
         known = [float(e.bytes) for e in control if e.bytes is not None]
         yield KeyFigure(
             f"control.{direction}.bytes", f"{label}, bytes", "bytes", 0.3, sum(known) if known or not control else None,
-            is_bound=any(e.bytes_unknown for e in control),
+            is_bound=lacks or any(e.bytes_unknown for e in control),
         )  # fmt: skip
         sizes = [e.size_bytes for e in control if e.size_bytes is not None]
         largest = max(sizes, key=lambda size: size.median, default=None)
@@ -222,7 +223,8 @@ def key_figures(
     if report.summary.layer != "urb-log":
         errors = [float(e.errors) for e in endpoints if e.errors is not None]
         yield KeyFigure("errors", "Requests that did not succeed (refusals and removals too)", "events", 0.8,
-                     sum(errors) if errors or not endpoints else None)  # fmt: skip
+                     sum(errors) if errors or not endpoints else None,
+                     any(lacks_completions(e, report.summary) for e in endpoints))  # fmt: skip
     for row in report.requests:
         if row.device == device.name:
             name = f" ({row.name})" if row.name else ""
@@ -299,6 +301,7 @@ def _bulk(report: BusReport, way: str, e: Endpoint, framing: str, word: str) -> 
         "requests",
         0.6,
         None if e.in_flight_max is None else float(e.in_flight_max),
+        lacks_submissions(e),
     )
 
 

@@ -479,6 +479,9 @@ class Endpoint(Model):
     """Isochronous packets with an error."""
     gaps: list[Gap]
     """The longest times without a completion in all of which some request was under way."""
+    are_gaps_told: bool | None = None
+    """Whether gaps can be told: not where completions are missing, which leave gaps in the capture, nor where time
+    steps back."""
     bin_us: int
     """Width of the bins of `series`."""
     series: list[RateBin]

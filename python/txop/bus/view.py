@@ -270,7 +270,8 @@ def _endpoints(report: BusReport) -> Section:
         ]
         blocks.append(Grid("Requests that did not succeed, or were taken back", heads, cells, unit_of_rows="statuses"))
     gaps = [(e, g) for e in report.endpoints if e.transfer == "bulk" for g in e.gaps]
-    if gaps:
+    untold = [e for e in report.endpoints if e.transfer == "bulk" and e.are_gaps_told is False]
+    if gaps or untold:
         heads = (
             Column("Device", right=False), Column("Endpoint", right=False), Column("From"), Column("Length"),
             Column("Under way"),
@@ -279,7 +280,10 @@ def _endpoints(report: BusReport) -> Section:
             (Cell(e.device), Cell(_place(e)), time_us(g.start_us), time_us(g.length_us), count(g.in_flight))
             for e, g in sorted(gaps, key=lambda pair: -pair[1].length_us)
         ]
-        blocks.append(Grid("Longest gaps of bulk endpoints with requests under way", heads, cells, unit_of_rows="gaps"))
+        names = ", ".join(f"{e.device} {_place(e)}" for e in untold)
+        why = f"Not available of {names}: completions are missing, or time steps back." if untold else ""
+        title = "Longest gaps of bulk endpoints with requests under way"
+        blocks.append(Grid(title, heads, cells, why, unit_of_rows="gaps"))
     return Section("endpoints", 3, "Endpoints", blocks)
 
 
@@ -296,6 +300,15 @@ def _rate(value: float | None, is_bound: bool) -> Cell:
 def lacks_completions(e: Endpoint, summary: Summary) -> bool:
     """Whether completions of an endpoint are missing in the capture, so that its rates are lower bounds."""
     return bool(e.lost_completions or summary.dropped_by_capture)
+
+
+def lacks_submissions(e: Endpoint) -> bool:
+    """Whether submissions of an endpoint are missing, so that requests under way are a lower bound."""
+    return bool(e.unmatched_completions or e.lost_submissions)
+
+
+def _at_least(shown: str, value: float, e: Endpoint) -> Cell:
+    return Cell(f"at least {shown}" if lacks_submissions(e) else shown, value)
 
 
 def _endpoint(e: Endpoint, summary: Summary) -> tuple[Cell, ...]:
@@ -316,8 +329,8 @@ def _endpoint(e: Endpoint, summary: Summary) -> tuple[Cell, ...]:
         missing() if turn is None else count(turn.n),
         time_by_clock(turn.p95 if turn else None, step_us),
         time_by_clock(turn.p99 if turn else None, step_us),
-        missing() if e.in_flight_mean is None else Cell(fmt.number(e.in_flight_mean), e.in_flight_mean),
-        count(e.in_flight_max),
+        missing() if e.in_flight_mean is None else _at_least(fmt.number(e.in_flight_mean), e.in_flight_mean, e),
+        missing() if e.in_flight_max is None else _at_least(fmt.count(e.in_flight_max), float(e.in_flight_max), e),
         _bad(e.errors),
     )
 

@@ -76,7 +76,7 @@ def write_tables(
 
     for name in names or ():
         if name not in known:
-            raise UserError(f'unknown table "{name}"', what_to_do=did_you_mean(name, known))
+            raise UserError(f'unknown table "{name}"', what_to_do=did_you_mean(name, known, len(known)))
     if target == STDIN:
         if not names or len(names) != 1:
             what_to_do = f"name it with --table, for example --table {example}"

@@ -31,8 +31,8 @@ def nearest(word: str, candidates: Collection[str]) -> str | None:
     return plain[close[0]] if close else None
 
 
-def did_you_mean(word: str, candidates: Sequence[str]) -> str | None:
-    """What to do about ``word``: a suggestion when one of ``candidates`` is close, else the list of them.
+def did_you_mean(word: str, candidates: Sequence[str], listed: int = _LISTED) -> str | None:
+    """What to do about ``word``: a suggestion when one of ``candidates`` is close, else the first ``listed`` of them.
 
     >>> did_you_mean("straems", ["streams", "name"])
     'did you mean "streams"?'
@@ -44,5 +44,5 @@ def did_you_mean(word: str, candidates: Sequence[str]) -> str | None:
         return f'did you mean "{close}"?'
     if not candidates:
         return None
-    more = ", ..." if len(candidates) > _LISTED else ""
-    return f"choose from {', '.join(candidates[:_LISTED])}{more}"
+    more = ", ..." if len(candidates) > listed else ""
+    return f"choose from {', '.join(candidates[:listed])}{more}"

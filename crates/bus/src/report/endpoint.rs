@@ -76,6 +76,9 @@ pub struct Endpoint {
     pub iso_errors: u64,
     /// The longest times without a completion in all of which some request was under way.
     pub gaps: Vec<Gap>,
+    /// Whether gaps can be told: not where completions are missing, which leave gaps in the capture, nor where time steps back.
+    #[serde(default)] // older documents lack it
+    pub are_gaps_told: Option<bool>,
     /// Width of the bins of `series`.
     pub bin_us: u64,
     /// Completions over time.

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_TEXTS = 6
 MAX_ENDPOINTS = 30
+_SAME = 1.1
+"""Bounds of datagrams per transfer that lie closer than this tell them."""
 _KEYS = (
     "usb_out_urbs_per_s",
     "usb_in_urbs_per_s",
@@ -89,6 +91,8 @@ def digest_of(report: BusReport, device: str | None, reading: Reading, source: s
     busiest_out = max(out, key=lambda each: each.completions, default=None)
     turnaround = busiest_out.turnaround_us if busiest_out is not None else None
     named = next(each for each in report.devices if each.name == device)
+    if report.summary.dropped_by_capture or any(each.lost_completions for each in endpoints):
+        reading.warnings.append("USB capture: completions are missing in it, so its rates are lower bounds")
     values = (
         _rate(report, named, out, "bulk", "out"),
         _rate(report, named, into, "bulk", "in"),
@@ -160,12 +164,18 @@ def _has(device: Device, transfer: str, direction: str) -> bool:
 
 
 def _datagrams(traffic: Sequence[Traffic], direction: str) -> float | None:
-    """Datagrams per transfer of the framing that carried the most of them; a lower bound where transfers were cut."""
+    """Datagrams per transfer of the framing that carried the most of them; a lower bound where transfers were cut.
+
+    ``None`` where the pointer tables of NTBs were cut off: the bound is one datagram then, whatever is in them.
+    """
     framed = [each for each in traffic if each.direction == direction and each.datagrams_at_least]
     most = max(framed, key=lambda each: each.datagrams_at_least, default=None)
     if most is None:
         return None
-    return most.datagrams_per_transfer if most.datagrams_per_transfer is not None else most.at_least_per_transfer
+    least, bound = most.at_least_per_transfer, most.at_most_per_transfer
+    if most.framing in ("ntb16", "ntb32") and least is not None and bound is not None and bound > _SAME * least:
+        return None
+    return most.datagrams_per_transfer if most.datagrams_per_transfer is not None else least
 
 
 def _endpoint(endpoint: Endpoint) -> dict[str, object]:
