@@ -256,8 +256,8 @@ fn check_greenfield<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibra
 fn check_rates<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibration: &mut Calibration) {
     let source = calibration.source;
     let (mut overruns, mut checked) = (0u64, 0u64);
-    // Stamp and duration of the latest frame of each sender, µs.
-    let mut latest: HashMap<(u32, MacAddr), (i64, f64)> = HashMap::new();
+    // Stamp and duration of the latest frame of each sender, µs, and its sequence number.
+    let mut latest: HashMap<(u32, MacAddr), (i64, f64, Option<u16>)> = HashMap::new();
     // One that may be part of an A-MPDU may have the stamp of another part.
     let is_judged =
         |frame: &&Frame| frame.usable() && !frame.radio.own_transmission && !frame.radio.mode.can_aggregate();
@@ -266,17 +266,18 @@ fn check_rates<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibration:
         let Some((at, lasts)) = stamp_us(frame, source).zip(duration_us(frame)) else { continue };
         let has_room = latest.len() < MAX_SENDERS;
         let before = match latest.entry((frame.interface, sender)) {
-            Entry::Occupied(mut entry) => entry.insert((at, lasts)),
+            Entry::Occupied(mut entry) => entry.insert((at, lasts, frame.header.sequence)),
             Entry::Vacant(entry) => {
                 if has_room {
-                    entry.insert((at, lasts));
+                    entry.insert((at, lasts, frame.header.sequence));
                 }
                 continue;
             }
         };
         let passed = at.wrapping_sub(before.0) as f64;
-        // Equal stamps are those of copies.
-        if passed > 0.0 {
+        // Equal stamps are those of copies, and so may be equal numbers.
+        let is_another = frame.header.sequence.is_some() && frame.header.sequence != before.2;
+        if passed > 0.0 && is_another {
             checked += 1;
             // Between two beginnings lies the first frame, between two ends the second.
             overruns += u64::from(passed < lasts.min(before.1) - OVERRUN_US);

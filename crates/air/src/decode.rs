@@ -191,7 +191,10 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     batch.tally.cut += u64::from(cut);
 
     let computed = if cut { None } else { decoder.fcs.check(mpdu) };
-    let decrypted = computed == Some(false) && radio.bad_fcs == Some(false) && is_decrypted(&header, mpdu);
+    let decrypted = computed == Some(false)
+        && radio.bad_fcs == Some(false)
+        && radio.fcs_included != Some(false)
+        && is_decrypted(&header, mpdu);
     let (fcs, fcs_there) = match decrypted {
         true => (vouched(&radio), true),
         false => check(computed, &radio, &mut batch.tally),

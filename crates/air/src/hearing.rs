@@ -225,12 +225,12 @@ fn attempts_unseen(totals: &Totals) -> Option<Sentence> {
     })
 }
 
-/// Where most earlier attempts of retries are missing, if these are many.
+/// Where most earlier attempts of retries are missing or damaged, if these are many.
 fn missing_attempts(links: &Links) -> Option<Sentence> {
     let most = links.iter().map(|(_, link)| link).max_by_key(|link| (link.unseen_retries, link.ta, link.ra))?;
     (most.unseen_retries >= MIN_FRAMES).then(|| {
         sentence!(
-            "the earlier attempts of {missed} of {mpdus} data MPDUs of {ta} to {ra} ({share}), which carry the retry bit, are not in it",
+            "of {missed} of {mpdus} data MPDUs of {ta} to {ra} ({share}), which carry the retry bit, no undamaged earlier attempt is in it",
             missed = Figure::count(most.unseen_retries, most.medium_mpdus),
             mpdus = Figure::total(most.medium_mpdus),
             share = Figure::percent(most.unseen_retries, most.medium_mpdus, 1);

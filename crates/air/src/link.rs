@@ -196,7 +196,7 @@ pub struct Link {
     pub eapol: u64,
     /// Retries among them.
     pub mpdu_retries: u64,
-    /// Retries of the main interface of which no earlier attempt was captured.
+    /// Retries of the main interface of which no undamaged earlier attempt was captured.
     pub unseen_retries: u64,
     /// First and last frame on the main interface, ns, and how many there are.
     pub on_medium: Option<(i64, i64, u64)>,

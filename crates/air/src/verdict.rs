@@ -35,7 +35,7 @@ fn beside_retries(said: Sentence, retries: &RetriesOf, ta: &str, ra: &str) -> Se
                 mpdus = Figure::total(retry.frames),
                 share = Figure::percent(retry.retries, retry.frames, 1);
                 why = if retries.lack_attempts(ta, ra) {
-                    "of most of these no earlier attempt was captured, nor what became of it"
+                    "of most of these no undamaged earlier attempt was captured, nor its outcome"
                 } else {
                     "what made the sender repeat them, these responses do not show"
                 }

@@ -136,8 +136,8 @@ fn judge_rates(
                 resent = resent(),
                 ppdus = ppdus();
                 why = match (hears_all, grouped) {
-                    (_, true) => "what the others repeat was not captured",
-                    (true, false) if lacks_attempts => "what the others repeat was not captured",
+                    (_, true) => "what the others repeat was not captured, or damaged",
+                    (true, false) if lacks_attempts => "what the others repeat was not captured, or damaged",
                     (true, false) => "MPDUs of one A-MPDU cannot be told from single ones that were not answered",
                     (false, false) => {
                         "what the others repeat was not captured, or cannot be told from the MPDUs of one A-MPDU"
