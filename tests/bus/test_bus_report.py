@@ -13,7 +13,7 @@ from txop import bus
 from txop.bus import BusReport, FormatError
 from txop.bus.compare import compare
 from txop.bus.view import sections
-from txop.present.blocks import Grid
+from txop.present.blocks import Grid, Lines
 from usb_trace import OUT, Trace, qmap, tcp
 
 ROOT = Path(__file__).parents[2]
@@ -136,6 +136,9 @@ def test_a_rate_is_a_lower_bound_where_completions_were_lost(tmp_path, report, m
     assert rate.at_least == [False, bool(bound)]
     (under_way,) = (row for row in found.differences if row.key == "uplink.in_flight")
     assert (under_way.values[1] is None) == (missing == "C")
+    lost_report = bus.analyze(tmp_path / "lost.pcap")
+    texts = [line for block in sections(lost_report)[2].blocks if isinstance(block, Lines) for line in block.items]
+    assert ("not available of 1.5 0x02 out: completions are missing, or time steps back" in texts) == (missing == "C")
     assert not any(note.startswith("A lacks records") for note in found.notes)
 
 

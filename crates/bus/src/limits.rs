@@ -373,8 +373,8 @@ fn unmatched(summary: &Summary, from_before: u64, unknown: u64) -> Option<Limit>
     let are = if dropped + lost == 1 { "is" } else { "are" };
     let under_way = match (lost, dropped) {
         (0, _) => ", and requests under way are a lower bound",
-        (_, 0) => ", and requests under way and gaps are not available where completions are missing",
-        _ => ", and requests under way are a lower bound, or with gaps not available where completions are missing",
+        (_, 0) => "; requests under way and gaps are not available where completions are missing",
+        _ => "; requests under way are a lower bound, and where completions are missing they and the gaps are not available",
     };
     let mut bounds =
         if lost > 0 { "Counts of completions and bytes are lower bounds. ".to_owned() } else { String::new() };

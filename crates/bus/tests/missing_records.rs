@@ -103,7 +103,7 @@ fn completions_that_later_ones_overtook_are_missing() {
     );
     assert!(text.contains("dropped while capturing, or taken out of the file"), "{text}");
     assert!(
-        text.ends_with("and requests under way and gaps are not available where completions are missing."),
+        text.ends_with("Turnarounds are of fewer requests; requests under way and gaps are not available where completions are missing."),
         "{text}"
     );
 }

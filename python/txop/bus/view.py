@@ -271,7 +271,7 @@ def _endpoints(report: BusReport) -> Section:
         blocks.append(Grid("Requests that did not succeed, or were taken back", heads, cells, unit_of_rows="statuses"))
     gaps = [(e, g) for e in report.endpoints if e.transfer == "bulk" for g in e.gaps]
     untold = [e for e in report.endpoints if e.transfer == "bulk" and e.are_gaps_told is False]
-    if gaps or untold:
+    if gaps:
         heads = (
             Column("Device", right=False), Column("Endpoint", right=False), Column("From"), Column("Length"),
             Column("Under way"),
@@ -280,10 +280,11 @@ def _endpoints(report: BusReport) -> Section:
             (Cell(e.device), Cell(_place(e)), time_us(g.start_us), time_us(g.length_us), count(g.in_flight))
             for e, g in sorted(gaps, key=lambda pair: -pair[1].length_us)
         ]
+        blocks.append(Grid("Longest gaps of bulk endpoints with requests under way", heads, cells, unit_of_rows="gaps"))
+    if untold:
         names = ", ".join(f"{e.device} {_place(e)}" for e in untold)
-        why = f"Not available of {names}: completions are missing, or time steps back." if untold else ""
-        title = "Longest gaps of bulk endpoints with requests under way"
-        blocks.append(Grid(title, heads, cells, why, unit_of_rows="gaps"))
+        why = f"not available of {names}: completions are missing, or time steps back"
+        blocks.append(Lines((why,), "Gaps with requests under way"))
     return Section("endpoints", 3, "Endpoints", blocks)
 
 
