@@ -158,7 +158,7 @@ pub struct FqMacSettings {
     /// Packets that can be are marked and not dropped.
     pub ecn: bool,
     /// A station is slow when rate control expects less than this for each station of the transmitter, kbit/s. 0: none is
-    /// (Linux since 6.16, 6.12 since 6.12.35); 6000 in those before.
+    /// (Linux since 6.16, and since 6.15.4 and 6.12.35); 6000 in those before.
     pub slow_station_kbit_s: u32,
     /// CoDel's target for slow stations, ms.
     pub slow_target_ms: f64,
