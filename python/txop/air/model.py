@@ -1044,7 +1044,8 @@ class Link(Model):
     byte_retry_percent: float | None
     """Same, weighted with bytes."""
     retries_without_attempt: int = 0
-    """Retries of `mpdu_retry` of which no earlier attempt was captured, on the interface that the waterfall is of."""
+    """Retries of `mpdu_retry` of which no undamaged earlier attempt was captured, on the interface that the
+    waterfall is of."""
     airtime_us: float | None
     """Airtime, µs."""
     rates: list[RateRow]
@@ -1379,8 +1380,7 @@ class Hearing(Model):
     doubts: list[Sentence]
     """What shows that frames are missing."""
     missing_attempts: Sentence | None = None
-    """Data MPDUs that were sent again and whose earlier attempts are missing, where they are some; a doubt only
-    where they took long."""
+    """Data MPDUs that were sent again and of which no undamaged earlier attempt is there, if these are many."""
     control_frames: int
     """Control frames with a good or unknown FCS."""
     responses: int
