@@ -79,6 +79,11 @@ const TIE_US: f64 = 1.0;
 const MIN_PAIRS: usize = 5;
 /// Neighbours in a PPDU whose marks of its preamble must differ before they are taken to be wrong.
 const MIN_DIFFERENT: u64 = 3;
+/// No driver tunes a radio to another channel in less: its synthesizer is programmed by many register writes, and settles.
+const TUNED_US: u64 = 500;
+/// Changes of the channel that no single radio makes, below which nothing is made of them, and their share of all.
+const MIN_CHANGES: u64 = 20;
+const MERGED: f64 = 0.05;
 /// Frames that a station sent before it had ended the one before, from which rates or stamps are taken to be wrong, and their share of
 /// those checked. In 150 captures, simulated radios have 2 to 24 %, and real ones at most 0.3 %, where addresses or stamps are damaged.
 const MIN_OVERRUNS: u64 = 3;
@@ -122,6 +127,9 @@ pub struct Calibration {
     pub greenfield_is_invented: bool,
     /// Frames that at their rates would still be on the air when their sender begins the next, and all that were checked; `None`: few.
     pub rates_not_true: Option<(u64, u64)>,
+    /// Changes of the channel that are faster than a radio can be tuned, and all: there were several radios. `None`: there was one, as
+    /// far as can be seen.
+    pub several_radios: Option<(u64, u64)>,
     text: Vec<String>,
 }
 
@@ -215,6 +223,7 @@ pub fn calibrate<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Calibra
         overlap_checked: 0,
         greenfield_is_invented: false,
         rates_not_true: None,
+        several_radios: several_radios(frames.clone()),
         text,
     };
     check_greenfield(frames.clone(), &mut calibration);
@@ -250,6 +259,26 @@ fn check_greenfield<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibra
             checked = grouped(checked)
         ));
     }
+}
+
+/// Frames on different channels that follow each other faster than a radio can be tuned, and all that do, where these are many.
+fn several_radios<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<(u64, u64)> {
+    let (mut fast, mut changes) = (0u64, 0u64);
+    let mut before: Option<&Frame> = None;
+    for frame in frames.filter(|frame| frame.radio.frequency_mhz.is_some() && !frame.radio.own_transmission) {
+        let Some(last) = before.replace(frame) else { continue };
+        if last.radio.frequency_mhz == frame.radio.frequency_mhz {
+            continue;
+        }
+        changes += 1;
+        let stamps = |frame: &Frame| frame.radio.tsft_us.filter(|us| is_real(*us));
+        let passed_us = match stamps(last).zip(stamps(frame)) {
+            Some((from, to)) => to.abs_diff(from),
+            None => last.time_ns.zip(frame.time_ns).map_or(u64::MAX, |(from, to)| to.abs_diff(from) / 1_000),
+        };
+        fast += u64::from(passed_us < TUNED_US);
+    }
+    (fast >= MIN_CHANGES && fast as f64 > MERGED * changes as f64).then_some((fast, changes))
 }
 
 /// At the rates that the capture claims, a station would still be sending when it begins its next frame, whatever stamps mark.

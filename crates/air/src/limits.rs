@@ -7,7 +7,7 @@ use crate::link::Links;
 use crate::medium::Medium;
 use crate::report::{Hearing, Limit};
 use crate::station::Stations;
-use crate::summary::{Counts, Source};
+use crate::summary::{self, Counts, Source};
 use sentence::{sentence, Figure, Sentence};
 
 /// Modelled airtime may exceed the time observed by this factor (collisions, hidden stations) before it cannot be true.
@@ -28,10 +28,6 @@ const MIN_FRAMES: u64 = 100;
 const MIN_COPIES: u64 = 20;
 /// Share of the frames in the file twice from which times are not used.
 const DOUBLED: f64 = 0.05;
-/// Changes of the channel that no single radio makes, below which nothing is made of them.
-const MIN_CHANGES: u64 = 20;
-/// Share of the changes of the channel that no single radio makes, from which there were several.
-const MERGED: f64 = 0.05;
 /// Responses from which their median gap is compared with SIFS; solicited responses that must show what a stamp marks.
 const MIN_GAPS: u64 = 20;
 const MIN_PAIRS: u64 = 5;
@@ -167,8 +163,9 @@ pub fn heard_twice(counts: &Counts) -> Option<Limit> {
 
 /// The channel changes faster than a radio can be tuned.
 fn merged(known: &Known<'_>) -> Option<Limit> {
-    let ((fast, changes), channels) = (known.medium.changes(), known.counts.channels(known.main_interface));
-    (channels > 1 && fast >= MIN_CHANGES && fast as f64 > MERGED * changes as f64).then(|| {
+    // Of a channel that was chosen, the times are right.
+    let chosen = known.counts.channels(known.main_interface) <= 1;
+    known.calibration.several_radios.filter(|_| !chosen).map(|(fast, changes)| {
         let sentence = sentence!(
             "{fast} of {changes} changes of the channel come within half a millisecond, faster than a radio can be tuned: captures of several \
              radios were merged, or frames name another channel than the one they were heard on; --channel gives one channel alone",
@@ -484,6 +481,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
     // What the machine sent itself was not received, and has no FCS.
     let received = n.saturating_sub(counts.own());
     let unchecked = counts.fcs_unknown.saturating_sub(counts.own_unchecked);
+    let whole_unchecked = unchecked.saturating_sub(counts.cut_unchecked);
     if unchecked * 2 > received {
         limits.push(Limit::new(
             "no-fcs",
@@ -494,15 +492,15 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
             ),
             &["bad FCS", "ghosts", "retry % of good frames"],
         ));
-    } else if counts.tally.fcs_inferred > 0 && unchecked > 0 {
+    } else if counts.tally.fcs_inferred > 0 && whole_unchecked > 0 {
         limits.push(Limit::new(
             "fcs-not-said",
             sentence!(
-                "the capture does not say whether frames end with their FCS: {right} of {n} end with a right one, so the {unknown} whose FCS \
-                 is not known are damaged, or end without one",
+                "the capture does not say whether frames end with their FCS: {right} of {n} end with a right one, so the {unknown} others \
+                 that are whole are damaged, or end without one",
                 right = Figure::count(counts.tally.fcs_inferred, n),
                 n = Figure::total(n),
-                unknown = Figure::count(unchecked, n)
+                unknown = Figure::count(whole_unchecked, n)
             ),
             &["bad FCS", "ghosts", "retry % of good frames"],
         ));
@@ -624,16 +622,18 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     if counts.interfaces() > 1 {
+        let least = if counts.interfaces() >= summary::MAX_INTERFACES as u64 { "at least " } else { "" };
         let main = known.main_interface;
         limits.push(Limit::new(
             "several-interfaces",
             sentence!(
-                "{interfaces} interfaces captured these frames: airtime, waterfall and steadiness are those of interface {main}, which has \
+                "{least}{interfaces} interfaces captured these frames: airtime, waterfall and steadiness are those of interface {main}, which has \
                  {own} of {n}, and most of those that were looked at first; everything else is of all",
                 interfaces = Figure::total(counts.interfaces()),
                 own = Figure::count(counts.captured_by(main), n),
                 n = Figure::total(n);
-                main = main
+                main = main,
+                least = least
             ),
             &["frames", "exchanges", "aggregation", "airtime", "waterfall", "steadiness"],
         ));

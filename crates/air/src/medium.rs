@@ -37,8 +37,6 @@ const SILENCE_TENTHS: i64 = 25;
 const MIN_BEACONS: u64 = 10;
 /// Data within so long of the first may repeat what was sent before it: a driver gives up sooner.
 const BEGINNING_NS: i64 = 500_000_000;
-/// No driver tunes a radio to another channel in less: its synthesizer is programmed by many register writes, and settles.
-const TUNED_NS: i64 = 500_000;
 /// Silences kept until there are beacons enough to say what they are.
 const MAX_SILENCES: usize = 256;
 /// Longer than this no driver sits on an MPDU that it has to repeat; the sender had other reasons.
@@ -133,13 +131,8 @@ pub struct Medium {
     unobserved_ns: i64,
     /// The part of `unobserved_ns` across a change of the channel.
     hopped_ns: i64,
-    /// PPDUs on another channel than the one before.
-    changes: u64,
-    /// Those of them that come sooner than a radio is tuned.
-    fast_changes: u64,
     /// A CTS without its RTS, until the next PPDU tells whether its receiver sent it.
     cts: Option<(MacAddr, PpduAirtimeNs)>,
-    before_ns: Option<i64>,
     idle_ns: i64,
     /// The part of `idle_ns` in long silences before there were beacons enough to say that their absence says something.
     early_silence_ns: i64,
@@ -185,10 +178,7 @@ impl Medium {
             observed_ns: 0,
             unobserved_ns: 0,
             hopped_ns: 0,
-            changes: 0,
-            fast_changes: 0,
             cts: None,
-            before_ns: None,
             idle_ns: 0,
             early_silence_ns: 0,
             early_silences: Vec::new(),
@@ -272,11 +262,6 @@ impl Medium {
         let is_other = self.frequency_mhz != ppdu.frequency_mhz && ppdu.frequency_mhz.is_some();
         // From frames that do not tell their channel to one that does, nobody is known to have changed it.
         let tuned = is_other && self.frequency_mhz.is_some();
-        self.changes += u64::from(tuned);
-        // From the beginning of one to the beginning of the other, as far as stamps tell.
-        let passed =
-            self.before_ns.replace(ppdu.start_ns).map_or(i64::MAX, |before| ppdu.start_ns.saturating_sub(before));
-        self.fast_changes += u64::from(tuned && passed < TUNED_NS);
         let hopped = tuned || std::mem::take(&mut self.was_away);
         if is_other {
             self.frequency_mhz = ppdu.frequency_mhz;

@@ -281,6 +281,7 @@ fn read(
         .to_owned(),
         snap_lengths: reader.interfaces().iter().take(64).map(|i| i.snap_len.unwrap_or(0)).collect(),
         interfaces: reader.interfaces().iter().take(MAX_NAMED).map(name_of).collect(),
+        described: reader.interfaces().len() as u64,
         on_other_interfaces: reader.left_out(),
         dropped: drops.by_statistics.or(drops.by_records),
         damage: damage.as_ref().map(|damage| (damage.offset, damage.to_string())),
@@ -468,7 +469,7 @@ fn second_stage(
     let report = analyzer.report(&source);
     let records = report.frames + report.summary.not_wlan;
     let interface = options.selection.interface;
-    if let Some(what) = interface.and_then(|asked| NotThere::interface(asked, &source.interfaces, records)) {
+    if let Some(what) = interface.and_then(|asked| NotThere::interface(asked, &source, records)) {
         return Err(Error::NotThere(what));
     }
     if let Some(what) = analyzer.not_there() {

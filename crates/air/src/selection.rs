@@ -8,6 +8,7 @@ use crate::decode::Channels;
 use crate::frame::Frame;
 use crate::link::{Link, Links};
 use crate::network::{Network, Networks};
+use crate::summary::Source;
 
 /// Channel numbers end below it, frequencies in MHz begin above.
 const FIRST_FREQUENCY: u16 = 1_000;
@@ -118,23 +119,25 @@ impl std::fmt::Display for NotThere {
 
 impl NotThere {
     /// `asked` where the capture does not describe it, or holds no 802.11 record of it.
-    pub fn interface(asked: u32, described: &[String], records: u64) -> Option<Self> {
-        let last = described.len().saturating_sub(1);
-        let there = match described.len() {
+    pub fn interface(asked: u32, source: &Source, records: u64) -> Option<Self> {
+        let there = match source.described {
             0 => "the capture describes none".to_owned(),
             1 => "the capture has one, number 0".to_owned(),
             n => {
-                let named = described.iter().enumerate().filter(|(_, name)| !name.is_empty());
-                let names = named.map(|(number, name)| format!("{number} is {name}"));
-                let names: Vec<String> = names.take(MAX_NAMED).collect();
+                let named = source.interfaces.iter().enumerate().filter(|(_, name)| !name.is_empty());
+                let names: Vec<String> =
+                    named.map(|(number, name)| format!("{number} is {name}")).take(MAX_NAMED).collect();
                 let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-                format!("the capture has {n}, numbers 0 to {last}{names}")
+                format!("the capture has {n}, numbers 0 to {last}{names}", last = n - 1)
             }
         };
-        if asked as usize >= described.len() {
-            return Some(Self { said: format!("no interface {asked}: {there}") });
+        let read = source.damage.as_ref().map_or(String::new(), |(offset, what)| {
+            format!(" in what could be read of it (damaged at byte {offset}: {what})")
+        });
+        if u64::from(asked) >= source.described {
+            return Some(Self { said: format!("no interface {asked}: {there}{read}") });
         }
-        (records == 0).then(|| Self { said: format!("no record was captured by interface {asked}; {there}") })
+        (records == 0).then(|| Self { said: format!("no record was captured by interface {asked}{read}; {there}") })
     }
 
     /// `asked` where no channel, or more than one, of those that frames were `heard` on is meant.

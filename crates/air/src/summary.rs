@@ -28,7 +28,7 @@ pub const DISORDER_NS: i64 = 10_000_000;
 /// Interfaces with a capture clock of their own; further ones share the last.
 const MAX_CLOCKS: usize = 64;
 /// Interfaces told apart.
-const MAX_INTERFACES: usize = 1_024;
+pub const MAX_INTERFACES: usize = 1_024;
 /// A channel with less than one frame in this many is a neighbour's.
 const CHANNEL_SHARE: u64 = 50;
 
@@ -47,6 +47,8 @@ pub struct Source {
     pub snap_lengths: Vec<u32>,
     /// Names of the interfaces; empty for one without.
     pub interfaces: Vec<String>,
+    /// Interfaces described.
+    pub described: u64,
     /// Records of interfaces that were not chosen.
     pub on_other_interfaces: u64,
     /// Drops reported by the file.
@@ -78,6 +80,8 @@ pub struct Counts {
     pub fcs_unknown: u64,
     /// Those of them that the capturing machine sent.
     pub own_unchecked: u64,
+    /// Received ones that are cut.
+    pub cut_unchecked: u64,
     /// Good, by the receiver's flag alone: the capture holds no whole FCS of them, or one that is wrong.
     pub fcs_flagged: u64,
     first_time_ns: Option<i64>,

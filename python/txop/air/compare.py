@@ -258,7 +258,7 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
     frames = fcs.good + fcs.bad + fcs.unknown
     fcs_known = fcs.unknown < frames
     limits = {limit.code for limit in report.summary.limits}
-    damage = _NO_DAMAGE if limits & {"no-fcs", "fcs-not-said", "no-bad-fcs"} else None
+    damage = _NO_DAMAGE if report.bad_fcs == 0 or limits & {"no-fcs", "fcs-not-said"} else None
     yield figure("summary.bad_fcs", "summary", "Frames with a bad FCS", "fraction", "fraction",
                  report.bad_fcs / frames if frames and fcs_known else None, damage)  # fmt: skip
     yield figure("ghosts.frames", "ghosts", "Frames of ghost addresses", "fraction", "fraction",
@@ -279,11 +279,14 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
     yield figure("waterfall.phy_rate", "waterfall", "Effective PHY rate", "Mbit/s", "relative",
                  fall.phy_rate_mbit_s, few_mpdus)  # fmt: skip
     has_control = report.hearing.control_frames > 0
-    unheard = None if report.hearing.beacons or report.hearing.beacon_senders else "no beacon of others is in it"
+    unheard = None if any(row.beacons for row in report.bss) else "no beacon is in it"
+    uncontrolled = None if has_control else "no control frame is in it"
     spaces = next((step.share for step in fall.steps if step.cause == "ifs_backoff"), 0.0)
     for step in fall.steps:
         is_known = step.cause not in ("ack", "rts_cts") or has_control
-        missing = damage if step.cause == "damaged" else unheard if step.cause in _OF_OTHERS else None
+        missing = uncontrolled if not is_known else None
+        if step.share == 0:
+            missing = missing or (damage if step.cause == "damaged" else unheard if step.cause in _OF_OTHERS else None)
         share, label = step.share, step.label
         if not has_spaces and step.cause == "ifs_backoff":
             is_known = False
@@ -307,8 +310,8 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
             untold_here = untold if verdict is not None and verdict.answer == "cannot-be-told" else None
             yield figure("exchanges.answered", "exchanges", "PPDUs with data answered", "fraction", "fraction",
                          e.data.answered / e.data.ppdus if has_control and e.data.ppdus else None,
-                         _few(e.data.ppdus, "PPDUs with data") or untold_here)  # fmt: skip
-            few = _few(e.gap_us.n, "response delays") if e.gap_us else None
+                         _few(e.data.ppdus, "PPDUs with data") or uncontrolled or untold_here)  # fmt: skip
+            few = _few(e.gap_us.n, "response delays") if e.gap_us else uncontrolled
             yield figure("exchanges.delay", "exchanges", "Response delay, median", "µs", "relative",
                          e.gap_us.median if e.gap_us else None, few)  # fmt: skip
             yield figure("exchanges.late", "exchanges", "Late responses", "fraction", "fraction",

@@ -370,6 +370,10 @@ impl Running {
         accounts.learn(frame, batch, Place::After);
         // A frame without a channel was sent by the capturing machine, on whatever channel it is.
         let Some(mhz) = frame.radio.frequency_mhz.filter(|_| frame.interface == self.main_interface) else { return };
+        // With a radio for each channel, nobody was away.
+        if self.calibration.several_radios.is_some() {
+            return;
+        }
         counts.left_for.add(mhz, 1);
         if accounts.medium.is_away() {
             return;
@@ -454,6 +458,7 @@ impl Counts {
             Fcs::Unknown => {
                 self.fcs_unknown += 1;
                 self.own_unchecked += u64::from(frame.radio.own_transmission);
+                self.cut_unchecked += u64::from(frame.is_cut && !frame.radio.own_transmission);
             }
         }
         self.note(frame);

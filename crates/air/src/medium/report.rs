@@ -51,11 +51,6 @@ impl Medium {
         self.without_duration
     }
 
-    /// PPDUs that begin sooner after one on another channel than a radio can be tuned, and all on another channel than the one before.
-    pub fn changes(&self) -> (u64, u64) {
-        (self.fast_changes, self.changes)
-    }
-
     /// Beacons heard.
     pub fn beacons(&self) -> u64 {
         self.beacons

@@ -71,8 +71,13 @@ fn judge_rates(
             "cannot-be-told",
             sentence!(
                 "cannot be told from this capture, because no control frame is in what was counted, so no response to these {ppdus} PPDUs \
-                 either",
-                ppdus = ppdus()
+                 either{own}",
+                ppdus = ppdus();
+                own = if is_ours(&exchange.ra) {
+                    ": their receiver is the capturing machine, whose radio does not report the responses that it sends"
+                } else {
+                    ""
+                }
             ),
         )
     } else if data.answered == 0 {
