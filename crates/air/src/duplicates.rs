@@ -54,8 +54,9 @@ impl Latest {
 
 /// Frames remembered to find those that another interface captures as well.
 const MAX_ECHOES: usize = 1_024;
-/// Clocks of two interfaces differ by less.
-const ECHO_NS: i64 = 5_000_000;
+/// Clocks of two interfaces of one machine, or of two machines that keep the time, differ by less; a sender's sequence number comes again
+/// after 4,096 frames, which take longer.
+const ECHO_NS: i64 = 1_000_000_000;
 
 /// The latest frames of all interfaces, where there are several.
 #[derive(Debug, Default)]

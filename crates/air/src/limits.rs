@@ -132,7 +132,16 @@ fn sorted(order: &Order) -> Option<Limit> {
 }
 
 /// So many frames are in the file twice that nothing can be told of times, nor of who answered what.
-pub fn doubled(counts: &Counts) -> Option<Limit> {
+pub fn doubled(counts: &Counts, calibration: &Calibration) -> Option<Limit> {
+    if let Some((copies, looked_at)) = calibration.copies {
+        let sentence = sentence!(
+            "{copies} of the {looked_at} frames that were looked at first are there again before they have ended, with the same number and \
+             without the retry bit: captures of one channel were merged into one interface",
+            copies = Figure::count(copies, looked_at),
+            looked_at = Figure::total(looked_at)
+        );
+        return Some(Limit::new("duplicates", sentence, TIMED_OR_COUNTED));
+    }
     let (n, duplicates) = (counts.frames(), counts.duplicates);
     let is_much = duplicates >= MIN_COPIES && duplicates as f64 > DOUBLED * n as f64;
     is_much.then(|| Limit::new("duplicates", in_it_twice(duplicates, n), TIMED_OR_COUNTED))
@@ -201,8 +210,8 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
         return Some(Limit::new(
             "rates-not-true",
             sentence!(
-                "at the rates that the capture claims, {overruns} of {checked} frames would still be on the air when their sender begins \
-                 its next, by the hardware time stamps: either the rates or the stamps are not true (frames of a simulated radio take no time)",
+                "at the rates that the capture claims, {overruns} of {checked} frames would still be on the air when the next one begins, \
+                 by the hardware time stamps: either the rates or the stamps are not true (frames of a simulated radio take no time)",
                 overruns = Figure::count(overruns, checked),
                 checked = Figure::total(checked)
             ),

@@ -498,7 +498,7 @@ pub fn link(link: &Link, direction: &str, rated: bool) -> crate::report::Link {
         data_frames: link.data,
         wireshark_retry: RetryCount::new(link.counted, link.counted_retries),
         mpdu_retry: RetryCount::new(link.mpdus, link.mpdu_retries),
-        retries_without_attempt: link.unseen_retries,
+        retries_without_attempt: Some(link.unseen_retries),
         byte_retry_percent: (link.mpdu_bytes > 0).then(|| 100.0 * link.retry_bytes as f64 / link.mpdu_bytes as f64),
         airtime_us: rated.then(|| us(link.airtime.total())),
         rates: link.rates.report(),

@@ -51,7 +51,7 @@ pub struct RetriesOf(HashMap<(String, String), (RetryCount, u64)>);
 impl RetriesOf {
     /// From the rows of the report.
     pub fn links(links: &[Link]) -> Self {
-        let of = |link: &Link| (link.mpdu_retry, link.retries_without_attempt);
+        let of = |link: &Link| (link.mpdu_retry, link.retries_without_attempt.unwrap_or(0));
         Self(links.iter().map(|link| ((link.ta.clone(), link.ra.clone()), of(link))).collect())
     }
 

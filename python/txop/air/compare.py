@@ -237,6 +237,7 @@ def _busy(report: AirReport) -> KeyFigure:
     if value is not None:
         interval = (value if low is None else low, value if high is None else high)
         if not report.hearing.silence_is_evidence:
+            value = interval[0]
             interval = (interval[0], 1.0)
     return KeyFigure("airtime.busy", "airtime", "Channel busy", "fraction", "fraction", value, interval)
 

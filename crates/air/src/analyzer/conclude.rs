@@ -81,7 +81,7 @@ impl Running {
         };
         let mut block_acks = flows.report();
         let mut hearing = accounts.listener.report(stations, claims, links, &block_acks, pair, &totals);
-        let unordered = limits::disorder(counts).or_else(|| limits::doubled(counts));
+        let unordered = limits::disorder(counts).or_else(|| limits::doubled(counts, &self.calibration));
         if let Some(limit) = &unordered {
             // Nothing can be told of who answered what.
             hearing.silence_is_evidence = false;

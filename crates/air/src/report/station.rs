@@ -218,7 +218,7 @@ pub struct Link {
     pub byte_retry_percent: Option<f64>,
     /// Retries of `mpdu_retry` of which no undamaged earlier attempt was captured, on the interface that the waterfall is of.
     #[serde(default)] // older documents lack it
-    pub retries_without_attempt: u64,
+    pub retries_without_attempt: Option<u64>,
     /// Airtime, µs.
     pub airtime_us: Option<f64>,
     /// Data rates used, most frames first.

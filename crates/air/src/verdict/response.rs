@@ -89,7 +89,7 @@ fn judge_rates(
                 who = exchange.ra,
                 why = if is_ours(&exchange.ra) {
                     "is the capturing machine, whose radio does not report the responses that it sends"
-                } else if data.missing_not_resent > data.missing_resent {
+                } else if data.missing_not_resent > 2 * data.missing_resent && !lacks_attempts && many_retries(repeated).is_none() {
                     "sent them, most likely, as most of the PPDUs were not sent again, and they were not recorded"
                 } else {
                     "sent none, or they were not recorded"
