@@ -284,8 +284,9 @@ impl Flow {
         let is_answered = awaiting.iter().any(|sequence| bit_of(*sequence).is_some_and(|bit| bitmap.get(bit)));
         let positioned = self.positioned;
         let mut omitted: Vec<u16> = Vec::new();
-        // One that acknowledges none of what was captured last answers something else, unless that is known to be one PPDU.
-        let answers = grouped || is_answered;
+        // One that acknowledges something, but none of what was captured last, answers something else, unless that is known to be one PPDU.
+        let is_empty = !(0..len).any(|bit| bitmap.get(bit));
+        let answers = grouped || is_answered || is_empty;
         for sequence in awaiting.iter().filter(|_| answers) {
             let slot = *self.slot(*sequence);
             if !slot.used || slot.sequence != *sequence || !slot.awaiting {

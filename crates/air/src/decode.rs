@@ -24,6 +24,8 @@ const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
 /// Length of the headers of CCMP, GCMP and TKIP, and the bit that they have in common (12.5.2.2, 12.5.3.2).
 const CIPHER_HEADER: usize = 8;
 const EXTENDED_IV: u8 = 0x20;
+/// Two addresses and a length before each MSDU of an A-MSDU (9.3.2.2).
+const SUBFRAME_HEADER: usize = 14;
 
 /// Channels counted.
 pub const MAX_CHANNELS: usize = 256;
@@ -280,7 +282,8 @@ fn is_decrypted(header: &Header, mpdu: &[u8]) -> bool {
     let fc = header.fc;
     let is_there = |at: usize| mpdu.get(at..at + SNAP.len()).is_some_and(|bytes| bytes == SNAP);
     let ext_iv = mpdu.get(header.header_len + 3).is_some_and(|byte| byte & EXTENDED_IV != 0);
-    fc.carries_data() && fc.protected() && ext_iv && is_there(header.header_len + CIPHER_HEADER)
+    let begins = header.header_len + CIPHER_HEADER + if header.is_amsdu() { SUBFRAME_HEADER } else { 0 };
+    fc.carries_data() && fc.protected() && ext_iv && is_there(begins)
 }
 
 /// FCS state, and whether the four bytes are part of the captured MPDU.

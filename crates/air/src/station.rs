@@ -236,6 +236,9 @@ pub struct Station {
     /// Usable frames sent as an AP would (FromDS without ToDS), or beacons, probe and association responses; and association
     /// requests received.
     pub as_ap: u64,
+    /// Ends of associations that it sent in its own network's name, and frames that it sent to an access point.
+    pub ends_in_own_name: u64,
+    pub uplink: u64,
     /// Frames that the capturing machine sent under this address.
     pub sent_by_us: u64,
     /// Data to groups from a distribution system, as access points send it, and mesh stations.
@@ -295,7 +298,7 @@ pub struct Stations {
 impl Station {
     /// It behaves as an access point does. `has_mesh`: mesh stations were heard.
     pub fn acts_as_ap(&self, has_mesh: bool) -> bool {
-        self.as_ap > 0 || (self.from_ds_group > 0 && !has_mesh)
+        self.as_ap > 0 || (self.from_ds_group > 0 && !has_mesh) || (self.ends_in_own_name > 0 && self.uplink == 0)
     }
 }
 
@@ -377,8 +380,9 @@ impl Stations {
         }
         // Who ends an association in its own network's name is its access point; other frames of that kind leave open what sent them.
         let is_own_bss = frame.header.bssid() == frame.ta();
-        station.as_ap +=
+        station.ends_in_own_name +=
             u64::from(is_own_bss && matches!(kind, FrameKind::Deauthentication | FrameKind::Disassociation));
+        station.uplink += u64::from(fc.to_ds() && !fc.from_ds());
         station.as_any += u64::from(
             (fc.frame_type() != FrameType::Control && !(is_own_bss && fc.frame_type() == FrameType::Management))
                 || kind == FrameKind::PsPoll,

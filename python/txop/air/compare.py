@@ -295,7 +295,7 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
         elif not has_spaces and step.cause == "idle" and fall.timing == "stamps":
             share, label = share + spaces, f"{label}, with inter-frame spaces and backoff"
         yield figure(f"waterfall.{step.cause}", "waterfall", f"{_TIME}{label}", "fraction", "fraction",
-                     share if is_known else None, few_mpdus or missing)  # fmt: skip
+                     share if is_known else None, missing if step.cause in _OF_ALL else few_mpdus or missing)  # fmt: skip
     if link is not None:
         yield figure("stations.retry", "stations", "Retry % of MPDUs", "percent", "percent",
                      link.mpdu_retry.percent, few_mpdus)  # fmt: skip
@@ -308,7 +308,9 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
     untold = "whether its responses are complete can't be told"
     for e in report.exchanges:
         if (e.ta, e.ra) == flow:
-            untold_here = untold if verdict is not None and verdict.answer == "cannot-be-told" else None
+            untold_here = (
+                untold if verdict is not None and verdict.answer == "cannot-be-told" and report.hearing.doubts else None
+            )
             yield figure("exchanges.answered", "exchanges", "PPDUs with data answered", "fraction", "fraction",
                          e.data.answered / e.data.ppdus if has_control and e.data.ppdus else None,
                          _few(e.data.ppdus, "PPDUs with data") or uncontrolled or untold_here)  # fmt: skip
@@ -342,6 +344,9 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
 
 
 _NO_DAMAGE = "it may lack damaged frames, or does not tell them apart"
+
+_OF_ALL = frozenset({"beacons_management", "other_stations", "damaged", "idle", "unobserved"})
+"""Rows of the waterfall that are of the channel, however few MPDUs the direction has."""
 
 _OF_OTHERS = frozenset({"beacons_management", "other_stations"})
 """Rows of the waterfall that a capture without the beacons of anybody lacks."""

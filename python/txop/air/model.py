@@ -1043,7 +1043,7 @@ class Link(Model):
     """Unicast data MPDUs with good or unknown FCS."""
     byte_retry_percent: float | None
     """Same, weighted with bytes."""
-    retries_without_attempt: int = 0
+    retries_without_attempt: int | None = None
     """Retries of `mpdu_retry` of which no undamaged earlier attempt was captured, on the interface that the
     waterfall is of."""
     airtime_us: float | None
