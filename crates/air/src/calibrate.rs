@@ -304,7 +304,8 @@ fn check_rates<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibration:
     for frame in frames.filter(is_judged) {
         let Some(sender) = frame.ta() else { continue };
         let Some((at_us, lasts_us)) = stamp_us(frame, source).zip(duration_us(frame)) else { continue };
-        let sent = Sent { at_us, lasts_us, sequence: frame.header.sequence };
+        let (sequence, frequency_mhz) = (frame.header.sequence, frame.radio.frequency_mhz);
+        let sent = Sent { at_us, lasts_us, sequence, frequency_mhz };
         if let Some((_, before)) = last.replace((frame.interface, sent)).filter(|(other, _)| *other == frame.interface)
         {
             two_checked += 1;
@@ -344,6 +345,7 @@ struct Sent {
     at_us: i64,
     lasts_us: f64,
     sequence: Option<u16>,
+    frequency_mhz: Option<u16>,
 }
 
 impl Sent {
@@ -351,7 +353,8 @@ impl Sent {
     /// stamps are those of copies.
     fn overlaps(&self, next: &Self) -> bool {
         let passed_us = next.at_us.wrapping_sub(self.at_us) as f64;
-        passed_us > 0.0 && passed_us < self.lasts_us.min(next.lasts_us) - OVERRUN_US
+        let is_one_channel = self.frequency_mhz == next.frequency_mhz;
+        is_one_channel && passed_us > 0.0 && passed_us < self.lasts_us.min(next.lasts_us) - OVERRUN_US
     }
 }
 

@@ -287,15 +287,17 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
         is_known = step.cause not in ("ack", "rts_cts") or has_control
         missing = uncontrolled if not is_known else None
         if step.share == 0:
-            missing = missing or (damage if step.cause == "damaged" else unheard if step.cause in _OF_OTHERS else None)
+            absent = damage if step.cause == "damaged" else unheard if step.cause in _OF_OTHERS else None
+            missing = missing or absent
         share, label = step.share, step.label
         if not has_spaces and step.cause == "ifs_backoff":
             is_known = False
             label = "inter-frame spaces and backoff (counted as idle: not all captures tell them apart)"
         elif not has_spaces and step.cause == "idle" and fall.timing == "stamps":
             share, label = share + spaces, f"{label}, with inter-frame spaces and backoff"
+        reason = missing if step.cause in _OF_ALL else few_mpdus or missing
         yield figure(f"waterfall.{step.cause}", "waterfall", f"{_TIME}{label}", "fraction", "fraction",
-                     share if is_known else None, missing if step.cause in _OF_ALL else few_mpdus or missing)  # fmt: skip
+                     share if is_known else None, reason)  # fmt: skip
     if link is not None:
         yield figure("stations.retry", "stations", "Retry % of MPDUs", "percent", "percent",
                      link.mpdu_retry.percent, few_mpdus)  # fmt: skip
