@@ -49,6 +49,8 @@ def test_a_function_is_connected_and_carries(
     (seen,) = [each for each in report.devices if each.kind not in ("hub", "default-address")]
     assert (seen.kind, seen.kind_by) == (kind, "both"), "by its descriptors and by what it carries"
     for way in ("out", "in"):
-        (carried,) = [row for row in report.traffic if row.direction == way and row.framing != "other"]
+        # A modem's first packets may go before the data format is agreed, in the format until then.
+        rows = [row for row in report.traffic if row.direction == way and row.framing != "other"]
+        carried = max(rows, key=lambda row: row.datagrams or 0)
         assert (carried.datagrams or 0) >= 20
         assert carried.faulty_transfers == 0

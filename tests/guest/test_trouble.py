@@ -90,8 +90,8 @@ def test_without_qemu_the_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
     ("text", "words"),
     [
         ("echo 'QEMU emulator version 6.2.0 (Debian)'", "QEMU 6.2; guests need 7.2"),
-        ("echo 'error while loading shared libraries' >&2; exit 127", "does not tell its version"),
-        ("printf 'version \\033[2J'", "does not tell its version"),
+        ("echo 'error while loading shared libraries' >&2; exit 127", "does not report its version"),
+        ("printf 'version \\033[2J'", "does not report its version"),
     ],
 )
 def test_a_qemu_that_cannot_be_used_is_refused(stand_ins: Path, tmp_path: Path, text: str, words: str) -> None:

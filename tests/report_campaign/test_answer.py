@@ -47,7 +47,7 @@ def test_the_scorecard_has_the_figures_of_compare(golden_page, told):
     assert card is not None
     columns = [f"{f.metric.title}{f', {f.metric.unit}' if f.metric.unit else ''}" for f in told.figures]
     seen = 0
-    for cells in _cells(golden_page):
+    for cells in _cells(golden_page.replace("&nbsp;", " ")):
         test, arm = cells[0], cells[1].removesuffix(" baseline")
         for column, cell in zip(card.columns, cells[2:], strict=True):
             found = [f for f, name in zip(told.figures, columns, strict=True) if f.test == test and name == column]
@@ -69,7 +69,7 @@ def test_the_scorecard_has_the_figures_of_compare(golden_page, told):
 
 
 def test_the_verdict_has_the_changes_of_compare(golden_page, told):
-    flat = " ".join(re.sub(r"<[^>]*>", " ", golden_page[: golden_page.index("<nav")]).split())
+    flat = " ".join(re.sub(r"<[^>]*>", " ", golden_page[: golden_page.index("<nav")]).replace("&nbsp;", " ").split())
     for line in verdicts(told).lines:
         assert f"{line.arm} against {line.against}: {line.text}" in flat
         for figure in told.figures:
