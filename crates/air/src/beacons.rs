@@ -81,7 +81,7 @@ impl Raster {
 
 /// Whose beacons there are.
 pub struct Beacons {
-    /// Of access points, most beacons first.
+    /// Rasters of access points, most beacons first.
     rasters: Vec<Raster>,
     /// The station with most beacons, and how many, of those that name several intervals: there is no single raster then, so how
     /// many were due is not known.

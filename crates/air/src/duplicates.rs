@@ -113,7 +113,7 @@ impl Marks {
         Self([sender | interface, header.addr1.as_u64(), fields, frame.radio.tsft_us.unwrap_or(0)])
     }
 
-    /// Of any interface: each has a clock of its own.
+    /// The same for any interface, as each has a clock of its own.
     fn of_any(self) -> Self {
         let [sender, receiver, fields, _] = self.0;
         Self([sender & 0xffff_ffff_ffff, receiver, fields, 0])

@@ -131,7 +131,7 @@ fn sorted(order: &Order) -> Option<Limit> {
     Some(Limit::new("sorted", sentence, &["airtime", "exchanges"]))
 }
 
-/// So many frames are in the file twice that nothing can be told of times, nor of who answered what.
+/// Where many frames are in the file twice, neither times nor answers can be told.
 pub fn doubled(counts: &Counts, calibration: &Calibration) -> Option<Limit> {
     if let Some((copies, looked_at)) = calibration.copies {
         let sentence = sentence!(

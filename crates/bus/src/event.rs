@@ -67,7 +67,7 @@ pub struct Event<'a> {
     pub setup: Option<Setup>,
     /// Bytes asked for (submission) or transferred (completion); `None` where this layer does not say.
     pub length: Option<u32>,
-    /// There may be more bytes than `length`: the log shows only so many.
+    /// There may be more bytes than `length`: the log shows no more.
     pub may_be_longer: bool,
     /// What of the data was captured.
     pub data: &'a [u8],

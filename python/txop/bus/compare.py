@@ -29,7 +29,7 @@ _ENOUGH = 20
 
 _RESOLUTION = 32.0
 _EXACT = 64.0
-"""A median is read from a histogram: it is known to one part in so many, and exactly below that."""
+"""A median is read from a histogram: it is known to one part in this number, and exactly below it."""
 
 _FEW_LOST = 0.01
 """Records that may be missing, of the completions, before it is said."""

@@ -25,7 +25,7 @@ pub mod register {
     pub const INTERRUPT_MASK: u32 = 0x04;
     /// Causes that there are; zeros that are written take them away.
     pub const INTERRUPT_STATUS: u32 = 0x05;
-    /// Of the firmware, the chip takes so many bytes next.
+    /// How many bytes of the firmware the chip takes next.
     pub const WANTED: u32 = 0x10;
     /// The high byte of it.
     pub const WANTED_HIGH: u32 = 0x11;
