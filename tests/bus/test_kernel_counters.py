@@ -23,7 +23,7 @@ SCRIPT = Path(__file__).with_name("kernel_counters.sh")
 ETHERNET_HEADER = 14
 QMAP_HEADER = 4
 DATAGRAMS = 16
-"""Of a transfer that rmnet makes at most, as the script sets it."""
+"""The most datagrams that rmnet puts into one transfer; the script sets it."""
 
 pytestmark = pytest.mark.slow
 

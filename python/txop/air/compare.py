@@ -216,7 +216,7 @@ def different_pairs(reports: Sequence[AirReport]) -> str:
 
 
 def _data_frames(report: AirReport) -> dict[tuple[str, str], int]:
-    """Data frames between each two stations, both directions; the addresses in the order of the busier direction."""
+    """Data frames between each two stations, both directions together, by their sorted addresses."""
     frames: dict[tuple[str, str], int] = {}
     for link in report.links:
         pair = (min(link.ta, link.ra), max(link.ta, link.ra))

@@ -17,7 +17,7 @@ from txop.cli.air_show import show, warn
 from txop.cli.capture_output import STDIN, own_document, renamed, write_tables
 from txop.cli.examples import epilog
 from txop.cli.key_file import DOCUMENTED, check_key_file
-from txop.cli.mac_address import mac_address
+from txop.cli.mac_address import is_group, mac_address
 from txop.cli.option_groups import given, grouped
 from txop.cli.reading_bar import ReadingBar
 from txop.cli.window_options import check_window
@@ -243,7 +243,7 @@ def _check_pair(report: AirReport, pair: Pair) -> None:
         return
     busiest: dict[frozenset[str], str] = {}
     for link in sorted(report.links, key=lambda link: -link.data_frames):
-        if link.data_frames and not int(link.ra[:2], 16) & 1:
+        if link.data_frames and not is_group(link.ra):
             busiest.setdefault(frozenset((link.ta, link.ra)), f"{link.ta},{link.ra}")
     named = list(busiest.values())[:_NAMED]
     raise UserError(

@@ -11,7 +11,7 @@ import typer
 from txop.cli.capture_output import check_output, chosen_sections
 from txop.cli.console import JsonFlag
 from txop.cli.key_file import KeyFileOption
-from txop.cli.mac_address import mac_address
+from txop.cli.mac_address import is_group, mac_address
 from txop.cli.shared_options import CsvOption, HtmlOption, SectionOption, TableOption
 from txop.cli.window_options import FromOption, ToOption
 from txop.core.errors import UserError
@@ -75,7 +75,7 @@ class ShownOptions:
         parts = [mac_address(part) for part in self.pair.split(",")]
         if len(parts) != 2:
             raise UserError("--pair takes two addresses", what_to_do="write the transmitter, a comma, the receiver")
-        if group := next((part for part in parts if int(part[:2], 16) & 1), None):
+        if group := next(filter(is_group, parts), None):
             raise UserError(
                 f"--pair: {group} is a group address",
                 what_to_do="name two stations: frames to a group get no responses, and are not explained",

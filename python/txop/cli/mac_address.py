@@ -22,3 +22,12 @@ def mac_address(text: str) -> str:
     if not _MAC.fullmatch(address):
         raise UserError(f'"{text}" is not a MAC address', what_to_do="write it like 08:be:ac:0b:14:c4")
     return address
+
+
+def is_group(address: str) -> bool:
+    """Whether an address is that of a group: its Individual/Group bit is set (IEEE Std 802-2014, 8.2.2).
+
+    >>> is_group("ff:ff:ff:ff:ff:ff"), is_group("08:be:ac:0b:14:c4")
+    (True, False)
+    """
+    return int(address[:2], 16) & 1 == 1

@@ -127,7 +127,7 @@ class Connection:
     remote_port: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Iperf3Result:
     """One test as one end reported it."""
 
@@ -140,12 +140,12 @@ class Iperf3Result:
     complete: bool
     """The end was reached and no error was printed."""
 
-    started_unix_s: float | None
-    started_resolution_s: float | None
+    started_unix_s: float | None = None
+    started_resolution_s: float | None = None
     """1 s before 3.20, then 1 ms."""
 
     connections: tuple[Connection, ...]
-    omit_s: float | None
+    omit_s: float | None = None
     duration_s: float | None
     protocol: str | None
     """``TCP``, ``UDP`` or ``SCTP``."""
@@ -153,22 +153,22 @@ class Iperf3Result:
     reverse: bool | None
     bidirectional: bool | None
     stream_count: int | None
-    block_bytes: int | None
-    target_bits_per_second: float | None
+    block_bytes: int | None = None
+    target_bits_per_second: float | None = None
     """``None`` where unlimited, or where an old version does not say."""
 
-    title: str | None
-    extra_data: str | None
-    cookie: str | None
-    sender_congestion_control: str | None
-    receiver_congestion_control: str | None
-    own_cpu: ProcessCpu | None
-    peer_cpu: ProcessCpu | None
+    title: str | None = None
+    extra_data: str | None = None
+    cookie: str | None = None
+    sender_congestion_control: str | None = None
+    receiver_congestion_control: str | None = None
+    own_cpu: ProcessCpu | None = None
+    peer_cpu: ProcessCpu | None = None
     flows: tuple[Flow, ...]
-    server: Iperf3Result | None
+    server: Iperf3Result | None = None
     """The server's own result, with ``--get-server-output`` and a server that runs with ``-J``."""
 
-    server_text: str | None
+    server_text: str | None = None
     notes: tuple[str, ...]
     """What the reader of the figures must know."""
 

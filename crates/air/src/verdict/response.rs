@@ -16,7 +16,8 @@ const LATE_RESENT: f64 = 0.5;
 /// ACK #2: are responses to data missing at some rates only, or late? One verdict per (transmitter, receiver) with enough
 /// PPDUs. Management goes to scanners, too, who are gone before the answer: it is counted, and judged by nobody.
 /// `control_frames`: of the whole capture.
-/// `is_ours`: the capturing machine sends under this address. `hears_all`: silence is evidence. `grouped`: MPDUs could be grouped to PPDUs, so that unanswered ones are known.
+/// `is_ours`: the capturing machine sends under this address. `hears_all`: silence is evidence. `grouped`: MPDUs could be grouped
+/// to PPDUs, so that unanswered ones are known.
 pub fn ack(
     exchanges: &[Exchange],
     retries: &RetriesOf,

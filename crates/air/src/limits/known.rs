@@ -1,0 +1,41 @@
+//! What the limits are read off.
+
+use crate::calibrate::Calibration;
+use crate::link::Links;
+use crate::medium::Medium;
+use crate::report::{Hearing, Limit};
+use crate::station::Stations;
+use crate::summary::{Counts, Source};
+
+/// Everything that the limits are read off.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// Frames not known to be damaged whose transmitter is all zeros.
+    pub addressless: u64,
+    /// Whole-capture counters.
+    pub counts: &'a Counts,
+    /// What the reader knows.
+    pub source: &'a Source,
+    /// What stamps mean.
+    pub calibration: &'a Calibration,
+    /// Times the hardware clock jumped.
+    pub jumps: u64,
+    /// The interface whose channel the medium's accounts are of.
+    pub main_interface: u32,
+    /// All links.
+    pub links: &'a Links,
+    /// All stations.
+    pub stations: &'a Stations,
+    /// The channel's accounts.
+    pub medium: &'a Medium,
+    /// First to last frame of the main interface, ns.
+    pub span_ns: i64,
+    /// What the sniffer heard.
+    pub hearing: &'a Hearing,
+    /// Records that are out of order, or in the file twice.
+    pub unordered: Option<&'a Limit>,
+    /// PPDUs with data to or from several users.
+    pub joint_ppdus: u64,
+    /// Parts of Multi-STA Block Acks for stations that are not known.
+    pub unattributed_acks: u64,
+}

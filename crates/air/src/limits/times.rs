@@ -1,0 +1,200 @@
+//! Whether the times of a capture can be used, and whether its frames are there once.
+
+use capture::Order;
+use sentence::{sentence, Figure, Sentence};
+
+use super::known::Known;
+use crate::calibrate::Calibration;
+use crate::report::Limit;
+use crate::summary::Counts;
+
+/// Modelled airtime may exceed the time observed by this factor (collisions, hidden stations) before it cannot be true.
+const IMPOSSIBLE: f64 = 1.05;
+/// And by this much: the last PPDU lies beyond its own stamp.
+const IMPOSSIBLE_NS: i64 = 20_000_000;
+/// Share of the records out of order, or of the frames at which the hardware clock jumped, from which times are not used.
+const UNTIMELY: f64 = 0.01;
+/// Jumps of the hardware clock below which nothing is said of them.
+pub const MIN_JUMPS: u64 = 3;
+/// Copies below which nothing is said of them.
+pub const MIN_COPIES: u64 = 20;
+/// Share of the frames in the file twice from which times are not used.
+const DOUBLED: f64 = 0.05;
+
+/// Sections that need times.
+const TIMED: &[&str] = &["airtime", "waterfall", "steadiness", "response delay", "exchanges"];
+
+/// Sections that need times, or count frames.
+pub const TIMED_OR_COUNTED: &[&str] =
+    &["all counts", "airtime", "waterfall", "steadiness", "response delay", "exchanges"];
+
+/// Records that are out of order: nothing can be told of times, nor of who answered what.
+pub fn disorder(counts: &Counts) -> Option<Limit> {
+    let (n, disordered) = (counts.frames(), counts.disordered());
+    if disordered as f64 <= UNTIMELY * n as f64 {
+        return None;
+    }
+    let (disordered, n) = (Figure::count(disordered, n), Figure::total(n));
+    let most = farthest_back(counts);
+    let sentence = if counts.tally.order.is_reversed() {
+        sentence!(
+            "the records stand in reverse order: sorted as far as is done while reading, {disordered} of {n} are still earlier than one before \
+             them, by up to {most} s, so that their times cannot be used (sort them: reordercap)",
+            disordered = disordered,
+            n = n,
+            most = most
+        )
+    } else {
+        sentence!(
+            "sorted as far as is done while reading, {disordered} of {n} records are still earlier than one before them, by up to {most} s: records that are out of order, or captures that were put one behind the other, have no times that \
+             can be used (sort them: reordercap, mergecap)",
+            disordered = disordered,
+            n = n,
+            most = most
+        )
+    };
+    Some(Limit::new("disorder", sentence, TIMED))
+}
+
+/// The most that a record is earlier than one before it.
+pub fn farthest_back(counts: &Counts) -> Figure {
+    Figure::of(counts.farthest_back_ns() as f64 / 1e9, "s", counts.disordered(), 3)
+}
+
+/// Records that were put in order.
+pub fn sorted(order: &Order) -> Option<Limit> {
+    let Order { moved, farthest_ns, records, .. } = *order;
+    if moved == 0 {
+        return None;
+    }
+    let (count, n) = (Figure::count(moved, records), Figure::total(records));
+    let most = Figure::of(farthest_ns as f64 / 1e9, "s", moved, 3);
+    let sentence = if order.is_reversed() {
+        sentence!(
+            "the records stand in reverse order: {moved} of {n} were put before others that are later by up to {most} s, into the order of \
+             their times",
+            moved = count,
+            n = n,
+            most = most
+        )
+    } else {
+        sentence!(
+            "{moved} of {n} records stood behind others that are later, by up to {most} s: they were put into the order of their times",
+            moved = count,
+            n = n,
+            most = most
+        )
+    };
+    Some(Limit::new("sorted", sentence, &["airtime", "exchanges"]))
+}
+
+/// Where many frames are in the file twice, neither times nor answers can be told.
+pub fn doubled(counts: &Counts, calibration: &Calibration) -> Option<Limit> {
+    if let Some((copies, looked_at)) = calibration.copies {
+        let sentence = sentence!(
+            "{copies} of the {looked_at} frames that were looked at first are there again before they have ended, with the same number and \
+             without the retry bit: captures of one channel were merged into one interface",
+            copies = Figure::count(copies, looked_at),
+            looked_at = Figure::total(looked_at)
+        );
+        return Some(Limit::new("duplicates", sentence, TIMED_OR_COUNTED));
+    }
+    let (n, duplicates) = (counts.frames(), counts.duplicates);
+    let is_much = duplicates >= MIN_COPIES && duplicates as f64 > DOUBLED * n as f64;
+    is_much.then(|| Limit::new("duplicates", in_it_twice(duplicates, n), TIMED_OR_COUNTED))
+}
+
+/// Frames that are copies of others.
+pub fn in_it_twice(duplicates: u64, n: u64) -> Sentence {
+    sentence!(
+        "at least {duplicates} of {n} frames are in the file twice, with the same header, length and time: a capture merged with itself, \
+         or two captures of one interface",
+        duplicates = Figure::count(duplicates, n),
+        n = Figure::total(n)
+    )
+}
+
+/// Several interfaces heard the same frames: what is said of links counts them twice.
+pub fn heard_twice(counts: &Counts) -> Option<Limit> {
+    let (n, twice) = (counts.frames(), counts.heard_twice);
+    (twice >= MIN_COPIES && twice * 100 > n).then(|| {
+        let sentence = sentence!(
+            "at least {twice} of {n} frames were captured by two interfaces, and count twice in stations, links, exchanges, Block Acks and \
+             aggregation; --capture-interface gives one interface alone",
+            twice = Figure::count(twice, n),
+            n = Figure::total(n)
+        );
+        Limit::new("heard-twice", sentence, &["all counts", "exchanges", "Block Ack accounting", "aggregation"])
+    })
+}
+
+/// The channel changes faster than a radio can be tuned.
+fn merged(known: &Known<'_>) -> Option<Limit> {
+    // Of a channel that was chosen, the times are right.
+    let chosen = known.counts.channels(known.main_interface) <= 1;
+    known.calibration.several_radios.filter(|_| !chosen).map(|(fast, changes)| {
+        let sentence = sentence!(
+            "{fast} of {changes} changes of the channel come within half a millisecond, faster than a radio can be tuned: captures of several \
+             radios were merged, or frames name another channel than the one they were heard on; --channel gives one channel alone",
+            fast = Figure::count(fast, changes),
+            changes = Figure::total(changes)
+        );
+        Limit::new("merged-channels", sentence, TIMED)
+    })
+}
+
+/// Why times cannot be used at all; `None` when they can.
+pub fn untimely(known: &Known<'_>) -> Option<Limit> {
+    let n = known.counts.frames();
+    if let Some(limit) = known.unordered {
+        return Some(limit.clone());
+    }
+    if let Some(limit) = merged(known) {
+        return Some(limit);
+    }
+    if known.jumps >= MIN_JUMPS && known.jumps as f64 > UNTIMELY * n as f64 {
+        return Some(Limit::new(
+            "clock-jumps",
+            sentence!(
+                "the hardware clock left the capture's clock, or came back to it, {jumps} times in {n} frames: the times between them do not \
+                 add up",
+                jumps = Figure::count(known.jumps, n),
+                n = Figure::total(n)
+            ),
+            &["airtime", "waterfall", "steadiness", "events", "rates"],
+        ));
+    }
+    if let Some((overruns, checked)) = known.calibration.rates_not_true {
+        return Some(Limit::new(
+            "rates-not-true",
+            sentence!(
+                "at the rates that the capture claims, {overruns} of {checked} frames would still be on the air when the next one begins, \
+                 by the hardware time stamps: either the rates or the stamps are not true (frames of a simulated radio take no time)",
+                overruns = Figure::count(overruns, checked),
+                checked = Figure::total(checked)
+            ),
+            TIMED,
+        ));
+    }
+    let modelled_ns = known.medium.modelled_ns();
+    let possible = (IMPOSSIBLE * known.span_ns as f64) as i64 + IMPOSSIBLE_NS;
+    if modelled_ns > possible {
+        let ppdus = known.medium.timed();
+        return Some(Limit::new(
+            "airtime-exceeds-time",
+            sentence!(
+                "{frames} frames would take {modelled} s at the rates that the capture claims, in {span} s: {why} (frames of a simulated radio take no time)",
+                frames = Figure::total(ppdus),
+                modelled = Figure::of(modelled_ns as f64 / 1e9, "s", ppdus, 1),
+                span = Figure::of(known.span_ns as f64 / 1e9, "s", ppdus, 1);
+                why = if known.counts.channels(known.main_interface) > 1 {
+                    "the rates or the times are not true, or channels were captured at the same time, of which --channel gives one"
+                } else {
+                    "either the rates or the times are not true"
+                }
+            ),
+            TIMED,
+        ));
+    }
+    None
+}
