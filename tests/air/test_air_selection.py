@@ -60,7 +60,10 @@ def test_a_channel_is_a_number_or_a_frequency(capture, txop):
 def test_what_is_not_there_is_refused_with_what_is(capture, bssid, txop):
     channel = air.analyze(capture).summary.channels[0]
     for options, words in (
-        (["--bssid", OTHER], f"no frame names the network {OTHER}; there are: {bssid} "),
+        (
+            ["--bssid", OTHER],
+            f"no frame names the network {OTHER}; there are, with packets as Wireshark counts them: {bssid} ",
+        ),
         (["--channel", "177"], f"no frame was heard on channel 177; there are: channel {channel.channel}, "),
     ):
         for extra in ([], ["--json"], ["--from", "+0.1"]):

@@ -3,6 +3,7 @@
 use sentence::{sentence, Figure, Sentence};
 use wire::ieee80211::MacAddr;
 
+use crate::captured_by::CapturedBy;
 use crate::claims::{ApClaim, Claims};
 use crate::micros::TU_NS;
 use crate::report::BeaconRaster;
@@ -130,14 +131,15 @@ impl Beacons {
     }
 
     /// Why they show nothing of the `observed_ns` that the sniffer listened, in which there are `ppdus`.
-    pub fn no_proof(&self, observed_ns: i64, ppdus: u64) -> Sentence {
+    pub fn no_proof(&self, observed_ns: i64, ppdus: u64, place: CapturedBy) -> Sentence {
         let Some(best) = self.rasters.first() else {
             if let Some(irregular) = self.of_no_raster() {
                 return irregular;
             }
             return sentence!(
-                "{no} undamaged beacon of an access point of 2.4, 5 or 6 GHz was received{but}",
+                "{no} undamaged beacon of an access point of 2.4, 5 or 6 GHz was received{by}{but}",
                 no = Figure::said(0.0, "count", ppdus, "no");
+                by = place.by(),
                 but = if self.own { ", other than those that this machine sent itself" } else { "" }
             );
         };
@@ -145,40 +147,44 @@ impl Beacons {
         let were = if best.due() == 1 { "was" } else { "were" };
         if !best.is_one() {
             return sentence!(
-                "{heard} of {who} are in it, where {due} {were} due: it announces several networks, frames are in the capture more than \
+                "{heard} of {who} are in {place}, where {due} {were} due: it announces several networks, frames are in the capture more than \
                  once, or its times are not true",
                 heard = heard(),
                 due = Figure::total(best.due());
                 who = best.address,
-                were = were
+                were = were,
+                place = place
             );
         }
         if best.due() < MIN_DUE {
             return sentence!(
-                "no access point was heard long enough to show that the sniffer was listening ({heard} of {who}, where {due} {were} \
+                "no access point was heard{by} long enough to show that the sniffer was listening ({heard} of {who}, where {due} {were} \
                  due; at least {least} have to be due)",
                 heard = heard(),
                 due = Figure::total(best.due()),
                 least = Figure::total(MIN_DUE);
                 who = best.address,
-                were = were
+                were = were,
+                by = place.by()
             );
         }
         if best.heard_share() < HEARD {
             return best.with_damaged(sentence!(
-                "no access point was heard throughout (best {heard} of {who}, where {due} were due between the first and the last)",
+                "no access point was heard{by} throughout (best {heard} of {who}, where {due} were due between the first and the last)",
                 heard = heard(),
                 due = Figure::total(best.due());
-                who = best.address
+                who = best.address,
+                by = place.by()
             ));
         }
         let seconds = |ns: i64| Figure::of(ns as f64 / 1e9, "s", best.beacons, 1);
         sentence!(
-            "no access point was heard throughout (best {heard} of {who}, in {part} of {observed} s)",
+            "no access point was heard{by} throughout (best {heard} of {who}, in {part} of {observed} s)",
             heard = heard(),
             part = seconds(best.last_ns - best.first_ns),
             observed = seconds(observed_ns);
-            who = best.address
+            who = best.address,
+            by = place.by()
         )
     }
 
@@ -203,15 +209,16 @@ impl Beacons {
     }
 
     /// Many beacons of the access point of `pair` are missing.
-    pub fn few_of(&self, pair: Option<(MacAddr, MacAddr)>) -> Option<Sentence> {
+    pub fn few_of(&self, pair: Option<(MacAddr, MacAddr)>, place: CapturedBy) -> Option<Sentence> {
         let (a, b) = pair?;
         let raster = self.rasters.iter().find(|raster| raster.address == a || raster.address == b)?;
         (raster.due() >= MIN_DUE && raster.heard_share() < HEARD).then(|| {
             raster.with_damaged(sentence!(
-                "{heard} {undamaged}beacons of {who} are in it, where {due} were due between the first and the last",
+                "{heard} {undamaged}beacons of {who} are in {place}, where {due} were due between the first and the last",
                 heard = Figure::count(raster.beacons, raster.due()),
                 due = Figure::total(raster.due());
                 who = raster.address,
+                place = place,
                 undamaged = if raster.damaged > 0 { "undamaged " } else { "" }
             ))
         })

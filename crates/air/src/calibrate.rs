@@ -82,6 +82,25 @@ const MIN_PAIRS: usize = 5;
 /// What the A-MPDU reference is where it equals the sequence number.
 const NOT_A_PPDU_ID: &str = "not-a-ppdu-id";
 
+/// What shows that a capture is of several radios, each on a channel of its own.
+#[derive(Clone, Copy, Debug)]
+pub enum SeveralRadios {
+    /// The channel changes faster than a radio can be tuned.
+    Fast {
+        /// Changes that are.
+        fast: u64,
+        /// All changes.
+        changes: u64,
+    },
+    /// The stamps of two channels are of two clocks.
+    Clocks {
+        /// The channels and their stamped frames that were looked at, MHz.
+        channels: [(u16, u64); 2],
+        /// How far apart their stamps are by the capture's clock, s.
+        apart_s: f64,
+    },
+}
+
 /// The verdict on a capture's stamps.
 #[derive(Clone, Debug)]
 pub struct Calibration {
@@ -115,9 +134,8 @@ pub struct Calibration {
     pub rates_not_true: Option<(u64, u64)>,
     /// Frames that are there again before they have ended, without the retry bit, and all that were looked at: copies. `None`: few.
     pub copies: Option<(u64, u64)>,
-    /// Changes of the channel that are faster than a radio can be tuned, and all: there were several radios. `None`: there was one, as
-    /// far as can be seen.
-    pub several_radios: Option<(u64, u64)>,
+    /// What shows that there were several radios, on channels of their own; `None`: there was one, as far as can be seen.
+    pub several_radios: Option<SeveralRadios>,
     text: Vec<String>,
 }
 
@@ -219,8 +237,11 @@ pub fn calibrate<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Calibra
     calibration.check_radios(frames.clone());
     if source != ClockSource::Capture {
         choose_meaning(frames.clone(), &mut calibration);
-        check_control_rates(frames.clone(), &mut calibration);
-        calibration.check_rates(frames);
+        calibration.check_rates(frames.clone());
+        // Of merged captures, the next record may be of another air, or a copy.
+        if calibration.copies.is_none() && calibration.several_radios.is_none() {
+            check_control_rates(frames, &mut calibration);
+        }
     }
     calibration
 }
@@ -442,6 +463,13 @@ fn duration_us(frame: &Frame) -> Option<f64> {
     frame.radio.mode.duration(frame.mpdu_len as usize, band).map(|air| us(air.ns as i64))
 }
 
+/// The shortest that the frame can have lasted by what its header says.
+fn shortest_us(frame: &Frame) -> Option<f64> {
+    let band = frame.radio.frequency_mhz.and_then(Band::from_frequency_mhz);
+    let air = frame.radio.mode.duration(frame.mpdu_len as usize, band)?;
+    Some(us(air.ns as i64 - i64::from(air.minus_ns)))
+}
+
 fn preamble_us(mode: &Mode) -> f64 {
     mode.preamble_ns().map_or(0.0, |ns| us(i64::from(ns)))
 }
@@ -490,12 +518,12 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
         calibration.hypotheses.push(StampHypothesis {
             meaning: meaning.name().to_owned(),
             pairs: gaps.len() as u64,
-            median_gap_us: quantile(gaps, 0.5),
+            median_gap_us: median(gaps),
             iqr_us: quantile(gaps, 0.75).zip(quantile(gaps, 0.25)).map(|(q3, q1)| q3 - q1),
             in_window: share,
         });
         let (Some(median), Some(spread)) =
-            (quantile(errors, 0.5), quantile(errors, 0.75).zip(quantile(errors, 0.25)).map(|(q3, q1)| q3 - q1))
+            (median(errors), quantile(errors, 0.75).zip(quantile(errors, 0.25)).map(|(q3, q1)| q3 - q1))
         else {
             continue;
         };
@@ -517,7 +545,7 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
             let share = calibration.hypotheses.get(index).and_then(|h| h.in_window).unwrap_or(0.0);
             let gaps = gaps.get(index).map(Vec::as_slice).unwrap_or_default();
             let n = gaps.len() as f64;
-            calibration.offset_us = errors.get(index).and_then(|errors| quantile(errors, 0.5));
+            calibration.offset_us = errors.get(index).and_then(|errors| median(errors));
             calibration.meaning = meaning;
             calibration.inferred = true;
             let tied = runner_up.filter(|(_, score)| best.is_some_and(|(_, first)| score - first < TIE_US));
@@ -532,7 +560,7 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
                     StampMeaning::PpduEnd => "end of the PPDU",
                 },
                 grouped(gaps.len() as u64),
-                quantile(gaps, 0.5).unwrap_or(0.0),
+                median(gaps).unwrap_or(0.0),
                 grouped((share * n).round() as u64),
             ));
             if let Some(other) = calibration.ambiguous_with {
@@ -585,6 +613,12 @@ fn check_control_rates<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, cali
             )
         });
     }
+}
+
+/// The value in the middle; of an even number, the mean of the two in the middle.
+fn median(sorted: &[f64]) -> Option<f64> {
+    let (low, high) = (sorted.get(sorted.len().checked_sub(1)? / 2)?, sorted.get(sorted.len() / 2)?);
+    Some((low + high) / 2.0)
 }
 
 fn quantile(sorted: &[f64], q: f64) -> Option<f64> {

@@ -101,6 +101,8 @@ pub struct Tally {
     pub fcs_disagreements: u64,
     /// Frames of link types that do not say whether an FCS is there, whose last four bytes are one.
     pub fcs_inferred: u64,
+    /// Received whole frames whose header leaves open whether an FCS is there.
+    pub fcs_unsaid: u64,
     /// Bytes of the file passed, for progress.
     pub file_position: u64,
     /// Whether all records read so far were in order.
@@ -310,7 +312,9 @@ fn check(computed: Option<bool>, radio: &RadioInfo, tally: &mut Tally) -> (Fcs, 
         None => {
             // A CRC-32 matches by chance once in 4 billion: when it does, the FCS is there.
             let there = computed == Some(true);
-            tally.fcs_inferred += u64::from(there);
+            let is_received = !radio.own_transmission;
+            tally.fcs_inferred += u64::from(there && is_received);
+            tally.fcs_unsaid += u64::from(computed.is_some() && is_received);
             (if there && radio.bad_fcs != Some(true) { Fcs::Good } else { vouched(radio) }, there)
         }
     }

@@ -1,4 +1,4 @@
-//! Frames that are in a capture twice: same header, length and time; or of two interfaces that heard the same.
+//! Frames that are in a capture twice: same header, length and time; of two interfaces that captured the same; or all again behind the rest.
 
 use crate::calibrate::is_real;
 use crate::frame::Frame;
@@ -83,7 +83,7 @@ impl Echoes {
         if self.slots.is_empty() {
             self.slots = vec![None; MAX_ECHOES];
         }
-        let mixed = Marks::of(frame, sequence).of_any().mixed();
+        let mixed = Marks::of(frame, sequence).of_any(frame).mixed();
         let this = Echo { mixed, interface: frame.interface, time_ns };
         let Some(slot) = self.slots.get_mut(mixed as usize % MAX_ECHOES) else { return false };
         let is_echo = |before: &Echo| {
@@ -95,7 +95,45 @@ impl Echoes {
     }
 }
 
-/// What two captures of the same frame have in common: interface, header, length and TSFT.
+/// Frames remembered of the beginning.
+pub const BEGINNING: usize = 16;
+
+/// The first frames with a sequence number. Where they come again later, with the same times, the capture was appended to itself.
+#[derive(Debug, Default)]
+pub struct Beginning {
+    frames: Vec<(i64, u32)>,
+    latest_ns: i64,
+}
+
+impl Beginning {
+    /// Is it one of the first frames again, on whatever interface, behind all of them?
+    #[inline]
+    pub fn has(&mut self, frame: &Frame) -> bool {
+        let (Some(time_ns), Some(sequence)) = (frame.time_ns, frame.header.sequence) else { return false };
+        if self.frames.len() == BEGINNING && time_ns > self.latest_ns {
+            return false;
+        }
+        self.has_early(frame, time_ns, sequence)
+    }
+
+    #[cold]
+    fn has_early(&mut self, frame: &Frame, time_ns: i64, sequence: u16) -> bool {
+        let this = (time_ns, Marks::of(frame, sequence).of_any(frame).mixed());
+        if self.frames.len() < BEGINNING {
+            self.latest_ns = self.latest_ns.max(time_ns);
+            self.frames.push(this);
+            return false;
+        }
+        self.frames.contains(&this)
+    }
+}
+
+/// A number that tells a frame from others of its interface, whenever it comes; `None` without a sequence number.
+pub fn mark(frame: &Frame) -> Option<u32> {
+    Some(Marks::of(frame, frame.header.sequence?).of_any(frame).mixed())
+}
+
+/// What two captures of the same frame have in common: interface, header, TID, length and TSFT.
 #[derive(Clone, Copy, Debug)]
 struct Marks([u64; 4]);
 
@@ -106,6 +144,7 @@ impl Marks {
         let fields = u64::from(header.fc.0) << 48
             | u64::from(sequence) << 32
             | u64::from(header.fragment.unwrap_or(0)) << 28
+            | u64::from(header.qos.map_or(0, |qos| qos.tid())) << 16
             | u64::from(frame.mpdu_len & 0xffff);
         let sender = header.addr2.unwrap_or_default().as_u64();
         // An address leaves 16 bits.
@@ -113,10 +152,11 @@ impl Marks {
         Self([sender | interface, header.addr1.as_u64(), fields, frame.radio.tsft_us.unwrap_or(0)])
     }
 
-    /// The same for any interface, as each has a clock of its own.
-    fn of_any(self) -> Self {
+    /// The same for any interface, as each has a clock of its own, on one channel.
+    fn of_any(self, frame: &Frame) -> Self {
         let [sender, receiver, fields, _] = self.0;
-        Self([sender & 0xffff_ffff_ffff, receiver, fields, 0])
+        let frequency_mhz = u64::from(frame.radio.frequency_mhz.unwrap_or(0));
+        Self([sender & 0xffff_ffff_ffff, receiver, fields, frequency_mhz])
     }
 
     /// The same number for the same marks; for others, all but always another one.
@@ -124,8 +164,7 @@ impl Marks {
         let mixed = self
             .0
             .into_iter()
-            .reduce(|mixed, next| (mixed ^ next).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
-            .unwrap_or(0);
+            .fold(0u64, |mixed, next| (mixed ^ next).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
         (mixed ^ mixed >> 32) as u32
     }
 }

@@ -365,8 +365,11 @@ impl Matcher {
         }
         let mut sequences = ppdu.mpdus.iter().filter_map(|m| m.sequence);
         let start = sequences.next();
-        let span = start.zip(sequences.next_back().or(start)).map_or(0, |(a, b)| b.wrapping_sub(a) & 0xfff);
-        let holes = ppdu.is_ampdu && usize::from(span) + 1 != ppdu.mpdus.len();
+        let ends = start.zip(sequences.next_back().or(start));
+        let span = ends.map_or(0, |(a, b)| b.wrapping_sub(a) & 0xfff);
+        // Of one whose first subframe is missing, too, the end is not known: all subframes have the stamp of the first.
+        let follows = ends.is_some_and(|(first, last)| stats.follows(tid, first, last));
+        let holes = ppdu.is_ampdu && (usize::from(span) + 1 != ppdu.mpdus.len() || !follows);
         self.pending = Some(Pending {
             link: row,
             generation,

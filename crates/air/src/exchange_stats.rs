@@ -100,6 +100,8 @@ pub struct ExchangeStats {
     pub(crate) gap: Exact,
     pub(crate) by_rate: Vec<RateStats>,
     pub(crate) open: Vec<Open>,
+    /// Newest sequence number by TID; the last is of data without one.
+    newest: [Option<u16>; 9],
 }
 
 impl Default for ExchangeStats {
@@ -125,11 +127,23 @@ impl Default for ExchangeStats {
             gap: Exact::new(-20, 221),
             by_rate: Vec::new(),
             open: Vec::new(),
+            newest: [None; 9],
         }
     }
 }
 
 impl ExchangeStats {
+    /// Takes note of the numbers of an A-MPDU: is the one before its first captured, so that none of its own is missing there?
+    pub(crate) fn follows(&mut self, tid: Option<u8>, first: u16, last: u16) -> bool {
+        let Some(newest) = self.newest.get_mut(tid.map_or(8, |tid| usize::from(tid & 7))) else { return false };
+        let ahead = |sequence: u16, of: u16| sequence.wrapping_sub(of) & 0xfff;
+        let follows = newest.is_some_and(|newest| matches!(ahead(first, newest), 0 | 1 | 0x800..));
+        if newest.is_none_or(|newest| ahead(last, newest) < 0x800) {
+            *newest = Some(last);
+        }
+        follows
+    }
+
     pub(crate) fn kind(&mut self, asks: Asks) -> &mut KindStats {
         let [data, management, control] = &mut self.kinds;
         match asks {
@@ -248,7 +262,7 @@ impl ExchangeStats {
                     answered: rate.answered,
                     answered_share: share(rate.answered, rate.ppdus),
                     missing_resent: rate.missing_resent,
-                    median_gap_us: rate.gap.quantile(0.5),
+                    median_gap_us: rate.gap.median(),
                     response_rate: rate.responses.most().and_then(Mode::from_key).map(|mode| mode.label()),
                     expected_rate: self
                         .band

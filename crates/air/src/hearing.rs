@@ -9,6 +9,7 @@
 use wire::ieee80211::{FrameKind, FrameType, MacAddr};
 
 use crate::beacons::{Beacons, USUAL_NS};
+use crate::captured_by::CapturedBy;
 use crate::claims::Claims;
 use crate::exchange::Role;
 use crate::link::Links;
@@ -27,7 +28,7 @@ const MIN_EVENTS: u64 = 5;
 /// Frames below which the absence of a whole kind says nothing.
 const MIN_FRAMES: u64 = 20;
 
-/// Counters of the interface whose channel the medium's accounts are of.
+/// Counters: of responses, of all interfaces; of the rest, of the interface whose channel the medium's accounts are of.
 #[derive(Debug, Default)]
 pub struct Listener {
     control: u64,
@@ -42,20 +43,25 @@ pub struct Listener {
     beside: u64,
 }
 
+/// What was counted beside it.
+#[derive(Clone, Copy)]
+pub struct Counted<'a> {
+    pub stations: &'a Stations,
+    pub claims: &'a Claims,
+    pub links: &'a Links,
+    /// Block Ack accounts.
+    pub flows: &'a [BlockAckFlow],
+    /// Accounts of the channel.
+    pub totals: &'a Totals,
+    /// The interface that they are of.
+    pub place: CapturedBy,
+}
+
 impl Listener {
-    /// Takes note of a PPDU and of what it is to the others.
+    /// Takes note of a PPDU and of what it is to the others. `is_main`: of the medium's interface.
     #[inline]
-    pub fn ppdu(&mut self, ppdu: &Ppdu, role: Role) {
-        let (first, last) = self.span_ns.unwrap_or((ppdu.start_ns, ppdu.start_ns));
-        self.span_ns = Some((first.min(ppdu.start_ns), last.max(ppdu.start_ns)));
-        self.ppdus += 1;
-        self.beside += u64::from(!matches!(role, Role::Beacon | Role::Management | Role::Damaged));
+    pub fn ppdu(&mut self, ppdu: &Ppdu, role: Role, is_main: bool) {
         match role {
-            Role::Data if ppdu.fc.to_ds() != ppdu.fc.from_ds() => {
-                let mpdus = ppdu.mpdus.len() as u64;
-                self.infrastructure_data += mpdus;
-                self.from_ap += if ppdu.fc.from_ds() { mpdus } else { 0 };
-            }
             Role::Response { .. } | Role::JointResponse => self.responses += 1,
             Role::Stray if matches!(ppdu.kind, FrameKind::Ack | FrameKind::BlockAck) => {
                 self.responses += 1;
@@ -64,6 +70,18 @@ impl Listener {
             _ => {}
         }
         self.control += u64::from(role != Role::Damaged && ppdu.fc.frame_type() == FrameType::Control);
+        if !is_main {
+            return;
+        }
+        let (first, last) = self.span_ns.unwrap_or((ppdu.start_ns, ppdu.start_ns));
+        self.span_ns = Some((first.min(ppdu.start_ns), last.max(ppdu.start_ns)));
+        self.ppdus += 1;
+        self.beside += u64::from(!matches!(role, Role::Beacon | Role::Management | Role::Damaged));
+        if role == Role::Data && ppdu.fc.to_ds() != ppdu.fc.from_ds() {
+            let mpdus = ppdu.mpdus.len() as u64;
+            self.infrastructure_data += mpdus;
+            self.from_ap += if ppdu.fc.from_ds() { mpdus } else { 0 };
+        }
     }
 
     /// First to last frame, ns.
@@ -71,28 +89,20 @@ impl Listener {
         self.span_ns.map_or(0, |(first, last)| last.saturating_sub(first))
     }
 
-    /// What the capture shows of its own hearing. `pair`: the two stations that the report explains; `totals`: the accounts of the
-    /// channel.
-    pub fn report(
-        &self,
-        stations: &Stations,
-        claims: &Claims,
-        links: &Links,
-        flows: &[BlockAckFlow],
-        pair: Option<(MacAddr, MacAddr)>,
-        totals: &Totals,
-    ) -> Hearing {
+    /// What the capture shows of its own hearing. `pair`: the two stations that the report explains.
+    pub fn report(&self, counted: &Counted<'_>, pair: Option<(MacAddr, MacAddr)>) -> Hearing {
+        let Counted { stations, claims, links, flows, totals, place } = *counted;
         let beacons = Beacons::new(stations, claims);
         let asked = Asked::new(links, stations);
         let doubts: Vec<Sentence> = [
-            self.beacons_missing(&beacons),
+            self.beacons_missing(&beacons, place),
             beacons.of_no_raster(),
-            beacons.few_of(pair),
+            beacons.few_of(pair, place),
             self.responses_missing(&asked),
             self.silently_answered(&asked),
             self.answers_to_nothing(),
             acknowledged_unseen(flows),
-            attempts_unseen(totals),
+            attempts_unseen(totals, place),
         ]
         .into_iter()
         .flatten()
@@ -101,14 +111,19 @@ impl Listener {
         // A filter for beacons leaves their whole raster and nothing else.
         let only_beacons = (self.beside < MIN_FRAMES).then(|| {
             sentence!(
-                "only {beside} of {ppdus} PPDUs in it are data or control frames, as where the others were filtered out",
+                "only {beside} of {ppdus} PPDUs in {place} are data or control frames, as where the others were filtered out",
                 beside = Figure::count(self.beside, self.ppdus),
-                ppdus = Figure::total(self.ppdus)
+                ppdus = Figure::total(self.ppdus);
+                place = place
             )
         });
         Hearing {
             silence_is_evidence: doubts.is_empty() && proof.is_some() && only_beacons.is_none(),
-            no_proof: if proof.is_none() { Some(beacons.no_proof(self.span_ns(), self.ppdus)) } else { only_beacons },
+            no_proof: if proof.is_none() {
+                Some(beacons.no_proof(self.span_ns(), self.ppdus, place))
+            } else {
+                only_beacons
+            },
             proof,
             doubts,
             missing_attempts: missing_attempts(links),
@@ -121,26 +136,30 @@ impl Listener {
     }
 
     /// Traffic of an infrastructure network, and no beacon.
-    fn beacons_missing(&self, beacons: &Beacons) -> Option<Sentence> {
+    fn beacons_missing(&self, beacons: &Beacons, place: CapturedBy) -> Option<Sentence> {
         let observed_ns = self.span_ns();
         if self.infrastructure_data < MIN_FRAMES || !beacons.are_none() || observed_ns <= USUAL_NS * 10 {
             return None;
         }
         let none = sentence!(
-            "no beacon is in it, although {data} data frames of an infrastructure network are, in {seconds} s in which an access \
+            "no undamaged beacon is in {place}, although {data} data frames of an infrastructure network are, in {seconds} s in which an access \
              point usually sends about {due}",
             data = Figure::total(self.infrastructure_data),
             seconds = Figure::of(observed_ns as f64 / 1e9, "s", self.infrastructure_data, 1),
-            due = Figure::total((observed_ns / USUAL_NS) as u64)
+            due = Figure::total((observed_ns / USUAL_NS) as u64);
+            place = place
         );
         let sent = Figure::count(self.from_ap, self.infrastructure_data);
         let why = if self.from_ap == 0 {
             sentence!(
-                "an access point sent none of them ({sent}), so beacons were filtered out, or the access point is too far away",
+                "an access point sent none of them ({sent}), so beacons were damaged or filtered out, or the access point is too far away",
                 sent = sent
             )
         } else {
-            sentence!("an access point sent {sent} of them, so beacons were filtered out or not recorded", sent = sent)
+            sentence!(
+                "an access point sent {sent} of them, so beacons were damaged, filtered out or not recorded",
+                sent = sent
+            )
         };
         Some(none.and("; ", why))
     }
@@ -149,7 +168,7 @@ impl Listener {
     fn responses_missing(&self, asked: &Asked) -> Option<Sentence> {
         if asked.asking >= MIN_FRAMES && self.control == 0 {
             return Some(sentence!(
-                "no control frame is in it, although at least {asking} PPDUs ask for a response: they were filtered out or not recorded{or}",
+                "no undamaged control frame is in it, although at least {asking} PPDUs ask for a response: they were damaged, filtered out or not recorded{or}",
                 asking = Figure::total(asked.asking);
                 or = if asked.anybody_there { "" } else { ", or no receiver was there: no frame of any of them was captured" }
             ));
@@ -184,7 +203,7 @@ impl Listener {
     fn answers_to_nothing(&self) -> Option<Sentence> {
         (self.responses >= MIN_FRAMES && self.orphans as f64 > ORPHANS * self.responses as f64).then(|| {
             sentence!(
-                "{orphans} of {responses} responses ({share}) answer a frame that was not captured whole",
+                "{orphans} of {responses} responses ({share}) answer a frame that is not whole and undamaged in what was counted",
                 orphans = Figure::count(self.orphans, self.responses),
                 responses = Figure::total(self.responses),
                 share = Figure::percent(self.orphans, self.responses, 0)
@@ -199,7 +218,7 @@ fn acknowledged_unseen(flows: &[BlockAckFlow]) -> Option<Sentence> {
         flows.iter().fold((0, 0), |(newly, unseen), f| (newly + f.newly_acked, unseen + f.acked_not_captured));
     (unseen >= MIN_FRAMES && unseen as f64 > ORPHANS * (newly + unseen) as f64).then(|| {
         sentence!(
-            "{unseen} of {acked} MPDUs that Block Acks acknowledge ({share}) were not captured",
+            "{unseen} of {acked} MPDUs that Block Acks acknowledge ({share}) were not captured undamaged",
             unseen = Figure::count(unseen, newly + unseen),
             acked = Figure::total(newly + unseen),
             share = Figure::percent(unseen, newly + unseen, 0)
@@ -208,19 +227,21 @@ fn acknowledged_unseen(flows: &[BlockAckFlow]) -> Option<Sentence> {
 }
 
 /// Attempts that retries repeat and that are missing.
-fn attempts_unseen(totals: &Totals) -> Option<Sentence> {
+fn attempts_unseen(totals: &Totals, place: CapturedBy) -> Option<Sentence> {
     let Totals { unseen, idle_ns, damaged_ns, .. } = *totals;
     // The damaged frames of a capture may be the missing attempts.
     let is_much = (unseen.ns - damaged_ns) as f64 > UNSEEN * idle_ns as f64;
     (unseen.mpdus >= MIN_FRAMES && unseen.ppdus >= MIN_EVENTS && is_much).then(|| {
         sentence!(
-            "the earlier attempts of {unseen} of {mpdus} data MPDUs ({share}), which carry the retry bit, are not in it; sent again \
-             they took {seconds} s, and nothing was captured for {idle} s",
+            "of {unseen} of {mpdus} data MPDUs after the first half second ({share}), which carry the retry bit, no undamaged attempt \
+             of the second before is in {place}; sent again they took {seconds} s, and nothing was captured{by} for {idle} s",
             unseen = Figure::count(unseen.mpdus, unseen.of_mpdus),
             mpdus = Figure::total(unseen.of_mpdus),
             share = Figure::percent(unseen.mpdus, unseen.of_mpdus, 1),
             seconds = Figure::of(unseen.ns as f64 / 1e9, "s", unseen.mpdus, 2),
-            idle = Figure::of(idle_ns as f64 / 1e9, "s", unseen.of_mpdus, 2)
+            idle = Figure::of(idle_ns as f64 / 1e9, "s", unseen.of_mpdus, 2);
+            place = place,
+            by = place.by()
         )
     })
 }
@@ -230,7 +251,7 @@ fn missing_attempts(links: &Links) -> Option<Sentence> {
     let most = links.iter().map(|(_, link)| link).max_by_key(|link| (link.unseen_retries, link.ta, link.ra))?;
     (most.unseen_retries >= MIN_FRAMES).then(|| {
         sentence!(
-            "of {missed} of {mpdus} data MPDUs of {ta} to {ra} ({share}), which carry the retry bit, no undamaged earlier attempt is in it",
+            "of {missed} of {mpdus} data MPDUs of {ta} to {ra} ({share}), which carry the retry bit, no undamaged attempt of the second before is in it",
             missed = Figure::count(most.unseen_retries, most.medium_mpdus),
             mpdus = Figure::total(most.medium_mpdus),
             share = Figure::percent(most.unseen_retries, most.medium_mpdus, 1);

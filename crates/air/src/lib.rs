@@ -11,6 +11,7 @@ mod block_ack;
 mod block_ack_log;
 pub mod calibrate;
 pub mod capability;
+mod captured_by;
 mod ciphers;
 mod claims;
 mod clock;

@@ -4,7 +4,7 @@ mod known;
 mod times;
 
 pub use known::Known;
-pub use times::{disorder, doubled, heard_twice, untimely};
+pub use times::{disorder, doubled, heard_twice, interleaved, merged, reversed, untimely};
 
 use crate::calibrate::{ClockSource, Grouping};
 use crate::link::Links;
@@ -213,7 +213,8 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
             &["airtime", "waterfall"],
         ));
     }
-    if calibration.control_rates == Some(false) {
+    // Of frames that are there twice, the next one may be a copy.
+    if calibration.control_rates == Some(false) && known.unordered.is_none() {
         let (overlaps, checked) = calibration.overlaps();
         limits.push(Limit::new(
             "control-rates",
@@ -275,7 +276,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
     // What the machine sent itself was not received, and has no FCS.
     let received = n.saturating_sub(counts.own());
     let unchecked = counts.fcs_unknown.saturating_sub(counts.own_unchecked);
-    let whole_unchecked = unchecked.saturating_sub(counts.cut_unchecked);
+    let (right, unsaid) = (counts.tally.fcs_inferred, counts.tally.fcs_unsaid);
     if unchecked * 2 > received {
         limits.push(Limit::new(
             "no-fcs",
@@ -286,15 +287,15 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
             ),
             &["bad FCS", "ghosts", "retry % of good frames"],
         ));
-    } else if counts.tally.fcs_inferred > 0 && whole_unchecked > 0 {
+    } else if right > 0 && unsaid > right {
         limits.push(Limit::new(
             "fcs-not-said",
             sentence!(
-                "the capture does not say whether frames end with their FCS: {right} of {n} end with a right one, so the {unknown} others \
-                 that are whole are damaged, or end without one",
-                right = Figure::count(counts.tally.fcs_inferred, n),
-                n = Figure::total(n),
-                unknown = Figure::count(whole_unchecked, n)
+                "the capture does not say of {unsaid} whole frames whether they end with their FCS: {right} end with a right one, so the {others} \
+                 others are damaged, or end without one",
+                unsaid = Figure::total(unsaid),
+                right = Figure::count(right, unsaid),
+                others = Figure::count(unsaid - right, unsaid)
             ),
             &["bad FCS", "ghosts", "retry % of good frames"],
         ));
@@ -353,10 +354,21 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let channels = counts.channels(known.main_interface);
     let is_merged = limits.iter().any(|limit| limit.code == "merged-channels");
     let n = counts.frames();
-    if let Some(sentence) = one_direction(known.links, known.stations) {
+    if let Some(sentence) = one_direction(known.links, known.stations).filter(|_| known.unordered.is_none()) {
         limits.push(Limit::new("one-direction", sentence, &["exchanges", "Block Ack accounting", "waterfall"]));
     }
-    if channels > 1 && !is_merged {
+    if let (Some(chosen), true) = (known.chosen_mhz, channels > 1 && known.calibration.several_radios.is_none()) {
+        limits.push(Limit::new(
+            "hopping",
+            sentence!(
+                "the sniffer listened on {others} other channels, too: time between two frames on {chosen} MHz with one on another channel \
+                 between them is not observed",
+                others = Figure::total(channels - 1);
+                chosen = chosen
+            ),
+            &["airtime", "waterfall", "steadiness"],
+        ));
+    } else if channels > 1 && known.chosen_mhz.is_none() && !is_merged {
         limits.push(Limit::new(
             "hopping",
             sentence!(
@@ -421,8 +433,9 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "several-interfaces",
             sentence!(
-                "{least}{interfaces} interfaces captured these frames: airtime, waterfall and steadiness are those of interface {main}, which has \
-                 {own} of {n}, and most of those that were looked at first; everything else is of all",
+                "{least}{interfaces} interfaces captured these frames: airtime, waterfall, steadiness and what beacons and silence show are \
+                 those of interface {main}, which has {own} of {n}, and of those that were looked at first no fewer than any other; everything \
+                 else is of all",
                 interfaces = Figure::total(counts.interfaces()),
                 own = Figure::count(counts.captured_by(main), n),
                 n = Figure::total(n);

@@ -473,7 +473,7 @@ fn second_stage(
         return Err(Error::NotThere(what));
     }
     if let Some(what) = analyzer.not_there() {
-        return Err(Error::NotThere(what));
+        return Err(Error::NotThere(what.in_what_was_read(&source)));
     }
     if report.frames == 0 && report.summary.not_wlan > 0 {
         let names: Vec<String> =

@@ -75,6 +75,10 @@ pub struct Ppdu {
     pub sig_b: SigB,
     /// Channel.
     pub frequency_mhz: Option<u16>,
+    /// Signal of its first frame, dBm.
+    pub signal_dbm: Option<i8>,
+    /// For how long its first frame reserves the medium, µs; `None`: it does not say.
+    pub reserved_us: Option<u16>,
     /// The capturing machine sent it itself.
     pub own: bool,
     /// Every frame in it is damaged.
@@ -139,6 +143,8 @@ impl Ppdu {
             allocation: None,
             sig_b: SigB::default(),
             frequency_mhz: None,
+            signal_dbm: None,
+            reserved_us: None,
             own: false,
             all_bad: true,
             mpdus: Vec::new(),
@@ -400,6 +406,9 @@ impl Assembler {
         ppdu.link = None;
         ppdu.number = frame.number;
         ppdu.frequency_mhz = frame.radio.frequency_mhz;
+        ppdu.signal_dbm = frame.radio.signal_dbm;
+        // With bit 15, the field is an association identifier (IEEE 802.11-2020, 9.2.4.2).
+        ppdu.reserved_us = Some(frame.header.duration_id).filter(|us| *us < 1 << 15);
         ppdu.all_bad = true;
         if !frame.usable() {
             // `add` takes note of a usable one.

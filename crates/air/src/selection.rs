@@ -118,6 +118,11 @@ impl std::fmt::Display for NotThere {
 }
 
 impl NotThere {
+    /// The same, in what could be read of a damaged capture.
+    pub fn in_what_was_read(self, source: &Source) -> Self {
+        Self { said: format!("{}{}", self.said, read_of(source)) }
+    }
+
     /// `asked` where the capture does not describe it, or holds no 802.11 record of it.
     pub fn interface(asked: u32, source: &Source, records: u64) -> Option<Self> {
         let there = match source.described {
@@ -131,9 +136,7 @@ impl NotThere {
                 format!("the capture has {n}, numbers 0 to {last}{names}", last = n - 1)
             }
         };
-        let read = source.damage.as_ref().map_or(String::new(), |(offset, what)| {
-            format!(" in what could be read of it (damaged at byte {offset}: {what})")
-        });
+        let read = read_of(source);
         if u64::from(asked) >= source.described {
             return Some(Self { said: format!("no interface {asked}: {there}{read}") });
         }
@@ -182,15 +185,25 @@ impl NotThere {
         rows.sort_by_key(|(bssid, (packets, _))| (std::cmp::Reverse(*packets), *bssid));
         let all = rows.iter().map(|(bssid, (packets, named))| {
             let ssid = named.map_or(String::new(), |row| format!(" \"{}\"", row.ssid.display()));
-            format!("{}{ssid} ({})", MacAddr::from_u64(*bssid), counted(*packets, "frame"))
+            format!("{}{ssid} ({})", MacAddr::from_u64(*bssid), counted(*packets, "packet"))
         });
         let said = if rows.is_empty() {
             format!("no frame names the network {asked}, or any other one")
         } else {
-            format!("no frame names the network {asked}; there are: {}", listed(all, rows.len()))
+            format!(
+                "no frame names the network {asked}; there are, with packets as Wireshark counts them: {}",
+                listed(all, rows.len())
+            )
         };
         Some(Self { said })
     }
+}
+
+/// Where a damaged capture ends; empty for a whole one.
+fn read_of(source: &Source) -> String {
+    source.damage.as_ref().map_or(String::new(), |(offset, what)| {
+        format!(" in what could be read of it (damaged at byte {offset}: {what})")
+    })
 }
 
 /// "1 frame", "2 frames".
@@ -201,7 +214,7 @@ fn counted(count: u64, what: &str) -> String {
 fn listed(all: impl Iterator<Item = String>, count: usize) -> String {
     let mut named: Vec<String> = all.take(MAX_NAMED).collect();
     if count > MAX_NAMED {
-        named.push(format!("and {} more with fewer frames", count - MAX_NAMED));
+        named.push(format!("and {} more with fewer", count - MAX_NAMED));
     }
     named.join(", ")
 }

@@ -241,6 +241,8 @@ pub struct Station {
     pub uplink: u64,
     /// Frames that the capturing machine sent under this address.
     pub sent_by_us: u64,
+    /// Undamaged frames of this address that were received at some signal.
+    pub from_air: u64,
     /// Data to groups from a distribution system, as access points send it, and mesh stations.
     pub from_ds_group: u64,
     /// Usable frames sent that only a station sends: data, management, PS-Poll. Responses and RTS come from either side.
@@ -303,9 +305,10 @@ impl Station {
 }
 
 impl Stations {
-    /// The capturing machine sends under this address. Its radio answers by itself, and does not report what it answers.
+    /// Only the capturing machine sends under this address: its radio answers by itself, and does not report what it answers. Whose frames
+    /// are received, too, is a station on the air, in whose name the machine injects frames.
     pub fn is_ours(&self, address: MacAddr) -> bool {
-        self.table.by_key(&address.as_u64()).is_some_and(|station| station.sent_by_us > 0)
+        self.table.by_key(&address.as_u64()).is_some_and(|station| station.sent_by_us > 0 && station.from_air == 0)
     }
 
     /// Frames of this address were captured.
@@ -348,6 +351,7 @@ impl Stations {
             }
             Fcs::Unknown => {}
         }
+        station.from_air += u64::from(frame.radio.signal_dbm.is_some() && !frame.radio.own_transmission);
         if data && !frame.header.receiver().is_group() {
             station.mpdus += 1;
             station.mpdu_retries += u64::from(retry);

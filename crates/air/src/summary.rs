@@ -68,6 +68,8 @@ pub struct Counts {
     pub tally: Tally,
     /// Frames that are in the file twice: same header, length and time.
     pub duplicates: u64,
+    /// Of the first frames, those that are in the file again at the same time, behind others.
+    pub begins_again: u64,
     /// Frames that another interface had captured as well.
     pub heard_twice: u64,
     /// Frames as a program handed them over, which are in the file again as they were sent.
@@ -80,8 +82,6 @@ pub struct Counts {
     pub fcs_unknown: u64,
     /// Those of them that the capturing machine sent.
     pub own_unchecked: u64,
-    /// Received ones that are cut.
-    pub cut_unchecked: u64,
     /// Good, by the receiver's flag alone: the capture holds no whole FCS of them, or one that is wrong.
     pub fcs_flagged: u64,
     first_time_ns: Option<i64>,
@@ -121,6 +121,7 @@ impl Counts {
         sum.captured_bytes += tally.captured_bytes;
         sum.fcs_disagreements += tally.fcs_disagreements;
         sum.fcs_inferred += tally.fcs_inferred;
+        sum.fcs_unsaid += tally.fcs_unsaid;
         let room = MAX_EXAMPLES.saturating_sub(sum.examples.len());
         sum.examples.extend(tally.examples.iter().take(room).cloned());
         for (link, count) in tally.link_types.iter() {

@@ -4,7 +4,7 @@ mod block_ack;
 mod response;
 
 pub use block_ack::block_ack;
-pub use response::ack;
+pub use response::{ack, Receiver};
 
 use hashbrown::HashMap;
 
@@ -35,7 +35,7 @@ fn beside_retries(said: Sentence, retries: &RetriesOf, ta: &str, ra: &str) -> Se
                 mpdus = Figure::total(retry.frames),
                 share = Figure::percent(retry.retries, retry.frames, 1);
                 why = if retries.lack_attempts(ta, ra) {
-                    "of most of these no undamaged earlier attempt was captured, nor its outcome"
+                    "of most of these no undamaged attempt of the second before was captured, nor its outcome"
                 } else {
                     "what made the sender repeat them, these responses do not show"
                 }

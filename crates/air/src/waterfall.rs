@@ -1,5 +1,6 @@
 //! From effective PHY rate to payload rate: the accounts of the channel seen from one direction.
 
+use crate::captured_by::CapturedBy;
 use crate::link::{Link, SpentNs};
 use crate::medium::Totals;
 use crate::micros::us;
@@ -43,7 +44,7 @@ pub struct Direction<'a> {
 
 impl Direction<'_> {
     /// Frames between the two were captured during a part of the time only.
-    fn apart(&self, observed_ns: i64) -> Option<Sentence> {
+    fn apart(&self, observed_ns: i64, place: CapturedBy) -> Option<Sentence> {
         let (mut first, mut last, mut frames) = self.link.on_medium?;
         if let Some((other_first, other_last, others)) = self.reverse.and_then(|reverse| reverse.on_medium) {
             (first, last, frames) = (first.min(other_first), last.max(other_last), frames + others);
@@ -51,10 +52,11 @@ impl Direction<'_> {
         let seconds = |ns: i64| Figure::of(ns as f64 / 1e9, "s", frames, 1);
         (((last - first) as f64) < TOGETHER * observed_ns as f64).then(|| {
             sentence!(
-                "the two were not in contact all the time (the {frames} frames between them lie within {together} of {observed} s)",
+                "the two were not in contact all the time (the {frames} frames between them{that} lie within {together} of {observed} s)",
                 frames = Figure::total(frames),
                 together = seconds(last - first),
-                observed = seconds(observed_ns)
+                observed = seconds(observed_ns);
+                that = place.that()
             )
         })
     }
@@ -186,6 +188,8 @@ pub struct Grounds<'a> {
     pub untimed: (u64, u64),
     /// What the sniffer heard.
     pub hearing: &'a Hearing,
+    /// The interface that all this is of.
+    pub place: CapturedBy,
     /// What the capture cannot tell.
     pub limits: &'a [Limit],
 }
@@ -433,14 +437,15 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, g
         Some(doubt) => sentence!("whether nobody sent in these {seconds} s cannot be told", seconds = seconds())
             .and(", because ", doubt),
         None => {
-            let said = sentence!("nobody was heard for {seconds} s", seconds = seconds());
+            let said = sentence!("nobody was heard{by} for {seconds} s", seconds = seconds(); by = grounds.place.by());
             let said = match &grounds.hearing.proof {
                 Some(proof) => said.and(", while ", proof.clone()),
                 None => said,
             };
             let offered = sentence!(
-                "The source offered no more than these {mpdus} MPDUs",
-                mpdus = Figure::total(link.medium_mpdus)
+                "The source offered no more than these {mpdus} MPDUs{that}",
+                mpdus = Figure::total(link.medium_mpdus);
+                that = grounds.place.that()
             );
             let offered = match direction.elsewhere_mpdus {
                 0 => offered,
@@ -449,7 +454,7 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, g
                     sentence!("the {others} to others", others = Figure::total(others)),
                 ),
             };
-            let apart = direction.apart(grounds.observed_ns);
+            let apart = direction.apart(grounds.observed_ns, grounds.place);
             let others = apart.into_iter().chain(direction.sleeps()).collect();
             let why = either(offered, "the sender's host or bus did not deliver it", others);
             said.and(". ", why).with(": the air cannot tell which")

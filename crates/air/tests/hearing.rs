@@ -93,6 +93,28 @@ fn attempts_that_were_sent_again_are_no_missing_responses() {
     assert!(doubts(&missing).contains("that were not sent again have a response in it (33 %)"), "{}", doubts(&missing));
 }
 
+/// A machine that injects frames in the name of a station on the air is not that station.
+#[test]
+fn a_station_whose_frames_are_received_is_not_the_capturing_machine() {
+    let own = [0, 0, 10, 0, 0, 0x80, 0, 0, 0, 0];
+    let verdict = |received: bool| {
+        let mut capture = Handmade::on(2_412);
+        for _ in 0..40 {
+            capture.uplink(STATION, AP, &[0; 40]);
+            capture.behind(own.to_vec(), 0x00c0, [STATION, AP, AP], &[7, 0]);
+            if received {
+                capture.beacon(AP, ESS, &[]);
+            }
+        }
+        let report = capture.report();
+        let of_uplink = report.ack_verdicts.iter().find(|verdict| verdict.recipient == "02:00:00:00:00:0a");
+        of_uplink.expect("a verdict").sentence.text().to_owned()
+    };
+    let (only_ours, on_the_air) = (verdict(false), verdict(true));
+    assert!(only_ours.contains("their receiver is the capturing machine"), "{only_ours}");
+    assert!(on_the_air.contains("no undamaged control frame") && !on_the_air.contains("machine"), "{on_the_air}");
+}
+
 #[test]
 fn null_frames_are_part_of_what_was_judged() {
     let mut capture = Handmade::on(2_412);

@@ -55,6 +55,28 @@ fn what_two_interfaces_heard_is_matched_apart() {
     assert_eq!(one.airtime.busy_us, two.airtime.busy_us);
 }
 
+/// Two pairs whose addresses differ in the same bits, each heard by an interface of its own, with the same numbers and lengths.
+#[test]
+fn frames_of_different_stations_are_no_copies_of_each_other() {
+    let mut writer = PcapngWriter::new(Vec::new(), wire::pcap::ByteOrder::Little).expect("a file header");
+    for _ in 0..2 {
+        let settings = InterfaceSettings::nanos(LinkType::IEEE802_11_RADIOTAP);
+        writer.add_interface(&settings).expect("an interface");
+    }
+    for number in 0..200u16 {
+        for pair in 0..2u8 {
+            let mut record = vec![0, 0, 9, 0, 0x04, 0, 0, 0, 12, 0x08, 0x01, 0, 0];
+            record.extend([2, 0, 0, 0, 2 * pair, 0, 2, 0, 0, 0, 2 * pair + 1, 0, 2, 0, 0, 0, 2 * pair, 0]);
+            record.extend((number << 4).to_le_bytes());
+            record.extend([0; 40]);
+            let time_ns = i64::from(number) * 10_000_000 + i64::from(pair) * 5_000_000;
+            writer.write(u32::from(pair), time_ns, record.len() as u32, &record).expect("memory");
+        }
+    }
+    let report = analyze(writer.into_inner());
+    assert!(has_limit(&report, "several-interfaces") && !has_limit(&report, "heard-twice"));
+}
+
 /// `mergecap` of a capture with itself.
 #[test]
 fn frames_that_are_there_twice_are_reported() {

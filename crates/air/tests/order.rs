@@ -191,11 +191,20 @@ fn a_reversed_capture_is_said_to_be_one() {
 #[test]
 fn captures_one_behind_the_other_have_no_times_that_can_be_used() {
     let all = records("healthy", 4.0);
-    let twice = [all.clone(), all].concat();
-    let report = piped(pcap(&twice), Options::default());
+    let later = all.iter().skip(500).cloned().collect();
+    let report = piped(pcap(&[all, later].concat()), Options::default());
     let said = limit(&report, "disorder").expect("it is said").sentence.text();
     assert!(said.contains("captures that were put one behind the other"), "{said}");
     assert!(limit(&report, "sorted").is_none());
+}
+
+#[test]
+fn a_capture_behind_itself_is_there_twice() {
+    let all = records("healthy", 4.0);
+    let report = piped(pcap(&[all.clone(), all].concat()), Options::default());
+    let said = limit(&report, "duplicates").expect("it is said").sentence.text();
+    assert!(said.ends_with("16 of them with the same length and time: the capture was appended to itself"), "{said}");
+    assert!(limit(&report, "disorder").is_none() && report.waterfalls.is_empty());
 }
 
 #[test]

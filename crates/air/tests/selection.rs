@@ -163,6 +163,33 @@ fn what_is_not_there_is_an_error_that_names_what_is() {
     assert!(!both.contains("02:00:00:00:aa:01 ") && both.contains("02:00:00:00:bb:01"), "{both}");
 }
 
+/// The same with a hardware clock for each: their stamps say so, and nobody was away from either channel.
+#[test]
+fn channels_with_clocks_of_their_own_are_captures_of_several() {
+    let (first, mut second) = (network(FIRST, 2_437), network(SECOND_BSS, 2_462));
+    for (_, record) in &mut second {
+        // The TSFT is the first field of these headers.
+        let tsft = u64::from_le_bytes(record[8..16].try_into().expect("eight bytes")) + 7_654_000_000;
+        record[8..16].copy_from_slice(&tsft.to_le_bytes());
+    }
+    let mut merged: Records = first.iter().chain(&second).cloned().collect();
+    merged.sort_by_key(|(at, _)| *at);
+    let said = |report: &Report| {
+        let limit = report.summary.limits.iter().find(|limit| limit.code == "merged-channels");
+        limit.map(|limit| limit.sentence.text().to_owned())
+    };
+    let report = analyze(&merged, Selection::default()).expect("a report");
+    let text = said(&report).expect("it is said");
+    assert!(text.contains("are 7,654.0 s from those of"), "{text}");
+    let (one, alone) = (analyze(&merged, of_channel(6)), analyze(&first, Selection::default()));
+    let (one, alone) = (one.expect("a report"), alone.expect("a report"));
+    assert_eq!((said(&one), one.airtime.busy_share), (None::<String>, alone.airtime.busy_share));
+    let answered = |report: &Report| {
+        report.exchanges.iter().map(|e| (e.ppdus, e.acked, e.block_acked, e.late_responses)).collect::<Vec<_>>()
+    };
+    assert_eq!(answered(&one), answered(&alone));
+}
+
 /// Two radios, each on a channel of its own, in one interface of a file.
 #[test]
 fn channels_that_change_faster_than_a_radio_are_captures_of_several() {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from txop.air.model import Waterfall
-from txop.air.report import AirReport
+from txop.air.report import PREVENT_WATERFALLS, AirReport
 from txop.air.steady import not_sought
 from txop.present.document import Model
 
@@ -25,7 +25,7 @@ larger value, a ``level`` in dBm by its share of :data:`_SPAN_DB`, a few ``event
 _SPAN_DB = 60.0
 """From signals near the noise to those of a neighbour."""
 
-_BETWEEN = "whether they differ can't be told, because what each can be overlaps"
+BETWEEN = "whether they differ can't be told, because what each can be overlaps"
 
 _TIME = "Time: "
 """Begins the labels of the waterfall's rows."""
@@ -192,7 +192,7 @@ def _difference(figures: Sequence[KeyFigure | None]) -> Difference:
         }[figure.scale]
         weight = min(1.0, weight)
     between = any(_may_be_equal(figures[0], each) for each in figures)
-    label = _label(figures) + (f"; {_BETWEEN}" if between else "")
+    label = _label(figures) + (f"; {BETWEEN}" if between else "")
     return Difference(
         key=figure.key, section=figure.section, label=label, unit=figure.unit, values=values, differences=differences,
         at_least=[each is not None and each.is_least for each in figures],
@@ -239,7 +239,9 @@ def _busy(report: AirReport) -> KeyFigure:
         if not report.hearing.silence_is_evidence:
             value = interval[0]
             interval = (interval[0], 1.0)
-    return KeyFigure("airtime.busy", "airtime", "Channel busy", "fraction", "fraction", value, interval)
+    untimely = next((each.text for each in report.summary.limits if each.code in PREVENT_WATERFALLS), None)
+    return KeyFigure("airtime.busy", "airtime", "Channel busy", "fraction", "fraction", value, interval,
+                     untimely if value is None else None)  # fmt: skip
 
 
 def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigure]:
@@ -280,8 +282,8 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
     yield figure("waterfall.phy_rate", "waterfall", "Effective PHY rate", "Mbit/s", "relative",
                  fall.phy_rate_mbit_s, few_mpdus)  # fmt: skip
     has_control = report.hearing.control_frames > 0
-    unheard = None if any(row.beacons for row in report.bss) else "no beacon is in it"
-    uncontrolled = None if has_control else "no control frame is in it"
+    unheard = None if any(row.beacons for row in report.access_points) else "no undamaged beacon is in it"
+    uncontrolled = None if has_control else "no undamaged control frame is in it"
     spaces = next((step.share for step in fall.steps if step.cause == "ifs_backoff"), 0.0)
     for step in fall.steps:
         is_known = step.cause not in ("ack", "rts_cts") or has_control
@@ -341,7 +343,8 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
         if (s.ta, s.ra) == flow:
             yield figure("steadiness.variation", "steadiness", "Variation of throughput", "fraction", "relative",
                          s.variation)  # fmt: skip
-            yield figure("steadiness.events", "steadiness", "Dropouts and shifts", "events", "events",
+            label = "Dropouts and shifts, first to last frame"
+            yield figure("steadiness.events", "steadiness", label, "events", "events",
                          float(len(s.events)) if not_sought(s) is None else None)  # fmt: skip
 
 

@@ -42,10 +42,17 @@ def described(window: Window) -> str:
 def _span(window: Window) -> str:
     if window.from_us is None and window.to_us is None:
         return "from the first record to the last"
-    start = "the first record" if window.from_us is None else f"{window.from_us / 1e6:+.6f} s"
-    end = "the last record" if window.to_us is None else f"{window.to_us / 1e6:+.6f} s"
-    times = [clock(moment) for moment in (window.from_unix_s, window.to_unix_s) if moment is not None]
-    return f"from {start} to {end}" + (f" ({' to '.join(times)})" if any(times) else "")
+    start = _end("the first record", window.from_us, window.from_unix_s)
+    end = _end("the last record", window.to_us, window.to_unix_s)
+    return f"from {start} to {end}"
+
+
+def _end(open_end: str, offset_us: float | None, unix_s: float | None) -> str:
+    """One end of a window: ``open_end`` where it has none."""
+    if offset_us is None:
+        return open_end
+    moment = clock(unix_s)
+    return f"{offset_us / 1e6:+.6f} s" + (f" ({moment})" if moment else "")
 
 
 def clock(unix_s: float | None) -> str:

@@ -206,8 +206,8 @@ impl Accounts {
         if let (Some(traffic), Role::Data, true) = (&mut self.traffic, role, is_main) {
             traffic.ppdu(ppdu);
         }
+        self.listener.ppdu(ppdu, role, is_main);
         if is_main {
-            self.listener.ppdu(ppdu, role);
             self.allocations.ppdu(ppdu);
         }
         let is_chosen = self.selection.bssid.is_some() && role != Role::Damaged && {

@@ -5,6 +5,8 @@ use wire::ieee80211::MacAddr;
 
 use super::{has, Accounts, Options, Running};
 use crate::calibrate::Grouping;
+use crate::captured_by::CapturedBy;
+use crate::hearing::Counted;
 use crate::limits::{self, limits, untimely, Known};
 use crate::link::Link;
 use crate::network::Networks;
@@ -12,6 +14,7 @@ use crate::report::{self, Report};
 use crate::selection::Selection;
 use crate::station::{Station, Stations};
 use crate::summary::Counts;
+use crate::verdict::Receiver;
 use crate::{access_point, capability, exchange, ghost, multi_user, steadiness, summary, verdict, waterfall};
 
 impl Running {
@@ -80,8 +83,14 @@ impl Running {
             None => Vec::new(),
         };
         let mut block_acks = flows.report();
-        let mut hearing = accounts.listener.report(stations, claims, links, &block_acks, pair, &totals);
-        let unordered = limits::disorder(counts).or_else(|| limits::doubled(counts, &self.calibration));
+        let place = CapturedBy::new(self.main_interface, counts.interfaces());
+        let counted = Counted { stations, claims, links, flows: &block_acks, totals: &totals, place };
+        let mut hearing = accounts.listener.report(&counted, pair);
+        let unordered = limits::doubled(counts, &self.calibration)
+            .or_else(|| limits::disorder(counts))
+            .or_else(|| limits::reversed(counts))
+            .or_else(|| limits::merged(counts, &self.calibration, self.main_interface))
+            .or_else(|| limits::interleaved(self.clock.jumps(), counts));
         if let Some(limit) = &unordered {
             // Nothing can be told of who answered what.
             hearing.silence_is_evidence = false;
@@ -95,6 +104,7 @@ impl Running {
             calibration: &self.calibration,
             jumps: self.clock.jumps(),
             main_interface: self.main_interface,
+            chosen_mhz: selection.channel.and(counts.main_channel()),
             links,
             stations,
             medium,
@@ -128,6 +138,7 @@ impl Running {
             management_ns: medium.management_ns(),
             untimed: (medium.untimed(), medium.untimed() + medium.timed()),
             hearing: &hearing,
+            place,
             limits: &summary.limits,
         };
         let mut waterfalls: Vec<report::Waterfall> = chosen
@@ -176,7 +187,7 @@ impl Running {
             hearing.control_frames,
             hearing.silence_is_evidence,
             grouped,
-            &|address| address.parse().is_ok_and(|address| stations.is_ours(address)),
+            &|address| Receiver::of(stations, address),
         ));
         if let Some(limit) = unordered.or_else(|| limits::heard_twice(counts)) {
             ack_verdicts.iter_mut().for_each(|verdict| verdict.withhold(&limit.sentence));

@@ -18,7 +18,7 @@ use crate::claims::Claims;
 use crate::clock::Clock;
 use crate::decode::Batch;
 use crate::devices::Devices;
-use crate::duplicates::{Echoes, Latest};
+use crate::duplicates::{Beginning, Echoes, Latest};
 use crate::events::Events;
 use crate::exchange::Matcher;
 use crate::few::Few;
@@ -151,6 +151,13 @@ impl Analyzer {
             self.waiting.iter_mut().flat_map(|batch| &mut batch.frames).for_each(Frame::believe_flag);
             calibration = calibrate(first(&self.waiting).filter(is_main));
         }
+        let chosen = |frame: &&Frame| selection.channel.is_none_or(|channel| !channel.excludes(frame));
+        if calibration.several_radios.is_some() && first(&self.waiting).filter(is_main).any(|frame| chosen(&frame)) {
+            // The frames of one radio follow each other; those between them are another's.
+            let several_radios = calibration.several_radios;
+            calibration = calibrate(first(&self.waiting).filter(is_main).filter(chosen));
+            calibration.several_radios = several_radios;
+        }
         if calibration.greenfield_is_invented {
             self.waiting.iter_mut().flat_map(|batch| &mut batch.frames).for_each(Frame::forget_greenfield);
         }
@@ -242,6 +249,7 @@ struct Running {
     handed_over_come_back: bool,
     latest: Latest,
     echoes: Echoes,
+    beginning: Beginning,
     /// By interface.
     lanes: Vec<Lane>,
     accounts: Accounts,
@@ -293,6 +301,7 @@ impl Running {
             handed_over_come_back: false,
             latest: Latest::new(calibration.source == ClockSource::Tsft),
             echoes: Echoes::default(),
+            beginning: Beginning::default(),
             lanes: Vec::new(),
             accounts: Accounts {
                 stations: Stations::new(),
@@ -350,6 +359,7 @@ impl Running {
             }
             assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
             counts.duplicates += u64::from(self.latest.has(frame) && may_be_a_copy(frame));
+            counts.begins_again += u64::from(self.beginning.has(frame));
             if is_of_several {
                 counts.heard_twice += u64::from(self.echoes.has(frame) && may_be_a_copy(frame));
             }
@@ -388,15 +398,19 @@ impl Running {
     #[cold]
     fn open_lanes(&mut self, count: usize) {
         let calibration = &self.calibration;
-        let gaps = calibration.gaps_usable();
-        self.lanes.resize_with(count, || Lane {
-            assembler: Assembler::new(calibration.grouping, calibration.meaning, gaps),
-            matcher: Matcher::new(
-                calibration.spread_ns(),
-                gaps && calibration.control_rates == Some(true),
-                calibration.grouping != Grouping::None,
-            ),
-        });
+        for interface in self.lanes.len()..count {
+            // What the stamps of other interfaces mark is not known.
+            let is_main = interface == self.main_interface as usize;
+            let gaps = calibration.gaps_usable() && is_main;
+            self.lanes.push(Lane {
+                assembler: Assembler::new(calibration.grouping, calibration.meaning, gaps),
+                matcher: Matcher::new(
+                    calibration.spread_ns().filter(|_| is_main),
+                    gaps && calibration.control_rates == Some(true),
+                    calibration.grouping != Grouping::None,
+                ),
+            });
+        }
     }
 }
 
@@ -458,7 +472,6 @@ impl Counts {
             Fcs::Unknown => {
                 self.fcs_unknown += 1;
                 self.own_unchecked += u64::from(frame.radio.own_transmission);
-                self.cut_unchecked += u64::from(frame.is_cut && !frame.radio.own_transmission);
             }
         }
         self.note(frame);

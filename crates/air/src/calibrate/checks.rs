@@ -5,7 +5,9 @@ use sentence::grouped;
 use wire::ieee80211::{FrameType, MacAddr};
 use wire::phy::Mode;
 
-use super::{duration_us, is_real, stamp_us, Calibration};
+use super::{is_real, shortest_us, stamp_us, Calibration, SeveralRadios};
+use crate::duplicates::mark;
+use crate::few::Few;
 use crate::frame::Frame;
 
 /// Neighbours in a PPDU whose marks of its preamble must differ before they are taken to be wrong.
@@ -15,6 +17,11 @@ const TUNED_US: u64 = 500;
 /// Changes of the channel that no single radio makes, below which nothing is made of them, and their share of all.
 const MIN_CHANGES: u64 = 20;
 const MERGED: f64 = 0.05;
+/// Two hardware clocks: their medians are further apart by the capture's clock, and each of them keeps the distance to it.
+const CLOCKS_APART_US: i64 = 1_000_000;
+const STEADY_US: i64 = 10_000;
+/// Channels looked at.
+const MAX_CHANNELS: usize = 16;
 /// Frames that a station sent before it had ended the one before, from which rates or stamps are taken to be wrong, and their share of
 /// those checked. In 150 captures, simulated radios have 2 to 24 %, and real ones at most 0.3 %, where addresses or stamps are damaged.
 const MIN_OVERRUNS: u64 = 3;
@@ -57,23 +64,28 @@ impl Calibration {
     }
 
     /// Frames on different channels that follow each other faster than a radio can be tuned, and all that do, where these are many.
-    pub(super) fn check_radios<'a>(&mut self, frames: impl Iterator<Item = &'a Frame>) {
+    pub fn check_radios<'a>(&mut self, frames: impl Iterator<Item = &'a Frame> + Clone) {
         let (mut fast, mut changes) = (0u64, 0u64);
         let mut before: Option<&Frame> = None;
-        for frame in frames.filter(|frame| frame.radio.frequency_mhz.is_some() && !frame.radio.own_transmission) {
+        let frames = frames.filter(|frame| frame.radio.frequency_mhz.is_some() && !frame.radio.own_transmission);
+        for frame in frames.clone() {
             let Some(last) = before.replace(frame) else { continue };
             if last.radio.frequency_mhz == frame.radio.frequency_mhz {
                 continue;
             }
             changes += 1;
+            // The capture's clock is read after reception, and frames are handed over in bunches.
             let stamps = |frame: &Frame| frame.radio.tsft_us.filter(|us| is_real(*us));
-            let passed_us = match stamps(last).zip(stamps(frame)) {
-                Some((from, to)) => to.abs_diff(from),
-                None => last.time_ns.zip(frame.time_ns).map_or(u64::MAX, |(from, to)| to.abs_diff(from) / 1_000),
-            };
-            fast += u64::from(passed_us < TUNED_US);
+            let passed_us = stamps(last).zip(stamps(frame)).map(|(from, to)| to.abs_diff(from));
+            fast += u64::from(passed_us.is_some_and(|us| us < TUNED_US));
         }
-        self.several_radios = (fast >= MIN_CHANGES && fast as f64 > MERGED * changes as f64).then_some((fast, changes));
+        self.several_radios = if fast >= MIN_CHANGES && fast as f64 > MERGED * changes as f64 {
+            Some(SeveralRadios::Fast { fast, changes })
+        } else if changes >= MIN_CHANGES {
+            two_clocks(frames)
+        } else {
+            None
+        };
     }
 
     /// At the rates that the capture claims, a station would still be sending when it begins its next frame, or two whole frames would have
@@ -91,9 +103,8 @@ impl Calibration {
         };
         for frame in frames.filter(is_judged) {
             let Some(sender) = frame.ta() else { continue };
-            let Some((at_us, lasts_us)) = stamp_us(frame, source).zip(duration_us(frame)) else { continue };
-            let (sequence, frequency_mhz) = (frame.header.sequence, frame.radio.frequency_mhz);
-            let sent = Sent { at_us, lasts_us, sequence, frequency_mhz };
+            let Some((at_us, lasts_us)) = stamp_us(frame, source).zip(shortest_us(frame)) else { continue };
+            let sent = Sent { at_us, lasts_us, mark: mark(frame), frequency_mhz: frame.radio.frequency_mhz };
             if let Some((_, before)) =
                 last.replace((frame.interface, sent)).filter(|(other, _)| *other == frame.interface)
             {
@@ -111,7 +122,7 @@ impl Calibration {
                 }
             };
             numbered += 1;
-            let is_same = sent.sequence.is_some() && sent.sequence == before.sequence && !frame.header.fc.retry();
+            let is_same = sent.mark.is_some() && sent.mark == before.mark && !frame.header.fc.retry();
             if is_same {
                 copies += u64::from(before.overlaps(&sent));
             } else {
@@ -129,12 +140,38 @@ impl Calibration {
     }
 }
 
+/// Stamps of the two busiest channels that are of two clocks, each as steady as the capture's. A radio whose clock starts over at a change of
+/// its channel is not: its distance differs from visit to visit.
+fn two_clocks<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Option<SeveralRadios> {
+    let distance_us = |frame: &Frame| {
+        let stamp = frame.radio.tsft_us.filter(|us| is_real(*us))?;
+        i64::try_from(stamp).ok()?.checked_sub(frame.time_ns? / 1_000)
+    };
+    let mut channels = Few::<u16, MAX_CHANNELS>::default();
+    let stamped = frames.filter_map(|frame| Some((frame.radio.frequency_mhz?, distance_us(frame)?)));
+    stamped.clone().for_each(|(mhz, _)| channels.add(mhz, 1));
+    let mut busiest: Vec<(u16, u64)> = channels.iter().collect();
+    busiest.sort_by_key(|(mhz, frames)| (std::cmp::Reverse(*frames), *mhz));
+    let [one, other] = [*busiest.first()?, *busiest.get(1)?];
+    let median_us = |(mhz, frames): (u16, u64)| {
+        let mut all: Vec<i64> = stamped.clone().filter(|(of, _)| *of == mhz).map(|(_, us)| us).collect();
+        all.sort_unstable();
+        let at = |quarters: usize| all.get(all.len().saturating_sub(1) * quarters / 4).copied();
+        let is_steady = frames >= MIN_CHANGES && at(3)?.checked_sub(at(1)?)? < STEADY_US;
+        at(2).filter(|_| is_steady)
+    };
+    let apart_us = median_us(one)?.checked_sub(median_us(other)?)?.saturating_abs();
+    (apart_us > CLOCKS_APART_US)
+        .then(|| SeveralRadios::Clocks { channels: [one, other], apart_s: apart_us as f64 / 1e6 })
+}
+
 /// A frame on the air.
 #[derive(Clone, Copy)]
 struct Sent {
     at_us: i64,
     lasts_us: f64,
-    sequence: Option<u16>,
+    /// Of the frame, whenever it is sent.
+    mark: Option<u32>,
     frequency_mhz: Option<u16>,
 }
 

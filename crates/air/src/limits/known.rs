@@ -28,6 +28,8 @@ pub struct Known<'a> {
     pub stations: &'a Stations,
     /// The channel's accounts.
     pub medium: &'a Medium,
+    /// The channel that was chosen, MHz; `None`: all.
+    pub chosen_mhz: Option<u16>,
     /// First to last frame of the main interface, ns.
     pub span_ns: i64,
     /// What the sniffer heard.

@@ -4,7 +4,8 @@ use capture::Order;
 use sentence::{sentence, Figure, Sentence};
 
 use super::known::Known;
-use crate::calibrate::Calibration;
+use crate::calibrate::{Calibration, SeveralRadios};
+use crate::duplicates::BEGINNING;
 use crate::report::Limit;
 use crate::summary::Counts;
 
@@ -14,10 +15,14 @@ const IMPOSSIBLE: f64 = 1.05;
 const IMPOSSIBLE_NS: i64 = 20_000_000;
 /// Share of the records out of order, or of the frames at which the hardware clock jumped, from which times are not used.
 const UNTIMELY: f64 = 0.01;
+/// Share of the frames at which the hardware clock jumped from which they are taken to be of several clocks.
+const INTERLEAVED: f64 = 0.25;
 /// Jumps of the hardware clock below which nothing is said of them.
 pub const MIN_JUMPS: u64 = 3;
 /// Copies below which nothing is said of them.
 pub const MIN_COPIES: u64 = 20;
+/// Of the first frames, those that have to be there again for the capture to be appended to itself.
+const MIN_AGAIN: u64 = BEGINNING as u64 * 3 / 4;
 /// Share of the frames in the file twice from which times are not used.
 const DOUBLED: f64 = 0.05;
 
@@ -71,15 +76,16 @@ pub fn sorted(order: &Order) -> Option<Limit> {
     let most = Figure::of(farthest_ns as f64 / 1e9, "s", moved, 3);
     let sentence = if order.is_reversed() {
         sentence!(
-            "the records stand in reverse order: {moved} of {n} were put before others that are later by up to {most} s, into the order of \
-             their times",
+            "the records stand in reverse order: {moved} of {n} were put before others that are later by up to {most} s, but records up to \
+             1 ms apart stay as they stand, so that who answered what is not known (sort them: reordercap)",
             moved = count,
             n = n,
             most = most
         )
     } else {
         sentence!(
-            "{moved} of {n} records stood behind others that are later, by up to {most} s: they were put into the order of their times",
+            "{moved} of {n} records stood behind others that are later by more than 1 ms, and up to {most} s: they were put into the order of \
+             their times; records up to 1 ms apart stay as they stand",
             moved = count,
             n = n,
             most = most
@@ -88,14 +94,29 @@ pub fn sorted(order: &Order) -> Option<Limit> {
     Some(Limit::new("sorted", sentence, &["airtime", "exchanges"]))
 }
 
+/// Records in reverse order: of those close together, a response still stands before what it answers.
+pub fn reversed(counts: &Counts) -> Option<Limit> {
+    let order = &counts.tally.order;
+    sorted(order).filter(|_| order.is_reversed())
+}
+
 /// Where many frames are in the file twice, neither times nor answers can be told.
 pub fn doubled(counts: &Counts, calibration: &Calibration) -> Option<Limit> {
     if let Some((copies, looked_at)) = calibration.copies {
         let sentence = sentence!(
-            "{copies} of the {looked_at} frames that were looked at first are there again before they have ended, with the same number and \
-             without the retry bit: captures of one channel were merged into one interface",
+            "{copies} of {looked_at} data and management frames that were looked at first are the frame before of their sender again, before \
+             it has ended, without the retry bit: captures of one channel were merged into one interface",
             copies = Figure::count(copies, looked_at),
             looked_at = Figure::total(looked_at)
+        );
+        return Some(Limit::new("duplicates", sentence, TIMED_OR_COUNTED));
+    }
+    if counts.begins_again >= MIN_AGAIN {
+        let sentence = sentence!(
+            "the first {first} frames with a sequence number are in the file again, {again} of them with the same length and time: the \
+             capture was appended to itself",
+            first = Figure::total(BEGINNING as u64),
+            again = Figure::count(counts.begins_again.min(BEGINNING as u64), BEGINNING as u64)
         );
         return Some(Limit::new("duplicates", sentence, TIMED_OR_COUNTED));
     }
@@ -129,18 +150,47 @@ pub fn heard_twice(counts: &Counts) -> Option<Limit> {
 }
 
 /// The channel changes faster than a radio can be tuned.
-fn merged(known: &Known<'_>) -> Option<Limit> {
+pub fn merged(counts: &Counts, calibration: &Calibration, main_interface: u32) -> Option<Limit> {
     // Of a channel that was chosen, the times are right.
-    let chosen = known.counts.channels(known.main_interface) <= 1;
-    known.calibration.several_radios.filter(|_| !chosen).map(|(fast, changes)| {
-        let sentence = sentence!(
-            "{fast} of {changes} changes of the channel come within half a millisecond, faster than a radio can be tuned: captures of several \
+    let chosen = counts.channels(main_interface) <= 1;
+    let several = calibration.several_radios.filter(|_| !chosen)?;
+    let sentence = match several {
+        SeveralRadios::Fast { fast, changes } => sentence!(
+            "{fast} of the first {changes} changes of the channel in the file come within half a millisecond, faster than a radio can be tuned: captures of several \
              radios were merged, or frames name another channel than the one they were heard on; --channel gives one channel alone",
             fast = Figure::count(fast, changes),
             changes = Figure::total(changes)
+        ),
+        SeveralRadios::Clocks { channels: [(one, of_one), (other, of_other)], apart_s } => sentence!(
+            "the hardware stamps of {of_one} frames on {one} MHz are {apart} s from those of {of_other} frames on {other} MHz, steadily by the \
+             capture's clock: captures of two radios were merged; --channel gives one channel alone",
+            of_one = Figure::total(of_one),
+            of_other = Figure::total(of_other),
+            apart = Figure::of(apart_s, "s", of_one + of_other, 1);
+            one = one,
+            other = other
+        ),
+    };
+    Some(Limit::new("merged-channels", sentence, TIMED))
+}
+
+/// The hardware clock jumps at more than this `share` of the `n` frames.
+fn clock_jumps(jumps: u64, n: u64, share: f64) -> Option<Limit> {
+    (jumps >= MIN_JUMPS && jumps as f64 > share * n as f64).then(|| {
+        let sentence = sentence!(
+            "the hardware clock left the capture's clock, or came back to it, {jumps} times in {n} frames: the times between them do not \
+             add up{merged}",
+            jumps = Figure::count(jumps, n),
+            n = Figure::total(n);
+            merged = if jumps as f64 > INTERLEAVED * n as f64 { ", as where captures with clocks of their own were merged" } else { "" }
         );
-        Limit::new("merged-channels", sentence, TIMED)
+        Limit::new("clock-jumps", sentence, &["airtime", "waterfall", "steadiness", "events", "rates"])
     })
+}
+
+/// The hardware clock jumps so often that its frames seem to be of several captures: who answered what can't be told.
+pub fn interleaved(jumps: u64, counts: &Counts) -> Option<Limit> {
+    clock_jumps(jumps, counts.frames(), INTERLEAVED)
 }
 
 /// Why times cannot be used at all; `None` when they can.
@@ -149,27 +199,15 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
     if let Some(limit) = known.unordered {
         return Some(limit.clone());
     }
-    if let Some(limit) = merged(known) {
+    if let Some(limit) = clock_jumps(known.jumps, n, UNTIMELY) {
         return Some(limit);
-    }
-    if known.jumps >= MIN_JUMPS && known.jumps as f64 > UNTIMELY * n as f64 {
-        return Some(Limit::new(
-            "clock-jumps",
-            sentence!(
-                "the hardware clock left the capture's clock, or came back to it, {jumps} times in {n} frames: the times between them do not \
-                 add up",
-                jumps = Figure::count(known.jumps, n),
-                n = Figure::total(n)
-            ),
-            &["airtime", "waterfall", "steadiness", "events", "rates"],
-        ));
     }
     if let Some((overruns, checked)) = known.calibration.rates_not_true {
         return Some(Limit::new(
             "rates-not-true",
             sentence!(
-                "at the rates that the capture claims, {overruns} of {checked} frames would still be on the air when the next one begins, \
-                 by the hardware time stamps: either the rates or the stamps are not true (frames of a simulated radio take no time)",
+                "at the rates that the capture claims, {overruns} of the first {checked} frames that could be checked would still be on the air when the next one begins, \
+                 by the hardware time stamps: the rates, the preambles or the stamps are not true (frames of a simulated radio take no time)",
                 overruns = Figure::count(overruns, checked),
                 checked = Figure::total(checked)
             ),

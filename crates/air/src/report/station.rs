@@ -216,7 +216,8 @@ pub struct Link {
     pub mpdu_retry: RetryCount,
     /// Same, weighted with bytes.
     pub byte_retry_percent: Option<f64>,
-    /// Retries of `mpdu_retry` of which no undamaged earlier attempt was captured, on the interface that the waterfall is of.
+    /// Retries of `mpdu_retry` of which no undamaged attempt of the second before was captured, on the interface that the waterfall is
+    /// of.
     #[serde(default)] // older documents lack it
     pub retries_without_attempt: Option<u64>,
     /// Airtime, µs.

@@ -64,7 +64,7 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
     }
     if not_captured > 0 {
         evidence.push(sentence!(
-            "{acked_not_captured} MPDUs were acknowledged whose transmission was not captured ({share} of all acknowledged)",
+            "{acked_not_captured} MPDUs were acknowledged whose transmission was not captured undamaged ({share} of all acknowledged)",
             acked_not_captured = Figure::count(not_captured, newly + not_captured),
             share = Figure::percent(not_captured, newly + not_captured, 1)
         ));
@@ -118,10 +118,18 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
     }
     let unheard = |because: Sentence| ("cannot-be-told", because);
     let (answer, sentence) = if answered == 0 {
-        unheard(sentence!(
-            "cannot be told from this capture, because none of the data that the {block_acks} Block Acks answer was captured",
-            block_acks = Figure::total(acks)
-        ))
+        unheard(if not_captured == 0 {
+            sentence!(
+                "cannot be told from this capture, because its {block_acks} Block Acks acknowledge no MPDU, and no undamaged data of this \
+                 direction was captured",
+                block_acks = Figure::total(acks)
+            )
+        } else {
+            sentence!(
+                "cannot be told from this capture, because none of the data that the {block_acks} Block Acks answer was captured undamaged",
+                block_acks = Figure::total(acks)
+            )
+        })
     } else if answered < MIN_LEFT_OUT {
         unheard(sentence!(
             "cannot be told from this capture, because data and its Block Ack were both captured of only {answered} MPDUs (at \
@@ -131,7 +139,7 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
     } else if not_captured > newly {
         unheard(sentence!(
             "cannot be told from this capture, because it misses most of the data: {acked_not_captured} MPDUs were \
-             acknowledged whose transmission was not captured, against {newly_acked} that were",
+             acknowledged whose transmission was not captured undamaged, against {newly_acked} that were",
             acked_not_captured = Figure::count(not_captured, newly + not_captured),
             newly_acked = Figure::count(newly, newly + not_captured)
         ))
@@ -198,7 +206,7 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
         )
     } else if late as f64 >= LATE_SHARE * left_out as f64 {
         unheard(sentence!(
-            "cannot be told from this capture, because {missed} of the data was not captured: {late} of {left_out} left-out \
+            "cannot be told from this capture, because {missed} of the data was not captured undamaged: {late} of {left_out} left-out \
              MPDUs seem to have been acknowledged without a retransmission, about {chance} of them only because it was missed",
             missed = Figure::share(proven.loss, newly + not_captured, 0),
             late = Figure::count(late, left_out),
@@ -252,7 +260,7 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
 
 /// How many omissions look late only because the sniffer missed the retransmission.
 struct Proof {
-    /// Share of the acknowledged MPDUs whose transmission was not captured.
+    /// Share of the acknowledged MPDUs whose transmission was not captured undamaged.
     loss: f64,
     /// Omissions that this loss makes look late.
     expected: f64,

@@ -2,7 +2,9 @@
 
 use super::{beside_retries, many_retries, percent, RetriesOf};
 use crate::report::{AckVerdict, Exchange, ExchangeKind, ExchangeRate, Spread};
+use crate::station::Stations;
 use sentence::{sentence, Figure, Sentence};
+use wire::ieee80211::MacAddr;
 
 /// PPDUs of a rate below which its answered share means nothing.
 const MIN_PPDUS: u64 = 20;
@@ -13,10 +15,26 @@ const LATE_RESPONSES: f64 = 0.05;
 /// Share of the PPDUs answered late that the sender repeated, from which being late has consequences.
 const LATE_RESENT: f64 = 0.5;
 
+/// What is known of a receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct Receiver {
+    /// Only the capturing machine sends under its address.
+    is_ours: bool,
+    /// Frames of it were captured.
+    sends: bool,
+}
+
+impl Receiver {
+    /// The station with this address.
+    pub fn of(stations: &Stations, address: &str) -> Self {
+        let known = |is: fn(&Stations, MacAddr) -> bool| address.parse().is_ok_and(|address| is(stations, address));
+        Self { is_ours: known(Stations::is_ours), sends: known(Stations::sends) }
+    }
+}
+
 /// ACK #2: are responses to data missing at some rates only, or late? One verdict per (transmitter, receiver) with enough
 /// PPDUs. Management goes to scanners, too, who are gone before the answer: it is counted, and judged by nobody.
-/// `control_frames`: of the whole capture.
-/// `is_ours`: the capturing machine sends under this address. `hears_all`: silence is evidence. `grouped`: MPDUs could be grouped
+/// `control_frames`: of the whole capture. `receiver`: what is known of an address. `hears_all`: silence is evidence. `grouped`: MPDUs could be grouped
 /// to PPDUs, so that unanswered ones are known.
 pub fn ack(
     exchanges: &[Exchange],
@@ -24,10 +42,12 @@ pub fn ack(
     control_frames: u64,
     hears_all: bool,
     grouped: bool,
-    is_ours: &dyn Fn(&str) -> bool,
+    receiver: &dyn Fn(&str) -> Receiver,
 ) -> Vec<AckVerdict> {
     let enough = exchanges.iter().filter(|exchange| exchange.data.ppdus >= MIN_PPDUS);
-    enough.map(|exchange| judge_rates(exchange, retries, control_frames, hears_all, grouped, is_ours)).collect()
+    enough
+        .map(|exchange| judge_rates(exchange, retries, control_frames, hears_all, grouped, receiver(&exchange.ra)))
+        .collect()
 }
 
 fn share(answered: u64, ppdus: u64) -> f64 {
@@ -40,7 +60,7 @@ fn judge_rates(
     control_frames: u64,
     hears_all: bool,
     grouped: bool,
-    is_ours: &dyn Fn(&str) -> bool,
+    receiver: Receiver,
 ) -> AckVerdict {
     let data = exchange.data;
     let repeated = retries.get(&exchange.ta, &exchange.ra);
@@ -71,10 +91,10 @@ fn judge_rates(
         (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because no control frame is in what was counted, so no response to these {ppdus} PPDUs \
+                "cannot be told from this capture, because no undamaged control frame is in what was counted, so no response to these {ppdus} PPDUs \
                  either{own}",
                 ppdus = ppdus();
-                own = if is_ours(&exchange.ra) {
+                own = if receiver.is_ours {
                     ": their receiver is the capturing machine, whose radio does not report the responses that it sends"
                 } else {
                     ""
@@ -85,12 +105,17 @@ fn judge_rates(
         (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because no response to any of {ppdus} PPDUs was captured: {who} {why}",
+                "cannot be told from this capture, because no response to any of {ppdus} PPDUs was captured undamaged: {who} {why}",
                 ppdus = ppdus();
                 who = exchange.ra,
-                why = if is_ours(&exchange.ra) {
+                why = if receiver.is_ours {
                     "is the capturing machine, whose radio does not report the responses that it sends"
-                } else if data.missing_not_resent > 2 * data.missing_resent && !lacks_attempts && many_retries(repeated).is_none() {
+                } else if receiver.sends
+                    && repeated.is_some_and(|retry| retry.retries > 0)
+                    && data.missing_not_resent > 2 * data.missing_resent
+                    && !lacks_attempts
+                    && many_retries(repeated).is_none()
+                {
                     "sent them, most likely, as most of the PPDUs were not sent again, and they were not recorded"
                 } else {
                     "sent none, or they were not recorded"
@@ -141,13 +166,10 @@ fn judge_rates(
                 share = Figure::percent(retry.retries, retry.frames, 1),
                 resent = resent(),
                 ppdus = ppdus();
-                why = match (hears_all, grouped) {
-                    (_, true) => "what the others repeat was not captured, or damaged",
-                    (true, false) if lacks_attempts => "what the others repeat was not captured, or damaged",
-                    (true, false) => "MPDUs of one A-MPDU cannot be told from single ones that were not answered",
-                    (false, false) => {
-                        "what the others repeat was not captured, or cannot be told from the MPDUs of one A-MPDU"
-                    }
+                why = if lacks_attempts {
+                    "of most of the others no undamaged attempt of the second before was captured"
+                } else {
+                    "what made the sender repeat the others, these responses do not show"
                 }
             ),
         )
@@ -171,12 +193,14 @@ fn judge_rates(
         (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because only {answered} responses to {ppdus} PPDUs were captured ({share}); \
+                "cannot be told from this capture, because only {answered} {responses} to {ppdus} PPDUs {were} captured undamaged ({share}); \
                  only {resent} were sent again{meaning}",
                 answered = Figure::count(data.answered, data.ppdus),
                 ppdus = ppdus(),
                 share = Figure::percent(data.answered, data.ppdus, 0),
                 resent = resent();
+                responses = if data.answered == 1 { "response" } else { "responses" },
+                were = if data.answered == 1 { "was" } else { "were" },
                 meaning = if hears_all {
                     ", so the sender most likely got the others"
                 } else {
@@ -210,7 +234,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
         return (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because only {resent} of {ppdus} PPDUs were sent again without a captured response (at least \
+                "cannot be told from this capture, because only {resent} of {ppdus} PPDUs were sent again without a response captured undamaged (at least \
                  {MIN_MISSING} are needed)",
                 resent = resent(),
                 ppdus = ppdus()
@@ -221,7 +245,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
         return (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because only {held} of the {resent} PPDUs that were sent again without a captured response \
+                "cannot be told from this capture, because only {held} of the {resent} PPDUs that were sent again without a response captured undamaged \
                  were sent at a rate that is used enough (at least {MIN_PPDUS} PPDUs)",
                 held = Figure::count(held, data.missing_resent),
                 resent = resent()
@@ -233,7 +257,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             if share(best.answered, best.ppdus) >= 0.8 && data.answered >= MIN_PPDUS && late * 20 <= gap.n =>
         {
             let said = sentence!(
-                "{resent} of {ppdus} PPDUs ({share}) have no captured response and were sent again; {in_time} of {timed} responses came in \
+                "{resent} of {ppdus} PPDUs ({share}) have no response captured undamaged and were sent again; {in_time} of {timed} responses came in \
                  time (median {gap} µs)",
                 resent = resent(),
                 ppdus = ppdus(),
@@ -266,7 +290,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             "cannot-be-told",
             sentence!(
                 "cannot be told from this capture, because only {timed} response delays were measured (at least {MIN_PPDUS} are \
-                 needed): {resent} of {ppdus} PPDUs ({share}) have no captured response and were sent again, lost or answered too late",
+                 needed): {resent} of {ppdus} PPDUs ({share}) have no response captured undamaged and were sent again, lost or answered too late",
                 timed = Figure::count(exchange.data_gap_us.map_or(0, |gap| gap.n), data.answered),
                 resent = resent(),
                 ppdus = ppdus(),
@@ -277,7 +301,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             "cannot-be-told",
             sentence!(
                 "cannot be told from this capture, because it names no rate at which at least {MIN_PPDUS} PPDUs were sent: {resent} of \
-                 {ppdus} PPDUs ({share}) have no captured response and were sent again",
+                 {ppdus} PPDUs ({share}) have no response captured undamaged and were sent again",
                 resent = resent(),
                 ppdus = ppdus(),
                 share = Figure::percent(data.missing_resent, data.ppdus, 1)
@@ -340,7 +364,7 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
     let missing = data.missing_resent + data.missing_not_resent;
     if missing > 0 {
         evidence.push(sentence!(
-            "{missing} PPDUs without a captured response: {resent} sent again (not acknowledged, or the sender missed it), \
+            "{missing} PPDUs without a response captured undamaged: {resent} sent again (not acknowledged, or the sender missed it), \
              {not_resent} not sent again as far as captured (acknowledged unheard, or given up)",
             missing = Figure::count(missing, data.ppdus),
             resent = Figure::count(data.missing_resent, missing),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from txop.air.compare import Comparison, Difference, letter
+from txop.air.compare import BETWEEN, Comparison, Difference, letter
 from txop.present import cells
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid
@@ -72,7 +72,7 @@ def not_available(comparison: Comparison) -> list[str]:
 
 def _named(rows: Sequence[Difference]) -> str:
     more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
-    return "; ".join(row.label for row in rows[:_NAMED]) + more
+    return "; ".join(row.label.removesuffix(f"; {BETWEEN}") for row in rows[:_NAMED]) + more
 
 
 def _value(row: Difference, at: int) -> Cell:

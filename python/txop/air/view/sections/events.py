@@ -48,7 +48,14 @@ def section(report: AirReport, options: Options) -> Section:
     events = report.events
     if not events.frames:
         return Section(
-            "events", 10, "Events", [Lines(("None captured: no frame that joins, leaves or exchanges keys is in it.",))]
+            "events",
+            10,
+            "Events",
+            [
+                Lines(
+                    ("None captured: no undamaged frame that joins, leaves or exchanges keys is in what was counted.",)
+                )
+            ],
         )
     blocks: list[Block] = [
         Facts([Fact(_name(row.kind), f"{fmt.count(row.frames)} {_frames(row.frames)}") for row in events.frames])

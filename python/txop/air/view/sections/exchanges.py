@@ -80,7 +80,7 @@ def _exchanges(exchanges: list[Exchange], *, any_response: bool) -> Grid:
         Column("Late", "late"),
         Column("Unexpected rate", "response_rate", 3),
     )
-    silent = "No control frame is in what was counted: whether PPDUs were answered cannot be told."
+    silent = "No undamaged control frame is in what was counted: whether PPDUs were answered cannot be told."
     note = "" if any_response else silent
     return Grid(
         "Responses", columns, Rows(exchanges, _exchange if any_response else _unanswered), note, unit_of_rows="links"

@@ -30,7 +30,7 @@ def section(report: AirReport, options: Options) -> Section:
         title = f"{called(report, address)}, spans of {fmt.duration_us(timeline.bin_us)}"
         blocks.append(Grid(title, _COLUMNS, Rows(spans, _row), unit_of_rows="spans"))
     if not blocks:
-        blocks.append(Lines(("None captured: no frame with a sender address is in it.",)))
+        blocks.append(Lines(("None captured: no undamaged frame with a sender address is in what was counted.",)))
     if timeline.frames_left_out:
         blocks.append(Lines((f"{fmt.count(timeline.frames_left_out)} more: too many stations and rates.",)))
     return Section("rates", 12, "Rates over time", blocks, unavailable(report, "rates"))

@@ -46,7 +46,12 @@ def _why_not(report: AirReport, options: Options) -> str:
 def _nothing(flow: Steadiness) -> str:
     """No event was found, which says something only where there was enough to find one in."""
     reason = not_sought(flow)
-    return "Nothing remarkable." if reason is None else f"Not looked for: {reason}."
+    if reason is not None:
+        return f"Not looked for: {reason}."
+    if not flow.series:
+        return "Nothing remarkable."
+    first, last = flow.series[0].start_us, flow.series[-1].start_us + flow.bin_us
+    return f"Nothing remarkable between the first and the last frame of this direction ({names.seconds(first, last)})."
 
 
 def _facts(flow: Steadiness) -> list[Fact]:

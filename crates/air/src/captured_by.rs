@@ -1,0 +1,34 @@
+//! Which part of a capture a sentence is about: all of it, or what one of several interfaces captured.
+
+use std::fmt;
+
+/// The interface whose frames the medium's accounts are of, where there are others.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CapturedBy(Option<u32>);
+
+impl CapturedBy {
+    /// `interfaces`: how many captured frames.
+    pub fn new(main_interface: u32, interfaces: u64) -> Self {
+        Self((interfaces > 1).then_some(main_interface))
+    }
+
+    /// Completes "nobody was heard": empty, or " by interface 1".
+    pub fn by(self) -> impl fmt::Display {
+        self.0.map_or(String::new(), |interface| format!(" by interface {interface}"))
+    }
+
+    /// Completes "these frames": empty, or " that interface 1 captured".
+    pub fn that(self) -> impl fmt::Display {
+        self.0.map_or(String::new(), |interface| format!(" that interface {interface} captured"))
+    }
+}
+
+/// Completes "no beacon is in": "it", or "what interface 1 captured".
+impl fmt::Display for CapturedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(interface) => write!(f, "what interface {interface} captured"),
+            None => f.write_str("it"),
+        }
+    }
+}
