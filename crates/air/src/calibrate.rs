@@ -6,9 +6,12 @@
 
 mod checks;
 
+pub use checks::Steps;
+
 use wire::ieee80211::{FrameKind, FrameType};
 use wire::phy::{Band, Mode};
 
+use crate::captured_by::CapturedBy;
 use crate::frame::Frame;
 use crate::micros::us;
 use crate::report::{StampHypothesis, Timing};
@@ -92,13 +95,8 @@ pub enum SeveralRadios {
         /// All changes.
         changes: u64,
     },
-    /// The stamps of two channels are of two clocks.
-    Clocks {
-        /// The channels and their stamped frames that were looked at, MHz.
-        channels: [(u16, u64); 2],
-        /// How far apart their stamps are by the capture's clock, s.
-        apart_s: f64,
-    },
+    /// At changes of the channel, the stamps step to another clock, and back.
+    Clocks(Steps),
 }
 
 /// The verdict on a capture's stamps.
@@ -136,6 +134,8 @@ pub struct Calibration {
     pub copies: Option<(u64, u64)>,
     /// What shows that there were several radios, on channels of their own; `None`: there was one, as far as can be seen.
     pub several_radios: Option<SeveralRadios>,
+    /// The stamps step to another clock, and back, on one channel.
+    pub several_clocks: Option<Steps>,
     text: Vec<String>,
 }
 
@@ -180,8 +180,10 @@ impl Calibration {
         self.hypotheses.iter().find(|hypothesis| self.inferred && hypothesis.meaning == name)
     }
 
-    /// The report's section.
-    pub fn report(&self, clock_jumps: u64) -> Timing {
+    /// The report's section. `place`: the interface that it was calibrated on.
+    pub fn report(&self, clock_jumps: u64, place: CapturedBy) -> Timing {
+        let of_one =
+            place.one().map(|interface| format!("all of this is of frames that interface {interface} captured"));
         Timing {
             frames: Some(self.looked_at),
             clock: match self.source {
@@ -200,7 +202,7 @@ impl Calibration {
             control_rate_overlaps: self.overlaps,
             control_rate_checked: self.overlap_checked,
             clock_jumps,
-            text: self.text.iter().cloned().map(agreed).collect(),
+            text: of_one.into_iter().chain(self.text.iter().cloned().map(agreed)).collect(),
         }
     }
 }
@@ -231,6 +233,7 @@ pub fn calibrate<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Calibra
         rates_not_true: None,
         copies: None,
         several_radios: None,
+        several_clocks: None,
         text,
     };
     calibration.check_greenfield(frames.clone());

@@ -12,6 +12,11 @@ impl CapturedBy {
         Self((interfaces > 1).then_some(main_interface))
     }
 
+    /// The interface, where there are others.
+    pub fn one(self) -> Option<u32> {
+        self.0
+    }
+
     /// Completes "nobody was heard": empty, or " by interface 1".
     pub fn by(self) -> impl fmt::Display {
         self.0.map_or(String::new(), |interface| format!(" by interface {interface}"))

@@ -57,6 +57,8 @@ const MAX_ECHOES: usize = 1_024;
 /// Clocks of two interfaces of one machine, or of two machines that keep the time, differ by less; a sender's sequence number comes again
 /// after 4,096 frames, which take longer.
 const ECHO_NS: i64 = 1_000_000_000;
+/// Channels of 2.4 GHz that do not overlap are this far apart (IEEE 802.11-2020, 15.4.4.3).
+const APART_MHZ: u16 = 25;
 
 /// The latest frames of all interfaces, where there are several.
 #[derive(Debug, Default)]
@@ -69,7 +71,15 @@ pub struct Echoes {
 struct Echo {
     mixed: u32,
     interface: u32,
+    frequency_mhz: Option<u16>,
     time_ns: i64,
+}
+
+impl Echo {
+    /// Channels so far apart that no receiver on one of them receives a frame on the other.
+    fn is_out_of_reach(self, other: &Self) -> bool {
+        self.frequency_mhz.zip(other.frequency_mhz).is_some_and(|(one, two)| one.abs_diff(two) >= APART_MHZ)
+    }
 }
 
 impl Echoes {
@@ -83,30 +93,64 @@ impl Echoes {
         if self.slots.is_empty() {
             self.slots = vec![None; MAX_ECHOES];
         }
-        let mixed = Marks::of(frame, sequence).of_any(frame).mixed();
-        let this = Echo { mixed, interface: frame.interface, time_ns };
+        let mixed = Marks::of(frame, sequence).of_any().mixed();
+        let this = Echo { mixed, interface: frame.interface, frequency_mhz: frame.radio.frequency_mhz, time_ns };
         let Some(slot) = self.slots.get_mut(mixed as usize % MAX_ECHOES) else { return false };
         let is_echo = |before: &Echo| {
             before.mixed == mixed
                 && before.interface != this.interface
+                && !before.is_out_of_reach(&this)
                 && time_ns.saturating_sub(before.time_ns).saturating_abs() < ECHO_NS
         };
         slot.replace(this).as_ref().is_some_and(is_echo)
     }
 }
 
+/// A sender that repeats an MPDU sets its retry bit (IEEE 802.11-2020, 9.2.4.1.6), and its numbers come again after longer.
+const SOON_NS: i64 = 5_000_000;
+
+/// The latest frames with data, to find copies that have a later time.
+#[derive(Debug, Default)]
+pub struct Copies {
+    slots: Vec<Option<Echo>>,
+}
+
+impl Copies {
+    /// Did the interface capture this first attempt just before?
+    #[inline]
+    pub fn has(&mut self, frame: &Frame) -> bool {
+        let (Some(time_ns), Some(sequence)) = (frame.time_ns, frame.header.sequence) else { return false };
+        if frame.header.fc.retry() || !frame.usable() || !frame.header.fc.carries_data() || frame.radio.own_transmission
+        {
+            return false;
+        }
+        if self.slots.is_empty() {
+            self.slots = vec![None; MAX_ECHOES];
+        }
+        let mixed = Marks::of(frame, sequence).of_any().mixed();
+        let this = Echo { mixed, interface: frame.interface, frequency_mhz: frame.radio.frequency_mhz, time_ns };
+        let Some(slot) = self.slots.get_mut(mixed as usize % MAX_ECHOES) else { return false };
+        let is_copy = |before: &Echo| {
+            let passed_ns = time_ns.saturating_sub(before.time_ns);
+            before.mixed == mixed && before.interface == this.interface && passed_ns > 0 && passed_ns < SOON_NS
+        };
+        slot.replace(this).as_ref().is_some_and(is_copy)
+    }
+}
+
 /// Frames remembered of the beginning.
 pub const BEGINNING: usize = 16;
 
-/// The first frames with a sequence number. Where they come again later, with the same times, the capture was appended to itself.
+/// The first frames with a sequence number that differ. Where they come again later, with the same times, the capture was appended to itself.
 #[derive(Debug, Default)]
 pub struct Beginning {
-    frames: Vec<(i64, u32)>,
+    /// Time, marks, and whether it came again.
+    frames: Vec<(i64, u32, bool)>,
     latest_ns: i64,
 }
 
 impl Beginning {
-    /// Is it one of the first frames again, on whatever interface, behind all of them?
+    /// Is it one of the first frames again, for the first time, on whatever interface, behind all of them?
     #[inline]
     pub fn has(&mut self, frame: &Frame) -> bool {
         let (Some(time_ns), Some(sequence)) = (frame.time_ns, frame.header.sequence) else { return false };
@@ -118,19 +162,24 @@ impl Beginning {
 
     #[cold]
     fn has_early(&mut self, frame: &Frame, time_ns: i64, sequence: u16) -> bool {
-        let this = (time_ns, Marks::of(frame, sequence).of_any(frame).mixed());
-        if self.frames.len() < BEGINNING {
-            self.latest_ns = self.latest_ns.max(time_ns);
-            self.frames.push(this);
-            return false;
+        let mixed = Marks::of(frame, sequence).of_any().mixed();
+        let is_whole = self.frames.len() == BEGINNING;
+        let known = self.frames.iter_mut().find(|(time, marks, _)| (*time, *marks) == (time_ns, mixed));
+        match known {
+            Some((.., again)) => is_whole && !std::mem::replace(again, true),
+            None if is_whole => false,
+            None => {
+                self.latest_ns = self.latest_ns.max(time_ns);
+                self.frames.push((time_ns, mixed, false));
+                false
+            }
         }
-        self.frames.contains(&this)
     }
 }
 
 /// A number that tells a frame from others of its interface, whenever it comes; `None` without a sequence number.
 pub fn mark(frame: &Frame) -> Option<u32> {
-    Some(Marks::of(frame, frame.header.sequence?).of_any(frame).mixed())
+    Some(Marks::of(frame, frame.header.sequence?).of_any().mixed())
 }
 
 /// What two captures of the same frame have in common: interface, header, TID, length and TSFT.
@@ -152,11 +201,10 @@ impl Marks {
         Self([sender | interface, header.addr1.as_u64(), fields, frame.radio.tsft_us.unwrap_or(0)])
     }
 
-    /// The same for any interface, as each has a clock of its own, on one channel.
-    fn of_any(self, frame: &Frame) -> Self {
+    /// The same for any interface, as each has a clock of its own.
+    fn of_any(self) -> Self {
         let [sender, receiver, fields, _] = self.0;
-        let frequency_mhz = u64::from(frame.radio.frequency_mhz.unwrap_or(0));
-        Self([sender & 0xffff_ffff_ffff, receiver, fields, frequency_mhz])
+        Self([sender & 0xffff_ffff_ffff, receiver, fields, 0])
     }
 
     /// The same number for the same marks; for others, all but always another one.

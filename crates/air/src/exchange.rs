@@ -304,8 +304,14 @@ impl Matcher {
                 rate.responses.add(ppdu.mode.key(), 1);
             }
         }
+        let acks = match &ppdu.control {
+            Control::BlockAck(acks) => acks.as_slice(),
+            _ => &[],
+        };
+        let of_this = acks.iter().find(|acked| Some(acked.tid) == pending.tid);
+        let lacks_first = of_this.is_some_and(|acked| stats.shows_more(pending.first_sequence, acked));
         let mut late = None;
-        if exact && pending.gap_valid {
+        if exact && pending.gap_valid && !lacks_first {
             let gap_us = us(gap_ns).round() as i32;
             if let Some(expected_ns) = expected_ns {
                 stats.expected_gaps_ns.add(expected_ns.unsigned_abs(), 1);

@@ -3,6 +3,7 @@
 use wire::phy::{Band, Mode, RateSet};
 
 use crate::few::Few;
+use crate::frame::AckedTid;
 use crate::histogram::Exact;
 use crate::micros::us;
 use crate::ppdu::Ppdu;
@@ -102,6 +103,20 @@ pub struct ExchangeStats {
     pub(crate) open: Vec<Open>,
     /// Newest sequence number by TID; the last is of data without one.
     newest: [Option<u16>; 9],
+    /// The latest Block Ack.
+    latest_ack: Option<Box<AckedTid>>,
+}
+
+/// How far a sequence number is behind `of`, going round.
+fn ahead(sequence: u16, of: u16) -> u16 {
+    sequence.wrapping_sub(of) & 0xfff
+}
+
+/// Does a Block Ack acknowledge this number?
+fn has(acked: &AckedTid, sequence: u16) -> bool {
+    let bit = ahead(sequence, acked.start);
+    let word = acked.bitmap.bits.get(usize::from(bit / 64));
+    bit < acked.bitmap.len && word.is_some_and(|word| word >> (bit % 64) & 1 == 1)
 }
 
 impl Default for ExchangeStats {
@@ -128,20 +143,34 @@ impl Default for ExchangeStats {
             by_rate: Vec::new(),
             open: Vec::new(),
             newest: [None; 9],
+            latest_ack: None,
         }
     }
 }
 
 impl ExchangeStats {
-    /// Takes note of the numbers of an A-MPDU: is the one before its first captured, so that none of its own is missing there?
+    /// Takes note of the numbers of an A-MPDU: is the one before its first captured, so that no new one is missing there?
     pub(crate) fn follows(&mut self, tid: Option<u8>, first: u16, last: u16) -> bool {
         let Some(newest) = self.newest.get_mut(tid.map_or(8, |tid| usize::from(tid & 7))) else { return false };
-        let ahead = |sequence: u16, of: u16| sequence.wrapping_sub(of) & 0xfff;
         let follows = newest.is_some_and(|newest| matches!(ahead(first, newest), 0 | 1 | 0x800..));
         if newest.is_none_or(|newest| ahead(last, newest) < 0x800) {
             *newest = Some(last);
         }
         follows
+    }
+
+    /// Takes note of a Block Ack for an A-MPDU that begins with `first`: does it acknowledge the number before that, which the one before
+    /// it did not? Then this was sent again at the front, and not captured.
+    pub(crate) fn shows_more(&mut self, first: u16, acked: &AckedTid) -> bool {
+        let number = first.wrapping_sub(1) & 0xfff;
+        let before = match &mut self.latest_ack {
+            Some(latest) => Some(std::mem::replace(&mut **latest, *acked)),
+            none => {
+                *none = Some(Box::new(*acked));
+                None
+            }
+        };
+        has(acked, number) && before.is_some_and(|before| before.tid == acked.tid && !has(&before, number))
     }
 
     pub(crate) fn kind(&mut self, asks: Asks) -> &mut KindStats {

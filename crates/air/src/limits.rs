@@ -7,6 +7,7 @@ pub use known::Known;
 pub use times::{disorder, doubled, heard_twice, interleaved, merged, reversed, untimely};
 
 use crate::calibrate::{ClockSource, Grouping};
+use crate::captured_by::CapturedBy;
 use crate::link::Links;
 use crate::report::Limit;
 use crate::station::Stations;
@@ -101,22 +102,25 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             ),
             affects,
         ));
-    } else if !calibration.gaps_usable() {
+    } else if !calibration.gaps_usable() && known.unordered.is_none() {
         let (stamped, pairs) = (Figure::count(counts.stamped(), n), calibration.pairs());
+        let that = CapturedBy::new(known.main_interface, counts.interfaces()).that();
         let said = if pairs < MIN_PAIRS {
             sentence!(
-                "{stamped} of {n} frames carry a hardware time stamp of any kind, but only {pairs} solicited responses could show what it marks",
+                "{stamped} of {n} frames carry a hardware time stamp of any kind, but only {pairs} solicited responses{that} could show what it marks",
                 stamped = stamped,
                 n = Figure::total(n),
-                pairs = Figure::total(pairs)
+                pairs = Figure::total(pairs);
+                that = that
             )
         } else {
             sentence!(
                 "{stamped} of {n} frames carry a hardware time stamp of any kind, but none of its possible meanings puts the gaps of the {pairs} solicited \
-                 responses of the whole capture near SIFS",
+                 responses{that} of the whole capture near SIFS",
                 stamped = stamped,
                 n = Figure::total(n),
-                pairs = Figure::total(pairs)
+                pairs = Figure::total(pairs);
+                that = that
             )
         };
         limits.push(Limit::new("stamps-not-calibrated", said, affects));
@@ -213,8 +217,9 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
             &["airtime", "waterfall"],
         ));
     }
-    // Of frames that are there twice, the next one may be a copy.
-    if calibration.control_rates == Some(false) && known.unordered.is_none() {
+    // Of frames that are there twice, the next one may be a copy; of sorted ones, it may have come before.
+    let is_in_order = known.unordered.is_none() && counts.tally.order.moved == 0;
+    if calibration.control_rates == Some(false) && is_in_order {
         let (overlaps, checked) = calibration.overlaps();
         limits.push(Limit::new(
             "control-rates",
@@ -361,9 +366,9 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "hopping",
             sentence!(
-                "the sniffer listened on {others} other channels, too: time between two frames on {chosen} MHz with one on another channel \
+                "the sniffer listened on {others}, too: time between two frames on {chosen} MHz with one on another channel \
                  between them is not observed",
-                others = Figure::total(channels - 1);
+                others = Figure::all(channels - 1, "other channel");
                 chosen = chosen
             ),
             &["airtime", "waterfall", "steadiness"],
@@ -433,8 +438,8 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "several-interfaces",
             sentence!(
-                "{least}{interfaces} interfaces captured these frames: airtime, waterfall, steadiness and what beacons and silence show are \
-                 those of interface {main}, which has {own} of {n}, and of those that were looked at first no fewer than any other; everything \
+                "{least}{interfaces} interfaces captured these frames: airtime, waterfall, steadiness, what stamps mark, response delays and \
+                 what beacons and silence show are those of interface {main}, which has {own} of {n}, and of those that were looked at first no fewer than any other; everything \
                  else is of all",
                 interfaces = Figure::total(counts.interfaces()),
                 own = Figure::count(counts.captured_by(main), n),
@@ -503,8 +508,8 @@ fn one_direction(links: &Links, stations: &Stations) -> Option<Sentence> {
     (back == 0 && !answered).then(|| {
         if others > 0 {
             return sentence!(
-                "{mpdus} data MPDUs of {ta} to {ra} are in it, but of the {sent} frames of {ra} none goes to {ta} ({back}), nor does a \
-                 response",
+                "{mpdus} data MPDUs of {ta} to {ra} are in it, but of the {sent} frames of {ra} none goes to {ta} ({back}), nor does an \
+                 undamaged response",
                 mpdus = Figure::total(busiest.mpdus),
                 sent = Figure::total(others),
                 back = Figure::count(0, others);
@@ -513,7 +518,7 @@ fn one_direction(links: &Links, stations: &Stations) -> Option<Sentence> {
             );
         }
         sentence!(
-            "of {ta} and {ra} only the first was heard ({mpdus} data MPDUs, {back} frames the other way)",
+            "of {ta} and {ra} only the first was heard ({mpdus} data MPDUs, {back} undamaged frames the other way)",
             mpdus = Figure::total(busiest.mpdus),
             back = Figure::count(0, busiest.mpdus);
             ta = busiest.ta,

@@ -68,6 +68,8 @@ pub struct Counts {
     pub tally: Tally,
     /// Frames that are in the file twice: same header, length and time.
     pub duplicates: u64,
+    /// First attempts with data that were captured again soon after, without the retry bit.
+    pub copies: u64,
     /// Of the first frames, those that are in the file again at the same time, behind others.
     pub begins_again: u64,
     /// Frames that another interface had captured as well.
@@ -179,6 +181,11 @@ impl Counts {
     /// Frames with an A-MPDU status.
     pub fn with_ampdu_status(&self) -> u64 {
         self.with_ampdu_status
+    }
+
+    /// Frames with data.
+    pub fn data(&self) -> u64 {
+        self.data
     }
 
     /// Channels that a noticeable share of the frames of an interface was heard on, counted or not; a strong neighbour is no

@@ -8,7 +8,7 @@ pub use response::{ack, Receiver};
 
 use hashbrown::HashMap;
 
-use crate::report::{Link, RetryCount};
+use crate::report::{BlockAckFlow, Link, RetryCount};
 use sentence::{sentence, Figure, Sentence};
 
 /// Retries (% of the MPDUs) that a verdict of complete responses has to mention.
@@ -25,43 +25,92 @@ fn many_retries(retry: Option<RetryCount>) -> Option<RetryCount> {
 
 /// A verdict that finds nothing wrong does not stand beside many retries without a word on them.
 fn beside_retries(said: Sentence, retries: &RetriesOf, ta: &str, ra: &str) -> Sentence {
-    match many_retries(retries.get(ta, ra)) {
-        None => said,
-        Some(retry) => said.and(
-            "; ",
+    let Some(retry) = many_retries(retries.get(ta, ra)) else { return said };
+    let carried = sentence!(
+        "yet {retries} of the {mpdus} MPDUs captured carry the retry bit ({share})",
+        retries = Figure::count(retry.retries, retry.frames),
+        mpdus = Figure::total(retry.frames),
+        share = Figure::percent(retry.retries, retry.frames, 1)
+    );
+    let left_out = retries.left_out(ta, ra);
+    let why = if retries.lack_attempts(ta, ra) {
+        "of most of these no undamaged attempt of the second before was captured, nor its outcome"
+    } else if left_out == 0 {
+        "what made the sender repeat them, these responses do not show"
+    } else if many_retries(retries.beside_left_out(ta, ra)).is_some() {
+        "what made the sender repeat the others, these responses do not show"
+    } else {
+        ""
+    };
+    let carried = match left_out {
+        0 => carried,
+        _ => carried.and(
+            ": ",
             sentence!(
-                "yet {retries} of the {mpdus} MPDUs captured carry the retry bit ({share}): {why}",
-                retries = Figure::count(retry.retries, retry.frames),
-                mpdus = Figure::total(retry.frames),
-                share = Figure::percent(retry.retries, retry.frames, 1);
-                why = if retries.lack_attempts(ta, ra) {
-                    "of most of these no undamaged attempt of the second before was captured, nor its outcome"
-                } else {
-                    "what made the sender repeat them, these responses do not show"
-                }
+                "{left_out} of these repeat MPDUs that Block Acks left out",
+                left_out = Figure::count(left_out, retry.retries)
             ),
         ),
-    }
+    };
+    let carried = match (why, left_out) {
+        ("", _) => carried,
+        (why, 0) => carried.with(&format!(": {why}")),
+        (why, _) => carried.with(&format!("; {why}")),
+    };
+    said.and("; ", carried)
 }
 
 /// Retries of the data MPDUs of each (transmitter, receiver).
 #[derive(Debug, Default)]
-pub struct RetriesOf(HashMap<(String, String), (RetryCount, u64)>);
+pub struct RetriesOf(HashMap<(String, String), Retries>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Retries {
+    all: RetryCount,
+    /// Those whose earlier attempt was not captured.
+    unseen: u64,
+    /// Those that repeat what a Block Ack left out.
+    left_out: u64,
+}
 
 impl RetriesOf {
     /// From the rows of the report.
-    pub fn links(links: &[Link]) -> Self {
-        let of = |link: &Link| (link.mpdu_retry, link.retries_without_attempt.unwrap_or(0));
-        Self(links.iter().map(|link| ((link.ta.clone(), link.ra.clone()), of(link))).collect())
+    pub fn new(links: &[Link], flows: &[BlockAckFlow]) -> Self {
+        let of = |link: &Link| Retries {
+            all: link.mpdu_retry,
+            unseen: link.retries_without_attempt.unwrap_or(0),
+            left_out: 0,
+        };
+        let mut all: HashMap<_, _> = links.iter().map(|link| ((link.ta.clone(), link.ra.clone()), of(link))).collect();
+        for flow in flows {
+            if let Some(retries) = all.get_mut(&(flow.originator.clone(), flow.recipient.clone())) {
+                retries.left_out += flow.left_out_retransmissions;
+            }
+        }
+        Self(all)
+    }
+
+    fn of(&self, ta: &str, ra: &str) -> Option<&Retries> {
+        self.0.get(&(ta.to_owned(), ra.to_owned()))
     }
 
     fn get(&self, ta: &str, ra: &str) -> Option<RetryCount> {
-        self.0.get(&(ta.to_owned(), ra.to_owned())).map(|(retries, _)| *retries)
+        self.of(ta, ra).map(|retries| retries.all)
+    }
+
+    /// Retries of MPDUs that Block Acks left out.
+    fn left_out(&self, ta: &str, ra: &str) -> u64 {
+        self.of(ta, ra).map_or(0, |retries| retries.left_out.min(retries.all.retries))
+    }
+
+    /// The others.
+    fn beside_left_out(&self, ta: &str, ra: &str) -> Option<RetryCount> {
+        let all = self.get(ta, ra)?;
+        Some(RetryCount::new(all.frames, all.retries - self.left_out(ta, ra)))
     }
 
     /// Most retries repeat something that was not captured.
     fn lack_attempts(&self, ta: &str, ra: &str) -> bool {
-        let known = self.0.get(&(ta.to_owned(), ra.to_owned()));
-        known.is_some_and(|(retry, unseen)| unseen * 2 > retry.retries)
+        self.of(ta, ra).is_some_and(|retries| retries.unseen * 2 > retries.all.retries)
     }
 }

@@ -149,7 +149,8 @@ DEFINITIONS: dict[str, Definition] = {
     "airtime": Definition(
         "Airtime",
         "Sum of the durations of the PPDUs sent; ACK and CTS belong to the station whose exchange tells that it "
-        "sent them, a CTS without its RTS to its receiver if a frame of that follows, at a signal within 10 dB.",
+        "sent them, a CTS without its RTS to its receiver if a frame of that follows within the time that the CTS "
+        "reserves, at a signal within 10 dB.",
     ),
     "airtime_share": Definition("Airtime share", "Airtime of the station.", "observed time"),
     "busy": Definition("Busy", "Time in which at least one captured PPDU is on the air.", "observed time"),

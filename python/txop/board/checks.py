@@ -98,7 +98,7 @@ class _Answers:
 
 def _ack_every_rate(report: AirReport, station: str) -> Outcome:
     if not report.hearing.control_frames:
-        return undecided("no control frames are in the capture")
+        return undecided("no undamaged control frame is in the capture")
     rates: dict[str, _Answers] = {}
     for exchange in _to(report, station):
         for rate in exchange.by_rate:

@@ -90,7 +90,7 @@ impl Running {
             .or_else(|| limits::disorder(counts))
             .or_else(|| limits::reversed(counts))
             .or_else(|| limits::merged(counts, &self.calibration, self.main_interface))
-            .or_else(|| limits::interleaved(self.clock.jumps(), counts));
+            .or_else(|| limits::interleaved(&self.calibration));
         if let Some(limit) = &unordered {
             // Nothing can be told of who answered what.
             hearing.silence_is_evidence = false;
@@ -179,7 +179,7 @@ impl Running {
             .iter()
             .map(|link| summary::link(link, link.direction(is_ap(&link.ta), is_ap(&link.ra)), rated))
             .collect();
-        let retries = verdict::RetriesOf::links(&link_rows);
+        let retries = verdict::RetriesOf::new(&link_rows, &block_acks);
         let mut ack_verdicts = verdict::block_ack(&block_acks, &retries, !hearing.doubts.is_empty());
         ack_verdicts.extend(verdict::ack(
             &exchanges,
@@ -212,7 +212,7 @@ impl Running {
             frames: counts.tally.wlan,
             bad_fcs: counts.fcs_bad,
             summary,
-            timing: self.calibration.report(self.clock.jumps()),
+            timing: self.calibration.report(self.clock.jumps(), place),
             stations: station_rows
                 .iter()
                 .map(|(address, station)| {

@@ -18,7 +18,7 @@ use crate::claims::Claims;
 use crate::clock::Clock;
 use crate::decode::Batch;
 use crate::devices::Devices;
-use crate::duplicates::{Beginning, Echoes, Latest};
+use crate::duplicates::{Beginning, Copies, Echoes, Latest};
 use crate::events::Events;
 use crate::exchange::Matcher;
 use crate::few::Few;
@@ -249,6 +249,7 @@ struct Running {
     handed_over_come_back: bool,
     latest: Latest,
     echoes: Echoes,
+    copies: Copies,
     beginning: Beginning,
     /// By interface.
     lanes: Vec<Lane>,
@@ -301,6 +302,7 @@ impl Running {
             handed_over_come_back: false,
             latest: Latest::new(calibration.source == ClockSource::Tsft),
             echoes: Echoes::default(),
+            copies: Copies::default(),
             beginning: Beginning::default(),
             lanes: Vec::new(),
             accounts: Accounts {
@@ -359,6 +361,7 @@ impl Running {
             }
             assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
             counts.duplicates += u64::from(self.latest.has(frame) && may_be_a_copy(frame));
+            counts.copies += u64::from(self.copies.has(frame));
             counts.begins_again += u64::from(self.beginning.has(frame));
             if is_of_several {
                 counts.heard_twice += u64::from(self.echoes.has(frame) && may_be_a_copy(frame));

@@ -5,9 +5,8 @@ use sentence::grouped;
 use wire::ieee80211::{FrameType, MacAddr};
 use wire::phy::Mode;
 
-use super::{is_real, shortest_us, stamp_us, Calibration, SeveralRadios};
+use super::{is_real, median, shortest_us, stamp_us, Calibration, SeveralRadios};
 use crate::duplicates::mark;
-use crate::few::Few;
 use crate::frame::Frame;
 
 /// Neighbours in a PPDU whose marks of its preamble must differ before they are taken to be wrong.
@@ -17,11 +16,9 @@ const TUNED_US: u64 = 500;
 /// Changes of the channel that no single radio makes, below which nothing is made of them, and their share of all.
 const MIN_CHANGES: u64 = 20;
 const MERGED: f64 = 0.05;
-/// Two hardware clocks: their medians are further apart by the capture's clock, and each of them keeps the distance to it.
+/// Two hardware clocks are further apart by the capture's clock, and a step from one to the other and the one back differ by less.
 const CLOCKS_APART_US: i64 = 1_000_000;
 const STEADY_US: i64 = 10_000;
-/// Channels looked at.
-const MAX_CHANNELS: usize = 16;
 /// Frames that a station sent before it had ended the one before, from which rates or stamps are taken to be wrong, and their share of
 /// those checked. In 150 captures, simulated radios have 2 to 24 %, and real ones at most 0.3 %, where addresses or stamps are damaged.
 const MIN_OVERRUNS: u64 = 3;
@@ -64,7 +61,7 @@ impl Calibration {
     }
 
     /// Frames on different channels that follow each other faster than a radio can be tuned, and all that do, where these are many.
-    pub fn check_radios<'a>(&mut self, frames: impl Iterator<Item = &'a Frame> + Clone) {
+    pub(super) fn check_radios<'a>(&mut self, frames: impl Iterator<Item = &'a Frame> + Clone) {
         let (mut fast, mut changes) = (0u64, 0u64);
         let mut before: Option<&Frame> = None;
         let frames = frames.filter(|frame| frame.radio.frequency_mhz.is_some() && !frame.radio.own_transmission);
@@ -81,11 +78,14 @@ impl Calibration {
         }
         self.several_radios = if fast >= MIN_CHANGES && fast as f64 > MERGED * changes as f64 {
             Some(SeveralRadios::Fast { fast, changes })
-        } else if changes >= MIN_CHANGES {
-            two_clocks(frames)
         } else {
-            None
+            let neighbours = frames.clone().zip(frames.clone().skip(1));
+            let at_changes = neighbours.filter(|(from, to)| from.radio.frequency_mhz != to.radio.frequency_mhz);
+            two_clocks(at_changes).map(SeveralRadios::Clocks)
         };
+        if self.several_radios.is_none() {
+            self.several_clocks = two_clocks(frames.clone().zip(frames.skip(1)));
+        }
     }
 
     /// At the rates that the capture claims, a station would still be sending when it begins its next frame, or two whole frames would have
@@ -140,29 +140,41 @@ impl Calibration {
     }
 }
 
-/// Stamps of the two busiest channels that are of two clocks, each as steady as the capture's. A radio whose clock starts over at a change of
-/// its channel is not: its distance differs from visit to visit.
-fn two_clocks<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Option<SeveralRadios> {
+/// Steps of the hardware stamps against the capture's clock, from one frame to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// Steps that the one before took, too, the other way.
+    pub taken_back: u64,
+    /// All steps of more than a second.
+    pub all: u64,
+    /// Their median, s.
+    pub median_s: f64,
+}
+
+/// Two clocks, read in turn: most steps between neighbours of `pairs` are taken back by the next one. A clock that is set, or starts over,
+/// does not return to where it was.
+fn two_clocks<'a>(pairs: impl Iterator<Item = (&'a Frame, &'a Frame)>) -> Option<Steps> {
     let distance_us = |frame: &Frame| {
         let stamp = frame.radio.tsft_us.filter(|us| is_real(*us))?;
         i64::try_from(stamp).ok()?.checked_sub(frame.time_ns? / 1_000)
     };
-    let mut channels = Few::<u16, MAX_CHANNELS>::default();
-    let stamped = frames.filter_map(|frame| Some((frame.radio.frequency_mhz?, distance_us(frame)?)));
-    stamped.clone().for_each(|(mhz, _)| channels.add(mhz, 1));
-    let mut busiest: Vec<(u16, u64)> = channels.iter().collect();
-    busiest.sort_by_key(|(mhz, frames)| (std::cmp::Reverse(*frames), *mhz));
-    let [one, other] = [*busiest.first()?, *busiest.get(1)?];
-    let median_us = |(mhz, frames): (u16, u64)| {
-        let mut all: Vec<i64> = stamped.clone().filter(|(of, _)| *of == mhz).map(|(_, us)| us).collect();
-        all.sort_unstable();
-        let at = |quarters: usize| all.get(all.len().saturating_sub(1) * quarters / 4).copied();
-        let is_steady = frames >= MIN_CHANGES && at(3)?.checked_sub(at(1)?)? < STEADY_US;
-        at(2).filter(|_| is_steady)
-    };
-    let apart_us = median_us(one)?.checked_sub(median_us(other)?)?.saturating_abs();
-    (apart_us > CLOCKS_APART_US)
-        .then(|| SeveralRadios::Clocks { channels: [one, other], apart_s: apart_us as f64 / 1e6 })
+    let (mut taken_back, mut before_us) = (0u64, None::<i64>);
+    let mut steps_us = Vec::new();
+    for (from, to) in pairs {
+        let Some(step_us) = distance_us(to).zip(distance_us(from)).and_then(|(to, from)| to.checked_sub(from)) else {
+            continue;
+        };
+        if step_us.saturating_abs() < CLOCKS_APART_US {
+            continue;
+        }
+        let is_back = |before: i64| before.saturating_add(step_us).saturating_abs() < STEADY_US;
+        taken_back += u64::from(before_us.replace(step_us).is_some_and(is_back));
+        steps_us.push(step_us.saturating_abs() as f64);
+    }
+    let all = steps_us.len() as u64;
+    steps_us.sort_unstable_by(f64::total_cmp);
+    let median_s = median(&steps_us)? / 1e6;
+    (taken_back >= MIN_CHANGES && taken_back * 2 > all).then_some(Steps { taken_back, all, median_s })
 }
 
 /// A frame on the air.

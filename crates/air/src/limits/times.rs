@@ -4,7 +4,7 @@ use capture::Order;
 use sentence::{sentence, Figure, Sentence};
 
 use super::known::Known;
-use crate::calibrate::{Calibration, SeveralRadios};
+use crate::calibrate::{Calibration, SeveralRadios, Steps};
 use crate::duplicates::BEGINNING;
 use crate::report::Limit;
 use crate::summary::Counts;
@@ -15,8 +15,6 @@ const IMPOSSIBLE: f64 = 1.05;
 const IMPOSSIBLE_NS: i64 = 20_000_000;
 /// Share of the records out of order, or of the frames at which the hardware clock jumped, from which times are not used.
 const UNTIMELY: f64 = 0.01;
-/// Share of the frames at which the hardware clock jumped from which they are taken to be of several clocks.
-const INTERLEAVED: f64 = 0.25;
 /// Jumps of the hardware clock below which nothing is said of them.
 pub const MIN_JUMPS: u64 = 3;
 /// Copies below which nothing is said of them.
@@ -97,7 +95,8 @@ pub fn sorted(order: &Order) -> Option<Limit> {
 /// Records in reverse order: of those close together, a response still stands before what it answers.
 pub fn reversed(counts: &Counts) -> Option<Limit> {
     let order = &counts.tally.order;
-    sorted(order).filter(|_| order.is_reversed())
+    let limit = sorted(order).filter(|_| order.is_reversed())?;
+    Some(Limit::new("disorder", limit.sentence, TIMED))
 }
 
 /// Where many frames are in the file twice, neither times nor answers can be told.
@@ -113,10 +112,19 @@ pub fn doubled(counts: &Counts, calibration: &Calibration) -> Option<Limit> {
     }
     if counts.begins_again >= MIN_AGAIN {
         let sentence = sentence!(
-            "the first {first} frames with a sequence number are in the file again, {again} of them with the same length and time: the \
+            "{again} of the first {first} different frames with a sequence number are in the file again, with the same length and time: the \
              capture was appended to itself",
             first = Figure::total(BEGINNING as u64),
-            again = Figure::count(counts.begins_again.min(BEGINNING as u64), BEGINNING as u64)
+            again = Figure::count(counts.begins_again, BEGINNING as u64)
+        );
+        return Some(Limit::new("duplicates", sentence, TIMED_OR_COUNTED));
+    }
+    if counts.copies >= MIN_COPIES && counts.copies as f64 > DOUBLED * counts.data() as f64 {
+        let sentence = sentence!(
+            "{copies} of {data} frames with data are there again within 5 ms, with the same number, length and addresses and without the retry \
+             bit: captures of one channel were merged, or a sender repeats frames without marking them",
+            copies = Figure::count(counts.copies, counts.data()),
+            data = Figure::total(counts.data())
         );
         return Some(Limit::new("duplicates", sentence, TIMED_OR_COUNTED));
     }
@@ -161,36 +169,31 @@ pub fn merged(counts: &Counts, calibration: &Calibration, main_interface: u32) -
             fast = Figure::count(fast, changes),
             changes = Figure::total(changes)
         ),
-        SeveralRadios::Clocks { channels: [(one, of_one), (other, of_other)], apart_s } => sentence!(
-            "the hardware stamps of {of_one} frames on {one} MHz are {apart} s from those of {of_other} frames on {other} MHz, steadily by the \
-             capture's clock: captures of two radios were merged; --channel gives one channel alone",
-            of_one = Figure::total(of_one),
-            of_other = Figure::total(of_other),
-            apart = Figure::of(apart_s, "s", of_one + of_other, 1);
-            one = one,
-            other = other
+        SeveralRadios::Clocks(steps) => stepping(steps).and(
+            ", ",
+            sentence!(
+                "each time as the channel changes ({steps} steps): --channel gives one channel alone",
+                steps = Figure::total(steps.all)
+            ),
         ),
     };
     Some(Limit::new("merged-channels", sentence, TIMED))
 }
 
-/// The hardware clock jumps at more than this `share` of the `n` frames.
-fn clock_jumps(jumps: u64, n: u64, share: f64) -> Option<Limit> {
-    (jumps >= MIN_JUMPS && jumps as f64 > share * n as f64).then(|| {
-        let sentence = sentence!(
-            "the hardware clock left the capture's clock, or came back to it, {jumps} times in {n} frames: the times between them do not \
-             add up{merged}",
-            jumps = Figure::count(jumps, n),
-            n = Figure::total(n);
-            merged = if jumps as f64 > INTERLEAVED * n as f64 { ", as where captures with clocks of their own were merged" } else { "" }
-        );
-        Limit::new("clock-jumps", sentence, &["airtime", "waterfall", "steadiness", "events", "rates"])
-    })
+/// The stamps go from one clock to another, and back.
+fn stepping(steps: Steps) -> Sentence {
+    sentence!(
+        "{taken_back} of the first {all} steps of the hardware stamps against the capture's clock, of {median} s in the median, are taken back \
+         by the next: captures with clocks of their own were merged",
+        taken_back = Figure::count(steps.taken_back, steps.all),
+        all = Figure::total(steps.all),
+        median = Figure::of(steps.median_s, "s", steps.all, 1)
+    )
 }
 
-/// The hardware clock jumps so often that its frames seem to be of several captures: who answered what can't be told.
-pub fn interleaved(jumps: u64, counts: &Counts) -> Option<Limit> {
-    clock_jumps(jumps, counts.frames(), INTERLEAVED)
+/// Two captures of one channel with clocks of their own were merged: who answered what can't be told.
+pub fn interleaved(calibration: &Calibration) -> Option<Limit> {
+    calibration.several_clocks.map(|steps| Limit::new("clock-jumps", stepping(steps), TIMED_OR_COUNTED))
 }
 
 /// Why times cannot be used at all; `None` when they can.
@@ -199,8 +202,17 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
     if let Some(limit) = known.unordered {
         return Some(limit.clone());
     }
-    if let Some(limit) = clock_jumps(known.jumps, n, UNTIMELY) {
-        return Some(limit);
+    if known.jumps >= MIN_JUMPS && known.jumps as f64 > UNTIMELY * n as f64 {
+        return Some(Limit::new(
+            "clock-jumps",
+            sentence!(
+                "the hardware clock left the capture's clock, or came back to it, {jumps} times in {n} frames: the times between them do not \
+                 add up",
+                jumps = Figure::count(known.jumps, n),
+                n = Figure::total(n)
+            ),
+            &["airtime", "waterfall", "steadiness", "events", "rates"],
+        ));
     }
     if let Some((overruns, checked)) = known.calibration.rates_not_true {
         return Some(Limit::new(

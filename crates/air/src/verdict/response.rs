@@ -64,6 +64,7 @@ fn judge_rates(
 ) -> AckVerdict {
     let data = exchange.data;
     let repeated = retries.get(&exchange.ta, &exchange.ra);
+    let others = retries.beside_left_out(&exchange.ta, &exchange.ra);
     let lacks_attempts = retries.lack_attempts(&exchange.ta, &exchange.ra);
     let shows_all = hears_all && grouped && !lacks_attempts;
     let rates: Vec<&ExchangeRate> = exchange
@@ -154,18 +155,19 @@ fn judge_rates(
             ),
         )
     } else if let (true, false, Some(retry)) =
-        (resent_percent <= 2.0 && answered_share >= 0.9, shows_all, many_retries(repeated))
+        (resent_percent <= 2.0 && answered_share >= 0.9, shows_all, many_retries(others))
     {
         (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because {retries} of the {mpdus} MPDUs captured carry the retry bit ({share}), and of \
+                "cannot be told from this capture, because {retries} of the {mpdus} MPDUs captured carry the retry bit ({share}){beside}, and of \
                  {ppdus} PPDUs only {resent} were sent again for lack of a response as far as captured: {why}",
                 retries = Figure::count(retry.retries, retry.frames),
                 mpdus = Figure::total(retry.frames),
                 share = Figure::percent(retry.retries, retry.frames, 1),
                 resent = resent(),
                 ppdus = ppdus();
+                beside = if retries.left_out(&exchange.ta, &exchange.ra) > 0 { ", beside those that Block Acks left out" } else { "" },
                 why = if lacks_attempts {
                     "of most of the others no undamaged attempt of the second before was captured"
                 } else {
