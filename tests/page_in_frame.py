@@ -18,7 +18,7 @@ document.body.dataset.wide = wide.map(each => each.tagName).join(' ');
 document.body.dataset.clipped = clipped.map(each => each.textContent.trim().slice(0, 40)).join(';');
 document.body.dataset.stacked = stacked.length;
 document.body.dataset.cut = stacked.filter(each => clipped.includes(each.parentElement)).length;
-document.body.dataset.plots = document.querySelectorAll('figure svg').length;
+document.body.dataset.plots = document.querySelectorAll('figure').length;
 """
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
+import vl_convert
 from scipy.stats import mannwhitneyu
 
 from txop.archive.counting import counting, figure_value
 from txop.archive.reader import read_archive
 from txop.compare.select import CannotCompare
+from txop.present.plot import INK
 from txop.report.trend import follow
 from txop.report.trend.page import page
+from txop.report.trend.view import draw
 
 SAMPLE = Path(__file__).parents[1] / "data" / "archive-v1"
 
@@ -149,3 +153,14 @@ def test_the_command(txop, months, tmp_path):
     assert (said["format"], said["version"], said["arm"]) == ("txop-trend", 1, "vanilla")
     assert "2026-03" in (tmp_path / "t.html").read_text()
     assert txop("trend", words[0]).returncode == 2
+
+
+def test_every_archive_has_a_point_and_a_change_point_a_shape_of_its_own(tmp_path):
+    archives = [read_archive(release(tmp_path, f"2026-0{n}", factor)) for n, factor in ((3, 1.0), (4, 1.0), (5, 0.5))]
+    drawing = draw(follow(archives), "tx.throughput_mbit_s")
+    assert drawing is not None
+    text = vl_convert.vegalite_to_svg(json.dumps(drawing.spec))
+    (group,) = re.findall(r'<g class="mark-symbol role-mark.*?</g>', text, re.DOTALL)
+    colours = re.findall(r'<path [^>]*fill="(#\w+)"', group)
+    assert [INK["one"], INK["one"], INK["bad"]] == colours
+    assert [row["shape"] for row in drawing.spec["data"]["values"]] == ["circle", "circle", "triangle-down"]

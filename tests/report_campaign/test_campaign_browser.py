@@ -30,6 +30,7 @@ frame.onload = () => {
   const before = first();
   const button = table.tHead.rows[0].cells[0].querySelector("button");
   button.click();
+  const shown = (what) => [...page.querySelectorAll(what)].filter((e) => e.getClientRects().length);
   const wide = [...page.querySelectorAll("main *")].filter((e) => {
     const box = e.getBoundingClientRect();
     return box.right > root.clientWidth + 1 && !e.closest(".scroll, figure.wide, pre");
@@ -37,7 +38,10 @@ frame.onload = () => {
   out.textContent = JSON.stringify({
     width: root.clientWidth, closed, open: root.scrollWidth, owned: frame.contentWindow.owned ?? null,
     plots: page.querySelectorAll("figure svg").length,
-    flat: [...page.querySelectorAll("figure svg")].filter((s) => s.getBoundingClientRect().height < 20).length,
+    flat: shown("figure svg").filter((s) => s.getBoundingClientRect().height < 20).length,
+    both: page.querySelectorAll("figure.both").length, broad: shown(".broad svg").length,
+    narrow: shown(".narrow svg").length,
+    letters: Math.min(...shown("#effects .narrow text").map((t) => t.getBoundingClientRect().height).filter((h) => h)),
     wide: wide.slice(0, 5).map((e) => e.outerHTML.slice(0, 120)),
     before, after: first(), text: page.body.innerText.slice(0, 3000),
   });
@@ -122,6 +126,13 @@ def test_every_plot_is_drawn(seen, poisoned_page):
     assert measured["plots"] == poisoned_page.count("<svg ")
     assert measured["plots"] > 12
     assert measured["flat"] == 0
+
+
+def test_forests_are_laid_out_for_a_phone(seen):
+    measured, _, _ = seen
+    assert measured["both"] > 2
+    assert (measured["broad"], measured["narrow"]) == (0, measured["both"])
+    assert measured["letters"] > 10, "px"
 
 
 def test_the_table_of_runs_can_be_sorted(seen):

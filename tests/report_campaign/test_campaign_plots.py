@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from txop.archive.reader import read_archive
 from txop.archive.run_file import RunFile, Value
+from txop.compare import words
 from txop.compare.archive import compare
 from txop.present.blocks import Lines
 from txop.present.chapters import Drawing
@@ -87,6 +88,19 @@ def test_forest_draws_the_intervals_of_the_result(golden_result):
             assert low < shown["left"] <= shown["at"] <= shown["right"] < high
             assert not shown["open_left"]
             assert row.verdict in shown["text"]
+
+
+def test_forest_for_a_phone_has_the_same_effects_under_a_heading_for_each_figure(golden_result):
+    figures = [figure for figure in golden_result.figures if figure.role == "primary"]
+    (drawn,) = forest(figures, "primary")
+    assert drawn.narrow is not None
+    broad, narrow = rows_with(drawn.spec, "row"), rows_with(drawn.narrow, "row")
+    keys = ("at", "left", "right", "m0", "m1", "ink", "text", "about")
+    assert [[row[key] for key in keys] for row in narrow] == [[row[key] for key in keys] for row in broad]
+    assert [row["text"] for row in rows_with(drawn.narrow, "figure")] == [words.label(figure) for figure in figures]
+    tops = [place for row in narrow for place in (row["words"], row["y"])]
+    assert tops == sorted(tops)
+    assert drawn.narrow["height"] > tops[-1]
 
 
 def test_forest_shows_an_end_that_is_not_there_as_an_arrow(golden_result):

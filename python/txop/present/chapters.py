@@ -10,6 +10,7 @@ from typing import Any, overload
 from markupsafe import Markup
 
 from txop.present.blocks import Block, Facts, Grid, Lines, Plot, Section
+from txop.present.narrow import narrowed
 from txop.present.plot import svg
 
 
@@ -23,6 +24,9 @@ class Drawing:
     wide: bool = False
     name: str = ""
     """Stable: part of file names, where plots become files."""
+    narrow: dict[str, Any] | None = None
+    """The same plot, laid out for the width of a phone; ``None``: :func:`txop.present.narrow.narrowed` does it, if
+    ``wide``."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +36,17 @@ class Picture:
     rendering: Future[Markup]
     caption: str
     wide: bool
+    narrow_rendering: Future[Markup] | None = None
 
     @property
     def svg(self) -> Markup:
         """The SVG, waited for."""
         return self.rendering.result()
+
+    @property
+    def narrow(self) -> Markup | None:
+        """The SVG for the width of a phone, waited for; ``None``: the other one fits there."""
+        return None if self.narrow_rendering is None else self.narrow_rendering.result()
 
 
 Piece = Picture | Facts | Grid | Lines
@@ -57,8 +67,11 @@ class Painter:
         if drawing is None:
             return None
         self._drawn += 1
-        rendering = svg(drawing.spec, ident=f"p{self._drawn}", label=drawing.caption)
-        return Picture(rendering, drawing.caption, drawing.wide)
+        ident = f"p{self._drawn}"
+        rendering = svg(drawing.spec, ident=ident, label=drawing.caption)
+        spec = drawing.narrow or (narrowed(drawing.spec) if drawing.wide else None)
+        narrow = None if spec is None else svg(spec, ident=f"{ident}n", label=drawing.caption)
+        return Picture(rendering, drawing.caption, drawing.wide, narrow)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ _FIGURES = ("retry_percent", "ampdu_mpdus", "phy_mbit_s", "response_delay_p50_us
 LABELS = {"payload": "payload", "mac_headers": "MAC headers", "preamble": "preambles", "ifs_backoff": "IFS, backoff",
            "ack": "ACK, Block Ack", "rts_cts": "RTS, CTS", "retries": "retries", "reverse": "other direction",
            "other_stations": "others and groups", "beacons_management": "management", "damaged": "damaged",
-           "idle_queued": "idle, frame to repeat", "idle": "idle", "unobserved": "not observed"}  # fmt: skip
+           "idle_queued": "idle, retry pending", "idle": "idle", "unobserved": "not observed"}  # fmt: skip
 """Short names of the waterfall's causes, in the order they are drawn."""
 
 

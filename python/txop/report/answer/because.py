@@ -61,6 +61,11 @@ class Because:
         return bool(self.facts)
 
     @property
+    def brief(self) -> str:
+        """The sentence without basis and gaps."""
+        return f"{self.test}: {'; '.join(self.facts)}." if self.facts else self.text
+
+    @property
     def text(self) -> str:
         """The sentence."""
         if not self.facts:
@@ -105,7 +110,18 @@ def _sentence(archive: Archive, result: CompareResult, test: str, arm: str, agai
     n = counts.pop() if len(counts) == 1 else ""
     of = f"n={n} {'run' if n == '1' else 'runs'} of each arm; " if n else ""
     of += f"captures of the measured window, {result.origin.value}"
+    of += "; shares are means" if any(fact.is_share for fact in facts) else ""
     return Because(test, texts, of, "; ".join(missing))
+
+
+def common_note(known: Sequence[Because]) -> str:
+    """Basis and gaps of sentences that share them, to be printed once; empty where they differ or there is one only."""
+    with_figures = [each for each in known if each.has_figures]
+    notes = {(each.basis, each.missing) for each in with_figures}
+    if len(with_figures) < 2 or len(notes) > 1:
+        return ""
+    ((basis, missing),) = notes
+    return basis + (f"; {missing}" if missing else "")
 
 
 @dataclass(frozen=True)
@@ -116,6 +132,7 @@ class _Fact:
     text: str
     n: str
     """Runs of each arm that it is of."""
+    is_share: bool = False
 
 
 def _moved(
@@ -167,8 +184,10 @@ def _time(archive: Archive, result: CompareResult, test: str, arm: str, against:
             continue  # a share that is not known is not 0
         change = new.shares[cause] - old.shares[cause]
         if change * way <= -_LEAST_SHARE and _apart(new.each[cause], old.each[cause]):
-            said = f"{share(new.shares[cause])} instead of {share(old.shares[cause])} of the air time (means)"
-            found.append(_Fact(abs(change), f"{label_of(cause)} {said}", _n(new.waterfalls, old.waterfalls)))
+            said = f"{share(new.shares[cause])} instead of {share(old.shares[cause])} of the air time"
+            found.append(
+                _Fact(abs(change), f"{label_of(cause)} {said}", _n(new.waterfalls, old.waterfalls), is_share=True)
+            )
     return sorted(found, key=lambda fact: -fact.size)
 
 

@@ -273,7 +273,7 @@ class Gallery:
         for drawing in drawings:
             self.drawings.append(drawing)
             if self._painter is None:
-                yield Picture(Future(), drawing.caption, drawing.wide)  # nobody looks at it
+                yield Picture(Future(), drawing.caption, drawing.wide)  # it is never drawn
             else:
                 yield self._painter.picture(drawing)
 

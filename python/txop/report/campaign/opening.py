@@ -12,7 +12,7 @@ from txop.compare.result import CompareResult, PatchFacts
 from txop.present.blocks import Cell, Column, Fact, Facts, Grid, Lines
 from txop.present.chapters import Picture
 from txop.present.format import NOT_AVAILABLE, plural
-from txop.report.answer.because import Because, because
+from txop.report.answer.because import Because, because, common_note
 from txop.report.answer.scorecard import Score, Scorecard, scorecard
 from txop.report.answer.setup import meta, targets
 from txop.report.answer.verdicts import Line, verdicts
@@ -90,6 +90,8 @@ class Opening:
 
     lead: Sequence[Sentence]
     verdicts: Sequence[VerdictView]
+    because_note: str
+    """Basis and gaps of the sentences after *because*, where all share them; else each has its own."""
     more_verdicts: int
     full: Sequence[Sentence]
     """Every sentence of the answer, with intervals and all harm."""
@@ -109,9 +111,11 @@ def opening(archive: Archive, result: CompareResult, inks: dict[str, str], chart
     """The top of the page; ``inks`` gives the ink of each arm that plots show."""
     answer = verdicts(result)
     card = scorecard(result)
+    whys = [because(archive, result, line.arm, line.against) for line in answer.lines]
     return Opening(
         lead=[Sentence(text, _tone(text)) for text in answer.lead],
-        verdicts=[_verdict(line, because(archive, result, line.arm, line.against)) for line in answer.lines],
+        verdicts=[_verdict(line, why) for line, why in zip(answer.lines, whys, strict=True)],
+        because_note=common_note([each for why in whys for each in why]),
         more_verdicts=answer.more,
         full=[Sentence(text, _tone(text)) for text in answer.full] if answer.lines else [],
         card=card,

@@ -82,6 +82,11 @@ def _changes(trend: Trend) -> list[Block]:
     return blocks
 
 
+_PLAIN = ("one", "circle")
+_LOOKS = {"better": ("good", "triangle-up"), "worse": ("bad", "triangle-down")}
+"""Ink and shape of the median of an archive by the verdict on its step; others are plain."""
+
+
 def draw(trend: Trend, name: str) -> Drawing | None:
     """The plot of a figure: its median in each archive, and its runs' range; change points in colour."""
     figure = next((each for each in trend.figures if each.name == name), None)
@@ -91,7 +96,8 @@ def draw(trend: Trend, name: str) -> Drawing | None:
     rows = [
         {
             "archive": trend.releases[point.release].label, "median": point.median, "low": point.low,
-            "high": point.high, "said": verdicts.get(point.release, "first"), "n": point.n,
+            "high": point.high, "ink": _LOOKS.get(verdicts.get(point.release, ""), _PLAIN)[0],
+            "shape": _LOOKS.get(verdicts.get(point.release, ""), _PLAIN)[1], "n": point.n,
         }
         for point in figure.points
         if point.median is not None
@@ -101,10 +107,13 @@ def draw(trend: Trend, name: str) -> Drawing | None:
                          "axis": {"labelAngle": -30 if len(order) > 4 else 0}}  # fmt: skip
     unit = f" [{figure.unit}]" if figure.unit else ""
     scale = {"zero": False}
+    looks = [_PLAIN, *_LOOKS.values()]
     colour = {
-        "field": "said", "type": "nominal", "legend": None,
-        "scale": {"domain": ["better", "worse"], "range": [INK["good"], INK["bad"]], "unknown": INK["one"]},
+        "field": "ink", "type": "nominal", "legend": None,
+        "scale": {"domain": [ink for ink, _ in looks], "range": [INK[ink] for ink, _ in looks]},
     }  # fmt: skip
+    shapes = [shape for _, shape in looks]
+    shape = {"field": "shape", "type": "nominal", "legend": None, "scale": {"domain": shapes, "range": shapes}}
     median = {"field": "median", "type": "quantitative", "title": f"{figure.title}{unit}", "scale": scale}
     low = {"field": "low", "type": "quantitative", "scale": scale}
     spec = {
@@ -114,7 +123,12 @@ def draw(trend: Trend, name: str) -> Drawing | None:
              "encoding": {"x": x, "y": low, "y2": {"field": "high"}}},
             {"mark": {"type": "line", "color": INK["faint"], "strokeDash": [3, 3]}, "encoding": {"x": x, "y": median}},
             {"mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
-             "encoding": {"x": x, "y": median, "color": colour}},
+             "encoding": {"x": x, "y": median, "color": colour, "shape": shape}},
         ],
     }  # fmt: skip
-    return Drawing(spec, f"{figure.title}: median of each archive, with the range of its runs", wide=True, name=name)
+    return Drawing(
+        spec,
+        f"{figure.title}: median of each archive, with the range of its runs; ▲ better, ▼ worse",
+        wide=True,
+        name=name,
+    )

@@ -15,8 +15,11 @@ from txop.report.campaign.plots.drawing import FULL, Rows, Tables, unchecked
 
 _MAX_CAUSES = 40
 
-_LIGHT_INKS = ("shade", "grid", "nine", "six", "three", "five", "ten", "eleven")
-"""Inks on which white cannot be read."""
+_ALWAYS_LIGHT = ("nine", "three", "five", "ten", "eleven")
+"""Inks that are light in both themes: letters on them are dark."""
+_OF_THE_THEME = ("shade", "grid", "six")
+"""Inks that are light in the light theme and dark in the dark one: letters on them have the colour of text."""
+_DARK_LETTERS, _LIGHT_LETTERS = "#111111", "#ffffff"
 
 
 @unchecked
@@ -41,7 +44,7 @@ def waterfalls(test: str, digests: Sequence[Digest]) -> Drawing | None:
                     "to": round(start + share, 5),
                     "share": f"{100 * share:.1f} %",
                     "text": _inside(cause, share),
-                    "on_dark": ink(cause) not in _LIGHT_INKS,
+                    "letters": _letters(ink(cause)),
                     "middle": round(start + share / 2, 5),
                 }
             )
@@ -66,10 +69,10 @@ def waterfalls(test: str, digests: Sequence[Digest]) -> Drawing | None:
         tooltip=[alt.Tooltip(name) for name in ("arm:N", "cause:N", "share:N")],
     )  # fmt: skip
     text = [
-        base.transform_filter(f"datum.on_dark == {'true' if dark else 'false'}")
-        .mark_text(fontSize=10, color="#ffffff" if dark else INK["text"], aria=False)
+        base.transform_filter(f"datum.letters == '{color}'")
+        .mark_text(fontSize=10, color=color, aria=False)
         .encode(x=alt.X("middle:Q"), text=alt.Text("text:N"))
-        for dark in (True, False)
+        for color in (_LIGHT_LETTERS, _DARK_LETTERS, INK["text"])
     ]
     caption = (
         f"{test}: where the time on the air went in the measured window, mean of the runs with a capture; definitions"
@@ -81,6 +84,13 @@ def waterfalls(test: str, digests: Sequence[Digest]) -> Drawing | None:
         wide=True,
         name=f"air-{test}",
     )
+
+
+def _letters(ground: str) -> str:
+    """The colour of letters that can be read on an ink in both themes."""
+    if ground in _OF_THE_THEME:
+        return INK["text"]
+    return _DARK_LETTERS if ground in _ALWAYS_LIGHT else _LIGHT_LETTERS
 
 
 def _name(cause: str) -> str:

@@ -17,6 +17,7 @@ from txop.present.format import plural
 from txop.present.plot import INK
 from txop.report.answer.wording import SIGNS
 from txop.report.campaign.plots.drawing import Rows, Tables, ink_color, unchecked, x_at
+from txop.report.campaign.plots.forest_narrow import narrow
 
 _WIDTH = 560
 _STEP = 26
@@ -65,6 +66,7 @@ def _panel(rows: Sequence[tuple[ComparedFigure, Row]], count: int, name: str, ke
             {
                 "row": f"{words.label(figure)}, {row.arm}",
                 "at": at,
+                "zero": _scaled(0.0, ratio=ratio),
                 "left": left,
                 "right": right,
                 "m0": max(low, _scaled(-row.margin, ratio=ratio)),
@@ -81,12 +83,7 @@ def _panel(rows: Sequence[tuple[ComparedFigure, Row]], count: int, name: str, ke
     linear = not ratio or high <= _MOST_LINEAR
     kind: dict[str, Any] = {} if linear else {"type": "log"}
     scale = alt.Scale(domain=[low, high], nice=not ratio, **kind)
-    axis: dict[str, Any] = {"grid": True}
-    if ratio:
-        axis |= {
-            "values": _linear_ticks(low, high) if linear else _ticks(low, high),
-            "labelExpr": "abs(datum.value - 1) < 1e-9 ? '0' : format((datum.value - 1) * 100, '+,.3~g') + ' %'",
-        }
+    axis, axis_narrow = _axis(low, high, 7, ratio=ratio, linear=linear), _axis(low, high, 4, ratio=ratio, linear=linear)
     title = ("effect in % of the baseline" + ("" if linear else " (log scale)")) if ratio else f"difference, {key}"
     x = alt.X("at:Q", scale=scale, axis=alt.Axis(title=title, **axis))
     tables = Tables()
@@ -127,6 +124,8 @@ def _panel(rows: Sequence[tuple[ComparedFigure, Row]], count: int, name: str, ke
         ),
     ]
     spec = tables.layered(layers, width=_WIDTH, height=_STEP * len(data))
+    figures, arms = [words.label(figure) for figure, _ in rows], [row.arm for _, row in rows]
+    on_phone = narrow(data, figures, arms, {"title": title, **axis_narrow}, scale)
     primary = rows[0][0].role == "primary"
     caption = (
         ("Primary figures" if primary else "Exploratory figures")
@@ -134,7 +133,7 @@ def _panel(rows: Sequence[tuple[ComparedFigure, Row]], count: int, name: str, ke
         + (" Without a bar: too few blocks for an interval." if any(row["left"] is None for row in data) else "")
         + (f" The first {len(data)} of {plural(count, 'comparison')}." if count > len(data) else "")
     )
-    return Drawing(spec, caption, wide=True, name=name)
+    return Drawing(spec, caption, wide=True, name=name, narrow=on_phone)
 
 
 def _once(rows: Sequence[tuple[ComparedFigure, Row]], order: Sequence[str]) -> str:
@@ -177,21 +176,32 @@ def _domain(rows: Sequence[Row], *, ratio: bool) -> tuple[float, float]:
     return low - space, high + space
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def _axis(low: float, high: float, most: int, *, ratio: bool, linear: bool) -> dict[str, Any]:
+    """Grid, and for ratios ticks at round percentages: some ``most`` of them."""
+    if not ratio:
+        return {"grid": True, "tickCount": most}
+    return {
+        "grid": True,
+        "values": _linear_ticks(low, high, most) if linear else _ticks(low, high, most),
+        "labelExpr": "abs(datum.value - 1) < 1e-9 ? '0' : format((datum.value - 1) * 100, '+,.3~g') + ' %'",
+    }
+
+
+def _ticks(low: float, high: float, most: int) -> list[float]:
     """Round percentages within the axis, not closer than their labels are wide."""
     span = math.log(high / low)
     chosen = [1.0]
     candidates = sorted((1 + p / 100 for p in _TICKS_PERCENT), key=lambda r: (-_roundness(r), abs(math.log(r))))
     for ratio in candidates:
-        if low <= ratio <= high and all(abs(math.log(ratio / other)) > 0.115 * span for other in chosen):
+        if low <= ratio <= high and all(abs(math.log(ratio / other)) > 0.8 / most * span for other in chosen):
             chosen.append(ratio)
     return sorted(chosen)
 
 
-def _linear_ticks(low: float, high: float) -> list[float]:
-    """Round percentages, some six of them, 0 among them."""
+def _linear_ticks(low: float, high: float, most: int) -> list[float]:
+    """Round percentages, ``most`` of them or fewer, 0 among them."""
     span = 100 * (high - low)
-    step = next((s for s in (0.5, 1, 2, 5, 10, 20, 50, 100) if span / s <= 7), 100)
+    step = next((s for s in (0.5, 1, 2, 5, 10, 20, 50, 100, 200) if span / s <= most), 200)
     first, last = math.ceil(100 * (low - 1) / step), math.floor(100 * (high - 1) / step)
     return [1 + step * i / 100 for i in range(first, last + 1)]
 
