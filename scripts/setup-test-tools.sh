@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the tests compare with and look through, and the program itself never needs: tshark (the oracle), a headless
-# browser (HTML pages), SSH servers and a BusyBox userland (targets). Tests without them are skipped and say so; under
-# CI a missing oracle is an error.
+# browser (HTML pages), pandoc (wiki pages), SSH servers and a BusyBox userland (targets). Tests without them are skipped
+# and say so; under CI a missing oracle is an error.
 set -eu
 cd "$(dirname "$0")"
 . ./apt.sh
@@ -19,6 +19,10 @@ if ! command -v chromium >/dev/null 2>&1 && ! command -v chromium-browser >/dev/
     if ! apt_offers chromium || ! apt_install "because the tests look at the HTML pages" chromium fonts-dejavu-core; then
         echo "Going on without chromium: the tests that look at HTML pages will be skipped." >&2
     fi
+fi
+
+if ! command -v pandoc >/dev/null 2>&1 && ! apt_install "because the tests render DokuWiki pages" pandoc; then
+    echo "Going on without pandoc: the tests that render DokuWiki pages will be skipped." >&2
 fi
 
 # What the tests reach over SSH: servers of their own, in namespaces of their own. openssh-server comes with a service

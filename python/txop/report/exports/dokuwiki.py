@@ -234,10 +234,15 @@ def cell(text: str) -> str:
 
 
 def link(address: str) -> str:
-    """An address as DokuWiki links it by itself; plain text where it is not a safe address."""
-    return (
-        address if _SAFE_URL.fullmatch(address) and "__" not in address and "//" not in address[8:] else cell(address)
-    )
+    """An address as DokuWiki links it by itself; plain text where it is not a safe address.
+
+    DokuWiki links only schemes of its list. Programs that read its pages (pandoc) link ``javascript:``, too, so other
+    addresses are always quoted.
+    """
+    if _SAFE_URL.fullmatch(address) and "__" not in address and "//" not in address[8:]:
+        return address
+    shown = cell(address)
+    return f"%%{shown}%%" if ":" in shown and "%%" not in shown else shown
 
 
 def heading(text: str) -> str:
