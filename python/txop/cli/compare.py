@@ -85,7 +85,12 @@ def compare(
         ),
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(metavar="TEST.METRIC", help="Show only this figure; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="TEST.METRIC",
+            help="Show only this figure; may be repeated.",
+            autocompletion=name_completion.figures,
+        ),
     ] = None,
     without: Annotated[
         list[str] | None,
@@ -108,6 +113,7 @@ def compare(
         typer.Option(
             metavar="TEST.METRIC",
             help="Exit with 1 when this figure is worse, primary or exploratory; may be repeated.",
+            autocompletion=name_completion.figures,
         ),
     ] = None,
 ) -> int:

@@ -19,6 +19,13 @@ def devices(incomplete: str) -> list[str]:
     return beginning((*DEVICES, *FUNCTIONS), incomplete)
 
 
+def fault_scripts(incomplete: str) -> list[str]:
+    """Fault scripts that come with txop; where none begins so, the shell completes files."""
+    from txop.guest.shipped_faults import shipped_faults
+
+    return beginning(shipped_faults(), incomplete)
+
+
 def drivers(incomplete: str) -> list[str]:
     """Drivers that know one of the virtual chips."""
     from txop.guest.chips import NEEDS_BUILD

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli.guest_completion import devices, drivers
+from txop.cli.guest_completion import devices, drivers, fault_scripts
 from txop.cli.guest_options import errors_reported
 from txop.core.errors import UserError
 
@@ -97,7 +97,12 @@ class DeviceOptions:
     plug_only: Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")] = False
     faults: Annotated[
         Path | None,
-        typer.Option("--faults", metavar="FILE|NAME", help="With --device: its fault script, a file or a shipped one."),
+        typer.Option(
+            "--faults",
+            metavar="FILE|NAME",
+            help="With --device: its fault script, a file or a shipped one.",
+            autocompletion=fault_scripts,
+        ),
     ] = None
     device_option: Annotated[
         list[str] | None,

@@ -15,6 +15,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
+from txop.cli.guest_completion import fault_scripts
 from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
 from txop.cli.option_groups import grouped
 from txop.core.errors import ExitCode, UserError
@@ -27,7 +28,12 @@ if TYPE_CHECKING:
 
 Faults = Annotated[
     list[str] | None,
-    typer.Option("--faults", metavar="FILE|NAME", help="Fault script: a file, or a shipped one; again. Default: all."),
+    typer.Option(
+        "--faults",
+        metavar="FILE|NAME",
+        help="Fault script: a file, or a shipped one; may be repeated. Default: all.",
+        autocompletion=fault_scripts,
+    ),
 ]
 Samples = Annotated[int, typer.Option("--samples", min=1, max=1000, help="Trials of each, with seeds from 1 on.")]
 Output = Annotated[
@@ -111,8 +117,8 @@ def register(group: typer.Typer) -> None:
                 ("txop guest survey --faults mine.toml --samples 5 --markdown table.md", "your own, five times"),
             ],
             [
-                "Verdicts: unaffected, recovers, fails cleanly, not reached, not told, warns, hangs, crashes. Their "
-                "rules are in docs/guest-faults.md. A guest that hangs is a result. "
+                "Verdicts: unaffected, recovers, fails cleanly, not reached, not determined, warns, hangs, crashes. "
+                "Their rules are in docs/guest-faults.md. A guest that hangs is a result. "
                 "Exit code 1: trouble without any fault."
             ],
         ),

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from txop.archive.reader import Archive
 
 
 def scenarios(incomplete: str) -> list[str]:
@@ -62,18 +66,35 @@ def one_of(words: Iterable[str]) -> Callable[[str], list[str]]:
 
 def arms(context: typer.Context, incomplete: str) -> list[str]:
     """Arms of the archive that the command line names already; none where it cannot be read."""
+    archive = _archive(context)
+    return [] if archive is None else beginning((arm.name for arm in archive.plan.arm), incomplete)
+
+
+def figures(context: typer.Context, incomplete: str) -> list[str]:
+    """Figures (``TEST.METRIC``) that runs of that archive have; none where it cannot be read."""
+    archive = _archive(context)
+    if archive is None:
+        return []
+    names = {
+        f"{run.test}.{key}" for run in archive.runs for key, value in run.metrics.items() if value.value is not None
+    }
+    return beginning(sorted(names), incomplete)
+
+
+def _archive(context: typer.Context) -> Archive | None:
     from txop.archive.reader import read_archive
     from txop.core.errors import UserError
 
+    named = context.params.get("archive") or context.params.get("archives")
+    named = named[0] if isinstance(named, (list, tuple)) and named else named
     # an option that still waits for its value leaves what came before it in args
-    archive = context.params.get("archive") or next((word for word in context.args if word[:1] != "-"), None)
-    if archive is None:
-        return []
+    named = named or next((word for word in context.args if word[:1] != "-"), None)
+    if named is None:
+        return None
     try:
-        plan = read_archive(Path(archive)).plan
+        return read_archive(Path(named))
     except (UserError, OSError, ValueError):
-        return []
-    return beginning((arm.name for arm in plan.arm), incomplete)
+        return None
 
 
 def beginning(words: Iterable[str], incomplete: str) -> list[str]:

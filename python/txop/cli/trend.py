@@ -61,7 +61,11 @@ def trend(
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEST.METRIC", help="Follow this figure; repeatable; default: the primary figures."),
+        typer.Option(
+            metavar="TEST.METRIC",
+            help="Follow this figure; may be repeated. Default: the primary figures.",
+            autocompletion=name_completion.figures,
+        ),
     ] = None,
     html: HtmlOption = None,
     open_page: OpenFlag = False,
