@@ -129,7 +129,7 @@ def test_every_plot_is_there(html):
     )
     for word in expected:
         assert any(word in caption for caption in captions), word
-    assert html.count("<svg") == len(captions)
+    assert html.count("<figure") == len(captions)
     assert not re.search(r"#0a[0-9a-f]{2}0b", html), "a placeholder colour was left"
 
 

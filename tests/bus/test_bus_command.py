@@ -215,7 +215,7 @@ def parsed(text: str) -> Outline:
 def test_the_page_shows_everything_and_fetches_nothing(report):
     text = page(report)
     outline = parsed(text)
-    assert outline.tags.count("svg") == 2
+    assert outline.tags.count("figure") == 2
     assert "Uplink is not aggregated: 1.0 datagram per URB" in outline.text
     assert not re.search(r"(src|href)=\"https?:", text)
 
