@@ -69,7 +69,7 @@ def test_blocks_without_their_tables_give_no_figure(tmp_path):
         trace.write(tmp_path / "usb.pcap", snap)
         values[snap] = read(tmp_path).metrics["usb_in_datagrams_per_urb"]
     assert values[65_535].value == 2
-    assert (values[64 + 12].value, values[64 + 12].reason) == (None, "the capture does not tell")
+    assert (values[64 + 12].value, values[64 + 12].reason) == (None, "the capture does not show it")
 
 
 def test_missing_completions_are_a_warning(tmp_path):

@@ -96,7 +96,7 @@ CORPUS = (
     Golden(
         "usb/liquidctl_Corsair_AX1500i_01_-_captures_-_keckj_capture_2.pcapng",
         "087baf7222e86f730ac8d916170e6b45c445df865bc8a11c76a6dea916b457b1",
-        ("of the vendor's own class: its descriptors do not say what it is",),
+        ("of the vendor's own class: its descriptors do not define it",),
         ("no network device", *NETWORK),
     ),
     Golden(
@@ -147,7 +147,7 @@ CORPUS = (
             "Uplink is not aggregated: 1.0 datagram",
             "Downlink is aggregated: at least 6.0",
         ),
-        ("erhaps", "mass storage", "too few to tell"),
+        ("erhaps", "mass storage", "too few to decide"),
     ),
     Golden(
         "generated/C_cdc_ncm_usbmon.pcap",
@@ -228,7 +228,7 @@ def test_a_picture_stream_with_some_blocks_that_look_like_qmap_is_no_modem(tmp_p
     report = bus.analyze(trace.write(tmp_path / "picture.pcap"))
     text = said(report)
     assert [device.kind for device in report.devices] == ["unknown"]
-    assert "6 of 400 transfers on endpoint 0x02 look like qmap: too few to tell" in text
+    assert "6 of 400 transfers on endpoint 0x02 look like qmap: too few to decide" in text
     assert "Uplink" not in text
     assert "modem" not in text
 

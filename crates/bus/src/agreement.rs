@@ -259,7 +259,7 @@ fn is_accepted(format: &DataFormat, device: &Device) -> bool {
     format.device == device.name && format.refused.is_none()
 }
 
-/// What messages of modems do not tell.
+/// What messages of modems do not show.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OfMessages {
     /// Messages that are cut in the capture.

@@ -215,7 +215,7 @@ impl Analyzer {
         self.back_after += u64::from(is_after && !pending.is_after && !self.is_overtaken(&pending));
     }
 
-    /// Whether the order of its endpoint tells that a request has come back.
+    /// Whether the order of its endpoint shows that a request has come back.
     fn is_overtaken(&self, pending: &Pending) -> bool {
         let endpoint = pending.endpoint.and_then(|place| self.endpoints.get(place as usize));
         endpoint.is_some_and(|(_, endpoint)| endpoint.under_way.is_overtaken(pending.turn))
@@ -253,7 +253,7 @@ impl Analyzer {
         event.id == 0 && matches!(event.status, Status::Usbd(_))
     }
 
-    /// Takes what an injected request tells of its device.
+    /// Takes what an injected request shows of its device.
     fn inject(&mut self, event: &Event<'_>, is_inside: bool, is_after: bool) {
         let id = Self::id(event);
         if event.kind == EventKind::Submission {
@@ -376,7 +376,7 @@ impl Analyzer {
         self.has_completions = true;
         let pending = self.pending.remove(&Self::id(event));
         let start = self.summary.first_us.unwrap_or(0);
-        // USBPcap tells the length of OUT transfers with their submission only: what was handed over, of which one that failed may
+        // USBPcap records the length of OUT transfers with their submission only: what was handed over, of which one that failed may
         // have moved less.
         let handed_over = || pending.and_then(|pending| pending.length);
         let is_known = event.status.is_success() || handed_over() == Some(0);
@@ -484,7 +484,7 @@ impl Analyzer {
         Some(framing)
     }
 
-    /// What earlier transfers of the endpoint tell of the next.
+    /// What earlier transfers of the endpoint show about the next.
     fn hints(&self, event: &Event<'_>, place: Option<u32>) -> Hints {
         let device = self.devices.get(&(event.bus, event.device));
         let realtek = device.is_some_and(Device::is_realtek);

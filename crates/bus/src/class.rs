@@ -193,7 +193,7 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     }
     if !device.interfaces.is_empty() || ids.is_some() {
         let name = if vendor_interface {
-            "of the vendor's own class: its descriptors do not say what it is"
+            "of the vendor's own class: its descriptors do not define it"
         } else if device.interfaces.is_empty() {
             "unknown: its interfaces are not in the capture"
         } else if may_be_network {
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(classify(&with((7, 1, 2)), &both).name, "no network device, by its interfaces");
         assert_eq!(classify(&with((0xff, 0, 0)), &both).kind, "qmi");
         let own = classify(&with((0xff, 0, 0)), &[]);
-        assert_eq!(own.name, "of the vendor's own class: its descriptors do not say what it is");
+        assert_eq!(own.name, "of the vendor's own class: its descriptors do not define it");
         let eem = classify(&with((2, 0x0c, 7)), &[]);
         assert_eq!(eem.name, "unknown: network devices and others have interfaces of its classes");
     }

@@ -18,7 +18,7 @@ pub(crate) const APART_US: u64 = 50;
 /// and a bus 99 % are within this.
 const APART_ALONE_US: u64 = 3;
 /// A bus whose records are repeated shows it: each copy counts so much, and each other record 1 against it. Copies that are further
-/// apart than [`APART_ALONE_US`] are told from requests that follow each other from `REPEATED` on, and those behind another record
+/// apart than [`APART_ALONE_US`] are distinguished from requests that follow each other from `REPEATED` on, and those behind another record
 /// of their identifier from `SURELY` on.
 const COPY: u32 = 4;
 const REPEATED: u32 = 8;
@@ -61,7 +61,7 @@ impl Copies {
     /// Takes the next record; whether an earlier one is of the same event. A request is submitted and completed by turns:
     /// between two submissions of one identifier lies a completion, unless they are the same one.
     pub fn is_copy(&mut self, event: &Event<'_>) -> bool {
-        // Windows gives injected requests no identifiers, and a log without a clock tells no distance.
+        // Windows gives injected requests no identifiers, and a log without a clock has no distances.
         let Some(time_us) = event.time_us.filter(|_| !matches!(event.status, Status::Usbd(_))) else { return false };
         match event.kind {
             EventKind::Submission => self.has_submissions = true,

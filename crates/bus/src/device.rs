@@ -194,7 +194,7 @@ impl Device {
         self.strings.get(&index.filter(|index| *index != 0)?).cloned()
     }
 
-    /// The signalling rate, as far as packet sizes tell (USB 2.0, 5.8.3; USB 3.2, 8.12.1).
+    /// The signalling rate, as far as packet sizes show (USB 2.0, 5.8.3; USB 3.2, 8.12.1).
     pub fn speed(&self) -> Option<&'static str> {
         let endpoints = || self.interfaces.iter().flat_map(|interface| &interface.endpoints);
         let bulk = endpoints().filter(|(_, transfer, _)| *transfer == TransferType::Bulk).map(|(_, _, max)| *max).max();

@@ -34,7 +34,7 @@ pub(crate) fn row(place: (u16, u16), device: &Device, endpoints: &[(Key, Endpoin
                 *carried.entry((framing, is_in)).or_default() += n;
             } else {
                 let why =
-                    if endpoint.carries_datagrams() { "too many of them break its rules" } else { "too few to tell" };
+                    if endpoint.carries_datagrams() { "too many of them break its rules" } else { "too few to decide" };
                 let (name, of) = (framing.name(), endpoint.inspected());
                 let address = key.address;
                 doubtful.push(format!(

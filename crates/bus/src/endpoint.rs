@@ -324,7 +324,7 @@ impl Endpoint {
             errors: self.errors(),
             iso_errors: self.iso_errors,
             gaps,
-            are_gaps_told: Some(is_one && are_followed),
+            are_gaps_known: Some(is_one && are_followed),
             bin_us: self.series.width_us(),
             series: if is_one { self.series.bins() } else { Vec::new() },
         }

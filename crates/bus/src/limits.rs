@@ -1,4 +1,4 @@
-//! What the capture cannot tell, and why.
+//! What the capture cannot show, and why.
 
 use sentence::{counted, grouped};
 
@@ -48,7 +48,7 @@ pub(crate) fn limits(
         ),
         None if !source.is_text && layer != "sdio" => add(
             "drops-unknown",
-            "The file does not say how many records were dropped while capturing; where only one end of a request was, the \
+            "The file does not record how many records were dropped while capturing; where only one end of a request was, the \
              order of the others shows it."
                 .to_owned(),
         ),
@@ -200,7 +200,7 @@ fn short_log(totals: &Totals) -> String {
     )
 }
 
-/// Transfers of which the file has the beginning, and what cut them, as far as their records tell.
+/// Transfers of which the file has the beginning, and what cut them, as far as their records show.
 fn cut(totals: &Totals, source: &Source) -> String {
     let (in_file, by_recorder) = (totals.cut_records, totals.cut_transfers - totals.cut_records);
     let at = match totals.cut_at {
@@ -326,7 +326,7 @@ fn without_bytes(count: u64) -> String {
     format!("but the bytes of {} to the device are not, which stand with the submission", counted(count, "transfer"))
 }
 
-/// Records that are missing, as the other ends of their requests tell.
+/// Records that are missing, as the other ends of their requests show.
 fn unmatched(summary: &Summary, from_before: u64, unknown: u64) -> Option<Limit> {
     let (unmatched, lost) = (summary.unmatched_completions, summary.lost_completions);
     let dropped = summary.lost_submissions.unwrap_or(0);
@@ -359,7 +359,7 @@ fn unmatched(summary: &Summary, from_before: u64, unknown: u64) -> Option<Limit>
         let origin = if summary.submissions == 0 && unmatched > 1 {
             "the capture has no submission at all".to_owned()
         } else if from_before == unmatched {
-            format!("requests from before the capture{steps}, as their order tells")
+            format!("requests from before the capture{steps}, as their order shows")
         } else {
             format!("requests from before the capture{steps}, or their submissions were {cause}")
         };
@@ -383,7 +383,7 @@ fn unmatched(summary: &Summary, from_before: u64, unknown: u64) -> Option<Limit>
     }
     let without = if unmatched > 0 { format!("{without}. ") } else { String::new() };
     limit(format!(
-        "{without}As the order of the others and identifiers that are used again tell, at least {} {are} missing: {cause}. \
+        "{without}By the order of the others and identifiers that are used again, at least {} {are} missing: {cause}. \
          {bounds}Turnarounds are of fewer requests{under_way}.",
         missing.join(" and ")
     ))

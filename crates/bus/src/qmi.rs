@@ -8,7 +8,7 @@ use wire::usb::qmi::{read_outcome, wda, ErrorCode, Fields, Service};
 use crate::payload::{Found, Framing};
 use crate::report;
 
-/// Kinds of messages that are told apart.
+/// Kinds of messages that are distinguished.
 const KINDS_MAX: usize = 256;
 /// Data formats that are kept.
 const FORMATS_MAX: usize = 64;

@@ -6,7 +6,7 @@ use wire::usb::setup::Setup;
 use crate::event::direction;
 use crate::report;
 
-/// Kinds of requests that are told apart.
+/// Kinds of requests that are distinguished.
 const MAX: usize = 1024;
 
 /// Counters of one kind of request.

@@ -18,7 +18,7 @@ use crate::report::Report;
 use crate::totals::Source;
 use crate::usbsnoop;
 
-/// Bytes looked at to tell text from captures.
+/// Bytes looked at to distinguish text from captures.
 const HEAD: usize = 4096;
 /// Longest line of a text; usbmon's have at most 160 bytes.
 const LINE_MAX: usize = 16_384;
@@ -134,7 +134,7 @@ pub fn analyze_read(
     progress: &mut dyn Progress,
 ) -> Result<Report, Error> {
     let mut head = Vec::new();
-    // One line is enough to tell, and a slow pipe may not deliver more for long.
+    // One line is enough, and a slow pipe may not deliver more for long.
     while head.len() < HEAD && !(is_text_so_far(&head) && head.contains(&b'\n')) {
         let mut piece = [0; HEAD];
         let room = HEAD - head.len();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use capture::Placed;
 
-/// Changes of the stamp from which the step of a clock is known, and the least one that is told, µs.
+/// Changes of the stamp from which the step of a clock is known, and the least one that is reported, µs.
 const ENOUGH_STAMPS: u64 = 100;
 const COARSE_US: u64 = 100;
 

@@ -193,7 +193,7 @@ impl Traffic {
         let framed = framing.is_network() && self.transfers > 0;
         let blocks = matches!(framing, Framing::Ntb16 | Framing::Ntb32);
         let padding = self.whole_bytes.saturating_sub(self.payload + self.headers);
-        // What breaks the rules tells nothing about how many datagrams go into a transfer.
+        // What breaks the rules shows nothing about how many datagrams go into a transfer.
         let kept = self.transfers - self.faulty;
         let per_transfer =
             |count: u64| (framed && kept > 0).then(|| count.saturating_sub(self.in_faulty) as f64 / kept as f64);

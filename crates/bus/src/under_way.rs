@@ -1,4 +1,4 @@
-//! Requests of one endpoint that have been handed over and have not come back, and what their order tells of missing records.
+//! Requests of one endpoint that have been handed over and have not come back, and what their order shows of missing records.
 //!
 //! An endpoint is served in the order in which requests are handed over; only a driver takes one back out of turn. So when a
 //! later request has succeeded, those before it have come back, seen or not: they were *overtaken*, and their completion is
@@ -222,7 +222,7 @@ impl UnderWay {
         replaced + behind > 0
     }
 
-    /// Requests of which the completion is missing, as far as order and identifiers tell.
+    /// Requests of which the completion is missing, as far as order and identifiers show.
     pub fn lost_completions(&self) -> u64 {
         let [any, overtaken] = self.replaced;
         if self.keeps_order() {
@@ -232,7 +232,7 @@ impl UnderWay {
         }
     }
 
-    /// Requests of which the submission is missing, as far as order and identifiers tell.
+    /// Requests of which the submission is missing, as far as order and identifiers show.
     pub fn lost_submissions(&self) -> u64 {
         let [_, behind, _] = self.unmatched;
         if self.keeps_order() {

@@ -262,11 +262,11 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     let mut evidence = vec![joined(what, cut_away)];
     if let (Some(share), "out") = (row.ack_only_share, row.direction.as_str()) {
         evidence.push(sentence!(
-            "{share} of the {way} transfers{told} carry nothing but TCP acknowledgements ({acks} of {judged})",
+            "{share} of the {way} transfers{of_known} carry nothing but TCP acknowledgements ({acks} of {judged})",
             share = Figure::share(share, row.judged_transfers, 0),
             acks = Figure::count(row.ack_only_transfers, row.judged_transfers),
             judged = Figure::total(row.judged_transfers);
-            told = if row.judged_transfers < transfers { " of which that can be told" } else { "" },
+            of_known = if row.judged_transfers < transfers { " with known payloads" } else { "" },
             way = way
         ));
     }
@@ -471,7 +471,7 @@ fn faults(report: &Report, device: &Device, traffic: &[&Traffic]) -> Option<Verd
         ("bad", why)
     } else {
         let why = ". Their sender skipped the numbers, they were lost on the way, or the capture lacks both ends of their requests: \
-                   which it was can't be told, because the file does not say how many records were dropped.";
+                   which it was can't be told, because the file does not record how many were dropped.";
         ("neutral", why)
     };
     Some(verdict("missing-blocks", tone, device, blocks.with(why), Vec::new()))

@@ -1,4 +1,4 @@
-//! What a capture tells of as a bound only, and what it does not tell: cut blocks, lengths that nothing recorded, coarse clocks.
+//! What a capture shows as a bound only, and what it does not show: cut blocks, lengths that nothing recorded, coarse clocks.
 
 use std::io::Cursor;
 
@@ -104,7 +104,7 @@ fn a_cut_table_counts_by_its_length_unless_tables_have_room() {
     assert_eq!((row(&report).datagrams_per_transfer, row(&report).counted_by_table), (Some(2.0), None));
 }
 
-/// Some tables end early, so the others, of which one pointer is there, tell by their length at most how many there are.
+/// Some tables end early, so the others, of which one pointer is there, give by their length at most how many there are.
 #[test]
 fn tables_with_room_make_the_length_of_others_a_bound() {
     let mut roomy = block(&[60; 2]);
@@ -269,7 +269,7 @@ fn what_was_not_dropped_may_have_been_taken_out_of_the_file() {
     assert!(text.contains("at least 1 submission is missing: taken out of the file."), "{text}");
 }
 
-/// What is told of some transfers is said to be of those.
+/// What is known of some transfers only is reported as theirs.
 #[test]
 fn shares_name_the_transfers_that_they_are_of() {
     let mut padded = block(&[1_000]);
@@ -293,7 +293,7 @@ fn shares_name_the_transfers_that_they_are_of() {
         found
             .evidence
             .iter()
-            .any(|line| line.starts_with("0 % of the uplink transfers of which that can be told carry nothing")),
+            .any(|line| line.starts_with("0 % of the uplink transfers with known payloads carry nothing")),
         "{:?}",
         found.evidence
     );

@@ -66,7 +66,7 @@ fn the_32_bytes_of_a_text_hide_only_what_is_behind_them() {
     let keys = read_lines(&["a1 100 S Ii:1:002:1 -115:8 64 <", "a1 200 C Ii:1:002:1 0:8 64 = 01020304 00000000"]);
     let text = limit(&keys, "text-32-bytes").expect("a limit");
     assert!(text.starts_with("1 of 1 transfers with data is not whole in the capture, because the text form of usbmon shows at most 32 bytes of each. Capture"), "{text}");
-    // ICMP, which its 24th byte tells, and TCP of which the flags are behind the end.
+    // ICMP, which its 24th byte shows, and TCP of which the flags are behind the end.
     let packet = |protocol: &str| {
         format!("a1 100 S Bo:1:002:2 -115 84 = 45000054 00004000 40{protocol}0000 0a000001 0a000002 00000000 00000000 00000000")
     };

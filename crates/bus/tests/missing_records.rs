@@ -97,7 +97,7 @@ fn completions_that_later_ones_overtook_are_missing() {
     let text = limit(&report, "unmatched").expect("a limit");
     assert!(
         text.starts_with(
-            "As the order of the others and identifiers that are used again tell, at least 532 completions are missing"
+            "By the order of the others and identifiers that are used again, at least 532 completions are missing"
         ),
         "{text}"
     );
@@ -125,7 +125,7 @@ fn a_rate_is_a_bound_as_soon_as_one_completion_is_missing() {
                the rate is a lower bound";
     assert!(found.evidence.iter().any(|line| line == why), "{:?}", found.evidence);
     let row = endpoint(&report, "0x81");
-    assert_eq!((row.in_flight_max, row.are_gaps_told, row.gaps.len()), (None, Some(false), 0));
+    assert_eq!((row.in_flight_max, row.are_gaps_known, row.gaps.len()), (None, Some(false), 0));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn requests_from_before_the_capture_are_not_lost() {
     assert_eq!((summary.unmatched_completions, summary.lost_submissions, summary.lost_completions), (8, Some(0), 0));
     let text = limit(&report, "unmatched").expect("a limit");
     assert!(text.starts_with(
-        "8 completions have no submission in the capture: requests from before the capture, as their order tells."
+        "8 completions have no submission in the capture: requests from before the capture, as their order shows."
     ));
     assert!(!verdict(&report, "uplink-one-each").contains("at least"));
 }
@@ -170,7 +170,7 @@ fn submissions_behind_which_requests_came_back_are_lost() {
 }
 
 /// A driver's ring of five requests each way whose identifiers come again, as real ones do, with records missing in bursts and
-/// singly: what is missing is found nearly to the last, and what was under way is not told.
+/// singly: what is missing is found nearly to the last, and what was under way is not reported.
 #[test]
 fn missing_records_are_found_where_identifiers_come_again() {
     let (mut missing, mut lines) = ([0u64; 2], Vec::new());

@@ -301,7 +301,7 @@ fn without_what_a_figure_needs_there_is_none() {
 
 #[test]
 fn time_on_the_wires_is_said_to_be_in_it_or_not() {
-    let told = |marks: &[bool]| {
+    let claims = |marks: &[bool]| {
         let mut log = Log::new();
         for &bus_time in marks {
             log.bus_time = bus_time;
@@ -310,9 +310,9 @@ fn time_on_the_wires_is_said_to_be_in_it_or_not() {
         let report = log.report();
         (sdio(&report).bus_time, report.summary.limits.iter().any(|limit| limit.code == "sdio-no-bus-time"))
     };
-    assert_eq!(told(&[true, true]), (Some(true), false));
-    assert_eq!(told(&[false]), (Some(false), true));
-    assert_eq!(told(&[true, false]), (None, true));
+    assert_eq!(claims(&[true, true]), (Some(true), false));
+    assert_eq!(claims(&[false]), (Some(false), true));
+    assert_eq!(claims(&[true, false]), (None, true));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 """Two captures side by side: the same key figures of each, and how much each difference matters.
 
 Linux against Windows, or before against after. The busiest device of each capture is compared; each capture keeps its
-own clock, so only lengths of time are compared and never moments. One capture per side says nothing about chance.
+own clock, so only lengths of time are compared and never moments. One capture per side shows nothing about chance.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def _median(spread: Spread | None) -> float | None:
 
 
 def _told_apart(spread: Spread | None) -> float:
-    """By how much two medians differ at least that are told apart."""
+    """By how much two medians differ at least for them to be distinguished."""
     if spread is None or spread.median < _EXACT or spread.min == spread.max:
         return 0.0
     return spread.median / _RESOLUTION

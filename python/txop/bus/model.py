@@ -164,7 +164,7 @@ class Sdio(Model):
     pending_reads_idle: int
     """Those that found nothing."""
     packets: SdioPackets | None
-    """Packets of the network; null where the log does not tell them."""
+    """Packets of the network; null where the log does not show them."""
     registers: list[SdioRegister]
     """Registers and mailboxes by commands, the most frequent first, 64 at most."""
     other_commands: int
@@ -265,7 +265,7 @@ class Request(Model):
     kind: str
     """`standard`, `class`, `vendor` or `reserved`."""
     name: str | None
-    """Its name, where the numbers alone tell it."""
+    """Its name, where the numbers alone give it."""
     count: int
     """How often it was submitted."""
     failed: int | None
@@ -273,7 +273,7 @@ class Request(Model):
     bytes: int
     """Bytes of its data stages, as far as they are known."""
     bytes_unknown: int | None = None
-    """Completions of it of which the capture does not tell the bytes, or not all."""
+    """Completions of it whose bytes the capture does not show, or not all."""
 
 
 class Bar(Model):
@@ -364,7 +364,7 @@ class Traffic(Model):
     missing_blocks: int | None
     """Blocks that those jumps leave out."""
     same_address_transfers: int
-    """Ethernet frames with the same source and destination address: nobody is meant."""
+    """Ethernet frames with the same source and destination address: without a recipient."""
     first_transfer_bytes: int
     """Bytes of the first transfer."""
     faulty_transfers: int
@@ -432,7 +432,7 @@ class Endpoint(Model):
     unmatched_completions: int | None = None
     """Completions whose submission is not in the capture."""
     lost_submissions: int | None = None
-    """Submissions that are missing, as the order in which requests come back tells: of completions without
+    """Submissions that are missing, as the order in which requests come back shows: of completions without
     submission after the completion of a request that was handed over in the capture, and of completions with the
     identifier of a request that had come back before."""
     lost_completions: int | None = None
@@ -442,7 +442,7 @@ class Endpoint(Model):
     """Bytes transferred, by the completions; a lower bound where it is not known of some (`bytes_unknown`), and null
     where of all."""
     bytes_unknown: int | None = None
-    """Completions of which the capture does not tell the bytes, or not all: USBPcap has those to the device in the
+    """Completions whose bytes the capture does not show, or not all: USBPcap has those to the device in the
     submission only, and of transfers to the device that failed nowhere; a UsbSnoop log may show their beginning
     only."""
     requested_bytes: int | None
@@ -479,8 +479,8 @@ class Endpoint(Model):
     """Isochronous packets with an error."""
     gaps: list[Gap]
     """The longest times without a completion in all of which some request was under way."""
-    are_gaps_told: bool | None = None
-    """Whether gaps can be told: not where completions are missing, which leave gaps in the capture, nor where time
+    are_gaps_known: bool | None = None
+    """Whether gaps are known: not where completions are missing, which leave gaps in the capture, nor where time
     steps back."""
     bin_us: int
     """Width of the bins of `series`."""
@@ -525,7 +525,7 @@ class Device(Model):
     device_version: str | None
     """Version of the device, for example `3.18`."""
     speed: str | None
-    """`low`, `full`, `high` or `super`, as far as packet sizes tell."""
+    """`low`, `full`, `high` or `super`, as far as packet sizes show."""
     kind: str
     """What it is: `qmi`, `ncm`, `mbim`, `ecm`, `rndis`, `raw-ip`, `realtek-wifi`, `atheros-wifi`, `mass-storage`,
     `hid`, `hub`, `bluetooth`, `serial`, `other` or `unknown`; `default-address` is not a device, but address 0,
@@ -573,7 +573,7 @@ class Verdict(Model):
 
 
 class Limit(Model):
-    """Something that the capture cannot tell."""
+    """Something that the capture cannot show."""
 
     code: str
     """Stable identifier: `snap`, `text-32-bytes`, `dropped`, `no-clock`, `irp-layer`, `no-descriptors`, ..."""
@@ -593,7 +593,7 @@ class LinkTypeCount(Model):
 
 
 class Summary(Model):
-    """What the capture is, and what it cannot tell."""
+    """What the capture is, and what it cannot show."""
 
     container: str
     """`pcap`, `pcapng`, `usbmon-text` or `usbsnoop-text`."""
@@ -626,8 +626,8 @@ class Summary(Model):
     has_clock: bool | None = None
     """Whether records have times; null where there is none."""
     clock_step_us: int | None = None
-    """The steps in which a coarse clock moves: times below it are not told apart. null of a clock that is finer than
-    100 µs, and of few records."""
+    """The steps in which a coarse clock moves: times below it are not distinguished. null of a clock that is finer
+    than 100 µs, and of few records."""
     clock_wraps: int
     """Times the clock of a usbmon text started over (every 4096 s)."""
     backward_steps: int
@@ -654,7 +654,7 @@ class Summary(Model):
     unmatched_completions: int
     """Completions whose submission is not in the capture (before it, or dropped)."""
     lost_submissions: int | None = None
-    """Submissions that are missing, as the order in which requests come back tells; see the endpoints."""
+    """Submissions that are missing, as the order in which requests come back shows; see the endpoints."""
     unfinished: int
     """Submissions without completion at the end of the capture or of its window."""
     lost_completions: int
@@ -669,8 +669,8 @@ class Summary(Model):
     pipe_aborts: int | None = None
     """Pipes whose requests were taken back; part of `other_submissions`."""
     injected_requests: int | None = None
-    """Requests that USBPcap wrote down for itself when it started, to tell of devices that were plugged in; they
-    were not on the bus. Descriptors are taken from them, and nothing else counts them."""
+    """Requests that USBPcap wrote down for itself when it started, for devices that were plugged in; they were not
+    on the bus. Descriptors are taken from them, and nothing else counts them."""
     not_followed: int
     """Records of endpoints and devices beyond the number that is followed."""
     damage: DamageNote | None
@@ -680,7 +680,7 @@ class Summary(Model):
     capture are descriptors, what a device is and by which evidence, how transfers are framed, and which requests
     were under way when the window began."""
     limits: list[Limit]
-    """What this capture cannot tell."""
+    """What this capture cannot show."""
 
 
 class Report(Model):
@@ -700,7 +700,7 @@ class Report(Model):
     records: int
     """Records (or lines) that are USB transfer requests, or of a command log of an SDIO bus."""
     summary: Summary
-    """What the capture is, and what it cannot tell."""
+    """What the capture is, and what it cannot show."""
     verdicts: list[Verdict]
     """What it means, in words; the most important first."""
     devices: list[Device]

@@ -55,7 +55,7 @@ def _rate(per_s: float | None) -> str:
 
 def _packets(packets: SdioPackets | None) -> list[Fact]:
     if packets is None:
-        return [Fact("Packets", f"{_UNKNOWN}; section 1 says why")]
+        return [Fact("Packets", f"{_UNKNOWN}; the reason is in section 1")]
     ways = [
         f"{fmt.plural(n, 'packet')} {word} in {fmt.plural(transfers, 'transfer')}"
         + ("" if each is None else f" ({fmt.number(each, 1)} in each)")
@@ -76,7 +76,7 @@ def _failed(sdio: Sdio) -> str:
         f"{fmt.count(sdio.failed_transfers)} of {fmt.count(sdio.cmd52 + sdio.cmd53)} CMD52 and CMD53 "
         f"({fmt.count(sdio.refused)} refused, {fmt.count(sdio.wrong_crc)} with a wrong CRC); "
         f"of all commands {fmt.count(sdio.unanswered)} without an answer, "
-        f"{fmt.count(sdio.not_fetched)} with a status that nobody fetched"
+        f"{fmt.count(sdio.not_fetched)} with a status that was not fetched"
     )
 
 

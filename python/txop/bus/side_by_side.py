@@ -28,7 +28,7 @@ def grid(comparison: Comparison) -> Grid:
     ]
     note = (
         "Weight: the relative change (for shares the change itself) times how much the figure matters for throughput "
-        "and delay. One capture of each says nothing about chance."
+        "and delay. One capture of each shows nothing about chance."
     )
     return Grid("What differs, what matters most first", columns, rows, note, "figures")
 

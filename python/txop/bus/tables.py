@@ -24,7 +24,7 @@ TABLES: dict[str, BusTable] = {
     table.name: table
     for table in (
         BusTable("verdicts", "what it means, in words", (), model.Verdict, plain(lambda r: r.verdicts)),
-        BusTable("limits", "what the capture cannot tell", (), model.Limit, plain(lambda r: r.summary.limits)),
+        BusTable("limits", "what the capture cannot show", (), model.Limit, plain(lambda r: r.summary.limits)),
         BusTable("devices", "one row per device", (), model.Device, plain(lambda r: r.devices)),
         BusTable("interfaces", "interfaces of the devices", ("name",), model.Interface,
               nested(lambda r: r.devices, ("name",), "interfaces")),

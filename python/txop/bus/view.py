@@ -13,7 +13,7 @@ from txop.present.cells import count, missing, share, text, time_us
 from txop.present.window import described, span
 
 WITHIN_A_STEP = "below a step of the clock"
-"""A time between two moments that the clock does not tell apart."""
+"""A time between two moments that the clock does not distinguish."""
 
 SECTION_NAMES = ("summary", "devices", "endpoints", "traffic", "requests", "modem", "sdio")
 
@@ -106,7 +106,7 @@ def _summary(report: BusReport) -> Section:
     if not limits and not _is_empty(report):
         limits = ("Nothing that this report needs.",)
     if limits:
-        blocks.append(Lines(limits, "What this capture cannot tell"))
+        blocks.append(Lines(limits, "What this capture cannot show"))
     return Section("summary", 1, "Summary", blocks)
 
 
@@ -250,7 +250,7 @@ def _endpoints(report: BusReport) -> Section:
     note = (
         f"{name}s: completions. Per second: from the first completion to the last. Turnaround: submission to "
         "completion, of those that succeeded and whose submission was captured; n: how many those are. Not successful: "
-        "neither success nor taken back; that is not always a fault (a stall that says no to a request, a short "
+        "neither success nor taken back; that is not always a fault (a stall that refuses a request, a short "
         "packet, a removal)."
     )
     blocks: list[Block] = [
@@ -270,7 +270,7 @@ def _endpoints(report: BusReport) -> Section:
         ]
         blocks.append(Grid("Requests that did not succeed, or were taken back", heads, cells, unit_of_rows="statuses"))
     gaps = [(e, g) for e in report.endpoints if e.transfer == "bulk" for g in e.gaps]
-    untold = [e for e in report.endpoints if e.transfer == "bulk" and e.are_gaps_told is False]
+    untold = [e for e in report.endpoints if e.transfer == "bulk" and e.are_gaps_known is False]
     if gaps:
         heads = (
             Column("Device", right=False), Column("Endpoint", right=False), Column("From"), Column("Length"),

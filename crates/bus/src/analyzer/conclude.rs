@@ -103,7 +103,7 @@ impl Analyzer {
         report
     }
 
-    /// What the capture is; what it cannot tell comes when all else is known.
+    /// What the capture is; what it cannot show comes when all else is known.
     fn summary_of(&self, source: &Source, layer: &str, timeline: Timeline) -> Summary {
         let totals = &self.summary;
         let steps = self.steps_back.inside;

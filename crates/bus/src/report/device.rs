@@ -27,7 +27,7 @@ pub struct Device {
     pub usb_version: Option<String>,
     /// Version of the device, for example `3.18`.
     pub device_version: Option<String>,
-    /// `low`, `full`, `high` or `super`, as far as packet sizes tell.
+    /// `low`, `full`, `high` or `super`, as far as packet sizes show.
     pub speed: Option<String>,
     /// What it is: `qmi`, `ncm`, `mbim`, `ecm`, `rndis`, `raw-ip`, `realtek-wifi`, `atheros-wifi`, `mass-storage`, `hid`,
     /// `hub`, `bluetooth`, `serial`, `other` or `unknown`; `default-address` is not a device, but address 0, where devices are asked
@@ -88,7 +88,7 @@ pub struct Request {
     pub direction: String,
     /// `standard`, `class`, `vendor` or `reserved`.
     pub kind: String,
-    /// Its name, where the numbers alone tell it.
+    /// Its name, where the numbers alone give it.
     pub name: Option<String>,
     /// How often it was submitted.
     pub count: u64,
@@ -96,7 +96,7 @@ pub struct Request {
     pub failed: Option<u64>,
     /// Bytes of its data stages, as far as they are known.
     pub bytes: u64,
-    /// Completions of it of which the capture does not tell the bytes, or not all.
+    /// Completions of it whose bytes the capture does not show, or not all.
     #[serde(default)] // older documents lack it
     pub bytes_unknown: Option<u64>,
 }

@@ -31,7 +31,7 @@ pub struct Endpoint {
     /// Completions whose submission is not in the capture.
     #[serde(default)] // older documents lack it
     pub unmatched_completions: Option<u64>,
-    /// Submissions that are missing, as the order in which requests come back tells: of completions without submission after the
+    /// Submissions that are missing, as the order in which requests come back shows: of completions without submission after the
     /// completion of a request that was handed over in the capture, and of completions with the identifier of a request that had
     /// come back before.
     #[serde(default)] // older documents lack it
@@ -41,7 +41,7 @@ pub struct Endpoint {
     pub lost_completions: Option<u64>,
     /// Bytes transferred, by the completions; a lower bound where it is not known of some (`bytes_unknown`), and `None` where of all.
     pub bytes: Option<u64>,
-    /// Completions of which the capture does not tell the bytes, or not all: USBPcap has those to the device in the submission only, and
+    /// Completions whose bytes the capture does not show, or not all: USBPcap has those to the device in the submission only, and
     /// of transfers to the device that failed nowhere; a UsbSnoop log may show their beginning only.
     #[serde(default)] // older documents lack it
     pub bytes_unknown: Option<u64>,
@@ -76,9 +76,9 @@ pub struct Endpoint {
     pub iso_errors: u64,
     /// The longest times without a completion in all of which some request was under way.
     pub gaps: Vec<Gap>,
-    /// Whether gaps can be told: not where completions are missing, which leave gaps in the capture, nor where time steps back.
+    /// Whether gaps are known: not where completions are missing, which leave gaps in the capture, nor where time steps back.
     #[serde(default)] // older documents lack it
-    pub are_gaps_told: Option<bool>,
+    pub are_gaps_known: Option<bool>,
     /// Width of the bins of `series`.
     pub bin_us: u64,
     /// Completions over time.

@@ -49,7 +49,7 @@ pub struct Report {
     pub path: String,
     /// Records (or lines) that are USB transfer requests, or of a command log of an SDIO bus.
     pub records: u64,
-    /// What the capture is, and what it cannot tell.
+    /// What the capture is, and what it cannot show.
     pub summary: Summary,
     /// What it means, in words; the most important first.
     pub verdicts: Vec<Verdict>,

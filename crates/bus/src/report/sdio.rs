@@ -89,7 +89,7 @@ pub struct Sdio {
     pub pending_reads: u64,
     /// Those that found nothing.
     pub pending_reads_idle: u64,
-    /// Packets of the network; `None` where the log does not tell them.
+    /// Packets of the network; `None` where the log does not show them.
     pub packets: Option<SdioPackets>,
     /// Registers and mailboxes by commands, the most frequent first, 64 at most.
     pub registers: Vec<SdioRegister>,

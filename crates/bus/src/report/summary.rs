@@ -1,9 +1,9 @@
-//! What the capture is, and what it cannot tell.
+//! What the capture is, and what it cannot show.
 
 use capture::report::{DamageNote, Window};
 use serde::Serialize;
 
-/// What the capture is, and what it cannot tell.
+/// What the capture is, and what it cannot show.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
@@ -38,7 +38,7 @@ pub struct Summary {
     /// Whether records have times; `None` where there is none.
     #[serde(default)] // older documents lack it
     pub has_clock: Option<bool>,
-    /// The steps in which a coarse clock moves: times below it are not told apart. `None` of a clock that is finer than 100 µs, and of
+    /// The steps in which a coarse clock moves: times below it are not distinguished. `None` of a clock that is finer than 100 µs, and of
     /// few records.
     #[serde(default)] // older documents lack it
     pub clock_step_us: Option<u64>,
@@ -71,7 +71,7 @@ pub struct Summary {
     pub submission_errors: u64,
     /// Completions whose submission is not in the capture (before it, or dropped).
     pub unmatched_completions: u64,
-    /// Submissions that are missing, as the order in which requests come back tells; see the endpoints.
+    /// Submissions that are missing, as the order in which requests come back shows; see the endpoints.
     #[serde(default)] // older documents lack it
     pub lost_submissions: Option<u64>,
     /// Submissions without completion at the end of the capture or of its window.
@@ -89,7 +89,7 @@ pub struct Summary {
     /// Pipes whose requests were taken back; part of `other_submissions`.
     #[serde(default)] // older documents lack it
     pub pipe_aborts: Option<u64>,
-    /// Requests that USBPcap wrote down for itself when it started, to tell of devices that were plugged in; they were not on the bus.
+    /// Requests that USBPcap wrote down for itself when it started, for devices that were plugged in; they were not on the bus.
     /// Descriptors are taken from them, and nothing else counts them.
     #[serde(default)] // older documents lack it
     pub injected_requests: Option<u64>,
@@ -102,7 +102,7 @@ pub struct Summary {
     /// the window began.
     #[serde(default)] // older documents lack it
     pub window: Option<Window>,
-    /// What this capture cannot tell.
+    /// What this capture cannot show.
     pub limits: Vec<Limit>,
 }
 
@@ -118,7 +118,7 @@ pub struct LinkTypeCount {
     pub records: u64,
 }
 
-/// Something that the capture cannot tell.
+/// Something that the capture cannot show.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limit {

@@ -83,7 +83,7 @@ pub struct Traffic {
     pub sequence_gaps: Option<u64>,
     /// Blocks that those jumps leave out.
     pub missing_blocks: Option<u64>,
-    /// Ethernet frames with the same source and destination address: nobody is meant.
+    /// Ethernet frames with the same source and destination address: without a recipient.
     pub same_address_transfers: u64,
     /// Bytes of the first transfer.
     pub first_transfer_bytes: u64,

@@ -46,7 +46,7 @@ impl Mailbox {
         *self = Self { has_run: self.has_run, ..Self::default() };
     }
 
-    /// Whether the log has the start of the firmware, from which on messages can be told.
+    /// Whether the log has the start of the firmware, from which on messages are known.
     pub(super) fn is_followed(&self) -> bool {
         self.has_run
     }

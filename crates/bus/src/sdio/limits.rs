@@ -1,4 +1,4 @@
-//! What a command log cannot tell.
+//! What a command log cannot show.
 
 use sentence::grouped;
 

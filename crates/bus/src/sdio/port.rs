@@ -28,7 +28,7 @@ impl Port {
         *self = Self { has_run: self.has_run, ..Self::default() };
     }
 
-    /// Whether the log has the start of the firmware, from which on packets can be told.
+    /// Whether the log has the start of the firmware, from which on packets are known.
     pub(super) const fn is_followed(&self) -> bool {
         self.has_run
     }

@@ -9,7 +9,7 @@ use super::card::Protocol;
 use super::htc::mailbox_of;
 use crate::report::SdioRegister;
 
-/// Places that are told apart, and those that a report shows.
+/// Places that are distinguished, and those that a report shows.
 const PLACES_MAX: usize = 4_096;
 const SHOWN_MAX: usize = 64;
 
