@@ -46,7 +46,7 @@ impl Function for Ram {
 
 impl SdioChip for Ram {
     fn statistics(&self, _bus: SdioStatistics) -> DeviceStatistics {
-        unreachable!("nobody asks")
+        unreachable!("it is never called")
     }
 }
 

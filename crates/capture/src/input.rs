@@ -202,7 +202,7 @@ impl Input {
             return Ok(());
         }
         let window_len = usize::try_from(window_len).map_err(io::Error::other)?;
-        // SAFETY: the mapping is private to this value, read-only and dropped before the file. Nobody in this process
+        // SAFETY: the mapping is private to this value, read-only and dropped before the file. Nothing in this process
         // writes to the file through Rust memory. Another process may: changed bytes are as good as any hostile input
         // to the parsers, which read every value once. If another process truncates the file inside the mapped window
         // after the length was taken above, touching the missing pages raises SIGBUS; callers that cannot exclude it

@@ -123,7 +123,7 @@ impl Pcap {
         Broken::cut_off(offset, format!("record {number} at byte {at} claims {claimed}"), &short)
     }
 
-    /// A length nobody would write: reported as cut off where even the rest of the file is shorter.
+    /// An implausible length: reported as cut off where even the rest of the file is shorter.
     #[cold]
     fn too_long(&self, input: &mut Input, header: &RecordHeader, number: u64) -> Broken {
         let offset = input.offset();

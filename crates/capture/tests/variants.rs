@@ -188,7 +188,7 @@ fn obsolete_packets_statistics_and_unknown_blocks() {
     writer.write_statistics(0, TIME_NS, Some(1000), Some(3)).expect("statistics");
     writer.write_statistics(0, TIME_NS, Some(2000), Some(17)).expect("statistics");
     let mut bytes = writer.into_inner();
-    // Name resolution, a custom block and one nobody defined are passed over.
+    // Name resolution, a custom block and an undefined one are passed over.
     for (block_type, len) in [(4, 8), (0xbad, 300_000), (0x7777_7777, 0)] {
         emit_block(&mut bytes, order, block_type, |out| out.resize(out.len() + len, 0xee));
     }

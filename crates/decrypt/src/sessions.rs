@@ -77,7 +77,7 @@ impl Sessions {
         self.counts_frames = counts;
     }
 
-    /// A network's name, from a beacon, a probe response or an association request; hidden names tell nothing.
+    /// A network's name, from a beacon, a probe response or an association request; hidden names give nothing.
     pub fn network(&mut self, bssid: MacAddr, ssid: &[u8]) {
         if ssid.iter().all(|byte| *byte == 0) || ssid.len() > 32 {
             return;

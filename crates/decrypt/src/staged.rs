@@ -366,7 +366,7 @@ fn pcap(stage: &Stage) -> Vec<u8> {
     file
 }
 
-/// Nobody here wrote tshark: it derives the same keys from the same messages.
+/// tshark is an independent implementation: it derives the same keys from the same messages.
 #[test]
 fn tshark_derives_the_same_keys_of_a_mobility_domain() {
     use std::process::Command;

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 const PRECISION_BITS: u32 = 3;
 /// Shorter delays count as this.
 const SHORTEST_NS: u64 = 8;
-/// Longest delay that is told apart, nine minutes. Longer ones count as this.
+/// Longest delay that is distinguished, nine minutes. Longer ones count as this.
 const LONGEST_NS: u64 = (1 << 39) - 1;
 
 /// A histogram of delays.

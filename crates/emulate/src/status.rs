@@ -64,7 +64,7 @@ pub struct HostStatus {
     pub not_taken: u64,
     /// Time on the air of the PPDUs that a station sent or got, s; `None` for the server, and on links without air.
     pub airtime_s: Option<f64>,
-    /// Packets lost in the queue of its device; `None` where the kernel does not tell.
+    /// Packets lost in the queue of its device; `None` where the kernel does not report it.
     pub lost_in_device: Option<u64>,
 }
 

@@ -43,7 +43,7 @@ pub struct Ppdu<'a, P> {
     pub signal_dbm: i8,
     /// Noise there, dBm.
     pub noise_dbm: i8,
-    /// It overlaps with another PPDU: nobody can decode it.
+    /// It overlaps with another PPDU: it cannot be decoded.
     pub collided: bool,
     /// What it carries.
     pub contents: Contents<'a, P>,

@@ -30,7 +30,7 @@ impl Wire {
     }
 }
 
-/// What a transmitter tells.
+/// What a transmitter reports.
 pub(crate) enum Step<'a, P> {
     /// The last bit has left.
     Sent(u64, &'a P),

@@ -29,9 +29,9 @@ impl Packet for Datagram {
     }
 }
 
-struct Nobody;
+struct Discard;
 
-impl Sink<Datagram> for Nobody {
+impl Sink<Datagram> for Discard {
     fn deliver(&mut self, _at_ns: u64, _to: HostId, _packet: Datagram) {}
 }
 
@@ -40,7 +40,7 @@ fn play(scenario: Scenario, flows: &[(u16, u16, AccessCategory)], every_us: u64,
     let mut link = WlanLink::new(scenario).expect("a scenario");
     for tick in 0..seconds * 1_000_000 / every_us {
         let now_ns = tick * every_us * 1_000;
-        link.advance(now_ns, &mut Nobody);
+        link.advance(now_ns, &mut Discard);
         for &(from, to, category) in flows {
             let _ = link.offer(now_ns, HostId(from), HostId(to), Datagram { category, to });
         }

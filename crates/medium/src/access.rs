@@ -121,7 +121,7 @@ impl Access {
         self.contention.silent_since_ns()
     }
 
-    /// When the next one sends, if nobody takes the medium before; `None`: nobody wants to, or the medium is busy.
+    /// When the next one sends, if the medium stays idle until then; `None`: nothing is waiting, or the medium is busy.
     #[inline]
     pub fn next_ns(&self) -> Option<u64> {
         self.contention.next_ns()
@@ -182,7 +182,7 @@ impl Access {
         }
     }
 
-    /// Several sent at once. The medium is silent from `idle_ns` on, and nobody could read anything.
+    /// Several sent at once. The medium is silent from `idle_ns` on, and nothing could be received.
     pub fn collided(&mut self, colliders: impl Iterator<Item = Collider>, idle_ns: u64, rng: &mut Rng) {
         let eifs = self.slots(self.spaces.eifs_extra_ns);
         self.contention.fall_silent(idle_ns, eifs);
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(at(2), aifs_ns + slots(44_000));
     }
 
-    /// Whoever expects no answer draws a backoff all the same, and the next turn is after it: not in a slot that nobody has.
+    /// Whoever expects no answer draws a backoff all the same, and the next turn is after it: not in an unused slot.
     #[test]
     fn a_collision_of_frames_without_answer_leaves_no_turn_that_is_nobodys() {
         let spaces = Spaces::new(Band::Ghz5, true, false);

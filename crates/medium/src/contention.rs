@@ -135,7 +135,7 @@ impl Contention {
         self.find_first();
     }
 
-    /// When the next one sends, if nobody takes the medium before; `None`: nobody wants to, or the medium is busy.
+    /// When the next one sends, if the medium stays idle until then; `None`: nothing is waiting, or the medium is busy.
     #[inline]
     pub(super) fn next_ns(&self) -> Option<u64> {
         Some(self.idle_ns + self.sifs_ns + self.first? * self.slot_ns)

@@ -112,7 +112,7 @@ impl Rates {
         number
     }
 
-    /// Time on the air; 0 for a mode that is not in the table and that nobody can price.
+    /// Time on the air; 0 for a mode that is not in the table and has no known duration.
     pub fn duration_ns(&self, mode: &Mode, psdu_len: usize) -> u64 {
         // `rate_id` has made sure that every mode in use has durations.
         mode.duration(psdu_len, Some(self.band)).map_or(0, |duration| duration.ns)

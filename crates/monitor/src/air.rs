@@ -64,7 +64,7 @@ impl<W: Write> AirRecorder<W> {
     }
 
     /// Writes a PPDU of `mpdus` MPDUs, unless it collided. `emit` appends the MPDU of a number to the bytes it is given, without
-    /// FCS, and tells its whole length; behind that limit, the second number, a data frame is cut anyway. What goes wrong is
+    /// FCS, and has its whole length; behind that limit, the second number, a data frame is cut anyway. What goes wrong is
     /// said by [`Self::finish`].
     pub fn take(
         &mut self,

@@ -61,7 +61,7 @@ impl<W: Write> Output<W> {
         self.status.dropped += frames;
     }
 
-    /// Counts frames that nobody could have received.
+    /// Counts frames that could not be received.
     pub(crate) fn collided(&mut self, frames: u64) {
         self.status.collided += frames;
     }

@@ -108,7 +108,7 @@ impl Write for Spool {
     }
 
     /// Hands over what there is. Only the first time it waits until that is written: so a file that cannot be written is
-    /// told before anything depends on it.
+    /// reported before anything depends on it.
     fn flush(&mut self) -> io::Result<()> {
         self.hand_over();
         while !self.begun && self.waiting_bytes() > 0 && self.shared.check().is_ok() && !self.thread.is_finished() {

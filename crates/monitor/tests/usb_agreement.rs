@@ -130,7 +130,7 @@ fn packets_put_together() {
     let usb = Usb { tx_urb_cost_us: 30.0, rx_urb_cost_us: 40.0, rx_packets_per_urb: 4, ..Usb::default() };
     let played = agree(&usb);
     assert!(played.counted.in_packets > 2 * played.counted.in_urbs, "{:?}", played.counted);
-    // Cut transfers: those of one packet are still told exactly, the others at least.
+    // Cut transfers: those of one packet are still counted exactly, the others at least.
     let per_transfer = |small: usize| {
         let cut = play(usb.clone(), 128, small);
         assert!(cut.report.summary.cut_transfers > 0);

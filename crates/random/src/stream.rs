@@ -1,6 +1,6 @@
 //! Who draws: every consumer of random numbers, in one place.
 
-/// A consumer of random numbers. With a seed and an index (of a flow, a host, a radio; 0 where there is one) it names a stream that nobody else
+/// A consumer of random numbers. With a seed and an index (of a flow, a host, a radio; 0 where there is one) it names a stream that no other consumer
 /// draws from. The numbers are part of what a seed stands for: a new consumer gets a new one, and none is used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]

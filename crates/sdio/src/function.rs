@@ -90,7 +90,7 @@ pub trait Function {
     /// Lets everything happen that is due by `now_ns`.
     fn advance(&mut self, now_ns: u64);
 
-    /// When something happens next that nobody outside has caused; `None`: never.
+    /// When something happens next that was not caused from outside; `None`: never.
     fn next_event(&self) -> Option<u64>;
 
     /// Power came.

@@ -216,7 +216,7 @@ impl Write for PipeWriter {
 
     fn flush(&mut self) -> io::Result<()> {
         let piece = std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE_BYTES));
-        // The analysis has ended early when nobody listens; its own error says why.
+        // The analysis has ended early when its channel is closed; its own error says why.
         let _ = self.sender.send(piece);
         Ok(())
     }

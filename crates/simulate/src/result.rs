@@ -159,7 +159,7 @@ pub struct AirResult {
     pub broadcast_share: f64,
     /// PPDUs of any kind lost in collisions.
     pub ppdus_collided: u64,
-    /// Jain's index of the airtime of the stations; `null`: there is one only, or nobody sent.
+    /// Jain's index of the airtime of the stations; `null`: there is only one, or none sent.
     pub jain: Option<f64>,
     /// The stations.
     pub stations: Vec<StationResult>,

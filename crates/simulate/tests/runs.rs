@@ -167,7 +167,7 @@ fn the_analyzer_finds_in_the_capture_what_the_run_has_counted() {
         let unsent = 1.0 - found.air.as_ref().expect("air").busy_share;
         let idle = share("idle") + share("idle_queued") + share("ifs_backoff");
         assert!(idle < unsent && unsent - idle < 0.1, "{name}: {idle} and {unsent}");
-        // A reader of the capture is told that the attempts before the retries are not there.
+        // The report of the capture says that the attempts before the retries are not there.
         let idle = fall.steps.iter().find(|step| step.cause == "idle").expect("idle");
         assert!(idle.label.starts_with("gaps without a captured frame"), "{}", idle.label);
         assert!(!report.hearing.silence_is_evidence && report.hearing.doubts.len() == 1, "{:?}", report.hearing.doubts);

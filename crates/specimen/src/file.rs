@@ -22,7 +22,7 @@ fn io_error(error: WriteError) -> io::Error {
 }
 
 impl<W: Write> File<W> {
-    /// Writes the file header. `fcs` is announced where the link header does not tell it.
+    /// Writes the file header. `fcs` is announced where the link header does not give it.
     pub(crate) fn create(inner: W, output: &Output, fcs: bool) -> io::Result<Self> {
         let link_type = LinkType(output.link.number());
         let fcs_len = matches!(output.link, Link::Bare | Link::Prism).then_some(if fcs { 4 } else { 0 });

@@ -128,7 +128,7 @@ impl BlockAckLedger {
     }
 }
 
-/// Books an MPDU that nothing more will be heard of.
+/// Accounts for an MPDU that will not occur again.
 fn settle(truth: &mut BlockAckTruth, fate: &Fate) {
     truth.left_out_abandoned += u64::from(fate.open);
     truth.left_out_resent_lost += u64::from(fate.resent);

@@ -4,7 +4,7 @@ use wire::phy::{Bandwidth, GuardInterval, He, Ht, Mode, Vht};
 
 use crate::scene::Link;
 
-/// What the sniffer tells about a frame; `None` where it does not.
+/// What the sniffer records about a frame; `None` where it does not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reception {
     pub(crate) tsft_us: Option<u64>,
@@ -53,7 +53,7 @@ const fn short_preamble(mode: Option<Mode>) -> bool {
     matches!(mode, Some(Mode::Dsss { short_preamble: Some(true), .. }))
 }
 
-/// Channel flags: band, and CCK, OFDM or (2.4 GHz, mode not told) dynamic.
+/// Channel flags: band, and CCK, OFDM or (2.4 GHz, mode not given) dynamic.
 const fn channel_flags(frequency_mhz: u16, mode: Option<Mode>) -> u16 {
     let band = if frequency_mhz < 3000 { 0x0080 } else { 0x0100 };
     band | match mode {

@@ -16,7 +16,7 @@ fn invalid(what: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what.into())
 }
 
-/// Plays `scene`, writes its capture to `out`, and tells what really happened.
+/// Plays `scene`, writes its capture to `out`, and returns what really happened.
 ///
 /// Give a `BufWriter` where writes are dear.
 ///

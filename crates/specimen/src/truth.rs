@@ -70,7 +70,7 @@ pub struct TimingTruth {
     pub stamp_meaning: Option<&'static str>,
     /// `ppdu-id`, `not-a-ppdu-id`, `absent`.
     pub ampdu_reference: &'static str,
-    /// The header tells the rates of control frames as they were; `None` without rates.
+    /// The header gives the rates of control frames as they were; `None` without rates.
     pub control_rates_believable: Option<bool>,
 }
 

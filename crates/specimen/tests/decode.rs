@@ -28,7 +28,7 @@ fn rates_per_station_come_back() {
             assert_eq!(wire::fcs::check(mpdu), Some(true), "{name}");
             let header = Header::parse(&mpdu[..mpdu.len() - 4], false).unwrap_or_else(|e| panic!("{name}: {e:?}"));
             if let Some(ta) = header.transmitter() {
-                // PPI does not tell the preamble length of DSSS frames.
+                // PPI does not give the preamble length of DSSS frames.
                 let label = info.mode.label();
                 let label = label.trim_end_matches(" long").trim_end_matches(" short");
                 let row = rates.entry((ta.to_string(), label.to_owned())).or_default();

@@ -1,4 +1,4 @@
-//! The files as tshark reads them: an oracle nobody here wrote.
+//! The files as tshark reads them: an independent oracle.
 
 use std::collections::BTreeMap;
 use std::fs::File;

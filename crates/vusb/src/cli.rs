@@ -93,7 +93,7 @@ pub enum ApKind {
     Hostapd,
     /// One of this program's own: open, with a TAP device behind it.
     Builtin,
-    /// Nobody: for tests of probing and of the bus.
+    /// No peer: for tests of probing and of the bus.
     None,
 }
 

@@ -82,7 +82,7 @@ pub struct Source {
 pub enum Effect {
     /// The firmware does not start any more, until the device was unplugged.
     FirmwareHang,
-    /// What the firmware tells the host gets lost from now on (C2H, and that a mailbox was read), or not any more.
+    /// What the firmware reports to the host gets lost from now on (C2H, and that a mailbox was read), or not any more.
     LostC2h(bool),
     /// Frames get lost on the air with this probability from now on.
     Loss(f64),

@@ -105,7 +105,7 @@ impl Fraction {
     }
 }
 
-/// The flavour of the file, told by its magic number together with the byte order.
+/// The flavour of the file, from its magic number together with the byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavour {
     /// 16-byte record headers.

@@ -36,7 +36,7 @@ pub const SIMPLE_PACKET_FIXED_LEN: usize = 4;
 
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 
-/// The byte order that a section header's first body word tells.
+/// The byte order that a section header's first body word shows.
 pub fn section_byte_order(magic: [u8; 4]) -> Option<ByteOrder> {
     [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| order.u32(magic) == BYTE_ORDER_MAGIC)
 }

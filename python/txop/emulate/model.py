@@ -94,7 +94,7 @@ class HostStatus(Model):
     airtime_s: float | None
     """Time on the air of the PPDUs that a station sent or got, s; null for the server, and on links without air."""
     lost_in_device: int | None
-    """Packets lost in the queue of its device; null where the kernel does not tell."""
+    """Packets lost in the queue of its device; null where the kernel does not report it."""
 
 
 class Timing(Model):

@@ -126,7 +126,7 @@ class AirResult(Model):
     ppdus_collided: int
     """PPDUs of any kind lost in collisions."""
     jain: float | None
-    """Jain's index of the airtime of the stations; null: there is one only, or nobody sent."""
+    """Jain's index of the airtime of the stations; null: there is only one, or none sent."""
     stations: list[StationResult]
     """The stations."""
 

@@ -15,7 +15,7 @@
 //!
 //! TCP small queues count what the driver holds. A URB of one packet holds it until it completes. rmnet copies the first
 //! packet of an aggregate and holds the others until the aggregate's URB completes (rmnet_map_tx_aggregate); cdc_ncm and the
-//! qmi_wwan patch copy every packet, so TCP is told at once that it is gone.
+//! qmi_wwan patch copy every packet, so TCP learns at once that it is gone.
 
 mod aggregate;
 mod bus;

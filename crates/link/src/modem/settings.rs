@@ -82,7 +82,7 @@ impl Framing {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QmapAggregation {
-    /// Nobody: one packet in a URB, as in mainline qmi_wwan and in rmnet as it comes.
+    /// Not aggregated: one packet in a URB, as in mainline qmi_wwan and in rmnet as it comes.
     #[default]
     None,
     /// rmnet (`ethtool -C tx-aggr-...`, Linux 6.3).

@@ -267,7 +267,7 @@ impl Mac80211 {
     }
 
     /// Goes round until a station comes first that may send; it gives weights to those in debt on the way. `None`: a round in
-    /// which nobody's share of the hardware's queue had room.
+    /// which no share of the hardware's queue had room.
     fn first_out_of_debt(&mut self, stations: &impl Stations) -> Option<usize> {
         let begin = *self.order.front()?;
         let mut room = None;

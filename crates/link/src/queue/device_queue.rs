@@ -125,7 +125,7 @@ impl<P: Packet> Scheduler<P> for DeviceQueue<P> {
         Some(packet)
     }
 
-    /// The limits have let go of it before. What it tells is the present rate: packets that are handed over next are
+    /// The limits have let go of it before. What it gives is the present rate: packets that are handed over next are
     /// estimated by it, as mac80211 estimates by the rate of the last one.
     fn put_on_air_queue(&mut self, peer: usize, _category: AccessCategory, estimated_airtime_us: u32) {
         if let Some((us_per_byte, bytes)) = self.estimates.get_mut(peer).filter(|(_, bytes)| *bytes > 0) {

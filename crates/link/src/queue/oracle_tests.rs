@@ -1,4 +1,4 @@
-//! Packet by packet against implementations that nobody here wrote.
+//! Packet by packet against independent implementations.
 //!
 //! `tests/data/queues/*.txt` say an arrival pattern and what another implementation made of it (`bench/oracles` has the
 //! drivers). Here the same pattern goes through our queues, which must give the same packets in the same order, drop and

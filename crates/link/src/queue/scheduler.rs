@@ -9,7 +9,7 @@ use crate::engine::{AccessCategory, DropCause, Packet};
 /// the queues were made is dropped.
 ///
 /// One turn goes like this: [`next`](Self::next) names a peer, [`dequeue`](Self::dequeue) gives its packets until the
-/// aggregate is full, [`put_on_air_queue`](Self::put_on_air_queue) tells what of it now waits in the hardware,
+/// aggregate is full, [`put_on_air_queue`](Self::put_on_air_queue) reports what of it now waits in the hardware,
 /// [`completed`](Self::completed) that it was sent and how long it really took, and [`released`](Self::released) that
 /// packets are done with for good.
 pub trait Scheduler<P: Packet> {

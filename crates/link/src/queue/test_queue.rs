@@ -6,7 +6,7 @@ use crate::engine::{DropCause, Packet};
 use crate::queue::codel::{Codel, CodelParameters, Source};
 use crate::queue::qdisc::{Item, Qdisc};
 
-/// A packet that can be told from the others.
+/// A packet that differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numbered {
     pub(crate) number: u64,

@@ -280,7 +280,7 @@ impl ScenarioFile {
         }
         let mut names = BTreeSet::new();
         for flow in &mut found {
-            // Flows are told apart by their names.
+            // Flows are distinguished by their names.
             let name = flow.settings.label();
             let mut candidate = name.clone();
             let mut number = 1;

@@ -60,7 +60,7 @@ pub(super) fn key_of(path: &serde_path_to_error::Path) -> Key {
     Key(path.iter().filter_map(part).collect())
 }
 
-/// The nearest of `known` to a name nobody knows, if one is near.
+/// The nearest of `known` to an unknown name, if one is near.
 pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let scored = known.into_iter().map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate));
     scored.filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4).min().map(|(_, candidate)| candidate)

@@ -51,7 +51,7 @@ pub enum Interrupts {
     Polling,
     /// The card's interrupt wakes ksdioirqd, which asks with CMD52 which function it is.
     Sdio,
-    /// The card's interrupt, and nobody asks: `sdio_single_irq`, or a line of its own.
+    /// The card's interrupt, without polling: `sdio_single_irq`, or a line of its own.
     Single,
 }
 
@@ -145,7 +145,7 @@ pub struct AirSettings {
 pub struct PowerSave {
     /// Time between beacons, µs.
     pub beacon_us: u32,
-    /// Probability that it does not hear one.
+    /// Probability that it misses one.
     pub missed_beacon_rate: f64,
     /// How long it stays awake when nothing is left for it, µs.
     pub awake_us: u32,

@@ -34,5 +34,5 @@ pub trait Observer {
     fn dropped(&mut self, _at_ns: u64, _from: HostId, _packet: &Modelled, _cause: DropCause) {}
 }
 
-/// Nobody.
+/// No observer.
 impl Observer for () {}

@@ -3,9 +3,9 @@
 use histogram::{Bucket, Histogram};
 use serde::{Serialize, Serializer};
 
-/// Longest time that is told apart, ns: ten minutes. A longer one counts as this.
+/// Longest time that is distinguished, ns: ten minutes. A longer one counts as this.
 const LONGEST_NS: u64 = 600_000_000_000;
-/// Least time that is told apart, ns, as a power of two: 512 ns.
+/// Least time that is distinguished, ns, as a power of two: 512 ns.
 const UNIT_BITS: u32 = 9;
 /// Buckets to each power of two, as a power of two: 1,024.
 const PRECISION_BITS: u32 = 10;
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same times in HdrHistogram, told apart from 1 µs on, with three digits.
+    /// The same times in HdrHistogram, resolved from 1 µs on, with three digits.
     fn reference(times_ns: &[u64]) -> hdrhistogram::Histogram<u32> {
         let mut histogram = hdrhistogram::Histogram::new_with_bounds(1_000, 1_000_000, 3).unwrap();
         histogram.auto(true);

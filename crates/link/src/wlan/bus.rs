@@ -185,7 +185,7 @@ impl<P: Packet> Bus<P> {
         Self { devices, pending, wanted: true, bytes: Vec::new() }
     }
 
-    /// Whether it is worth while to tell it anything.
+    /// Whether reports to it are of use.
     pub(crate) const fn is_wanted(&self) -> bool {
         self.wanted
     }

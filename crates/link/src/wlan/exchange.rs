@@ -240,7 +240,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             if !arrival.answer_lost {
                 return self.enter(exchange, end_ns + gap_ns, answer_ns, Stage::Answer(answer));
             }
-            // Nobody can tell it from silence but for the time that it takes.
+            // Only the time that it takes distinguishes it from silence.
             self.counts[to].answers_lost += 1;
         }
         self.conclude(end_ns, from, category, None, sink);

@@ -48,7 +48,7 @@ pub struct WlanLink<P> {
     hosts: BinaryHeap<Reverse<(u64, usize)>>,
     /// When a gap in what a radio has received from a peer is given up.
     pub(crate) gaps: BinaryHeap<Reverse<(u64, Flow)>>,
-    /// What queues have dropped and no sink was told yet, by radio.
+    /// What queues have dropped and no sink has received yet, by radio.
     pub(crate) gone: Vec<(usize, Carried<P>, DropCause)>,
     /// What a queue has just dropped.
     pub(crate) gone_packets: Vec<(Carried<P>, DropCause)>,

@@ -77,7 +77,7 @@ pub(crate) struct Originator<P> {
     /// A Block Ack request is due, or in a PPDU that was made.
     request: bool,
     request_in_ppdu: bool,
-    /// What the queues were told of [`Self::has_again`].
+    /// What was reported to the queues of [`Self::has_again`].
     pub(crate) told_again: bool,
 }
 
@@ -200,7 +200,7 @@ impl<P: Packet> Originator<P> {
             }
             outcome.stays
         });
-        // The receiver holds back what came after a gap until it is told that nothing will fill it.
+        // The receiver holds back what came after a gap until it learns that nothing will fill it.
         self.request |= given_up > 0 && self.terms.session;
         self.request |= lost_whole && self.waiting > 0;
         given_up
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!((chosen.as_slice(), originator.has_again()), (&[0][..], false));
         assert_eq!(originator.concluded(0, &mut chosen, unanswered, |_| false, |_, _| {}), 1);
         assert!(chosen.is_empty());
-        assert!(!originator.has_again(), "without a session nobody waits for a gap");
+        assert!(!originator.has_again(), "without a session no gap is waited for");
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub(super) fn beacon(network: &Network, tsf_us: u64, sequence: u16, out: &mut Ve
     fill(start, network.beacon_bytes.saturating_sub(FCS_LEN), out);
 }
 
-/// Fills up with vendor elements of zeros (those of nobody) to `len` bytes, if there is room for one.
+/// Fills up with vendor elements of zeros (an unassigned OUI) to `len` bytes, if there is room for one.
 fn fill(start: usize, len: usize, out: &mut Vec<u8>) {
     let nothing = [0; 255];
     while let Some(missing @ 5..) = len.checked_sub(out.len() - start) {

@@ -13,7 +13,7 @@ const BASIC: u8 = 0x80;
 /// Rates that the element Supported Rates has room for; the others stand in Extended Supported Rates.
 pub(super) const RATES_MAX: usize = 8;
 
-/// What a beacon tells of a network.
+/// What a beacon announces of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
     /// Primary channel: 1 to 14, or one of the 5 GHz band.

@@ -110,7 +110,7 @@ mod tests {
         let (mut losses, mut rates, mut rng) =
             (Losses::new(&settings), Rates::new(Band::Ghz2_4, None), Rng::new(1, random::Stream::AirLoss, 0));
         let mode = ht(7, Bandwidth::Mhz20);
-        assert!(losses.loses(&mut rng, &rates, &mode, 100), "a rate that nobody has");
+        assert!(losses.loses(&mut rng, &rates, &mode, 100), "an unknown rate");
         rates.rate_id(mode);
         let lost = (0..10_000).filter(|_| losses.loses(&mut rng, &rates, &mode, 100)).count();
         assert!((2_300..2_700).contains(&lost), "{lost}");

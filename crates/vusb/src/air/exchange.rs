@@ -25,7 +25,7 @@ pub fn duration_ns(mode: &Mode, len: usize) -> u64 {
     mode.duration(len, Some(BAND)).map_or(1_000_000_000, |duration| duration.ns)
 }
 
-/// Places the frames of an exchange; `None` for a mode that nobody can price.
+/// Places the frames of an exchange; `None` for a mode without a known duration.
 pub fn timeline(rates: &mut Rates, ppdu: &Ppdu) -> Option<Timeline> {
     let psdu_len = psdu_len(ppdu, ppdu.mpdus.len());
     let plan = Plan { protection: ppdu.protection, mode: ppdu.mode, psdu_len, response: ppdu.response };

@@ -121,7 +121,7 @@ impl Air {
         let sides = signals_dbm.len() + 2;
         // Every function gets its own before it is used.
         let unset = Parameters { aifsn: 2, cw_min: 15, cw_max: 1_023, retry_limit: 7 };
-        // Short slots; nobody here knows only 802.11b.
+        // Short slots; no station here is 802.11b only.
         let spaces = Spaces::new(BAND, true, false);
         let fresh = || Side { rates: Rates::new(BAND, None), losses: Vec::new(), head: None };
         let mut air = Self {
@@ -247,7 +247,7 @@ impl Air {
         let mut ppdu = station.begin(start_ns).filter(|ppdu| !ppdu.mpdus.is_empty())?;
         let rates = self.rates_of(side, station.basic_rates());
         let Some(timeline) = exchange::timeline(rates, &ppdu) else {
-            // Nobody could receive it: it is as if it had been lost.
+            // It could not be received: it counts as lost.
             let acknowledged = vec![false; ppdu.mpdus.len()];
             station.ended(start_ns, ppdu, &Outcome { acknowledged, sent: true });
             return None;
@@ -398,7 +398,7 @@ impl Air {
         for transmission in busy.transmissions {
             let end_ns = transmission.sent_until_ns();
             idle_ns = idle_ns.max(end_ns + transmission.silence_ns());
-            // Who expects no answer does not know that nobody could read it.
+            // Who expects no answer does not know that it could not be received.
             let awaits_answer = transmission.ppdu.response != Response::None;
             let function = transmission.function;
             colliders.push(Collider { function, end_ns, dcf: false, awaits_answer });

@@ -73,7 +73,7 @@ pub struct Reception {
 pub struct Outcome {
     /// For each MPDU, whether the sender knows that it arrived; `true` where no answer is asked for.
     pub acknowledged: Vec<bool>,
-    /// The PPDU was sent; `false`: only the RTS before it, which nobody answered.
+    /// The PPDU was sent; `false`: only the RTS before it, which was not answered.
     pub sent: bool,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Heard<'a> {
     pub(super) start_ns: u64,
     pub(super) timeline: &'a Timeline,
     pub(super) tuned: Tuned,
-    /// It overlapped with another: nobody could read what was sent.
+    /// It overlapped with another: what was sent could not be received.
     pub(super) collided: bool,
     /// The PPDU followed its protection.
     pub(super) data_sent: bool,

@@ -43,7 +43,7 @@ impl Stations<'_, '_> {
         }
     }
 
-    /// The sides that a frame from `side` to `receiver` is for. What goes to the neighbour's access point is for nobody
+    /// The sides that a frame from `side` to `receiver` is for. What goes to the neighbour's access point is for none
     /// here.
     pub(super) fn listeners(&self, side: usize, receiver: MacAddr) -> Vec<usize> {
         match side {

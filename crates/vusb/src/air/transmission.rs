@@ -14,7 +14,7 @@ pub(super) struct Busy {
 
 pub(super) struct Transmission {
     pub(super) side: usize,
-    /// The side that is to answer, or the one that it is for; `None`: nobody here, or several.
+    /// The side that is to answer, or the one that it is for; `None`: none here, or several.
     pub(super) to: Option<usize>,
     pub(super) function: u32,
     pub(super) start_ns: u64,
@@ -23,7 +23,7 @@ pub(super) struct Transmission {
     /// When each MPDU has arrived.
     pub(super) mpdu_ends_ns: Vec<u64>,
     pub(super) collided: bool,
-    /// The PPDU follows its protection: nobody kept the receiver from answering RTS.
+    /// The PPDU follows its protection: nothing kept the receiver from answering RTS.
     pub(super) data_sent: bool,
     /// For each MPDU that has ended: whether it was destroyed, and whether the receiver answers for it.
     pub(super) lost: Vec<bool>,
@@ -33,7 +33,7 @@ pub(super) struct Transmission {
 }
 
 impl Transmission {
-    /// The frame that ends the stage before the answer: the PPDU, or the RTS that nobody answers.
+    /// The frame that ends the stage before the answer: the PPDU, or the RTS that is not answered.
     pub(super) fn sent_until_ns(&self) -> u64 {
         let last = if self.data_sent { &self.timeline.data } else { self.timeline.first() };
         self.start_ns + last.end_ns

@@ -330,7 +330,7 @@ impl<D: Device> Device for Faulty<D> {
                 continue;
             }
             if !armed.is_due(elapsed_ns) {
-                // Nobody let time go by while it could have struck: it does not any more.
+                // No time passed while it could have struck: it does not any more.
                 armed.done = armed.is_over(elapsed_ns);
                 continue;
             }
@@ -357,7 +357,7 @@ impl<D: Device> Device for Faulty<D> {
         let starts = waiting
             .zip(self.origin_ns.into_iter().cycle())
             .map(|(armed, origin_ns)| origin_ns.saturating_add(armed.fault.from_ms.saturating_mul(MS)));
-        // The end of these is news once. Who waited may be gone by then, and nobody asks.
+        // The end of these is news once. The waiting request may be gone by then.
         let silences = self.armed.iter().filter_map(|armed| armed.silent_until_ns).filter(|&ns| ns != u64::MAX);
         let news = silences.chain(self.unplugged_until_ns).filter(|&ns| ns > self.reached_ns);
         let ends = self.ends.iter().map(|end| end.at_ns);

@@ -57,7 +57,7 @@ pub enum Action {
     Disconnect,
     /// The firmware stops and does not start again until the device was unplugged.
     FirmwareHang,
-    /// What the firmware tells the host gets lost, for `for_ms`, or forever: messages, and that it has read a mailbox.
+    /// What the firmware reports to the host gets lost, for `for_ms`, or forever: messages, and that it has read a mailbox.
     LostC2h,
     /// Frames get lost on the air with `probability`, for `for_ms`, or forever.
     Loss,

@@ -1,6 +1,6 @@
 //! Transfers by their number of datagrams.
 
-/// Datagrams told apart; more count as these.
+/// Datagrams counted apart; more count as these.
 const MOST: usize = 64;
 
 /// Counts a transfer with this many datagrams. The list is as long as the largest one; index 0 is those without.

@@ -1,4 +1,4 @@
-//! Nobody: a channel on which only the chip is.
+//! No peer: a channel with the chip alone.
 
 use wire::phy::{AccessCategory, EdcaParameters};
 

@@ -68,7 +68,7 @@ pub struct EventCounters {
     pub happened: u64,
 }
 
-/// Nobody.
+/// No peer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoPeers {
@@ -133,8 +133,8 @@ pub struct BuiltinStatistics {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum PeerStatistics {
-    /// Nobody is there.
-    Nobody(NoPeers),
+    /// There is no peer.
+    None(NoPeers),
     /// hostapd.
     Hostapd(HostapdStatistics),
     /// Stations.
@@ -145,6 +145,6 @@ pub enum PeerStatistics {
 
 impl Default for PeerStatistics {
     fn default() -> Self {
-        Self::Nobody(NoPeers { kind: "none" })
+        Self::None(NoPeers { kind: "none" })
     }
 }

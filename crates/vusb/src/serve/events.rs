@@ -61,7 +61,7 @@ pub enum Until<'a> {
     Parted,
     /// The device is plugged in again.
     Present,
-    /// A client imports the device, which it is told about.
+    /// A client imports the device, which is notified.
     Imported(&'a mut Export, &'a ExportedDevice),
 }
 
@@ -84,7 +84,7 @@ pub enum Ended {
 
 /// A connection to a host, and what goes with it.
 pub struct Host<'a> {
-    /// The connection; `None`: nobody is connected, the device lives on.
+    /// The connection; `None`: no client is connected, the device lives on.
     pub connection: Option<OwnedFd>,
     /// Signals.
     pub signals: &'a Signals,

@@ -40,9 +40,9 @@ struct Client {
 pub(super) enum Arrival {
     /// A host that imported the device, which knows it.
     Host(OwnedFd),
-    /// Nobody yet.
+    /// No client yet.
     None,
-    /// Nobody, and nobody will.
+    /// No client, and none will come.
     Never,
 }
 

@@ -68,7 +68,7 @@ impl Log {
         }
     }
 
-    /// Nobody will fetch what was not fetched yet.
+    /// What was not fetched yet stays so.
     pub(super) fn start_over(&mut self) {
         for Waiting { began_ns, command, data } in self.waiting.drain(..) {
             self.file.take(began_ns, &Record::Command(command), &data);

@@ -60,7 +60,7 @@ pub trait SdioChip: Function {
 /// How a controller and its card are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// While the card interrupts, the host is told so again after this time.
+    /// While the card interrupts, it is notified again after this time.
     pub repeat_ns: u64,
     /// Commands take the time that they need on the wires, at the clock and width that the host has set.
     pub bus_time: bool,

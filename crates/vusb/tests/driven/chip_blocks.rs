@@ -369,7 +369,7 @@ proptest! {
     }
 }
 
-/// What drivers tell the two models by, besides the numbers of the USB device.
+/// What drivers distinguish the two models by, besides the numbers of the USB device.
 #[test]
 fn models_have_their_marks() {
     for (model, mark) in [(Model::Rtl8188cus, 0), (Model::Rtl8723au, 1 << 16)] {

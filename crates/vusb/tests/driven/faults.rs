@@ -38,7 +38,7 @@ fn a_firmware_that_hangs_starts_again_only_after_power_was_cut() {
     assert_eq!(full_mailboxes(&mut host), 0);
     host.device.inject(0, Effect::FirmwareHang);
     assert_eq!(read(&mut host, reg::MCU_FW_DL) & 0x40, 0, "it no longer says that it runs");
-    assert_eq!(full_mailboxes(&mut host), 1, "nobody reads the mailbox");
+    assert_eq!(full_mailboxes(&mut host), 1, "the mailbox is not read");
     // A data frame whose rate the firmware was to choose stays; one with the driver's rate is sent.
     let sent = |host: &mut Host<Rtl8188cus>, words: &[(usize, u32)]| {
         far.0.borrow_mut().heard.clear();
@@ -123,17 +123,17 @@ fn a_late_block_ack_lacks_frames_that_the_chip_has() {
     assert_eq!(whole.count(), 25);
 }
 
-/// What was told of, and when.
-type Told = Rc<RefCell<Vec<(u64, Effect)>>>;
+/// What was reported, and when.
+type Log = Rc<RefCell<Vec<(u64, Effect)>>>;
 
 /// A device that only writes down what goes wrong inside it.
-struct Spy(Told, Identity);
+struct Spy(Log, Identity);
 
 impl Spy {
-    fn with(script: &str) -> (Faulty<Self>, Told) {
-        let told = Rc::new(RefCell::new(Vec::new()));
-        let device = Faulty::new(Self(told.clone(), Echo::default().identity), Script::parse(script).unwrap());
-        (device, told)
+    fn with(script: &str) -> (Faulty<Self>, Log) {
+        let log = Rc::new(RefCell::new(Vec::new()));
+        let device = Faulty::new(Self(log.clone(), Echo::default().identity), Script::parse(script).unwrap());
+        (device, log)
     }
 }
 
@@ -169,7 +169,7 @@ fn live(device: &mut impl Device) {
 
 #[test]
 fn effects_begin_and_end_when_the_script_says() {
-    let (mut device, told) = Spy::with(
+    let (mut device, log) = Spy::with(
         "[[fault]]\nfrom_ms = 10\nfor_ms = 30\naction = \"noise\"\nnoise_dbm = -60\n\
          [[fault]]\nfrom_ms = 20\nfor_ms = 5\naction = \"loss\"\nprobability = 0.25\n\
          [[fault]]\nfrom_ms = 30\naction = \"late_block_ack\"\nprobability = 0.5\n\
@@ -189,19 +189,19 @@ fn effects_begin_and_end_when_the_script_says() {
         (ms(40), Effect::Noise(None)),
         (ms(50), Effect::FirmwareHang),
     ];
-    assert_eq!(*told.borrow(), expected);
+    assert_eq!(*log.borrow(), expected);
 }
 
 #[test]
 fn a_transfer_can_set_an_effect_off() {
-    let (mut device, told) =
+    let (mut device, log) =
         Spy::with("[[fault]]\nendpoint = 2\nnth = 3\ntimes = 1\nfor_ms = 7\naction = \"loss\"\nprobability = 1.0\n");
     device.reset(0);
     for at_ns in 1..=5 {
         assert_eq!(device.transfer_out(at_ns, 2, &[0]), OutReply::Accepted);
     }
     live(&mut device);
-    assert_eq!(*told.borrow(), [(3, Effect::Loss(1.0)), (7_000_003, Effect::Loss(0.0))]);
+    assert_eq!(*log.borrow(), [(3, Effect::Loss(1.0)), (7_000_003, Effect::Loss(0.0))]);
 }
 
 /// A script's count begins with its time: drivers access registers by the thousand before.
@@ -217,16 +217,16 @@ fn transfers_before_its_time_do_not_count() {
 
 #[test]
 fn a_device_can_be_pulled_out_by_hand() {
-    let (mut device, told) = Spy::with("");
+    let (mut device, log) = Spy::with("");
     device.reset(0);
     assert!(device.inject(5_000_000, Effect::Unplug(20)));
     let present: Vec<bool> = [0, 5, 24, 25].map(|ms: u64| device.is_present(ms * 1_000_000)).to_vec();
     assert_eq!(present, [false, false, false, true]);
     assert_eq!(device.next_event(), Some(25_000_000));
     device.advance(25_000_000);
-    assert_eq!(device.next_event(), None, "even if nobody plugs it in again");
+    assert_eq!(device.next_event(), None, "even if it is not plugged in again");
     // Inside, that is where power goes.
-    assert_eq!(*told.borrow(), [(5_000_000, Effect::Unplug(20))]);
+    assert_eq!(*log.borrow(), [(5_000_000, Effect::Unplug(20))]);
 }
 
 /// Where an event stays in the past, a loop that waits for it never ends.
@@ -254,25 +254,25 @@ fn a_silence_that_nobody_waits_for_any_more_is_no_event() {
 
 #[test]
 fn what_missed_its_time_does_not_happen() {
-    let (mut device, told) =
+    let (mut device, log) =
         Spy::with("[[fault]]\nfrom_ms = 1000\nuntil_ms = 2000\naction = \"loss\"\nprobability = 1.0\n");
     device.reset(0);
     device.advance(1);
     assert_eq!(device.next_event(), Some(1_000_000_000));
     device.reset(5_000_000_000);
     device.advance(5_000_000_000);
-    assert_eq!((device.next_event(), told.borrow().len()), (None, 0));
+    assert_eq!((device.next_event(), log.borrow().len()), (None, 0));
 }
 
 #[test]
 fn time_counts_from_plugging_in_first() {
-    let (mut device, told) = Spy::with("[[fault]]\nfrom_ms = 10\naction = \"firmware_hang\"\n");
+    let (mut device, log) = Spy::with("[[fault]]\nfrom_ms = 10\naction = \"firmware_hang\"\n");
     device.advance(7_000_000);
     assert_eq!(device.next_event(), None);
     device.reset(20_000_000);
     device.reset(25_000_000);
     live(&mut device);
-    assert_eq!(*told.borrow(), [(30_000_000, Effect::FirmwareHang)]);
+    assert_eq!(*log.borrow(), [(30_000_000, Effect::FirmwareHang)]);
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn modem(settings: ModemSettings) -> (Host<QmiModem<WiredQueues>>, WiredQueues) 
     (Host::new(QmiModem::new(settings, wired.clone()).unwrap()), wired)
 }
 
-/// An IPv4 packet of `len` bytes that can be told from others.
+/// An IPv4 packet of `len` bytes that differs from others.
 fn packet(number: usize, len: usize) -> Vec<u8> {
     let mut bytes = vec![0x45; len];
     bytes[1..].iter_mut().zip(number.to_le_bytes()).for_each(|(byte, n)| *byte = n);

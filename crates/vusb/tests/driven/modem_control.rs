@@ -59,7 +59,7 @@ fn negotiated() -> (Modem, WiredQueues) {
     modem(ModemSettings { framing: Framing::Negotiated, transfer_cost_us: 0, ..ModemSettings::default() })
 }
 
-/// Asks, and gives the answer; what was told unasked before is thrown away.
+/// Asks, and gives the answer; earlier indications are dropped.
 fn ask<F: Fields>(host: &mut Modem, to: (Service, u8), message: u16, fields: &impl Fields) -> Outcome<F> {
     let (service, client) = to;
     let header = Header { from_service: false, service, client, kind: Kind::Request, transaction: 9, message };
@@ -219,9 +219,9 @@ fn every_answer_is_told_of_once_in_eight_bytes() {
         send(&mut host, &[1, 0x0b, 0, 0, 0, 0, 0, 1, 0x21, 0, 0, 0]);
     }
     (0..3).for_each(|_| _ = host.read(NOTIFICATIONS, 8, 0));
-    let told = host.completions();
-    assert_eq!(told.len(), 2, "no empty transfer follows a notification that fills its packet");
-    for (completion, data) in told {
+    let indications = host.completions();
+    assert_eq!(indications.len(), 2, "no empty transfer follows a notification that fills its packet");
+    for (completion, data) in indications {
         assert!(matches!(completion, Completion::Submit { status: 0, actual: 8, .. }));
         assert_eq!(data, [0xa1, 1, 0, 0, 4, 0, 0, 0]);
     }
@@ -374,7 +374,7 @@ fn each_connection_gets_what_is_for_its_address() {
     let mux_ids: Vec<u8> =
         Walk::new(&read[0], read[0].len(), Checksums::None).map(|item| item.unwrap().header.mux_id).collect();
     assert_eq!(mux_ids, [129, 1, 2, 1]);
-    // A client that goes takes its connection with it, and those that were told hear of it.
+    // A client that goes takes its connection with it, and those that subscribed are notified.
     let gone = ctl::Client { service: Service::WDS, client: 2 };
     ask::<ctl::Client>(&mut host, (Service::CTL, 0), ctl::RELEASE_CID, &gone).unwrap();
     host.write(FROM_HOST, &aggregate(&[datagram(3, 1, 80)], 2));
@@ -386,17 +386,17 @@ fn each_connection_gets_what_is_for_its_address() {
 fn a_client_is_told_that_its_connection_came_and_went() {
     let (mut host, _) = negotiated();
     let (to, handle) = connect(&mut host, Some(1));
-    let told = |host: &mut Modem| {
+    let state = |host: &mut Modem| {
         let bytes = fetch(host);
         let message = Message::parse(&bytes, bytes.len()).unwrap().unwrap();
         assert_eq!((message.header.kind, message.header.client), (Kind::Indication, to.1));
         wds::PacketServiceChange::read(&message.tlvs).unwrap().status
     };
-    assert_eq!(told(&mut host), wds::CONNECTED);
+    assert_eq!(state(&mut host), wds::CONNECTED);
     let status: wds::PacketService = ask(&mut host, to, wds::GET_PACKET_SERVICE_STATUS, &Nothing).unwrap();
     assert_eq!(status.status, wds::CONNECTED);
     ask::<Nothing>(&mut host, to, wds::STOP_NETWORK, &wds::PacketDataHandle { handle }).unwrap();
-    assert_eq!(told(&mut host), wds::DISCONNECTED);
+    assert_eq!(state(&mut host), wds::DISCONNECTED);
 }
 
 #[test]

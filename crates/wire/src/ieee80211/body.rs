@@ -57,7 +57,7 @@ impl Cipher {
     /// - Otherwise `None`: damaged, or cut before the fourth byte.
     ///
     /// One TKIP frame in 256 (TSC0 = 0) is taken for CCMP: for these [`Cipher::is_doubtful`] holds, and only other frames
-    /// under the same key tell.
+    /// under the same key show.
     #[inline]
     pub const fn guess(body: &[u8]) -> Option<Self> {
         match body {

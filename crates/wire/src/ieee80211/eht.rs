@@ -124,7 +124,7 @@ pub struct MultiLink {
     /// Links with a profile of their own in the element: in association frames, those asked for or set up beside the one
     /// that the frame is sent on.
     pub profiles: LinkIds,
-    /// Addresses of the links with a profile, where that tells them.
+    /// Addresses of the links with a profile, where that gives them.
     pub addresses: LinkAddresses,
 }
 

@@ -81,7 +81,7 @@ impl<'a> Element<'a> {
     }
 }
 
-/// Bytes that an element's length field can tell.
+/// Bytes that an element's length field can express.
 const DATA_MAX: usize = 255;
 
 /// Iterator over elements. It ends at the first one that does not fit; [`Elements::truncated`] then says so.

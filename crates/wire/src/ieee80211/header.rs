@@ -304,7 +304,7 @@ impl Header {
     ///
     /// In an RTS or another control frame of a VHT or later station the Individual/Group bit of TA may be set to
     /// announce bandwidth signalling in the scrambler (9.3.1.2). It is cleared here, because the transmitter is the same
-    /// station; [`Header::bandwidth_signalling`] tells. Wireshark's `wlan.ta` shows the bit as sent.
+    /// station; [`Header::bandwidth_signalling`] has it. Wireshark's `wlan.ta` shows the bit as sent.
     ///
     /// A CF-End's second address, "BSSID (TA)" in the standard, counts as transmitter; Wireshark calls it `wlan.bssid` only.
     #[inline]
@@ -462,7 +462,7 @@ impl QosControl {
     }
 
     /// Bit 8 read as Mesh Control Present. Only frames within a mesh BSS use the bit so; elsewhere it is part of the
-    /// TXOP limit, queue size or buffer state, and nothing in the frame tells which.
+    /// TXOP limit, queue size or buffer state, and nothing in the frame shows which.
     #[inline]
     pub const fn mesh_control_present(self) -> bool {
         self.0 & 0x0100 != 0

@@ -38,7 +38,7 @@ impl<T: AsRef<[u8]>> Mpdu<T> {
         u16_at(self.bytes(), offset)
     }
 
-    /// Frame Control; `None` for other protocol versions, too: nobody knows how they are laid out. Of a frame of one byte
+    /// Frame Control; `None` for other protocol versions, too: their layout is not known. Of a frame of one byte
     /// its type and subtype, without flags.
     #[inline]
     pub fn frame_control(&self) -> Option<FrameControl> {

@@ -159,7 +159,7 @@ pub struct Rsn {
     pub capabilities: Option<u16>,
     /// Group management cipher; empty when the element ends before.
     pub group_management: SuiteSet,
-    /// The element was cut inside a field or list, or is of a version that nobody knows.
+    /// The element was cut inside a field or list, or is of an unknown version.
     pub truncated: bool,
 }
 

@@ -4,7 +4,7 @@ use super::Bandwidth;
 
 /// Units of the whole of an MU PPDU, and the user fields that its signalling has for them.
 ///
-/// A user field may be for nobody: a unit can be allocated and left empty (STA-ID 2046).
+/// A user field may have no recipient: a unit can be allocated and left empty (STA-ID 2046).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Allocation {
     /// How many units there are of each of [`Self::SIZES`].
@@ -263,11 +263,7 @@ mod tests {
         let center = [Some(true), None];
         let expected = Some((vec![(26, 1), (242, 2), (484, 1)], 4));
         assert_eq!(of_he(Bandwidth::Mhz80, &[200, 192], &[114, 192], center), expected);
-        assert_eq!(
-            of_he(Bandwidth::Mhz80, &[200, 192], &[114, 192], [None; 2]),
-            None,
-            "nobody says what is in the middle"
-        );
+        assert_eq!(of_he(Bandwidth::Mhz80, &[200, 192], &[114, 192], [None; 2]), None, "nothing describes the middle");
         assert_eq!(of_he(Bandwidth::Mhz80, &[208, 115], &[115, 115], [None; 2]), Some((vec![(996, 1)], 1)));
         assert_eq!(of_he(Bandwidth::Mhz80, &[208, 115], &[115, 115], center), None, "there is no middle");
         let quiet = [Some(false), Some(true)];
@@ -334,7 +330,7 @@ mod tests {
             }
         }
 
-        /// The tones of all units fit into the width, and nobody shares a unit below 106 tones.
+        /// The tones of all units fit into the width, and no users share a unit below 106 tones.
         #[test]
         fn units_fit(
             width in prop::sample::select(vec![Bandwidth::Mhz20, Bandwidth::Mhz40, Bandwidth::Mhz80, Bandwidth::Mhz160]),

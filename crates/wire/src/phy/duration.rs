@@ -218,7 +218,7 @@ fn vht_preamble_ns(vht: &Vht) -> Option<u32> {
 
 fn vht_duration(vht: &Vht, symbol: &Symbol, psdu_bits: u64) -> Option<AirDuration> {
     let preamble = u64::from(vht_preamble_ns(vht)?);
-    // Only LDPC has an extra symbol: one that was reported tells the coding.
+    // Only LDPC has an extra symbol: one that was reported shows the coding.
     let ldpc = if vht.ldpc_extra_symbol == Some(true) { Some(true) } else { vht.ldpc };
     let span = Span::over(choices(ldpc).iter().map(|&ldpc| {
         let symbols = vht_symbols(symbol, psdu_bits, ldpc, vht.stbc == Some(true), vht.ldpc_extra_symbol);
@@ -296,7 +296,7 @@ fn eht_preambles(eht: &Eht) -> impl Iterator<Item = u64> + '_ {
     sig.flat_map(move |sig| ltfs.iter().filter_map(move |ltf| eht_preamble_ns(eht, sig, *ltf).map(u64::from)))
 }
 
-/// A PPDU to one user in the whole band: of all others only the L-SIG tells how long the longest user's data is.
+/// A PPDU to one user in the whole band: of all others only the L-SIG shows how long the longest user's data is.
 fn eht_duration(eht: &Eht, symbol: &Symbol, psdu_bits: u64) -> Option<AirDuration> {
     if eht.format != Some(EhtFormat::SingleUser) {
         return None;
@@ -304,7 +304,7 @@ fn eht_duration(eht: &Eht, symbol: &Symbol, psdu_bits: u64) -> Option<AirDuratio
     let preambles = Span::over(eht_preambles(eht))?;
     let symbols =
         |bits: u64| if psdu_bits == 0 { 0 } else { whole(psdu_bits + SERVICE_BITS + bits, symbol.data_bits, false) };
-    // Which coding it is nothing tells here: LDPC without its extra symbol is the shortest. That symbol is never less than
+    // Which coding it is nothing shows here: LDPC without its extra symbol is the shortest. That symbol is never less than
     // what BCC's tail needs, and BCC only exists in 20 MHz, up to four streams and MCS 9.
     let extra = u64::from(psdu_bits > 0);
     let bcc_possible =
@@ -396,7 +396,7 @@ impl Mode {
 ///
 /// In OFDM PPDUs LENGTH is the PSDU's length. In HT-mixed, VHT, HE and EHT PPDUs it is set so that a receiver of
 /// clause 17 defers for the whole PPDU: 20 us + 4 us x ceil((LENGTH + 3) / 3). That is exact for HT-mixed and VHT;
-/// an HE or EHT PPDU can end up to 4 us earlier. (HE subtracts 1 or 2 from LENGTH to tell formats apart; the rounding
+/// an HE or EHT PPDU can end up to 4 us earlier. (HE subtracts 1 or 2 from LENGTH to distinguish formats; the rounding
 /// absorbs both.) `None` for LENGTH 0 or above 4095, DSSS, HT-greenfield (no L-SIG) and unknown modes.
 pub fn l_sig_duration_ns(length: u16, mode: &Mode) -> Option<u32> {
     if !(1..=4095).contains(&length) {

@@ -1,6 +1,6 @@
 //! A mode's name and its compact form, for histograms.
 //!
-//! Both tell apart what sets the data rate (and, for DSSS, the preamble); they leave out LDPC, STBC, greenfield,
+//! Both distinguish what sets the data rate (and, for DSSS, the preamble); they leave out LDPC, STBC, greenfield,
 //! extension streams and LTF size.
 
 use super::mode::{Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};

@@ -1,4 +1,4 @@
-//! How a PPDU was modulated, as far as the capture tells.
+//! How a PPDU was modulated, as far as the capture shows.
 
 /// Channel width that a PPDU occupies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -246,7 +246,7 @@ impl Mode {
         }
     }
 
-    /// Tones of this user's resource unit in HE and EHT, where the capture tells: of the whole band where it names no unit in a
+    /// Tones of this user's resource unit in HE and EHT, where the capture gives them: of the whole band where it names no unit in a
     /// format that has only that (EHT MU-MIMO), or a width instead of one (HE).
     pub const fn unit_tones(&self) -> Option<u16> {
         match self {
@@ -259,7 +259,7 @@ impl Mode {
         }
     }
 
-    /// The part of the PPDU's width that this user's resource unit takes, where the capture tells both.
+    /// The part of the PPDU's width that this user's resource unit takes, where the capture gives both.
     pub fn unit_share(&self) -> Option<f64> {
         let width = match self {
             Self::He(he) => he.bandwidth,

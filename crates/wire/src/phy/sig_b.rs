@@ -1,13 +1,13 @@
 //! HE-SIG-B: how it was sent, and how long it lasted.
 
-/// Longest HE-SIG-B whose length its header tells: the code of 16 symbols also stands for more.
+/// Longest HE-SIG-B whose length its header gives: the code of 16 symbols also stands for more.
 const MAX_SYMBOLS: u8 = 15;
 /// Bits of a user field (IEEE 802.11ax-2021, tables 27-28 and 27-29).
 const USER_BITS: u32 = 21;
 /// CRC and tail of a user block field (27.3.11.8.4), which has two user fields, or the last one alone.
 const BLOCK_END_BITS: u32 = 4 + 6;
 
-/// HE-SIG-B of an HE MU PPDU; `None` for what the header does not tell.
+/// HE-SIG-B of an HE MU PPDU; `None` for what the header does not give.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SigB {
     /// MCS, 0 to 15 (above 5: reserved).
@@ -22,13 +22,13 @@ impl SigB {
     /// Duration of a symbol, ns: 3.2 us and a guard interval of 0.8 us.
     pub const SYMBOL_NS: u32 = 4_000;
 
-    /// With a common field: the header tells the symbols.
+    /// With a common field: the header gives the symbols.
     pub fn with_symbols(mcs: Option<u8>, dcm: Option<bool>, symbols: Option<u8>) -> Self {
         Self { mcs, dcm, symbols: symbols.filter(|symbols| (1..=MAX_SYMBOLS).contains(symbols)) }
     }
 
     /// Compressed, so that it has user fields only: `users` of them in `channels` content channels (1 at 20 MHz, else 2, in which the users
-    /// are shared out evenly, 27.3.11.8.5). MCS, DCM and users tell the symbols.
+    /// are shared out evenly, 27.3.11.8.5). MCS, DCM and users determine the symbols.
     pub fn compressed(mcs: Option<u8>, dcm: Option<bool>, users: Option<u8>, channels: u8) -> Self {
         let symbols = || {
             let users = u32::from(users?).div_ceil(u32::from(channels.max(1)));

@@ -27,7 +27,7 @@ pub struct DeviceStamp {
     pub position: StampPosition,
     /// The counter has only 32 bits.
     pub is_32bit: bool,
-    /// The counter begins again after this many ns; `None` when that is longer than 64 bits of ns, and nobody sees it.
+    /// The counter begins again after this many ns; `None` when that is longer than 64 bits of ns.
     pub wraps_after_ns: Option<u64>,
     /// Accuracy in ns, where declared.
     pub accuracy_ns: Option<u32>,
@@ -78,9 +78,9 @@ pub struct RadioInfo {
     pub frequency_mhz: Option<u16>,
     /// Modulation.
     pub mode: Mode,
-    /// Units and users of the whole PPDU, of which this frame's is one; `None` where the header does not tell all of them.
+    /// Units and users of the whole PPDU, of which this frame's is one; `None` where the header does not give all of them.
     pub allocation: Option<Allocation>,
-    /// HE-SIG-B of an HE MU PPDU, as far as the header tells it.
+    /// HE-SIG-B of an HE MU PPDU, as far as the header shows it.
     pub sig_b: SigB,
     /// Signal at the antenna (the strongest one when there are several), dBm.
     pub signal_dbm: Option<i8>,

@@ -124,7 +124,7 @@ impl HeMu {
         [a, b, c, d, e, f, g, h, i, j, k, l]
     }
 
-    /// HE-SIG-B, as far as the field tells it.
+    /// HE-SIG-B, as far as the field shows it.
     pub fn sig_b(&self) -> SigB {
         let (mcs, dcm, count) = (self.sig_b_mcs, self.sig_b_dcm, self.symbols_or_users);
         match (self.sig_b_compression, self.width) {
@@ -135,7 +135,7 @@ impl HeMu {
         }
     }
 
-    /// Units and users of the PPDU, where the field tells all of them.
+    /// Units and users of the PPDU, where the field gives all of them.
     pub fn allocation(&self) -> Option<Allocation> {
         let width = self.width?;
         match self.sig_b_compression? {

@@ -207,7 +207,7 @@ pub struct ScanChannel {
 /// CMD_802_11_ASSOCIATE.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Associate {
-    /// With whom.
+    /// The peer.
     pub bssid: MacAddr,
     /// What the network can, as the host has masked it.
     pub capability: u16,

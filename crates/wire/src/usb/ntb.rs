@@ -126,7 +126,7 @@ pub struct Block {
     pub datagrams: Vec<Datagram>,
     /// Datagrams whose pointers were not captured, by the length of their table.
     pub unseen: usize,
-    /// A table ends before its length says, so that the length of one tells at most how many pointers are in it.
+    /// A table ends before its length says, so that the length of one gives at most how many pointers are in it.
     pub has_room: bool,
     /// A table was not captured at all, so its datagrams are not counted.
     pub is_cut: bool,

@@ -209,7 +209,7 @@ fn ppi_ampdu() {
 
 #[test]
 fn ppi_modulation_by_rate() {
-    // The MAC+PHY field turned into one of a type nobody knows; the rate is 54 Mbit/s.
+    // The MAC+PHY field turned into one of an unknown type; the rate is 54 Mbit/s.
     let legacy = [(22, 108), (23, 0), (32, 0x99)];
     assert_eq!(ppi(&legacy).unwrap().mode, Mode::Ofdm { rate_500kbps: 108, bandwidth: Bandwidth::Mhz20 });
     // With an 802.11n MAC field it may as well be HT MCS 3 at 40 MHz.

@@ -156,7 +156,7 @@ class ModemCounters(Model):
     faults: int
     """Transfers with faults in them."""
     not_ip: int
-    """Packets for the host that are no IP."""
+    """Packets for the host that are not IP."""
     checksums_filled: int = 0
     """Checksums that the host left to the modem, and that were filled in."""
     crashes: int = 0
@@ -454,7 +454,7 @@ class HostapdStatistics(Model):
 
 
 class NoPeers(Model):
-    """Nobody."""
+    """No peer."""
 
     kind: str
     """Always `none`."""
@@ -793,7 +793,7 @@ class HtcCounters(Model):
     to_host: int
     """Messages to the host."""
     bundles_to_host: int
-    """Times that the host was told that several messages can be fetched at once."""
+    """Times that the host was notified that several messages can be fetched at once."""
     bundled_to_host: int
     """Messages in them."""
     credit_reports: int

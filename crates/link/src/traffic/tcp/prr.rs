@@ -19,7 +19,7 @@ impl Prr {
         self.sent += 1.0;
     }
 
-    /// Gives the window. `progress`: this ACK is cumulative and tells of no new loss. `retransmit`: a loss is to be repaired.
+    /// Gives the window. `progress`: this ACK is cumulative and reports no new loss. `retransmit`: a loss is to be repaired.
     pub(crate) fn on_ack(
         &mut self,
         delivered: u32,

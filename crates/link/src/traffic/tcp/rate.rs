@@ -5,7 +5,7 @@ use super::scoreboard::{Delivered, SendState};
 /// A measurement of the delivery rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RateSample {
-    /// Segments per second; `None`: the time was too short to tell.
+    /// Segments per second; `None`: the time was too short.
     pub per_second: Option<f64>,
     /// Segments that had been delivered when the one that this sample is of was sent.
     pub prior_delivered: u64,

@@ -53,7 +53,7 @@ pub(crate) struct Acknowledged {
     pub reordered: bool,
 }
 
-/// The scoreboard. Segments are told by their numbers.
+/// The scoreboard. Segments are identified by their numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     una: u64,

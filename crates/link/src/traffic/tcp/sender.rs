@@ -318,7 +318,7 @@ impl Sender {
         self.state = State::Open;
         self.ts_recent = answer.ts_value;
         self.rto_ns = None;
-        // The timestamp tells when the SYN was sent that this answers.
+        // The timestamp shows when the SYN was sent that this answers.
         let rtt_ns = now_ns.saturating_sub(u64::from(answer.ts_echo) * 1_000_000);
         self.rtt.reset_backoff();
         self.rtt.sample(rtt_ns.max(1));

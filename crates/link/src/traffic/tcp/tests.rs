@@ -172,7 +172,7 @@ fn nothing_lost_nothing_sent_twice() {
     assert_eq!(counts.undone, 0);
 }
 
-/// 30 of a window of 100 segments are lost: SACK tells which, and one recovery of about a round trip repairs them.
+/// 30 of a window of 100 segments are lost: SACK shows which, and one recovery of about a round trip repairs them.
 #[test]
 fn many_losses_of_a_window_are_one_recovery() {
     let settings = TcpSettings { window_bytes: 100 * 1448, ..transfer(1000) };
@@ -226,7 +226,7 @@ fn a_path_that_is_gone_for_a_while() {
     assert!((3..=5).contains(&counts.timeouts), "{counts:?}");
 }
 
-/// The path stands still for 450 ms: the timer expires, timestamps tell that nothing was lost.
+/// The path stands still for 450 ms: the timer expires, timestamps show that nothing was lost.
 #[test]
 fn a_spurious_timeout_is_undone() {
     let mut network = Network::new(transfer(3000), |_, packet| {

@@ -27,7 +27,7 @@ pub struct HtcCounters {
     pub bundles_from_host: u64,
     /// Messages to the host.
     pub to_host: u64,
-    /// Times that the host was told that several messages can be fetched at once.
+    /// Times that the host was notified that several messages can be fetched at once.
     pub bundles_to_host: u64,
     /// Messages in them.
     pub bundled_to_host: u64,

@@ -177,7 +177,7 @@ impl Ar6003 {
             }
             Bmi::LzStart { address } => self.compressed_at = address,
             Bmi::LzData { data } => {
-                // Kept as it comes: nobody reads the firmware.
+                // Kept as it comes: the firmware is not interpreted.
                 written = data.len();
                 self.memory.write(self.compressed_at, data);
                 self.compressed_at = self.compressed_at.wrapping_add(data.len() as u32);

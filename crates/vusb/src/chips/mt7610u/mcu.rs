@@ -116,7 +116,7 @@ pub(super) const fn place(address: u32) -> Place {
     }
 }
 
-/// The answer to a command; `values` are those of the registers that it asked for. `None`: nobody waits for it.
+/// The answer to a command; `values` are those of the registers that it asked for. `None`: none is expected.
 pub(super) fn answer(work: &Work, values: &[u32]) -> Option<Vec<u8>> {
     if work.sequence == 0 {
         return None;

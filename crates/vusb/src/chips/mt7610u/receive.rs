@@ -61,7 +61,7 @@ impl Receiver {
             self.counters.overflows += 1;
             return false;
         }
-        let wcid = mpdu.transmitter().map_or(stations::NOBODY, |from| stations::find(memory, from));
+        let wcid = mpdu.transmitter().map_or(stations::NO_STATION, |from| stations::find(memory, from));
         let (tid, is_data) = (mpdu.tid(), mpdu.is_data());
         let sequence = mpdu.sequence().unwrap_or_default().value();
         let mut bytes = frame.to_vec();

@@ -10,7 +10,7 @@ use super::registers as reg;
 use crate::chips::ccmp::{header_len, Ccmp, HEADER, MIC};
 
 /// Entry of frames that belong to no station.
-pub const NOBODY: u8 = 0xff;
+pub const NO_STATION: u8 = 0xff;
 /// Entries with an address (mt76x02_mac_wcid_setup).
 const ADDRESSES: u8 = 128;
 /// Number of CCMP (mt76x02_regs.h, enum mt76x02_cipher_type).
@@ -39,7 +39,7 @@ pub struct Stations {
 /// The station with an address.
 pub(super) fn find(memory: &Memory, address: MacAddr) -> u8 {
     let is_it = |wcid: &u8| memory.array(reg::WCID_ADDR + 8 * u32::from(*wcid)) == address.0;
-    (0..ADDRESSES).find(is_it).unwrap_or(NOBODY)
+    (0..ADDRESSES).find(is_it).unwrap_or(NO_STATION)
 }
 
 /// Whether the driver has agreed to Block Ack with a station (mt76x02_util.c, mt76x02_ampdu_action: bits 31:16 of the
@@ -88,7 +88,7 @@ impl Stations {
         given: Option<[u8; HEADER]>,
         frame: &mut Vec<u8>,
     ) -> Encryption {
-        if wcid == NOBODY || !Mpdu::new(&frame[..]).protected() {
+        if wcid == NO_STATION || !Mpdu::new(&frame[..]).protected() {
             return Encryption::Left;
         }
         match cipher(memory, wcid) {
@@ -110,7 +110,7 @@ impl Stations {
     /// for the chip to decrypt; `false`: the integrity check failed, and the frame stays.
     pub(super) fn decrypt(&mut self, memory: &Memory, wcid: u8, frame: &mut Vec<u8>) -> Option<bool> {
         let mpdu = Mpdu::new(&frame[..]);
-        if wcid == NOBODY || !mpdu.protected() || !mpdu.is_data() || cipher(memory, wcid) != CIPHER_CCMP {
+        if wcid == NO_STATION || !mpdu.protected() || !mpdu.is_data() || cipher(memory, wcid) != CIPHER_CCMP {
             return None;
         }
         let right = self.key(memory, wcid).decrypt(frame)?;
@@ -176,7 +176,7 @@ mod tests {
         let mut stations = Stations::default();
         for (cipher, wcid, expected) in [
             (CIPHER_NONE, 3, Encryption::Left),
-            (CIPHER_CCMP, NOBODY, Encryption::Left),
+            (CIPHER_CCMP, NO_STATION, Encryption::Left),
             (CIPHER_CCMP - 1, 3, Encryption::Failed),
         ] {
             let (mut memory, mut sent) = (with_station(3, cipher), frame());
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn stations_are_found_by_address() {
         let mut memory = with_station(5, 0);
-        assert_eq!((find(&memory, MacAddr(ADDRESS)), find(&memory, MacAddr([9; 6]))), (5, NOBODY));
+        assert_eq!((find(&memory, MacAddr(ADDRESS)), find(&memory, MacAddr([9; 6]))), (5, NO_STATION));
         assert!(!has_agreed(&memory, 5, 3) && !is_dropped(&memory, 37));
         memory.set(reg::WCID_ADDR + 8 * 5 + 4, 1 << 19);
         memory.set(reg::WCID_DROP + 4, 1 << 5);

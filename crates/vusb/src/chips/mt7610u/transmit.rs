@@ -130,7 +130,7 @@ impl Transmitter {
         Some(Queued { txwi, mpdu, attempts: 0, since_ns: now_ns, of_host: true })
     }
 
-    /// Puts in what the chip is told to: its timer, a sequence number.
+    /// Puts in what the descriptor asks for: its timer, a sequence number.
     fn mark(&mut self, txwi: &Txwi, tsf_us: u64, mpdu: &mut [u8]) {
         if let (true, Some(field)) = (txwi.timestamp, mpdu.get_mut(TIMESTAMP)) {
             field.copy_from_slice(&tsf_us.to_le_bytes());
@@ -216,7 +216,7 @@ impl Transmitter {
         let at = self.next_queue()?;
         let first = loop {
             let next = self.queues.get_mut(at)?.pop_front()?;
-            if next.txwi.wcid == stations::NOBODY || !stations::is_dropped(memory, next.txwi.wcid) {
+            if next.txwi.wcid == stations::NO_STATION || !stations::is_dropped(memory, next.txwi.wcid) {
                 break next;
             }
             self.counters.asleep += 1;

@@ -52,7 +52,7 @@ pub enum Beyond {
     Lowest,
 }
 
-/// What an RTS that nobody answered is to the frames behind it.
+/// What an RTS without an answer is to the frames behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

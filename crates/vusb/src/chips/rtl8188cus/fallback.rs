@@ -184,7 +184,7 @@ mod tests {
         bytes[20..24].copy_from_slice(&LIMITS.to_le_bytes());
         let never = TxDescriptor::parse(&bytes).unwrap();
         assert_eq!(data_rate(&memory, &never, (MCS7, RATES), 8, &assumed), MCS7);
-        // Registers that nobody wrote: the same rate forever.
+        // Registers that were never written: the same rate forever.
         assert_eq!(data_rate(&Memory::default(), &descriptor(0, 0, LIMITS), (MCS7, RATES), 40, &assumed), MCS7);
     }
 

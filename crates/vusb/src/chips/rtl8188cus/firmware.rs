@@ -47,7 +47,7 @@ pub struct Firmware {
     downloaded: u64,
     /// Does not start until the chip was unplugged (a fault).
     hangs: bool,
-    /// What it tells the host gets lost (a fault).
+    /// What it reports to the host gets lost (a fault).
     pub mute: bool,
 }
 

@@ -77,7 +77,7 @@ impl Mac {
         self.transmitter.set_without_rates(true);
     }
 
-    /// What the firmware tells the host gets lost, or not any more.
+    /// What the firmware reports to the host gets lost, or not any more.
     pub(super) fn lose_c2h(&mut self, lost: bool) {
         self.firmware.mute = lost;
     }

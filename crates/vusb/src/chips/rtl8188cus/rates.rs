@@ -19,7 +19,7 @@ use crate::air::rates::MCS0;
 const OFDM_6: u8 = 4;
 /// Rates 0 to 19.
 const RATES: u32 = 0x000f_ffff;
-/// Stations that are told apart.
+/// Stations that are distinguished.
 const STATIONS: usize = 32;
 
 /// What is known of the way to one station.
@@ -76,7 +76,7 @@ impl RateAdaptation {
             return (descriptor.rate(), mask);
         }
         if way.mask == 0 && self.ways[0].mask == 0 {
-            // Nobody adapts: what a driver has put there, else what the descriptor begins with.
+            // No rate control: what a driver has put there, else what the descriptor begins with.
             let initial = memory.u8(reg::INIDATA_RATE_SEL + u16::from(descriptor.macid() & 31)) & 0x3f;
             let highest = Way { mask, ..way }.first();
             return match (initial, mask) {

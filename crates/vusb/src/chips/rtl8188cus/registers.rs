@@ -41,7 +41,7 @@ pub const FW_RAM_SELECT: u8 = 0x80;
 pub const HMBOX_EXT_0: u16 = 0x0088;
 /// What chip it is.
 pub const SYS_CFG: u16 = 0x00f0;
-/// Bit of [`SYS_CFG`]: there is Bluetooth, by which rtl8xxxu of Linux 6.1 tells an RTL8723AU (rtl8xxxu_identify_chip).
+/// Bit of [`SYS_CFG`]: there is Bluetooth, by which rtl8xxxu of Linux 6.1 identifies an RTL8723AU (rtl8xxxu_identify_chip).
 pub const SYS_CFG_BT_FUNC: u32 = 1 << 16;
 /// Enables of the MAC's blocks; 0xea as long as the MAC is off.
 pub const CR: u16 = 0x0100;

@@ -46,7 +46,7 @@ pub struct Transmitter {
     engines: Engines,
     sequence: u16,
     waiting: bool,
-    /// Nobody chooses rates: the firmware hangs (a fault).
+    /// No rate control: the firmware hangs (a fault).
     without_rates: bool,
     counters: TxCounters,
 }
@@ -354,7 +354,7 @@ fn modulation(descriptor: &TxDescriptor, wide: bool) -> Modulation {
     }
 }
 
-/// RTS or CTS only if the MAC is told to send it itself (HW_RTS_ENABLE).
+/// RTS or CTS only if the MAC is to send it itself (HW_RTS_ENABLE).
 fn protection(memory: &Memory, first: &Queued, assumptions: &Assumptions) -> Protection {
     let descriptor = &first.descriptor;
     let short_preamble = descriptor.rts_short_preamble();
@@ -403,7 +403,7 @@ mod tests {
         (transmitter, memory)
     }
 
-    /// Sends what comes next, which nobody answers.
+    /// Sends what comes next, which is not answered.
     fn unanswered(transmitter: &mut Transmitter, memory: &mut Memory, sent: bool) -> Ppdu {
         let ppdu = transmitter.begin(memory, false).expect("something to send");
         let acknowledged = vec![false; ppdu.mpdus.len()];

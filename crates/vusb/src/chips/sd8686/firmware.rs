@@ -1,4 +1,4 @@
-//! What the firmware does with commands, and what it tells the host (Linux libertas/cmd.c, libertas/cfg.c).
+//! What the firmware does with commands, and what it reports to the host (Linux libertas/cmd.c, libertas/cfg.c).
 
 use wire::ieee80211::{MacAddr, Seq};
 use wire::sdio::libertas::{emit_event, key_info, key_kind, mac_control, result, Command, Hardware, Header, Key};

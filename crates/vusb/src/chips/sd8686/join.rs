@@ -22,7 +22,7 @@ const TRIES: u8 = 3;
 const LOST_NS: u64 = 2_000_000_000;
 /// RSN (IEEE 802.11-2020, table 9-92).
 const RSN: u8 = 48;
-/// Status of an association that nobody answers: authentication timed out (cfg.c, WLAN_STATUS_AUTH_TIMEOUT).
+/// Status of an association that is not answered: authentication timed out (cfg.c, WLAN_STATUS_AUTH_TIMEOUT).
 const NO_ANSWER: u16 = 16;
 
 impl Firmware {

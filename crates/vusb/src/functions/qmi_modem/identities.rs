@@ -18,7 +18,7 @@ pub(super) struct Posing {
     /// It answers control messages only while the host says that it is there, as modems do for which qmi_wwan has
     /// `QMI_QUIRK_SET_DTR` or `QMI_MATCH_FF_FF_FF`.
     pub(super) needs_dtr: bool,
-    /// As DMS tells it.
+    /// As DMS reports it.
     pub(super) model: &'static str,
 }
 

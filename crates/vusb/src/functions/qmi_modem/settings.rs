@@ -107,7 +107,7 @@ impl ModemSettings {
             [("uplink rate in Mbit/s", self.uplink_mbit_s), ("downlink rate in Mbit/s", self.downlink_mbit_s)]
         {
             if !(0.01..=100_000.0).contains(&rate) {
-                // The ranges are told in whole numbers.
+                // The ranges are given in whole numbers.
                 return Err(SettingsError { name, value: rate as u64, least: 1, most: 100_000 });
             }
         }

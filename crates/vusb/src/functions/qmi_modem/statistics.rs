@@ -51,7 +51,7 @@ pub struct ModemCounters {
     pub other_connections: u64,
     /// Transfers with faults in them.
     pub faults: u64,
-    /// Packets for the host that are no IP.
+    /// Packets for the host that are not IP.
     pub not_ip: u64,
     /// Packets for the host while it has no connection.
     #[serde(skip_serializing_if = "is_zero")]

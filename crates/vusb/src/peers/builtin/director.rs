@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn beacons_stop_and_come_back() {
         let mut director = director("[[ap]]\naction = \"no_beacons\"\nat_ms = 10\nfor_ms = 20\n");
-        assert!(director.beacons(u64::MAX), "nobody is associated");
+        assert!(director.beacons(u64::MAX), "no station is associated");
         director.associated(0);
         let sent: Vec<_> = [9, 10, 29, 30].map(|ms| director.beacons(ms * MS)).into();
         assert_eq!(sent, [true, false, false, true]);

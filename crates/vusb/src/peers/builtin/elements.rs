@@ -39,7 +39,7 @@ fn elements<'a>(settings: &BuiltinSettings) -> ManagementElements<'a> {
     let secondary = if settings.wide { secondary(channel) } else { SecondaryChannel::None };
     let ht = settings.more.ht;
     let elements = ManagementElements {
-        // Nobody to protect from.
+        // No stations to protect from.
         erp: Some(Erp(0)),
         ht: ht.then_some(capabilities),
         ht_operation: ht.then(|| HtOperation::new(channel, secondary)),

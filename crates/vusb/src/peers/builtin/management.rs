@@ -17,7 +17,7 @@ use crate::peers::queue::Queued;
 const ADDBA_REQUEST: [u8; 2] = [3, 0];
 /// Answers that wait at most.
 const LATER_MAX: usize = 64;
-/// Strangers are told so once in this time.
+/// Strangers are notified once in this time.
 const STRANGER_NS: u64 = 100_000_000;
 
 impl Builtin {
@@ -168,7 +168,7 @@ impl Builtin {
         self.answer(now_ns, verdict, answer, &response);
     }
 
-    /// A stranger sends data. Who has authenticated is told that it is not associated, which keeps no association from being
+    /// A stranger sends data. One that has authenticated is notified that it is not associated, which keeps no association from being
     /// made that is under way: frames from before may still wait in a chip (11.3.3).
     pub(super) fn turn_away(&mut self, now_ns: u64, stranger: MacAddr) {
         if self.stranger_ns.is_none_or(|at_ns| now_ns >= at_ns + STRANGER_NS) {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// Frames of the station, as far as a script tells them apart.
+/// Frames of the station, as far as a script distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FrameKind {

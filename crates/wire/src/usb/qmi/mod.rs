@@ -1,6 +1,6 @@
 //! QMI, Qualcomm's control protocol of modems, in QMUX frames as USB carries them. Little endian.
 //!
-//! A host sends a frame with SEND_ENCAPSULATED_COMMAND, is told of an answer on the interrupt endpoint and fetches it with
+//! A host sends a frame with SEND_ENCAPSULATED_COMMAND, is notified of an answer on the interrupt endpoint and fetches it with
 //! GET_ENCAPSULATED_RESPONSE (USB CDC 1.2, 6.2; Linux drivers/usb/class/cdc-wdm.c). Numbers of services, messages and TLVs
 //! are facts of libqmi's `data/qmi-service-*.json` and `qmi-enums*.h`.
 //!

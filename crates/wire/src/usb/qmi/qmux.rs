@@ -25,7 +25,7 @@ pub enum Kind {
     Request,
     /// The modem answers.
     Response,
-    /// The modem tells, unasked.
+    /// The modem reports, unasked.
     Indication,
 }
 

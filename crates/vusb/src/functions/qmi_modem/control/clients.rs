@@ -14,7 +14,7 @@ pub(super) struct Client {
     pub(super) mux_id: Option<u8>,
     /// WDS: its connection.
     pub(super) handle: Option<u32>,
-    /// WDS: it was told whether it is connected, and what.
+    /// WDS: it was notified whether it is connected, and how.
     pub(super) told_connected: bool,
 }
 
@@ -49,7 +49,7 @@ impl Clients {
         self.clients.iter_mut().find(|client| (client.service, client.number) == (service, number))
     }
 
-    /// Those of WDS that have not been told yet that their connection came or went: number, and whether it is there.
+    /// Those of WDS that have not been notified yet that their connection came or went: number, and whether it is there.
     pub(super) fn take_changed(&mut self) -> Vec<(u8, bool)> {
         let changed = self.clients.iter_mut().filter(|client| client.handle.is_some() != client.told_connected);
         let mut found: Vec<_> = changed

@@ -23,7 +23,7 @@ use clients::Clients;
 #[derive(Debug)]
 pub(super) struct Control {
     settings: ModemSettings,
-    /// As DMS tells it.
+    /// As DMS reports it.
     model: &'static str,
     interface: u8,
     needs_dtr: bool,

@@ -165,7 +165,7 @@ impl Control {
             }
             wds::GET_CURRENT_SETTINGS => {
                 let handle = client.handle.ok_or(ErrorCode::OUT_OF_CALL)?;
-                // What is not asked for by name is told all the same when nothing is.
+                // What is not asked for by name is reported, too, when nothing is.
                 let mask = wds::RequestedSettings::read(tlvs)?.mask.unwrap_or(u32::MAX);
                 let wanted = |bit| mask & bit != 0;
                 let address = u32::from(FIRST_ADDRESS).wrapping_add(self.channels.place(handle).unwrap_or(0));
