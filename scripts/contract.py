@@ -129,8 +129,8 @@ def meaning(value: Schema, known: dict[str, Schema]) -> str:
     words = str(value.get("description", ""))
     for name in _references({key: part for key, part in value.items() if key != "description"}):
         if values := known[name].get("oneOf"):
-            told = "; ".join(f"`{value['const']}`: {_started(value['description'])}" for value in values)
-            words = f"{words.removesuffix('.')}. {told}."
+            extra = "; ".join(f"`{value['const']}`: {_started(value['description'])}" for value in values)
+            words = f"{words.removesuffix('.')}. {extra}."
     return words
 
 
@@ -244,7 +244,7 @@ def main() -> None:
     """Writes everything, or with `--check` says which file differs."""
     for path, text in [*files(), *pages()] if "--check" in sys.argv[1:] else _written():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            raise SystemExit(f"{path.relative_to(ROOT)} is not what docs/schema says: run scripts/contract.py")
+            raise SystemExit(f"{path.relative_to(ROOT)} does not match docs/schema: run scripts/contract.py")
 
 
 def _written() -> list[tuple[Path, str]]:

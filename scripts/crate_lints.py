@@ -51,7 +51,7 @@ def complaints(folder: Path) -> Iterator[str]:
         roots = [crate / "src" / "lib.rs", crate / "src" / "main.rs", *sorted(crate.glob("src/bin/*.rs"))]
         for root in filter(Path.exists, roots):
             if missing := lacking(root.read_text(encoding="utf-8")):
-                yield f"{root.relative_to(folder)}: neither denies {', '.join(missing)} nor says why not"
+                yield f"{root.relative_to(folder)}: neither denies {', '.join(missing)} nor gives a reason"
     if not crates:
         yield f"{folder}: no crates"
 

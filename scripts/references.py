@@ -81,7 +81,7 @@ def main() -> int:
             if "--check" not in sys.argv[1:]:
                 page.write_text(renewed, encoding="utf-8")
     if outdated and "--check" in sys.argv[1:]:
-        print(f"not what the models say: {', '.join(outdated)}; run scripts/references.py", file=sys.stderr)
+        print(f"not up to date with the models: {', '.join(outdated)}; run scripts/references.py", file=sys.stderr)
         return 1
     return 0
 

@@ -77,8 +77,8 @@ def _meaning(field: dict[str, Any], known: dict[str, Any]) -> str:
     options = [field, *field.get("anyOf", ())]
     values = [value for option in options if "$ref" in option
               for value in known[option["$ref"].rpartition("/")[2]].get("oneOf", ())]  # fmt: skip
-    told = "; ".join(f"`{value['const']}` ({value['description'].rstrip('.')})" for value in values)
-    words = str(field["description"]) + (f" {told}." if told else "")
+    extra = "; ".join(f"`{value['const']}` ({value['description'].rstrip('.')})" for value in values)
+    words = str(field["description"]) + (f" {extra}." if extra else "")
     return words.replace("|", "\\|")
 
 
@@ -88,4 +88,4 @@ if __name__ == "__main__":
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(made, encoding="utf-8")
     elif made != before:
-        raise SystemExit("docs/scenario.md is not what the sources say")
+        raise SystemExit("docs/scenario.md does not match the sources")

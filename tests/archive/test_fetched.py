@@ -243,7 +243,7 @@ def test_a_campaign_in_a_store_is_not_called_killed(monkeypatch, tmp_path):
     in_store(monkeypatch, files)
     with archive_at("s3://bucket/one") as layout:
         _, now = look(ArchiveReader(layout))
-    assert (now.doing, now.archive, now.seconds_to_come) == ("not told", "s3://bucket/one", None)
+    assert (now.doing, now.archive, now.seconds_to_come) == ("not determined", "s3://bucket/one", None)
     in_store(monkeypatch, archive_files())
     with archive_at("s3://bucket/one") as layout:
         assert look(ArchiveReader(layout))[1].doing == "finished"

@@ -163,7 +163,7 @@ def test_a_failed_insmod_says_why(kernel, targets, make_module, tmp_path):
     said = str(failed.value)
     assert "Invalid module format" in said
     assert "built for Linux 6.1.0-7-amd64, but 6.6.1 runs" in said
-    assert "the kernel says: [2.0] rtl8xxxu: disagrees about version" in said
+    assert "kernel log: [2.0] rtl8xxxu: disagrees about version" in said
     assert "hello" not in said
 
 

@@ -71,12 +71,12 @@ def test_every_run_of_an_archive_is_evidence(campaign, scene):
     lines = {line.text: line for line in first.lines}
     assert lines["STA"].answer == lines["b/g/n"].answer == "shown"
     assert (lines["STA"].n, lines["STA"].run) == (2, f"001-{first.arm}-rx")
-    assert lines["STA"].sentence.startswith(f"shown in 2 of 2 runs that tell; 001-{first.arm}-rx: ")
+    assert lines["STA"].sentence.startswith(f"shown in 2 of 2 runs that show it; 001-{first.arm}-rx: ")
     assert lines["STBC Receive"].answer == "claimed, not seen used"
     assert lines["Greenfield Preamble"].answer == "not claimed"
     assert lines["TX power by rate"].answer == "can't be told"
     assert lines["TX power by rate"].n == 0
-    because = "can't be told here, because none of 2 captures tells; 001-"
+    because = "can't be told here, because none of 2 captures shows it; 001-"
     assert lines["TX power by rate"].sentence.startswith(because)
 
 
@@ -106,14 +106,14 @@ def test_one_run_that_shows_it_is_enough_and_runs_may_disagree(campaign, scene):
 
     used = line(healthy, changed(seen=40))
     assert (used.answer, used.run) == ("shown", "001-vanilla-tx")
-    assert used.sentence.startswith("shown in 1 of 2 runs that tell; 001-vanilla-tx: ")
+    assert used.sentence.startswith("shown in 1 of 2 runs that show it; 001-vanilla-tx: ")
     differing = line(changed(claimed="no"), changed(seen=40))
     assert differing.answer == "runs disagree"
     assert "001-vanilla-rx: " in differing.sentence
     assert "001-vanilla-tx: " in differing.sentence
     silent = line(changed(claimed="not_available", seen=None), healthy)
     assert (silent.n, silent.run) == (1, "001-vanilla-tx")
-    assert "1 of 1 run that tells (1 do not)" in silent.sentence
+    assert "1 of 1 run that shows it (1 do not)" in silent.sentence
 
 
 def test_an_archive_without_captures_can_tell_nothing(campaign, scene, txop):

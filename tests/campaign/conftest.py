@@ -171,7 +171,7 @@ class Parallel(FakeTestbed):
 
 
 class Noted(Quiet):
-    """Keeps what users are told."""
+    """Keeps what users see."""
 
     def __init__(self, notices: list[str]) -> None:
         self._notices = notices
@@ -191,7 +191,7 @@ class Bench:
         self.layout.create(plan_text, root)
         self.testbed = FakeTestbed(lambda run: None)
         self.notices: list[str] = []
-        """What users were told."""
+        """What users saw."""
 
     def go(self, mishap: Mishap = lambda run: None, **attributes: Any) -> Outcome:
         self.testbed = FakeTestbed(mishap)

@@ -1,4 +1,4 @@
-"""Cycles and fault scripts as runs of a campaign: what is told of what a guest left. Nothing boots here."""
+"""Cycles and fault scripts as runs of a campaign: what is reported of what a guest left. Nothing boots here."""
 
 from __future__ import annotations
 

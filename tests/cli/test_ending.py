@@ -1,4 +1,4 @@
-"""Signals that end a command: once, while it clears up, and until somebody insists."""
+"""Signals that end a command: once, while it clears up, and until a second one insists."""
 
 from __future__ import annotations
 

@@ -150,7 +150,9 @@ def test_a_dokuwiki_cell_means_nothing(text):
 def test_a_dokuwiki_link_is_a_link_or_means_nothing(text):
     for address in (text, f"https://{text}", f"http://example.org/{text}"):
         made = link(address)
-        assert made in (cell(address), f"%%{cell(address)}%%") or re.fullmatch(r"https?://[\w./:?=&+-]+", made, re.ASCII)
+        assert made in (cell(address), f"%%{cell(address)}%%") or re.fullmatch(
+            r"https?://[\w./:?=&+-]+", made, re.ASCII
+        )
 
 
 @given(st.text(max_size=200))

@@ -371,7 +371,7 @@ class _Journal:
 
 
 def single(root: Path, *, origin: Origin = Origin.IMPORTED, arms: dict[str, float] | None = None) -> Path:
-    """A tiny archive of somebody else's figures: one run per arm, one figure, nothing known about order."""
+    """A tiny archive of figures of others: one run per arm, one figure, nothing known about order."""
     values = arms or {"vanilla": 12.5, "patch10": 20.6, "vendor": 30.6}
     plan = ['version = 1\ntitle = "Figures of a wiki"\n[target.dut]\nkind = "local"\n']
     plan.append('[[test]]\nname = "tx"\nkind = "tcp-tx"\n')

@@ -76,7 +76,7 @@ HERE = "TXOP_STARTED_BY_TEST"
 
 @pytest.fixture(autouse=True)
 def _started_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What this process starts is known by its environment: somebody else may be using txop on this machine."""
+    """What this process starts is known by its environment: another user may be using txop on this machine."""
     monkeypatch.setenv(HERE, str(os.getpid()))
 
 
@@ -255,7 +255,7 @@ def test_cleanup_ends_what_is_left_when_all_was_killed(tmp_path: Path) -> None:
     assert wait_for(lambda: 0 < len(_marked() - before) <= 3)
     cleaned = subprocess.run([sys.executable, "-m", "txop", "emulate", "--cleanup"], capture_output=True, text=True)
     assert cleaned.returncode == 0
-    # One while iperf3 goes into the background, two then; somebody else may have left some, too.
+    # One while iperf3 goes into the background, two then; another process may have left some, too.
     assert re.fullmatch(r"Ended \d+ processes\.\n", cleaned.stderr), cleaned.stderr
     assert wait_for(lambda: not _marked() - before)
 

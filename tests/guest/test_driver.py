@@ -74,7 +74,7 @@ def test_a_compiler_says_what_it_is_or_is_missing(tmp_path):
     compiler.chmod(0o755)
     assert check_compiler(tmp_path, variables) == "gcc-12 (Debian 12.2.0-14) 12.2.0"
     compiler.write_text("#!/bin/sh\nexit 1\n")
-    with pytest.raises(MissingForGuest, match="gcc-12 does not tell its version"):
+    with pytest.raises(MissingForGuest, match="gcc-12 does not report its version"):
         check_compiler(tmp_path, variables)
 
 

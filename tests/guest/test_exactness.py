@@ -73,7 +73,7 @@ def test_the_tested_qemu_is_silent(version: str) -> None:
 @pytest.mark.parametrize(
     ("said", "words"),
     [("QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2)", "this is 10.0.2"),
-     ("QEMU emulator version 7.2.0", "this is 7.2.0"), ("unknown", "does not tell its version")],
+     ("QEMU emulator version 7.2.0", "this is 7.2.0"), ("unknown", "does not report its version")],
 )  # fmt: skip
 def test_another_qemu_is_said_to_be_untested(said: str, words: str) -> None:
     assert words in (untested_qemu(said) or "")

@@ -1,4 +1,4 @@
-"""What is left of guests and builds whose `txop` is told to end: nothing. Programs take the place of QEMU and make."""
+"""What is left of guests and builds whose `txop` is asked to end: nothing. Programs take the place of QEMU and make."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ def test_a_table_that_cannot_be_written_is_told_before_the_first_guest(
 
 def test_what_this_machine_did_is_no_verdict_on_the_driver() -> None:
     ended = judge(seen("", failure="the guest failed: it did not end within 900 s", void=True))
-    assert (ended.verdict, ended.struck) == (Verdict.NOT_TOLD, None)
+    assert (ended.verdict, ended.struck) == (Verdict.NOT_DETERMINED, None)
     hung = judge(
         seen("", log="<3>[  99.0] INFO: task rmmod:812 blocked for more than 40 seconds.\n", failure="x", void=True)
     )
@@ -270,17 +270,17 @@ def test_what_this_machine_did_is_no_verdict_on_the_driver() -> None:
 
 def test_a_chip_that_has_ended_is_no_verdict_on_the_driver() -> None:
     told = judge(seen("12.10 plug 70\n12.20 no-chip unknown variant `los`, expected one of `stall`\n"))
-    assert (told.verdict, told.back) == (Verdict.NOT_TOLD, None)
+    assert (told.verdict, told.back) == (Verdict.NOT_DETERMINED, None)
     assert "unknown variant `los`" in told.why
     late = judge(seen(WELL.replace("by-itself yes", "by-itself no").replace("46.20", "46.15 no-chip\n46.20")))
-    assert late.verdict is Verdict.NOT_TOLD
+    assert late.verdict is Verdict.NOT_DETERMINED
     oops = "[   20.000000] BUG: kernel NULL pointer dereference, address: 0000000000000010"
     assert judge(seen("12.20 no-chip it ended\n", oops)).verdict is Verdict.CRASHES
 
 
 def test_a_fault_of_which_nobody_told_is_not_one_that_never_happened() -> None:
     silent = WELL.replace("struck 1", "struck unknown").replace("struck-at-last 1", "struck-at-last unknown")
-    assert judge(seen(silent)).verdict is Verdict.NOT_TOLD
+    assert judge(seen(silent)).verdict is Verdict.NOT_DETERMINED
     assert judge(seen(silent.replace("by-itself yes", "by-itself no"))).verdict is Verdict.FAILS
     assert judge(seen(WELL.replace("struck 1", "struck 0").replace("last 1", "last 0"))).verdict is Verdict.NOT_REACHED
 

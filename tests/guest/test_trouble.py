@@ -111,7 +111,7 @@ def test_qemu_is_asked_for_its_version_once_and_a_slow_answer_is_told_as_such(
     assert (tmp_path / "asked").read_text() == "x\n"
     monkeypatch.setattr(qemu, "ANSWER_S", 0.2)
     program(stand_ins, qemu.PROGRAM, "exec sleep 1000")
-    with pytest.raises(MissingForGuest, match=r"did not tell its version within 0\.2 s") as said:
+    with pytest.raises(MissingForGuest, match=r"did not report its version within 0\.2 s") as said:
         check_qemu()
     assert "less busy" in (said.value.what_to_do or "")
 

@@ -1,4 +1,4 @@
-"""Boots are told apart, and missing messages are told."""
+"""Boots are distinguished, and missing messages are reported."""
 
 from __future__ import annotations
 

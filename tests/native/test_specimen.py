@@ -1,4 +1,4 @@
-"""``_native.write_specimen``: reproducible files whose truth is told."""
+"""``_native.write_specimen``: reproducible files whose truth is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guests of a plan that cannot be are told before one is booted."""
+"""Invalid guests of a plan are reported before one is booted."""
 
 from __future__ import annotations
 

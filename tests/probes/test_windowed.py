@@ -49,7 +49,7 @@ def test_the_window_of_a_guest_is_by_the_clock_of_the_chip(tmp_path: Path) -> No
     plan = Plan.model_validate(GUEST)
     facts = RunFacts(plan, plan.arm[0], plan.test[0], tmp_path, marks(wall_minus_monotonic_s=0.0))
     (tmp_path / "usb.pcap").write_bytes(pcap([EPOCH_S * SECOND]))
-    with pytest.raises(ValueError, match="the chip did not tell its clock"):
+    with pytest.raises(ValueError, match="the chip did not report its clock"):
         capture_window(facts, "dut")
     assert "clock" in (BusAnalysis().read(facts).metrics["usb_out_urbs_per_s"].reason or "")
     (tmp_path / CLOCK_FILE).write_text(json.dumps({"epoch_ns": EPOCH_S * SECOND}))

@@ -1,4 +1,4 @@
-"""A window that lies on a ramp is told, on the terminal and on the page."""
+"""A window that lies on a ramp is reported, on the terminal and on the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A window on a ramp is told; slow noise around one value is not taken for a ramp."""
+"""A window on a ramp is reported; slow noise around one value is not taken for a ramp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A window that jumps is told, with where; neither slow noise around one value nor one odd sample is a jump."""
+"""A window that jumps is reported, with where; neither slow noise around one value nor one odd sample is a jump."""
 
 from __future__ import annotations
 

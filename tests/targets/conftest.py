@@ -95,7 +95,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, busybox_sshd: Callable
     if kind == "local":
         yield Place(lambda: LocalTarget("dut", listener=recorder), recorder, folder, running_here, None)
     elif kind == "prefix":
-        # Somebody else's namespaces, as the ends of an emulated link are.
+        # Foreign namespaces, as the ends of an emulated link are.
         hold = ["unshare", "--user", "--map-root-user", "--net", "sh", "-c", "echo ready; exec sleep 600"]
         holder = subprocess.Popen(hold, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert holder.stdout is not None

@@ -83,7 +83,7 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> str | None:
 
 @pytest.fixture
 def word() -> Iterator[str]:
-    """A duration nobody else sleeps for. Whatever still sleeps for it after the test is a failure, and is killed."""
+    """A duration unique to this test. Whatever still sleeps for it after the test is a failure, and is killed."""
     name = f"{300 + uuid.uuid4().int % 10**6}"
     yield name
     deadline = time.monotonic() + 5

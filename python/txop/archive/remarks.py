@@ -1,4 +1,4 @@
-"""Remarks that people add to a campaign, while it runs or afterwards: "somebody walked through the line of sight"."""
+"""Remarks that people add to a campaign, while it runs or afterwards: "a person walked through the line of sight"."""
 
 from __future__ import annotations
 

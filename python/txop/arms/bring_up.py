@@ -124,7 +124,7 @@ class LinkUp:
             try:
                 await self._supplicant.stop()
             except TargetLost:
-                pass  # it ended with the connection that it was started through; what comes next tells if that is back
+                pass  # it ended with its connection; the next step shows whether that is back
             except TargetError as error:
                 problems.append(str(error))
         self._supplicant = None

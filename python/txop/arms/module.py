@@ -322,4 +322,4 @@ async def _kernel_says(target: Target, module: str) -> str:
         return ""
     names = {module, normal(module)}
     rows = [row.strip() for row in ran.stdout.splitlines()[-50:] if any(name in row for name in names)]
-    return f"; the kernel says: {' / '.join(rows[-3:])[:500]}" if rows else ""
+    return f"; kernel log: {' / '.join(rows[-3:])[:500]}" if rows else ""

@@ -23,11 +23,11 @@ class Verified:
 
     found: dict[str, Any]
     """``module``, ``srcversion``, ``build_id``, ``version``, ``parameters``, ``driver``, ``driver_module``, ``qdisc``,
-    ``firmware_sha256``, ``built_from``: those that the target can tell."""
+    ``firmware_sha256``, ``built_from``: those that the target reports."""
     problems: list[str]
     """What is not as it should be; empty: it is the arm."""
     not_available: dict[str, str] = field(default_factory=dict)
-    """What the target cannot tell, and why."""
+    """What the target does not report, and why."""
 
 
 @dataclass
@@ -100,7 +100,7 @@ async def _module(
     }
     for key, value in loaded.items():
         if value is None:
-            findings.missing[key] = f"/sys/module/{name} does not say"
+            findings.missing[key] = f"/sys/module/{name} does not show it"
         else:
             findings.found[key] = value
         asked = getattr(verify, key)

@@ -82,14 +82,14 @@ def _of_runs(text: str, found: Sequence[tuple[str, CertifiedLine]], arm: str) ->
         run, line = found[0]
         because = line.sentence.removeprefix(_BECAUSE)
         return replace(
-            _undecided(text, f"none of {plural(len(found), 'capture')} tells; {run}: {because}"), n=0, run=run
+            _undecided(text, f"none of {plural(len(found), 'capture')} shows it; {run}: {because}"), n=0, run=run
         )
     answers = {line.answer for _, line in telling}
     claimed = {line.answer not in _NOT_CLAIMED for _, line in telling}
     best = min(answers, key=_STRONGEST.index)
     run, line = next((run, line) for run, line in telling if line.answer == best)
     alike = sum(each.answer == best for _, each in telling)
-    text_of = f"{best} in {alike} of {plural(len(telling), 'run')} that {'tells' if len(telling) == 1 else 'tell'}"
+    text_of = f"{best} in {alike} of {plural(len(telling), 'run')} that {'shows' if len(telling) == 1 else 'show'} it"
     if len(telling) < len(found):
         text_of += f" ({len(found) - len(telling)} do not)"
     sentence = f"{text_of}; {run}: {line.sentence}"
@@ -113,7 +113,7 @@ def _line(text: str, audit: CapabilityAudit) -> CertifiedLine:
     if _STREAMS.fullmatch(wanted):
         row = next((row for row in audit.rows if _STREAMS.fullmatch(row.capability)), None)
         if row is not None and row.capability != wanted:
-            return CertifiedLine(text, "not claimed", f"the audit says: {row.capability}", row.seen)
+            return CertifiedLine(text, "not claimed", f"the audit shows: {row.capability}", row.seen)
     else:
         row = _row(audit.rows, wanted)
     if row is None:

@@ -27,7 +27,7 @@ evidence shows so, and the state says neither.
 """
 
 BAD: frozenset[Standing] = frozenset({"contradicted", "evidence not there"})
-"""Standings that somebody has to act on before the board can be shown to anybody."""
+"""Standings that need action before the board can be published."""
 
 
 @dataclass(frozen=True)

@@ -104,16 +104,16 @@ def certificate_title(certificate: Certificate, checked: CheckedCertificate) -> 
 def certificate_note(certificate: Certificate, checked: CheckedCertificate) -> str:
     """What the certificate is of, and what it is checked against."""
     of = ", ".join(part for part in (certificate.hardware, certificate.driver) if part not in ("", "?"))
-    told = f"The certificate is of {of}. " if of else ""
+    subject = f"The certificate is of {of}. " if of else ""
     if not checked.source:
-        return told + "No capture was given to check it against: --capture FILE, or an archive in place of a board."
+        return subject + "No capture was given to check it against: --capture FILE, or an archive in place of a board."
     if checked.runs is None:
-        return f"{told}Checked against {checked.station or 'no station'} in {checked.source} ({checked.origin})."
+        return f"{subject}Checked against {checked.station or 'no station'} in {checked.source} ({checked.origin})."
     of_arm = f" of {checked.arm}" if checked.arm else ""
     if not checked.runs:
-        return f"{told}No valid run{of_arm} in {checked.source} has a capture that can be read."
+        return f"{subject}No valid run{of_arm} in {checked.source} has a capture that can be read."
     what = f"the captures of {plural(checked.runs, 'run')}{of_arm} in {checked.source} ({checked.origin})"
-    return f"{told}Checked against {checked.station or 'the station with most data of each run'} in {what}."
+    return f"{subject}Checked against {checked.station or 'the station with most data of each run'} in {what}."
 
 
 def _row(row: Row) -> Sequence[Cell]:

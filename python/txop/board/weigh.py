@@ -176,10 +176,10 @@ def _together(arm: str, outcomes: Sequence[tuple[RunFile, Outcome]]) -> Outcome:
     answer = chosen.answer
     n = len(telling)
     if answer == "can't be told":
-        text = f"{arm}: none of {plural(len(outcomes), 'run')} tells"
+        text = f"{arm}: none of {plural(len(outcomes), 'run')} shows it"
     else:
         agreeing = len(failing) if failing else n
-        text = f"{arm}: {answer} in {agreeing} of {plural(n, 'run')} that {'tells' if n == 1 else 'tell'}"
+        text = f"{arm}: {answer} in {agreeing} of {plural(n, 'run')} that {'shows' if n == 1 else 'show'} it"
         if n < len(outcomes):
             text += f" ({len(outcomes) - n} do not)"
     return Outcome(answer, f"{text}; {chosen_run.run}: {chosen.sentence}", origin=chosen_run.origin.value, n=n)

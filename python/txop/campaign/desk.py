@@ -169,7 +169,7 @@ def _monitor(target: str, name: str, answers: dict[str, Answer], interface: Inte
         return Row(target, "monitor mode", "ok", f"{name} can be made a monitor; every run does, and undoes it")
     if interface is None or not phy.ok:
         to_do = "install iw there, or compare with `iw dev`"
-        return Row(target, "monitor mode", "limited", f"iw does not tell of {name}", to_do)
+        return Row(target, "monitor mode", "limited", f"iw does not list {name}", to_do)
     return Row(target, "monitor mode", "fails", f"the driver of {name} has none", "use another radio to sniff with")
 
 
@@ -177,7 +177,7 @@ def _room(target: Target, answers: dict[str, Answer]) -> Iterator[Row]:
     rows = [line.split() for line in answers.get("free", NOT_ASKED).text.splitlines()]
     free = {row[-1]: int(row[-3]) / 1024 for row in rows if len(row) >= 6 and row[-3].isdecimal()}
     if not free:
-        yield Row(target.name, "room", "not asked", "df does not tell")
+        yield Row(target.name, "room", "not asked", "df does not report it")
         return
     found = ", ".join(f"{mb:,.0f} MB in {place}" for place, mb in free.items())
     least = min(free.values())
@@ -193,7 +193,7 @@ async def _root(target: Target, plan: Plan) -> list[Row]:
     if ran.stdout.strip() == "0":
         return [Row(target.name, "root", "ok", "commands can run as root")]
     if not ran.ok:
-        return [Row(target.name, "root", "not asked", "id does not tell")]
+        return [Row(target.name, "root", "not asked", "id does not report it")]
     needed = target.name == "dut" or (target.name == "sniffer" and plan.collect.air)
     to_do = "log in as root, or set `sudo = true` and allow sudo without a password (NOPASSWD) there"
     return [Row(target.name, "root", "fails" if needed else "limited", "commands do not run as root", to_do)]

@@ -284,7 +284,7 @@ class Campaign:
         """Bring the journal together with the runs that are kept, write down what it lacked, and say it."""
         kept = read_runs(self._layout, events)
         runs = [Kept(run.block, run.arm, run.test, run.state == "valid", run.replaces) for run in kept.runs]
-        told: dict[str, list[str]] = {}
+        mended: dict[str, list[str]] = {}
         for mending in self._state.mendings(runs):
             fields = dict(mending.fields)
             name = f"block {fields['block']}"
@@ -292,12 +292,12 @@ class Campaign:
                 name = self._layout.run_name(int(str(fields["block"])), str(fields["arm"]), str(fields["test"]))
                 fields["run"] = name
             self._note(journal, mending.event, **fields, mended=True)
-            told.setdefault(mending.event, []).append(name)
-        for event, names in told.items():
+            mended.setdefault(mending.event, []).append(name)
+        for event, names in mended.items():
             if event in _MENDED:
                 shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
                 self._reporter.notice(f"{_MENDED[event]}: {shown}")
-        for sentence in [*read_journal(self._layout.journal).damage, *kept.damage] if told else []:
+        for sentence in [*read_journal(self._layout.journal).damage, *kept.damage] if mended else []:
             self._reporter.notice(f"damaged: {sentence}")
 
     def _set_aside_interrupted(self) -> None:

@@ -66,11 +66,11 @@ async def carry_out_trial(
     driver = seen.facts.words("driver")
     if driver is not None and driver != spec.driver:
         raise ArmError("arm-not-verified", f"the driver of the interface is {driver}, not {spec.driver}")
-    told = list(seen.facts)
-    if told:
-        begun = seen.facts.find("begun") or told[0]
+    events = list(seen.facts)
+    if events:
+        begun = seen.facts.find("begun") or events[0]
         context.marks.load = context.marks.window = begun.uptime_s
-        context.marks.end = told[-1].uptime_s
+        context.marks.end = events[-1].uptime_s
     return trial
 
 

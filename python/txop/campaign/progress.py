@@ -18,7 +18,7 @@ from txop.campaign.state import State
 from txop.plan.guest_time import guests_at_once
 from txop.plan_check.count import run_seconds
 
-Doing = Literal["not begun", "running", "stopped", "killed", "finished", "imported", "not told"]
+Doing = Literal["not begun", "running", "stopped", "killed", "finished", "imported", "not determined"]
 
 
 class UnderWay(BaseModel):
@@ -28,7 +28,7 @@ class UnderWay(BaseModel):
     arm: str
     test: str
     seconds: float | None
-    """For how long; ``None``: the clocks do not tell."""
+    """For how long; ``None``: the clocks do not show it."""
 
 
 class FaultSeen(BaseModel):
@@ -51,7 +51,7 @@ class Progress(BaseModel):
     title: str
     doing: Doing
     """``killed``: no process holds the archive, and none wrote down that it stopped. ``imported``: no campaign,
-    only files of other tools. ``not told``: the archive is in a store, and its journal has no end."""
+    only files of other tools. ``not determined``: the archive is in a store, and its journal has no end."""
     reason: str | None
     """Why it stopped, or what it left undone."""
     block: int | None
@@ -83,7 +83,7 @@ def progress(archive: Archive, *, held: bool | None) -> Progress:
     state = State.of(plan, events)
     doing, reason = ("imported", None) if archive.imported else _doing(events, held)
     if archive.layout.in_store and doing in ("running", "killed", "not begun"):
-        doing = "not told"
+        doing = "not determined"
     block = max(state.blocks.values(), key=lambda each: each.block.number, default=None)
     under_way = _under_way(events) if doing == "running" else []
     to_come = 0 if doing in ("finished", "imported") else state.runs_to_come()

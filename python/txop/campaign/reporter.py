@@ -9,7 +9,7 @@ from txop.campaign.schedule import Block
 
 
 class Reporter(Protocol):
-    """Hears what happens, as it happens. Must not raise and must return at once."""
+    """Receives events as they happen. Must not raise and must return at once."""
 
     def campaign(self, title: str, runs_to_come: int, seconds_expected: float) -> None:
         """A campaign starts, or goes on."""

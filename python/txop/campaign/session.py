@@ -65,7 +65,7 @@ def reopen(root: Path, plan: LoadedPlan | None = None) -> Session:
         archive = read_archive(root)
     folder = archive.layout.facts().get("plan_folder")
     if not isinstance(folder, str):
-        raise ArchiveError("its archive.json does not say where its plan was", where=root)
+        raise ArchiveError("its archive.json does not name the place of its plan", where=root)
     if not archive.finished:
         try:
             loaded = parse_plan(archive.layout.plan.read_bytes(), archive.layout.plan)

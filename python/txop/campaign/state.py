@@ -241,7 +241,7 @@ def left_in_place(events: Sequence[Event]) -> str | None:
 
 
 def gap_s(last: Event, now: Event) -> float | None:
-    """Time between two events; ``None`` when the clocks do not tell (another boot, and a wall clock that went back)."""
+    """Time between two events; ``None`` when the clocks do not show it (another boot, a wall clock that went back)."""
     if last.boot and last.boot == now.boot:
         return max(0.0, now.monotonic_s - last.monotonic_s)
     try:

@@ -1,4 +1,4 @@
-"""What ``txop air`` can be told: where the report goes, what is shown, and of which part of a capture."""
+"""Options of ``txop air``: where the report goes, what is shown, and of which part of a capture."""
 
 from __future__ import annotations
 

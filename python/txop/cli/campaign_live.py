@@ -76,7 +76,7 @@ class LiveReporter:
     def __enter__(self) -> Self:
         if self._console.is_terminal and not self._quiet:
             self._live = Live(get_renderable=self._view, console=self._console, refresh_per_second=4, transient=True)
-            with suppress(OSError):  # nobody looks
+            with suppress(OSError):  # no terminal
                 self._live.start()
         return self
 
@@ -136,7 +136,7 @@ class LiveReporter:
             return
         try:
             self._console.print(safe_text(words), soft_wrap=True)
-        except OSError:  # nobody reads it any more; the campaign is worth more than its display
+        except OSError:  # its reader is gone; the campaign is worth more than its display
             self._quiet = True
 
     def _view(self) -> RenderableType:

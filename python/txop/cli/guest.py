@@ -220,7 +220,7 @@ def _check(lock: Lock, *, json: bool) -> None:
             table.add_row(*(safe_text(cell) for cell in cells))
         console.stdout().print(table)
     what = f"{len(rows) - len(gone)} of the {len(rows)} packages for Linux {lock.release}"
-    when = lock.pinned or "on a day that the lock does not say"
+    when = lock.pinned or "on a day that the lock does not record"
     sentence = f"The archive of {lock.distribution} has {what}, pinned {when}."
     if json:
         note(sentence)

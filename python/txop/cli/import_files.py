@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
                 ("txop import vanilla=before.json patched=after.json -o theirs", "iperf3 JSON of two builds"),
                 ("txop import rrul-2016.flent.gz ping.txt -o theirs", "flent and ping: each becomes a run"),
                 ("txop import wiki.txt -o wiki && txop compare wiki", "every row of a wiki's tables"),
-                ("txop import pasted.txt --direction tx -o theirs", "text that does not say which end sent"),
+                ("txop import pasted.txt --direction tx -o theirs", "text that does not show which end sent"),
                 ("txop import ttcp.txt --device neo -o theirs", "a table of transfers between host and neo"),
                 ("txop import patched=after-2.json --add -o theirs", "one more run for an archive of imported ones"),
             ],
@@ -81,7 +81,7 @@ def import_files(
         typer.Option(
             "--direction",
             metavar="WAY",
-            help="Of pasted text that does not tell: tx or rx, seen from the device.",
+            help="Of pasted text that does not show it: tx or rx, seen from the device.",
             autocompletion=name_completion.one_of(_WAYS),
         ),
     ] = None,

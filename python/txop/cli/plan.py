@@ -78,7 +78,8 @@ def check(
     json: JsonFlag = False,
     files: Annotated[bool, typer.Option("--files/--no-files", help="Check the files that the plan names.")] = True,
     connect: Annotated[
-        bool, typer.Option("--connect", help="Also connect the targets, and say what will work there; changes nothing.")
+        bool,
+        typer.Option("--connect", help="Also connect the targets, and list what will work; changes nothing."),
     ] = False,
 ) -> int:
     """Say what a plan amounts to, what it will be able to see, and everything that is wrong with it."""

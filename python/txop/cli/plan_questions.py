@@ -20,7 +20,7 @@ from txop.plan.load import parse_plan
 
 
 def ask() -> str:
-    """Ask on the terminal; the text of the plan. Raises :class:`UserError` when there is nobody to ask."""
+    """Ask on the terminal; the text of the plan. Raises :class:`UserError` when there is no terminal."""
     if not sys.stdin.isatty() and not _piped_answers():
         raise UserError(
             "there is no terminal to ask on", what_to_do="choose a template: txop plan new --list-templates"

@@ -173,7 +173,7 @@ def conclude(root: Path, *, report: bool, as_json: bool) -> int:
         console.stderr().print(safe_text("No run came to its end: there is nothing to compare."), soft_wrap=True)
         return ExitCode.VERDICT_NO
     result = compare(archive)
-    try:  # the result is shown whatever happens to the files, and the files are there even when nobody reads stdout
+    try:  # the result is shown whatever happens to the files, and the files are there even when stdout is closed
         rebuild(archive)
         _remember_noise(archive, result)
         if report:

@@ -144,12 +144,12 @@ def _end(now: Progress) -> list[str]:
         return [f"Finished{' ' + now.reason if now.reason else ''}: {counts}.", f"Next: txop compare {now.archive}"]
     if now.doing == "stopped":
         said = f"Stopped: {now.reason}. {counts}"
-    elif now.doing == "not told":
+    elif now.doing == "not determined":
         said = f"Its journal has no end, and whether a process works on it can't be told from a store. {counts}"
     elif now.doing == "killed":
         said = f"No process works on it, and none wrote down why: it was killed. {counts}"
     else:
         return ["It has not begun, and no process works on it."]
-    if now.doing == "not told" or is_address(now.archive):
+    if now.doing == "not determined" or is_address(now.archive):
         return [f"{said}, {now.runs_to_come} to come.", "To go on: copy it to a folder, then txop resume"]
     return [f"{said}, {now.runs_to_come} to come.", f"To go on: txop resume {now.archive}"]

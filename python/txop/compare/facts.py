@@ -112,7 +112,7 @@ def _state(archive: Archive, runs: Sequence[RunFile], done: int) -> str:
     if archive.finished:
         return "finished"
     if not archive.events:
-        return "without a journal that says how far it got" if runs else "not started"
+        return "without a journal that shows how far it got" if runs else "not started"
     progress = f"{done} of {archive.plan.design.blocks} blocks complete"
     last = archive.events[-1]
     if last.event == "campaign-stopped":

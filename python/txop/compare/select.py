@@ -50,7 +50,7 @@ def one_origin(archive: Archive) -> Origin:
             f"{next(run.run for run in archive.runs if run.origin is origin)} is {origin.value}" for origin in found
         )
         raise CannotCompare(
-            f"holds figures of different origin ({example}), which say nothing about each other",
+            f"holds figures of different origin ({example}), which cannot be compared with each other",
             where=archive.layout.root,
             what_to_do="compare runs of one origin: keep one campaign per archive",
         )

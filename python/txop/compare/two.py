@@ -39,8 +39,8 @@ def compare_two(
     where = second.layout.root
     if origins[0] is not origins[1]:
         raise CannotCompare(
-            f"holds {origins[1].value} figures and {first.layout.root} {origins[0].value} ones, which say nothing about"
-            " each other",
+            f"holds {origins[1].value} figures and {first.layout.root} {origins[0].value} ones, which cannot be"
+            " compared with each other",
             where=where,
             what_to_do="compare archives of one origin",
         )

@@ -20,7 +20,7 @@ class Origin(StrEnum):
     SIMULATED = "simulated"
     """A model in virtual time."""
     IMPORTED = "imported"
-    """Somebody else's measurement, taken from a document or a file."""
+    """A measurement by others, taken from a document or a file."""
 
 
 NOT_RADIO = (

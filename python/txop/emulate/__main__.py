@@ -53,7 +53,7 @@ def _emulate(options: argparse.Namespace) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print(f"{where}{error.strerror or error}", file=sys.stderr)  # noqa: T201
         return 3
-    with contextlib.suppress(BrokenPipeError):  # when nobody is left to read it
+    with contextlib.suppress(BrokenPipeError):  # when its reader is gone
         print(status.decode(), flush=True)  # noqa: T201
     return 0
 

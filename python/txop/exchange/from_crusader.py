@@ -10,7 +10,7 @@ from txop.formats.error import FormatError
 _MOST_DAYS_S = 7 * 86400.0
 
 
-def read(data: bytes, told: Direction) -> FileReading:
+def read(data: bytes, direction: Direction) -> FileReading:
     """The runs in ``data``. Raises FormatError where there is none."""
     found = parse(data)
     source = found.made_by or "crusader"
@@ -18,21 +18,21 @@ def read(data: bytes, told: Direction) -> FileReading:
     alone = [phase for phase in found.phases if not phase.both]
     together = [phase for phase in found.phases if phase.both]
     for phases in [*([phase] for phase in alone), *([together] if together else [])]:
-        reading.runs.append(_run(found, phases, told, source))
+        reading.runs.append(_run(found, phases, direction, source))
     if not found.phases:
         if not found.pings:
             raise FormatError("an export of crusader without samples")
-        reading.runs.append(_run(found, [], told, source))
+        reading.runs.append(_run(found, [], direction, source))
     return reading
 
 
-def _run(found: CrusaderRun, phases: list[Phase], told: Direction, source: str) -> ImportedRun:
+def _run(found: CrusaderRun, phases: list[Phase], direction: Direction, source: str) -> ImportedRun:
     start = min((phase.start_s for phase in phases), default=found.pings[0].sent_s if found.pings else 0.0)
     end = max((phase.end_s for phase in phases), default=found.pings[-1].sent_s if found.pings else 0.0)
     length = end - start
     if not 0 < length <= _MOST_DAYS_S:
         raise FormatError("an export of crusader whose times are not those of a test")
-    ways = [_is_tx(phase, told) for phase in phases]
+    ways = [_is_tx(phase, direction) for phase in phases]
     kind: Kind = "latency" if not phases else "tcp-both" if len(phases) > 1 else "tcp-tx" if ways[0] else "tcp-rx"
     streams = max((min(phase.streams, 128) for phase in phases), default=1)
     run = ImportedRun(TestKey(kind, found.load_s or length, streams), window_s=length, warnings=list(found.notes))
@@ -50,5 +50,5 @@ def _run(found: CrusaderRun, phases: list[Phase], told: Direction, source: str) 
     return run
 
 
-def _is_tx(phase: Phase, told: Direction) -> bool:
-    return (phase.way == "upload") == (told.dut == "client")
+def _is_tx(phase: Phase, direction: Direction) -> bool:
+    return (phase.way == "upload") == (direction.dut == "client")

@@ -33,7 +33,7 @@ def read(data: bytes, given: Direction) -> FileReading:
     ways = {_way(flow, given): flow for flow in result.flows}
     known = {way: flow for way, flow in ways.items() if way is not None}
     if len(known) < len(ways):
-        raise FormatError("the text does not say which end sent: say it with --direction tx or --direction rx")
+        raise FormatError("the text does not show which end sent: give it with --direction tx or --direction rx")
     udp = (result.protocol or "TCP").upper() == "UDP"
     if len(known) == 2 and udp:
         raise FormatError("UDP both ways at once has no place among the tests of txop")

@@ -9,7 +9,7 @@ from txop.formats import driver_table, ttcp
 from txop.formats.error import FormatError
 from txop.formats.written_number import Written
 
-_NOT_TOLD_S = 20.0
+_NOT_STATED_S = 20.0
 """Length of a test in the plan where no document gives it: figures do not depend on it, and runs have no window."""
 
 _TAG = re.compile(r";[^()]*\)")
@@ -37,7 +37,7 @@ def read_ttcp(data: bytes, given: Direction) -> FileReading:
         for row in table.rows:
             rates = (row.sender_1000b_s, row.receiver_1000b_s)
             run = ImportedRun(
-                TestKey("tcp-tx" if sends else "tcp-rx", _NOT_TOLD_S), row.line, _LEAD.sub("", table.section)
+                TestKey("tcp-tx" if sends else "tcp-rx", _NOT_STATED_S), row.line, _LEAD.sub("", table.section)
             )
             source = f"ttcp table, line {row.line}"
             run.put("throughput_mbit_s", min(rates) * 8e-3, f"{source}, the lower of both ends")
@@ -63,7 +63,7 @@ def read_driver_tables(data: bytes) -> FileReading:
         short = " ".join(
             _IN_PARENTHESES.sub("", part).split(",")[0] for part in (row.device, row.access_point, row.distance)
         )
-        key = TestKey("tcp-tx" if row.way == "tx" else "tcp-rx", _NOT_TOLD_S, setup=setup, short=short)
+        key = TestKey("tcp-tx" if row.way == "tx" else "tcp-rx", _NOT_STATED_S, setup=setup, short=short)
         run = ImportedRun(key, row.line, driver_name(row.driver))
         source = f"wiki table, line {row.line}"
         _put(run, "throughput_mbit_s", row.throughput_mbit_s, source)

@@ -73,9 +73,9 @@ def parse(data: str | bytes) -> CrusaderRun:
         raise FormatError(f"{_WHAT} expected")
     notes = []
     if document.get("server_overload") is True:
-        notes.append("crusader says that its server was overloaded")
+        notes.append("crusader reports that its server was overloaded")
     if document.get("load_termination_timeout") is True:
-        notes.append("crusader says that its load did not end in time")
+        notes.append("crusader reports that its load did not end in time")
     phases = [phase for group in items(document["stream_groups"]) if (phase := _phase(mapping(group))) is not None]
     pings = [
         Ping(sent, None if ping.get("latency") is None else _ms(mapping(ping["latency"]).get("total")))

@@ -80,7 +80,7 @@ def parse(data: str | bytes) -> DriverTables:
         seen = True
         way = next((match[1].lower() for name in reversed(table.headings) if (match := _WAY.search(name))), None)
         if way is None:
-            found.problems.append((table.line, "the headings above the table do not say TX or RX"))
+            found.problems.append((table.line, "the headings above the table do not name TX or RX"))
             continue
         for row in table.rows:
             _take(found, table, row, column, figures, "tx" if way == "tx" else "rx")

@@ -153,7 +153,7 @@ def _flows(rows: list[_Row], role: Role | None, reverse: bool) -> tuple[tuple[Fl
             continue
         direction = named or _only_direction(rows, role, reverse)
         if direction is None:
-            notes.append("the text does not say whether the client or the server sent")
+            notes.append("the text does not show whether the client or the server sent")
         streams = []
         for socket in dict.fromkeys(row.socket for row in mine):
             own = [row for row in mine if row.socket == socket]

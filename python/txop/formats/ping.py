@@ -369,7 +369,7 @@ class _Gathered:
         if self.wanted_host is not None and host != self.wanted_host:
             return False
         if self.host is not None and self.host != visible(host):
-            raise FormatError(f"{_WHAT}: fping to several hosts; say which one", line=number)
+            raise FormatError(f"{_WHAT}: fping to several hosts; name one", line=number)
         self.program, self.host = "fping", visible(host)
         return True
 

@@ -261,7 +261,7 @@ def check_compiler(kernel: Path, variables: Mapping[str, str]) -> str:
         return said.decode("utf-8", "replace").splitlines()[0][:200]
     except (OSError, subprocess.SubprocessError, IndexError) as error:
         raise MissingForGuest(
-            f"{compiler} does not tell its version: {error}", what_to_do="reinstall its package"
+            f"{compiler} does not report its version: {error}", what_to_do="reinstall its package"
         ) from None
 
 

@@ -82,7 +82,7 @@ def _read(program: Path, place: Path, name: str) -> bool:
     said = read.stderr.decode("utf-8", "replace")
     if read.returncode != 0 and said.startswith(_COMPLAINT):
         words = visible(" ".join(said.removeprefix(_COMPLAINT).replace(str(place), name).split())[:1000])
-        raise GuestError(words, what_to_do="docs/virtual-chips.md lists what a script may say")
+        raise GuestError(words, what_to_do="docs/virtual-chips.md lists what a script may contain")
     try:
         return read.returncode == 0 and json.loads(read.stdout.splitlines()[0])["access_point"] is True
     except (ValueError, IndexError, KeyError, TypeError, RecursionError):

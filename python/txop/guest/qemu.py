@@ -98,7 +98,7 @@ def untested_qemu(said: str) -> str | None:
     version = match[1] if match else None
     if version in TESTED_QEMU:
         return None
-    this = f"this is {version}" if version else "this one does not tell its version"
+    this = f"this is {version}" if version else "this one does not report its version"
     return f"exactness was tested with QEMU {', '.join(TESTED_QEMU)}; {this}: repeat runs before relying on it"
 
 
@@ -107,7 +107,7 @@ def find_qemu() -> str:
     path = shutil.which(PROGRAM)
     if path is None:
         raise MissingForGuest(
-            f"there is no {PROGRAM}", what_to_do="install the package qemu-system-x86 (`txop doctor` says how)"
+            f"there is no {PROGRAM}", what_to_do="install the package qemu-system-x86 (`txop doctor` shows how)"
         )
     return path
 
@@ -122,7 +122,7 @@ def qemu_version() -> str:
         return "unknown"
     except subprocess.TimeoutExpired:
         raise MissingForGuest(
-            f"{path} did not tell its version within {ANSWER_S:g} s",
+            f"{path} did not report its version within {ANSWER_S:g} s",
             what_to_do="try again when this machine is less busy",
         ) from None
 
@@ -177,7 +177,7 @@ X86 = ("x86_64", "amd64")
 
 
 def kvm_works() -> bool:
-    """Whether a virtual machine can be made with KVM here. It is tried: the device alone does not tell."""
+    """Whether a virtual machine can be made with KVM here. It is tried: the device alone proves nothing."""
     return kvm_trouble() is None
 
 

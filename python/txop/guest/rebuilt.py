@@ -26,7 +26,7 @@ async def modules_for(
         given: Module files of the user's: all of them are taken, and one of the driver's name is the driver.
         image: Whose kernel it is.
         lock: What a driver that the kernel lacks is built for; ``None``: the kernel is one's own, and nothing is built.
-        progress: Hears of a build.
+        progress: Receives the progress of a build.
 
     Raises:
         GuestError: The driver cannot be built, or one's own kernel has none that knows the device.

@@ -93,7 +93,7 @@ class Ended:
 
 
 class Listener(Protocol):
-    """Hears of a guest. Must not raise."""
+    """Receives the events of a guest. Must not raise."""
 
     def event(self, event: Event) -> None:
         """A stage was reached."""
@@ -131,7 +131,7 @@ async def run_guest(
         results: Folder for what it hands out: ``console``, ``stdout``, ``stderr`` and ``events``, and its files in
             ``files``, which are those of the last guest. Made if needed; filled as far as possible when it fails.
         wall_limit_s: It is ended after that long by this machine's clock.
-        listener: Hears of progress and output.
+        listener: Receives progress and output.
         cache: Folder for its temporary files; default the user's.
 
     Raises:
@@ -319,7 +319,7 @@ def _last_of(path: Path, limit: int) -> bytes:
 
 
 def _free_bytes(folder: Path) -> int:
-    """``MIN_FREE_BYTES`` where the file system does not tell (some network ones have no sizes)."""
+    """``MIN_FREE_BYTES`` where the file system does not report it (some network ones have no sizes)."""
     with contextlib.suppress(OSError):
         disk = os.statvfs(folder)
         if disk.f_blocks:

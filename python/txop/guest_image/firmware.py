@@ -64,13 +64,13 @@ def firmware_files() -> dict[str, bytes]:
 
 def _file(signature: int) -> bytes:
     version, subversion = _VERSION
-    # signature, category, function, version, subversion, then date, size and reserved words that nobody reads
+    # signature, category, function, version, subversion, then date, size and reserved words that are not read
     header = struct.pack("<HBBHBB24x", signature, 0, 0, version, subversion, 0)
     return header + bytes(_BODY_BYTES)
 
 
 def _mediatek() -> bytes:
-    # lengths of instructions and data, build, version, four bytes that nobody reads, when it was made
+    # lengths of instructions and data, build, version, four bytes that are not read, when it was made
     ilm, dlm = _MEDIATEK_ILM_BYTES, _MEDIATEK_DLM_BYTES
     header = struct.pack("<IIHH4x16s", ilm, dlm, 1, _MEDIATEK_VERSION, b"202601010000____")
     return header + bytes(ilm + dlm)

@@ -121,7 +121,7 @@ def build_image_of(
         modules: Folder of its modules, as ``/lib/modules/RELEASE``.
         lock: Where the programs come from.
         cache: Folder for it; default the user's.
-        progress: Hears what is done.
+        progress: Receives the progress.
     """
     folder = cache or default_cache()
     with room(folder):

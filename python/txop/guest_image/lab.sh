@@ -92,7 +92,7 @@ access_point() {
     hostapd_conf ap0 >"$run/hostapd.conf"
 }
 
-hostapd_conf() { # hostapd_conf INTERFACE: what the access point on it is told
+hostapd_conf() { # hostapd_conf INTERFACE: the configuration of the access point on it
     printf 'interface=%s\ndriver=nl80211\nssid=%s\nhw_mode=g\nchannel=%s\n' "$1" "$NAME" "$channel"
     printf 'ieee80211n=1\nwmm_enabled=1\nctrl_interface=%s/hostapd\n' "$run"
     # the secondary channel above, as long as there are channels above
@@ -109,7 +109,7 @@ hostapd_conf() { # hostapd_conf INTERFACE: what the access point on it is told
         ;;
     wpa2) printf 'wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
     wpa3) printf 'wpa=2\nwpa_key_mgmt=SAE\nrsn_pairwise=CCMP\nieee80211w=2\nsae_password=%s\n' "$PASSPHRASE" ;;
-    *) fail "$security is no LAB_SECURITY" ;;
+    *) fail "$security is not a known LAB_SECURITY" ;;
     esac
 }
 
@@ -387,7 +387,7 @@ lan_client() { # a host on a LAN of 1 Gbit/s; frames come and go one by one, as 
         # shellcheck disable=SC2086
         set -- $end
         ip netns exec "$1" ethtool -K "$2" tso off gso off gro off &&
-            ip netns exec "$1" tc qdisc add dev "$2" root netem rate 1gbit limit 1000 || fail "$2 is no Ethernet"
+            ip netns exec "$1" tc qdisc add dev "$2" root netem rate 1gbit limit 1000 || fail "$2 is not Ethernet"
     done
     mkdir -p /usr/local/bin && printf '#!/usr/bin/dash\nexec ip netns exec lan "$@"\n' >/usr/local/bin/lan &&
         chmod 755 /usr/local/bin/lan || fail "the client takes no commands"

@@ -56,7 +56,7 @@ def read_module(data: bytes, file_name: str) -> KernelModule:
         raise GuestError(f"{file_name}: {error}") from None
     name = entries.get("name", [module_name(file_name) or ""])[0].replace("-", "_")
     if not _NAME.fullmatch(name):
-        raise GuestError(f"{file_name} does not say its name")
+        raise GuestError(f"{file_name} has no name in its .modinfo")
     depends = [_plain(word) for entry in entries.get("depends", []) for word in entry.split(",") if word]
     wants = [_plain(word) for entry in entries.get("softdep", []) for word in entry.split() if not word.endswith(":")]
     aliases = [alias for alias in entries.get("alias", []) if alias.isprintable() and " " not in alias]
@@ -169,7 +169,7 @@ class ModuleFolder:
         except NotAModule as error:
             raise GuestError(f"{path}: {error}") from None
         if not words:
-            raise GuestError(f"{path} does not say for which kernel it is")
+            raise GuestError(f"{path} does not name the kernel that it is for")
         return words[0]
 
     def find(self, name: str) -> bytes | None:

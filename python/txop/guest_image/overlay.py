@@ -57,7 +57,7 @@ def _modules(overlay: Overlay, image: Image) -> dict[str, bytes]:
         built_for = module.kernel_release
         if built_for != image.release:
             raise GuestError(
-                f"{path} was built for the kernel {built_for or '(it does not say)'}; the guest has {image.release}",
+                f"{path} was built for the kernel {built_for or '(not stated)'}; the guest has {image.release}",
                 what_to_do="build it for the same kernel (`txop guest module` does, for those of the distribution)",
             )
     replaced = {name: module for name, (_, module) in given.items()}

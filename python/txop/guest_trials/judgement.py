@@ -2,9 +2,9 @@
 
 The first that fits counts:
 
-* **not told**: the guest was ended by this machine (its clock, its disk, a signal) and its kernel had reported nothing
-  worse, the testbed could not be set up, the program that is the chip has ended (a fault script that it does not
-  understand), or traffic went on and nobody said whether the fault happened;
+* **not determined**: the guest was ended by this machine (its clock, its disk, a signal) and its kernel had reported
+  nothing worse, the testbed could not be set up, the program that is the chip has ended (a fault script that it does
+  not understand), or traffic went on and nothing shows whether the fault happened;
 * **crashes**: the kernel log has an oops, BUG or panic, or the guest turned itself off;
 * **hangs**: a task waits for more than 40 s, the driver cannot be unloaded in 90 s, a step of user space does not end
   in its time, or the guest does not end;
@@ -33,7 +33,7 @@ SILENCE_S = 2.0
 class Verdict(StrEnum):
     """What a driver makes of a fault. Of several samples the last of these here is the worst."""
 
-    NOT_TOLD = "not told"
+    NOT_DETERMINED = "not determined"
     NOT_REACHED = "not reached"
     UNAFFECTED = "unaffected"
     RECOVERS = "recovers"
@@ -107,9 +107,9 @@ def _decide(
     if said.keys & HANGS:
         return Verdict.HANGS, None, "a task waits for more than 40 s"
     if seen.void:
-        return Verdict.NOT_TOLD, None, seen.failure or "it was ended"
+        return Verdict.NOT_DETERMINED, None, seen.failure or "it was ended"
     if (gone := facts.find("no-chip")) is not None:
-        return Verdict.NOT_TOLD, None, f"the virtual chip has ended: {gone.words or 'no output'}"
+        return Verdict.NOT_DETERMINED, None, f"the virtual chip has ended: {gone.words or 'no output'}"
     if facts.find("done") is None:
         return Verdict.HANGS, None, "the trial did not come to its end"
     if said.keys & WARNS:
@@ -128,7 +128,7 @@ def _decide(
     if while_watched.serious:
         return Verdict.RECOVERS, None, "only the kernel log shows it"
     if struck is None:
-        return Verdict.NOT_TOLD, None, "traffic went on, and nothing shows whether the fault happened"
+        return Verdict.NOT_DETERMINED, None, "traffic went on, and nothing shows whether the fault happened"
     return Verdict.UNAFFECTED, None, "traffic went on"
 
 

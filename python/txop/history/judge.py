@@ -198,7 +198,7 @@ def _listed(basis: Basis) -> str:
 
 def _repeated(document: Document, quantity: str) -> str:
     """The largest ratio among runs of the same cell, in words; empty where no cell has two."""
-    widest, told = 0.0, ""
+    widest, shown = 0.0, ""
     for runs in cells(document).values():
         values = [(value, run.line) for run in runs if not isinstance(value := _figure(run, quantity), list)]
         if len(values) < 2:
@@ -206,8 +206,10 @@ def _repeated(document: Document, quantity: str) -> str:
         (low, first), (high, last) = min(values), max(values)
         if high / low > widest:
             widest = high / low
-            told = f"a factor of up to {widest:.1f} ({low:g} and {high:g} {_UNITS[quantity]}, lines {first} and {last})"
-    return told
+            shown = (
+                f"a factor of up to {widest:.1f} ({low:g} and {high:g} {_UNITS[quantity]}, lines {first} and {last})"
+            )
+    return shown
 
 
 def cells(document: Document) -> dict[tuple[object, ...], list[Run]]:
@@ -230,8 +232,8 @@ def _in_range(document: Document, said: InRange) -> Finding:
         ):
             ends = value if isinstance(value, list) else [value, value]
             if ends[0] < low or ends[1] > high:
-                told = f"{ends[0]:g}" if ends[0] == ends[1] else f"{ends[0]:g} to {ends[1]:g}"
-                outside.append((run.line, f"{told} {unit} (line {run.line})"))
+                described = f"{ends[0]:g}" if ends[0] == ends[1] else f"{ends[0]:g} to {ends[1]:g}"
+                outside.append((run.line, f"{described} {unit} (line {run.line})"))
     basis = (
         Basis(
             f"{said.driver}, retries", tuple(_middle(r.retries_percent) for r in runs), "%", tuple(r.line for r in runs)
@@ -260,9 +262,9 @@ def _share(document: Document, said: Share) -> Finding:
         return _undecided(said, "the figures are not in the document", ())
     part, whole = by_name[said.part], by_name[said.whole]
     basis = tuple(Basis(f.what, (f.low,), f.unit, (f.line,)) for f in (part, whole))
-    told = " ".join(text for text in (part.note, "about" if part.about else "") if text)
+    described = " ".join(text for text in (part.note, "about" if part.about else "") if text)
     sentence = (
-        f"how often it was measured is not given: {told} {part.low:g} of {whole.low:g} {whole.unit} are "
+        f"how often it was measured is not given: {described} {part.low:g} of {whole.low:g} {whole.unit} are "
         f"{100 * part.low / whole.low:.0f} % (lines {part.line} and {whole.line})"
     )
     return _undecided(said, " ".join(sentence.split()), basis)

@@ -27,7 +27,7 @@ class Kind(Enum):
 
 @dataclass(slots=True)
 class Record:
-    """A line of a kernel log, understood as far as possible. What the line does not tell is None."""
+    """A line of a kernel log, understood as far as possible. What the line does not give is None."""
 
     kind: Kind
     raw: str

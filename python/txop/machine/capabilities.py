@@ -117,10 +117,10 @@ def first_version(text: str) -> str:
     return match.group() if match else ""
 
 
-def _program(*names: str, version_option: str = "--version", must_tell_version: bool = False) -> Check:
+def _program(*names: str, version_option: str = "--version", must_report_version: bool = False) -> Check:
     """The first of several programs (alternatives) that is installed, with its version.
 
-    ``must_tell_version``: a program that does not tell one is a stand-in that only says how to install the real one.
+    ``must_report_version``: a program that reports none is a stand-in that only says how to install the real one.
     """
 
     def check(machine: Machine) -> Answer:
@@ -130,7 +130,7 @@ def _program(*names: str, version_option: str = "--version", must_tell_version: 
                 continue
             ran = machine.run([path, version_option])
             version = first_version(ran.output) if ran else ""
-            if must_tell_version and not version:
+            if must_report_version and not version:
                 continue
             return Answer(True, f"{name} {version}".rstrip())
         return Answer(False, " or ".join(names) + " not found")
@@ -368,7 +368,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     ),
     Capability(
         "browser", "Headless browser", "make test: looking at the HTML pages",
-        _program("chromium", "chromium-browser", "google-chrome", must_tell_version=True),
+        _program("chromium", "chromium-browser", "google-chrome", must_report_version=True),
         Packages("chromium", "chromium", "chromium", elsewhere={"ubuntu": "snap install chromium"}),
     ),
     Capability(

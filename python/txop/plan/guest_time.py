@@ -95,7 +95,7 @@ def is_checked(plan: Plan, test: Test, block: int) -> bool:
 
 
 def _fit(memory_mb: int) -> int:
-    """How many guests this machine's free memory holds; no limit where it does not tell."""
+    """How many guests this machine's free memory holds; no limit where it does not report it."""
     try:
         free = parse_meminfo(MEMINFO.read_bytes()).get("MemAvailable")
     except (OSError, FormatError):

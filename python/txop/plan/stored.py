@@ -57,7 +57,7 @@ class Stored:
 
 @contextmanager
 def rewriting(path: Path, read: Callable[[Path], Known]) -> Iterator[Known]:
-    """What ``read`` finds in the file, which nobody else rewrites meanwhile. Its folder is made.
+    """What ``read`` finds in the file, which no other process rewrites meanwhile. Its folder is made.
 
     A file in which it finds nothing is set aside, with ``.damaged`` for its ending. Raises :class:`OSError`.
     """

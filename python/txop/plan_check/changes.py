@@ -34,7 +34,7 @@ _CARRIERS = (_BUILD, _LINK)
 _REVERTED = "-"
 _APPLIED = "+"
 _EDITED = "?"
-"""How the value of a patch begins: taken out, put in, or an edit script of which the plan does not tell which."""
+"""How the value of a patch begins: taken out, put in, or an edit script of unknown direction."""
 
 SCRIPT = ".toml"
 """How edit scripts end."""

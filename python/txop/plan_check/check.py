@@ -1,4 +1,4 @@
-"""What is wrong with a plan that its form does not tell: names that refer to nothing, files that are not there, tests
+"""What is wrong with a plan beyond its form: names that refer to nothing, files that are not there, tests
 that cannot work on these targets; and, as warnings, what will make its answer weaker than its author may think."""
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def _arms(loaded: LoadedPlan) -> Found:
             yield ("arm", index), said, None
         contents.setdefault(content, arm.name)
         if _is_free(arm) and not arm.verify.commands and not _verifiable(arm):
-            said = "nothing can tell whether it is really in place"
+            said = "nothing can verify that it is in place"
             yield ("arm", index), said, "add verify.commands: each must exit with 0 when it is"
 
 

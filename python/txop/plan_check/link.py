@@ -159,7 +159,7 @@ def _not_of_a_plan(link: Mapping[str, Any]) -> Found:
     run = link.get("run")
     for key in run if isinstance(run, dict) else ():
         if key in OF_VIRTUAL_TIME:
-            yield ("run", key), "the tests and the design of a plan say how long is measured", "take it out"
+            yield ("run", key), "the tests and the design of a plan set how long is measured", "take it out"
 
 
 OF_VIRTUAL_TIME = ("warm_up_s", "duration_s", "interval_s", "start_spread_s")

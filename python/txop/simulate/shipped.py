@@ -55,7 +55,7 @@ class Library:
     def read(self, name: str) -> str:
         """The text of a file. Raises ``ValueError`` with the reason in a few words.
 
-        The first file may be a pipe; a file that names others may not make txop wait for what nobody writes.
+        The first file may be a pipe; a file that names others may not make txop wait for a pipe without a writer.
         """
         if self.is_shipped:
             if "/" in name or not (self._folder / name).is_file():

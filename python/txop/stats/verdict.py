@@ -79,7 +79,7 @@ def compare_paired(
     if found and found.p <= DRIFT_P:
         warnings.append(
             f"the effect {'grows' if found.rho > 0 else 'falls'} from block to block "
-            f"(Spearman rho = {found.rho:+.2f}, p = {found.p:.2g}): one number does not tell all"
+            f"(Spearman rho = {found.rho:+.2f}, p = {found.p:.2g}): one number is not the whole picture"
         )
     skewed = skewness(d) if sd else None
     sign = None

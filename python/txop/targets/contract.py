@@ -106,7 +106,7 @@ class Running(Protocol):
 
 
 class Listener(Protocol):
-    """Hears of every command. Must not raise."""
+    """Receives every command. Must not raise."""
 
     def command_started(self, target: str, argv: Sequence[str], number: int) -> None:
         """``number`` counts the commands of one campaign process."""

@@ -38,7 +38,7 @@ def _ssh(name: str, table: tables.SshTarget, listener: Listener) -> Target:
 
     where = SshAddress(
         table.host,
-        # 22 is what ssh takes when nobody says otherwise, and the configuration file may say otherwise.
+        # 22 is what ssh takes by default, and the configuration file may set another.
         port=table.port if "port" in table.model_fields_set else None,
         user=table.user,
         key=table.key,
@@ -97,7 +97,7 @@ def make_targets(plan: Plan, listener: Listener, constructors: dict[str, Constru
 
     Args:
         plan: The plan.
-        listener: Hears of every command.
+        listener: Receives every command.
         constructors: Kinds beside or instead of :data:`CONSTRUCTORS`.
 
     Raises:

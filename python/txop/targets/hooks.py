@@ -37,7 +37,7 @@ async def run_hook(
         target: Closed first, connected afterwards.
         commands: At least one.
         settle_s: How long it may take to answer after the last command.
-        listener: Hears of the commands, as of a target called ``NAME-hook``.
+        listener: Receives the commands, as those of a target called ``NAME-hook``.
 
     Raises:
         CommandFailed: A command of the hook failed; the others were not run.

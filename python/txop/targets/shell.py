@@ -37,7 +37,7 @@ CLOSE_GRACE_S = 1.0
 _NUMBERS = itertools.count(1)
 
 # "$1" is the path, "$2" the number of bytes that must have come. Made private: it may hold a passphrase; an existing
-# file keeps its mode. Exclusive creation, so that nobody else's file or link of that name is written through.
+# file keeps its mode. Exclusive creation, so that no file or link of another user of that name is written through.
 _WRITE_WHOLE = (
     'umask 077; t="$1.txop.$$"; set -C; : >"$t" || exit 1; set +C; '
     '{ [ ! -f "$1" ] || cp -p -- "$1" "$t"; } && cat >"$t" && [ "$(wc -c <"$t")" -eq "$2" ] && mv -f -- "$t" "$1" '

@@ -79,7 +79,7 @@ async def open_connection(target: str, address: SshAddress) -> list[asyncssh.SSH
     """Connect: the jump hosts' connections in their order, the target's last.
 
     Raises:
-        TargetLost: Nobody answers, now.
+        TargetLost: The target does not answer now.
         TargetError: It will not work without a change: the host key is unknown or wrong, no key is accepted, a file
             cannot be read.
     """
@@ -131,7 +131,7 @@ async def _hop(
         "agent_forwarding": False,
         "x11_forwarding": False,
         "request_pty": False,
-        # Nobody is there to type a password.
+        # A campaign cannot type a password.
         "password_auth": False,
         "kbdint_auth": False,
     }

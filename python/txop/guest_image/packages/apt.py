@@ -218,4 +218,4 @@ def _lacks(said: str, suite: Suite) -> bool:
 
 
 Progress = Callable[[str], None]
-"""Hears, in a few words, what is being done."""
+"""Receives, in a few words, what is being done."""

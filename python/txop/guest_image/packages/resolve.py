@@ -86,7 +86,7 @@ def _compiler(
     headers = apt.show([f"linux-headers-{release}"])[f"linux-headers-{release}"][0]
     named = next((match[1] for name in headers.depends if (match := _GCC.fullmatch(name))), None)
     if named is None:
-        raise NotOffered(f"the headers of {release} do not say which compiler they are for")
+        raise NotOffered(f"the headers of {release} do not name the compiler that they are for")
     compiler = recipe.Compiler(named)
     progress(f"looking for what {named} needs")
     entries = _with_dependencies(apt, compiler.programs)

@@ -3,7 +3,7 @@
 set -u
 . /txop/trials/lib.sh
 
-struck() { # how often the faults have happened so far; unknown: nobody answers
+struck() { # how often the faults have happened so far; unknown: no answer
     mv "$out/chip.json" "$out/chip-before.json" 2>/dev/null
     kill -USR1 "$(cat "$run/vusb.pid")" 2>/dev/null
     for _ in 1 2 3 4 5; do sleep 0.2; [ -s "$out/chip.json" ] && break; done

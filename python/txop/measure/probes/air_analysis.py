@@ -82,7 +82,7 @@ def digest_of(report: AirReport, direction: str | None, reading: Reading, source
     ampdu = _mean_mpdus(aggregation)
     payload = next((step.share for step in fall.steps if step.cause == "payload"), None)
     for key, value in zip(_KEYS, (retry, ampdu, None if payload is None else 100 * payload), strict=True):
-        reading.put(key, value, source, None if value is not None else "the capture does not tell")
+        reading.put(key, value, source, None if value is not None else "the capture does not show it")
     for key, value, reason in counts(report, fall.ta, fall.ra, fall.direction):
         reading.put(key, value, source, reason)
     verdicts = [v.text for v in report.ack_verdicts if {v.originator, v.recipient} == {fall.ta, fall.ra}]

@@ -102,7 +102,7 @@ def digest_of(report: BusReport, device: str | None, reading: Reading, source: s
         turnaround.median if turnaround is not None else None,
     )
     for key, value in zip(_KEYS, values, strict=True):
-        reading.put(key, value, source, None if value is not None else "the capture does not tell")
+        reading.put(key, value, source, None if value is not None else "the capture does not show it")
     reading.bus = {
         "device": device,
         "product": named.product,

@@ -11,7 +11,7 @@ MAX_LINES = 256
 
 
 async def lines_of_device(target: Target, interface: str) -> set[str]:
-    """Labels in /proc/interrupts; empty when the target does not tell.
+    """Labels in /proc/interrupts; empty when the target does not report them.
 
     From sysfs: ``msi_irqs/`` and ``irq`` of the PCI device; for USB and SDIO those of the host controller. A platform
     device has neither, and its line is found by the controller's name.

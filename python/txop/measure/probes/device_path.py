@@ -11,7 +11,7 @@ _SDIO = re.compile(r"/mmc_host/(?P<host>mmc\d{1,3})(?:/|$)")
 
 
 async def device_path(target: Target, interface: str) -> str | None:
-    """The device's folder in ``/sys/devices``; ``None`` for virtual interfaces and where sysfs does not tell."""
+    """The device's folder in ``/sys/devices``; ``None`` for virtual interfaces and where sysfs does not show it."""
     ran = await target.run(["readlink", "-f", f"/sys/class/net/{interface}/device"], timeout_s=10)
     path = ran.stdout.strip()
     return path if ran.ok and path.startswith("/sys/devices/") and "/virtual/" not in path else None

@@ -179,7 +179,7 @@ def read_capture(facts: RunFacts, name: str, what: str) -> Reading:
         reading.warnings.append(f"{what}: stopped at {facts.plan.collect.max_capture_mb:g} MB (collect.max_capture_mb)")
     summary = parse_summary(_text(facts.folder / MESSAGES.format(name)))
     if summary is None:
-        words = "the capturing tool did not say how many frames it dropped"
+        words = "the capturing tool did not report how many frames it dropped"
         reading.gates.append(GateFinding("capture-dropped", "not available", words, target))
     elif summary.loss_percent > facts.plan.gates.capture_loss_percent:
         words = f"{what}: {summary.dropped} of {summary.kept + summary.dropped} frames were dropped"

@@ -221,7 +221,7 @@ class _Facts:
         if match:
             self.found["regulatory_domain"] = match.group(1)
         else:
-            self.missing["regulatory_domain"] = "no iw" if answer.status == 127 else "iw does not tell"
+            self.missing["regulatory_domain"] = "no iw" if answer.status == 127 else "iw does not report it"
 
     def tools(self) -> None:
         """The first line that each tool prints of its version."""

@@ -90,11 +90,11 @@ def _reported_airtime(look: Look) -> Mapping[str, int | None]:
 
 
 def _grown(inside: Sequence[Look], of: Callable[[Look], Mapping[str, int | None]]) -> list[float]:
-    """How much each station's counter grew within the window; empty when one of them cannot be told."""
-    told = [each for look in inside if (each := of(look))]
-    if len(told) < 2:
+    """How much each station's counter grew within the window; empty when one of them has no reading."""
+    accounts = [each for look in inside if (each := of(look))]
+    if len(accounts) < 2:
         return []
-    grown = [increase(value, told[-1].get(address)) for address, value in told[0].items()]
+    grown = [increase(value, accounts[-1].get(address)) for address, value in accounts[0].items()]
     known = [float(value) for value in grown if value is not None]
     return known if len(known) == len(grown) else []
 

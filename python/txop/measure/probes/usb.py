@@ -74,7 +74,7 @@ class UsbLink:
     def _judge(self, was: float | None, speeds: list[float | None]) -> GateFinding:
         known = [speed for speed in speeds if speed is not None]
         if was is None or len(known) < len(speeds):
-            words = "the device was gone at the end" if speeds[0] is not None else "sysfs does not tell its speed"
+            words = "the device was gone at the end" if speeds[0] is not None else "sysfs does not report its speed"
             return GateFinding("usb-speed", "not available", words, self._target)
         if min(known) < was:
             words = f"its USB link fell from {was:g} to {min(known):g} Mbit/s"

@@ -141,7 +141,7 @@ def bounded_json(path: Path) -> object:
 def _epoch_ns(path: Path) -> int:
     epoch_ns = (_table(path) or {}).get("epoch_ns")
     if not isinstance(epoch_ns, int) or isinstance(epoch_ns, bool):
-        raise ValueError("the chip did not tell its clock, so it is not known what of it is in the window")
+        raise ValueError("the chip did not report its clock, so it is not known what of it is in the window")
     return epoch_ns
 
 

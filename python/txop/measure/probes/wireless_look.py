@@ -29,7 +29,7 @@ class Queued:
 
 @dataclass
 class Look:
-    """What one turn of the loop saw. ``None``: iw did not tell."""
+    """What one turn of the loop saw. ``None``: iw did not report it."""
 
     at_s: float
     """From the start of the measured window."""

@@ -61,7 +61,7 @@ def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Readin
         put_fairness(reading, inside, of_test=isinstance(facts.test, StationsTest))
         put_stations(reading, inside, named_stations(facts.folder))
     elif target == "dut" and isinstance(facts.test, StationsTest):
-        reading.put("airtime_jain_index", None, IW, "only an access point or a capture can tell the stations' airtime")
+        reading.put("airtime_jain_index", None, IW, "only an access point or a capture shows the stations' airtime")
     reading.provenance[target] = {"wireless": _identity(known[-1])}
     return reading
 
@@ -159,7 +159,7 @@ def _of_peer(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) ->
             reading.series[key] = points
         values = [value for look in inside if (peer := _peer(look)) is not None for value in [_value(key, peer)]]
         known = [value for value in values if value is not None]
-        why = "the driver does not tell" if values else "there are several peers"
+        why = "the driver does not report it" if values else "there are several peers"
         reading.put(key, sum(known) / len(known) if known else None, IW, None if known else why)
 
 
@@ -282,7 +282,7 @@ def _channel(looks: Sequence[Look], target: str) -> GateFinding:
     gate = "channel-changed"
     known = [(look.at_s, channel) for look in looks if (channel := look.channel) is not None]
     if not known:
-        return GateFinding(gate, "not available", "iw does not tell the channel", target)
+        return GateFinding(gate, "not available", "iw does not report the channel", target)
     first = known[0][1]
     for at_s, channel in known[1:]:
         if channel != first:

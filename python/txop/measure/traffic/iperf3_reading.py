@@ -232,7 +232,7 @@ def _fairness(facts: RunFacts, readings: Sequence[FlowReading], reading: Reading
             rates.append(each.mbit_s)
     known = len(rates) == sum(1 if of_stations else each.flow.streams for each in readings)
     value = jain(rates) if known else None
-    reason = None if value is not None else "nothing was moved" if known else "iperf3 does not tell the single flows"
+    reason = None if value is not None else "nothing was moved" if known else "iperf3 does not report single flows"
     reading.put("jain_index", value, SOURCE, reason)
 
 

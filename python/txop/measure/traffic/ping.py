@@ -104,8 +104,8 @@ def pings_of(test: Test) -> list[Ping | PingOfAll]:
 
 
 class PingOfAll(Afterwards):
-    """Reads the pings of all stations of a test as one: what the test as a whole is told by where the device under test
-    is not one of them."""
+    """Reads the pings of all stations of a test as one: the latency of the whole test where the device under test is
+    not one of them."""
 
     name = "ping of all stations"
 

@@ -38,7 +38,7 @@ def chapter(archive: Archive, result: CompareResult) -> list[Piece]:
             continue
         arms = [(arm.name, [run for run in runs if run.arm == arm.name]) for arm in result.arms]
         pieces.append(_table(test.name, arms))
-        quotes = quoted(f"What the USB captures of {test.name} say", arms, "bus", ("verdicts",))
+        quotes = quoted(f"What the USB captures of {test.name} show", arms, "bus", ("verdicts",))
         if quotes is not None:
             pieces.append(quotes)
     if not pieces:

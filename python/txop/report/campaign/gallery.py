@@ -222,7 +222,7 @@ class Gallery:
             if drawn is not None:
                 pieces += self._together([drawn])
             arms = [(arm.name, [run for run in runs if run.arm == arm.name]) for arm in self._result.arms]
-            quotes = quoted(f"What the captures of {test.name} say", arms, "air", ("advice", "verdicts"))
+            quotes = quoted(f"What the captures of {test.name} show", arms, "air", ("advice", "verdicts"))
             if quotes is not None:
                 pieces.append(quotes)
         if not pieces:
@@ -231,7 +231,7 @@ class Gallery:
 
     def _no_capture(self) -> str:
         if not self._archive.plan.collect.air:
-            return "the plan asked for none (collect.air), so nothing here says where the time on the air went"
+            return "the plan asked for none (collect.air), so nothing here shows where the time on the air went"
         reasons = {
             value.reason
             for run in self._archive.runs

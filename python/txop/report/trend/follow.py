@@ -62,7 +62,7 @@ def follow(archives: Sequence[Archive], arm: str | None = None, metrics: Sequenc
         where = archives[0].layout.named if archives else None
         what, to_do = "is one archive, and a trend has two or more", "name the archives of other releases, too"
         raise CannotCompare(what, where=where, what_to_do=to_do)  # type: ignore[arg-type] # there is one at least
-    ordered, told = _in_time(archives)
+    ordered, dated = _in_time(archives)
     origin = _one(ordered)
     name = arm or ordered[0].plan.baseline
     for archive in ordered:
@@ -90,8 +90,8 @@ def follow(archives: Sequence[Archive], arm: str | None = None, metrics: Sequenc
     between = [_between(ordered, labels, name, place) for place in range(1, len(ordered))]
     figures = [_with_steps(figure, place, drafts, labels) for place, figure in enumerate(figures)]
     warnings = ["Unpaired, drift not controlled: whatever changed between two archives is in the step between them."]
-    if not told:
-        warnings.append("Not every archive tells when it began: they are in the order in which they were named.")
+    if not dated:
+        warnings.append("Not every archive records when it began: they are in the order in which they were named.")
     if origin in (Origin.GUEST_EXACT, Origin.GUEST_FAST):
         warnings.append(NOT_RADIO)
     return Trend(
@@ -214,8 +214,8 @@ def _one(archives: Sequence[Archive]) -> Origin:
     for archive in archives[1:]:
         if (other := one_origin(archive)) is not first:
             raise CannotCompare(
-                f"holds {other.value} figures and {archives[0].layout.named} {first.value} ones, which say nothing "
-                "about each other",
+                f"holds {other.value} figures and {archives[0].layout.named} {first.value} ones, which "
+                "cannot be compared with each other",
                 where=archive.layout.named,
                 what_to_do="follow archives of one origin",
             )

@@ -17,7 +17,7 @@ class Release:
     label: str
     """Short and unique among the archives: how it is called in sentences."""
     began: str | None
-    """When its first run began, ISO 8601; ``None``: the archive does not tell."""
+    """When its first run began, ISO 8601; ``None``: the archive does not record it."""
     origin: str
     runs: int
     """Valid runs of the arm."""

@@ -38,12 +38,12 @@ def between_sentence(changed: Sequence[Changed], all_changed: int, before: str, 
     """What changed beside the figures."""
     where = f"Between {before} and {after}"
     if not all_changed:
-        return f"{where} nothing that both record changed: what did a step, if there is one, they do not tell."
+        return f"{where} nothing that both record changed: the cause of a step, if there is one, is not recorded."
     named = ", ".join(f"{each.name} ({each.before} to {each.after})" for each in changed[:_NAMED])
     more = f" and {all_changed - _NAMED} more" if all_changed > _NAMED else ""
     if all_changed == 1:
         return f"{where} one recorded fact changed: {named}. What neither records may have changed, too."
-    open_question = "which of them did a step can't be told"
+    open_question = "which of them caused a step can't be told"
     return f"{where} {all_changed} recorded facts changed, and {open_question}: {named}{more}."
 
 
