@@ -4,7 +4,7 @@
 
 Both arms have noise of 2 % in each run. One of them loses something besides, on one side only: in *stalls* a share of
 Exp(4 %) in every run, in *rare stalls* Exp(20 %) in one run of five, in *frequent stalls* in two of five. Differences
-are shifted so that their true median is 0, as far as 4 million draws tell. Each line says how often p <= 0.05 and how
+are shifted so that their true median is 0, as far as 4 million draws show. Each line says how often p <= 0.05 and how
 often the interval holds the true median, for the signed-rank test and for the sign test, and how often the warning of
 skewed differences is given. Exit code 1 when the sign test is worse than nominal by more than chance explains.
 """

@@ -25,8 +25,8 @@ CASES = {
 def wifi(stations, standard: str, mode: str, detection: bool):
     """Access point and stations; (AP device, station devices, nodes).
 
-    With the detection of preambles, which ns-3 has switched on, nobody notices two equally strong PPDUs that begin at
-    once.
+    With the detection of preambles, which ns-3 has switched on, no station notices two equally strong PPDUs that
+    begin at once.
     """
     channel = ns.YansWifiChannelHelper()
     channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel")

@@ -218,7 +218,7 @@ static inline int skb_get_dsfield(const struct sk_buff *skb)
 	return -1;
 }
 
-/* Drops are told to the driver. */
+/* Drops are reported to the driver. */
 void kernel_dropped(struct sk_buff *skb);
 #define kfree_skb(skb) kernel_dropped(skb)
 

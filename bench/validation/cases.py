@@ -1,6 +1,6 @@
 """What the link engine must reproduce: every case with its reference, where that is from, and its tolerance.
 
-A case is a scenario (TOML text put together here), a figure of its result, and what an oracle says that nobody here
+A case is a scenario (TOML text put together here), a figure of its result, and what an independent oracle gives that
 wrote.
 """
 
