@@ -361,7 +361,7 @@ def test_pasted_summary_rows_alone_do_not_say_who_sent() -> None:
     assert flow.receiver.bytes == 260 * 2**20
     assert flow.sender is not None
     assert flow.sender.retransmits == 17
-    assert any("does not say" in note for note in result.notes)
+    assert any("does not show" in note for note in result.notes)
 
 
 def test_text_of_something_else_is_refused() -> None:
