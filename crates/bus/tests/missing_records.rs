@@ -161,7 +161,7 @@ fn submissions_behind_which_requests_came_back_are_lost() {
     assert_eq!((summary.unmatched_completions, summary.lost_submissions), (200, Some(200)));
     let text = limit(&report, "unmatched").expect("a limit");
     assert!(
-        text.starts_with("200 completions have no submission in the capture. As the order")
+        text.starts_with("200 completions have no submission in the capture. By the order")
             && text.contains("at least 200 submissions are missing"),
         "{text}"
     );
