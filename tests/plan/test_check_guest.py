@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from txop.guest.fault_check import check_options
+from txop.plan.guest_function import ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.problem import PlanError
 from txop.plan_check.check import check
@@ -62,6 +63,12 @@ def no_locks_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
         ("", 'device = "ncm"\ndriver = "rtl8xxxu"', ("arm", 1, "guest", "driver"), "does not know a ncm"),
         ("", 'modem = { mux = "rmnet" }', ("arm", 1, "guest", "modem"), "has no settings of a network function"),
         ('device = "qmi-modem"\nncm = { ntb32 = true }', "", ("guest", "ncm"), "the device is qmi-modem"),
+        (
+            'device = "qmi-modem"',
+            "modem = { downlink_least_mbit_s = 151 }",
+            ("arm", 1, "guest", "modem"),
+            "from 151 to 150 Mbit/s",
+        ),
         ('device = "qmi-modem"\nmodem = { tx_aggregation = {} }', "", ("guest", "modem"), "raw IP has one datagram"),
         (
             'device = "qmi-modem"',
@@ -100,6 +107,7 @@ def test_what_cannot_be_is_told_with_its_place(
         ('faults = "good.toml"', ""),
         ('device = "qmi-modem"', ""),
         ('device = "qmi-modem"\nfaults = "good.toml"', ""),
+        ('device = "qmi-modem"', "modem = { downlink_least_mbit_s = 90, downlink_wander_percent = 0 }"),
         ('device = "ncm"', 'device = "qmi-modem"\nmodem = { mux = "rmnet", tx_aggregation = {} }'),
         ('device = "ncm"\nncm = { ntb32 = true }', "ncm = { ntb_out_max = 8192 }"),
     ],
@@ -108,6 +116,15 @@ def test_what_can_be_is_not_refused(parse: Callable[[str], LoadedPlan], tmp_path
     (tmp_path / "good.toml").write_text("[[fault]]\nendpoint = 1\naction = 'stall'\n")
     (tmp_path / "Makefile").write_text("obj-m := vendor.o\n")
     assert check(parse(PLAN.format(guest=guest, arm=arm))).problems == ()
+
+
+def test_a_downlink_that_wanders_is_told_to_the_modem() -> None:
+    steady, wandering = ModemSpec(), ModemSpec(downlink_least_mbit_s=90)
+    assert wandering.words() != steady.words()
+    assert set(steady.words()) <= set(wandering.words())
+    told = wandering.words()
+    at = told.index("--downlink-least-mbit-s")
+    assert told[at : at + 4] == ("--downlink-least-mbit-s", "90", "--downlink-wander-percent", "20")
 
 
 PATCHED = """\

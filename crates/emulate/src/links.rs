@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use link::modem::ModemLink;
+use link::modem::{ModemLink, ModemSettings};
 use link::scenario::{Head, LinkSettings};
 use link::sdio::{SdioLink, SdioSettings};
 use link::{wlan, Link, Pipe, PipeSettings, ScenarioError, WlanLink};
@@ -56,7 +56,7 @@ pub fn emulate(
             emulate_link("wlan", link, Some(network), bus, settings, stop, ready, |link| json(link.counters()))
         }
         LinkSettings::Modem(modem) => {
-            let link = ModemLink::new(modem.clone())?;
+            let link = ModemLink::new(ModemSettings { seed, ..modem.clone() })?;
             emulate_link("modem", link, None, true, settings, stop, ready, |link| json(link.counters()))
         }
         LinkSettings::Sdio(sdio) => {

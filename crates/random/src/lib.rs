@@ -3,8 +3,10 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
 mod stream;
+mod walk;
 
 pub use stream::Stream;
+pub use walk::Walk;
 
 use chacha20::rand_core::{Rng as _, SeedableRng};
 use chacha20::ChaCha8Rng;

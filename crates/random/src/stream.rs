@@ -39,10 +39,12 @@ pub enum Stream {
     SpecimenSniffer = 16,
     /// Contents of frames of a specimen.
     SpecimenContents = 17,
+    /// What a cell grants to a modem, downlink.
+    CellGrant = 18,
 }
 
 #[cfg(test)]
 impl Stream {
     /// The last one: consumers are numbered from 1 to it.
-    pub(crate) const LAST: u32 = Self::SpecimenContents as u32;
+    pub(crate) const LAST: u32 = Self::CellGrant as u32;
 }

@@ -50,7 +50,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 
 const SEEDS: [u64; 8] = [0, 1, 2, 3, 4, 1 << 32, 0x9e37_79b9_7f4a_7c15, u64::MAX];
 
-/// Neighbouring seeds, consumers and indices: 8 x 17 x 2 sources of 128 draws, every pair of them, at two lags either way.
+/// Neighbouring seeds, consumers and indices: 8 x 18 x 2 sources of 128 draws, every pair of them, at two lags either way.
 /// The squares of all correlations together are what chance gives.
 #[test]
 fn sources_have_nothing_to_do_with_each_other() {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use link::modem::ModemLink;
+use link::modem::{ModemLink, ModemSettings};
 use link::scenario::{Flow, LinkSettings, Problem, ScenarioFile};
 use link::sdio::{SdioLink, SdioSettings};
 use link::simulation::{Simulation, SimulationResult};
@@ -53,7 +53,8 @@ pub fn run(scenario: &ScenarioFile, seed: u64, captures: &Captures, stop: &Atomi
             setup.drive(WlanLink::new(settings)?, Some(wlan.into()), |link| serde_json::to_value(link.counters()).ok())
         }
         LinkSettings::Modem(modem) => {
-            setup.drive(ModemLink::new(modem.clone())?, None, |link| serde_json::to_value(link.counters()).ok())
+            let settings = ModemSettings { seed, ..modem.clone() };
+            setup.drive(ModemLink::new(settings)?, None, |link| serde_json::to_value(link.counters()).ok())
         }
         LinkSettings::Sdio(sdio) => {
             let settings = SdioSettings { seed, ..sdio.clone() };

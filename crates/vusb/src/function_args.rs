@@ -147,9 +147,15 @@ pub struct FunctionArgs {
     /// qmi-modem: rate of the uplink.
     #[arg(long, value_name = "MBIT_S", default_value_t = ModemSettings::default().uplink_mbit_s)]
     pub uplink_mbit_s: f64,
-    /// qmi-modem: rate of the downlink.
+    /// qmi-modem: rate of the downlink; the most, where it wanders.
     #[arg(long, value_name = "MBIT_S", default_value_t = ModemSettings::default().downlink_mbit_s)]
     pub downlink_mbit_s: f64,
+    /// qmi-modem: the rate of the downlink wanders, between this and the most [default: it does not].
+    #[arg(long, value_name = "MBIT_S")]
+    pub downlink_least_mbit_s: Option<f64>,
+    /// qmi-modem: how far it wanders: standard deviation of its change in a second, in percent of the most.
+    #[arg(long, value_name = "PERCENT", default_value_t = ModemSettings::default().downlink_wander_percent)]
+    pub downlink_wander_percent: f64,
     /// qmi-modem: delay of the radio link each way.
     #[arg(long, value_name = "US", default_value_t = ModemSettings::default().delay_us)]
     pub delay_us: u64,
@@ -237,8 +243,8 @@ impl FunctionArgs {
         Ok(Box::new(Ecm::new(self.wired(Carries::Ethernet)?)))
     }
 
-    /// The modem.
-    pub fn qmi_modem(&self) -> Result<Box<dyn Device>, FunctionError> {
+    /// The modem. `seed`: of what its radio draws.
+    pub fn qmi_modem(&self, seed: u64) -> Result<Box<dyn Device>, FunctionError> {
         let default = ModemSettings::default();
         let settings = ModemSettings {
             framing: match self.framing {
@@ -260,6 +266,9 @@ impl FunctionArgs {
             transfer_cost_us: self.transfer_cost_us,
             uplink_mbit_s: self.uplink_mbit_s,
             downlink_mbit_s: self.downlink_mbit_s,
+            downlink_least_mbit_s: self.downlink_least_mbit_s,
+            downlink_wander_percent: self.downlink_wander_percent,
+            seed,
             delay_us: self.delay_us,
             downlink_queue: self.downlink_queue,
             to_host: self.aggregation(default.to_host),

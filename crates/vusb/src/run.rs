@@ -156,7 +156,7 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
         DeviceKind::Ncm => args.function.ncm()?,
         DeviceKind::Mbim => args.function.mbim()?,
         DeviceKind::Ecm => args.function.ecm()?,
-        DeviceKind::QmiModem => args.function.qmi_modem()?,
+        DeviceKind::QmiModem => args.function.qmi_modem(args.seed)?,
     };
     // Also without faults: it is what can be unplugged.
     let device = Box::new(Faulty::new(device, script.unwrap_or_default()));

@@ -337,7 +337,7 @@ wired() { # a network function in place of the chip: its other end is a TAP or T
     modprobe tun || fail "this kernel has no TUN and TAP devices"
     case "$device $options" in qmi-modem*--framing*) ;; qmi-modem*) options="--framing raw-ip $options" ;; esac
     # shellcheck disable=SC2086
-    chip --wired wired0 $options
+    chip --wired wired0 --seed "${TXOP_SEED:-0}" $options
     wait_for 40 function_interface || fail "the driver $driver made no network interface"
     interface=$(function_interface)
     stage "the driver has the function: $interface"

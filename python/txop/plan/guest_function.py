@@ -72,7 +72,13 @@ class ModemSpec(_Table):
     uplink_mbit_s: _Rate = 50
     """Rate of its radio from the host."""
     downlink_mbit_s: _Rate = 150
-    """Rate of its radio to the host."""
+    """Rate of its radio to the host; the most, where it wanders."""
+    downlink_least_mbit_s: _Rate | None = None
+    """The rate to the host wanders between this and ``downlink_mbit_s``, as the block's seed draws it; default: it is
+    steady."""
+    downlink_wander_percent: Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)] = 20
+    """How far it wanders: the standard deviation of its change in a second, were there no bounds, in percent of
+    ``downlink_mbit_s``."""
     delay_us: Annotated[int, Field(ge=0, le=10_000_000)] = 5_000
     """Delay of the radio link, each way."""
     downlink_queue: Annotated[int, Field(ge=1, le=100_000)] = 300
@@ -89,6 +95,14 @@ class ModemSpec(_Table):
         """Whether messages decide on the data path."""
         return self.framing == "negotiated"
 
+    def _wandering(self) -> tuple[str, ...]:
+        if self.downlink_least_mbit_s is None:
+            return ()
+        return (
+            *("--downlink-least-mbit-s", f"{self.downlink_least_mbit_s:g}"),
+            *("--downlink-wander-percent", f"{self.downlink_wander_percent:g}"),
+        )
+
     def words(self) -> tuple[str, ...]:
         """As options of the program."""
         framing = "raw-ip" if self.mux == "none" else "qmap"
@@ -98,6 +112,7 @@ class ModemSpec(_Table):
             *(limits if self.is_negotiated else ()),
             *("--transfer-cost-us", str(self.transfer_cost_us)),
             *("--uplink-mbit-s", f"{self.uplink_mbit_s:g}", "--downlink-mbit-s", f"{self.downlink_mbit_s:g}"),
+            *self._wandering(),
             *("--delay-us", str(self.delay_us), "--downlink-queue", str(self.downlink_queue)),
             *("--aggregate-datagrams", str(self.aggregate_datagrams)),
             *("--aggregate-bytes", str(self.aggregate_bytes), "--hold-us", str(self.hold_us)),

@@ -116,6 +116,9 @@ def _function(arm: Arm, spec: GuestSpec, place: Place) -> Found:
 def _modem(arm: Arm, modem: ModemSpec, place: Place) -> Found:
     """What the host cannot make of a modem."""
     limits = modem.tx_aggregation
+    if (modem.downlink_least_mbit_s or 0) > modem.downlink_mbit_s:
+        said = f"the downlink wanders from {modem.downlink_least_mbit_s:g} to {modem.downlink_mbit_s:g} Mbit/s"
+        yield place("modem"), said, "set downlink_least_mbit_s to less than downlink_mbit_s"
     if modem.is_negotiated and modem.mux == "none":
         said = 'QMAP is what is negotiated, and mux is "none"'
         yield place("modem"), said, 'set mux = "rmnet" or "qmimux", or take framing out'

@@ -8,7 +8,7 @@ use crate::modem::aggregate::{Aggregator, Frame};
 use crate::modem::counters::ModemCounters;
 use crate::modem::downlink::Downlink;
 use crate::modem::encoding::Encoding;
-use crate::modem::radio::Radio;
+use crate::modem::radio::{Grant, Radio};
 use crate::modem::records::Records;
 use crate::modem::settings::{ModemSettings, Speed};
 
@@ -93,8 +93,10 @@ impl<P: Packet> ModemLink<P> {
     pub fn new(settings: ModemSettings) -> Result<Self, ScenarioError> {
         settings.check("modem")?;
         let radio = &settings.radio;
-        let up = (radio.uplink_mbit_s, radio.uplink_delay_us, radio.subframe_us, radio.scheduling_request_us);
-        let down = (radio.downlink_mbit_s, radio.downlink_delay_us, radio.subframe_us, 0);
+        let grant = Grant::Steady(radio.uplink_mbit_s);
+        let uplink = Radio::new(grant, radio.uplink_delay_us, radio.subframe_us, radio.scheduling_request_us);
+        let grant = radio.downlink_grant(settings.seed);
+        let downlink = Radio::new(grant, radio.downlink_delay_us, radio.subframe_us, 0);
         Ok(Self {
             now_ns: 0,
             counters: ModemCounters::default(),
@@ -110,9 +112,9 @@ impl<P: Packet> ModemLink<P> {
             last_was_in: false,
             held: VecDeque::new(),
             processor_ns: None,
-            uplink: Radio::new(up.0, up.1, up.2, up.3),
+            uplink,
             arrivals: VecDeque::new(),
-            downlink: Radio::new(down.0, down.1, down.2, down.3),
+            downlink,
             waiting: Downlink::new(&settings),
             in_urbs: VecDeque::new(),
             returned: VecDeque::new(),

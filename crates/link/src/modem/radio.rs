@@ -1,19 +1,39 @@
-//! One direction of the cell: packets served one after the other at a granted rate, then a delay.
+//! One direction of the cell: packets served one after the other at a granted rate, which may wander, then a delay.
 
 use std::collections::VecDeque;
 
 use crate::engine::Packet;
+use random::Walk;
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub(crate) struct Radio<P> {
-    ns_per_byte: f64,
+    grant: Grant,
     delay_ns: u64,
     subframe_ns: u64,
     request_ns: u64,
     /// When everything that was given to it has been sent.
     free_ns: u64,
     on_way: VecDeque<OnWay<P>>,
+}
+
+/// What the scheduler of the cell grants, Mbit/s.
+#[derive(Clone, Debug)]
+pub(crate) enum Grant {
+    /// Always the same.
+    Steady(f64),
+    /// More or less, as a cell with other users or a changing channel has it.
+    Wandering(Box<Walk>),
+}
+
+impl Grant {
+    fn ns_per_byte(&mut self, at_ns: u64) -> f64 {
+        8_000.0
+            / match self {
+                Self::Steady(mbit_s) => *mbit_s,
+                Self::Wandering(walk) => walk.at(at_ns),
+            }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -25,9 +45,9 @@ struct OnWay<P> {
 
 impl<P: Packet> Radio<P> {
     /// `request_us`: what a packet waits for that finds nothing else to be sent.
-    pub(crate) fn new(mbit_s: f64, delay_us: u32, subframe_us: u32, request_us: u32) -> Self {
+    pub(crate) fn new(grant: Grant, delay_us: u32, subframe_us: u32, request_us: u32) -> Self {
         Self {
-            ns_per_byte: 8_000.0 / mbit_s,
+            grant,
             delay_ns: u64::from(delay_us) * 1_000,
             subframe_ns: u64::from(subframe_us) * 1_000,
             request_ns: u64::from(request_us) * 1_000,
@@ -53,7 +73,8 @@ impl<P: Packet> Radio<P> {
 
     pub(crate) fn send(&mut self, now_ns: u64, packet: P) {
         let start_ns = if self.free_ns <= now_ns { now_ns + self.request_ns } else { self.free_ns };
-        self.free_ns = start_ns + (packet.size_bytes() as f64 * self.ns_per_byte) as u64;
+        // A packet is sent at the rate that is granted when its transmission begins.
+        self.free_ns = start_ns + (packet.size_bytes() as f64 * self.grant.ns_per_byte(start_ns)) as u64;
         let sent_ns = match self.subframe_ns {
             0 => self.free_ns,
             subframe_ns => self.free_ns.next_multiple_of(subframe_ns),

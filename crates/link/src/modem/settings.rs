@@ -3,12 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::checked::{in_range, ScenarioError};
+use crate::modem::radio::Grant;
+use random::{Rng, Stream, Walk};
 
 /// A modem link, whole. Every key may be left out and then has the value that [`Default`] gives; an unknown key is refused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ModemSettings {
+    /// Seed of the random source of what the cell grants.
+    pub seed: u64,
     /// The bus and the host controller.
     pub usb: UsbSettings,
     /// The host's network driver.
@@ -147,8 +151,12 @@ pub struct DeviceSettings {
 pub struct RadioSettings {
     /// Granted uplink rate, of IP packets, Mbit/s.
     pub uplink_mbit_s: f64,
-    /// Granted downlink rate, of IP packets, Mbit/s.
+    /// Granted downlink rate, of IP packets, Mbit/s: the most, where it wanders.
     pub downlink_mbit_s: f64,
+    /// The granted downlink rate wanders between this and `downlink_mbit_s`, Mbit/s. Left out: it is always `downlink_mbit_s`.
+    pub downlink_least_mbit_s: Option<f64>,
+    /// How far it wanders: the standard deviation of its change in a second, were there no bounds, in percent of `downlink_mbit_s`.
+    pub downlink_wander_percent: f64,
     /// Delay from the modem to the server beside the transmission itself, µs.
     pub uplink_delay_us: u32,
     /// Delay from the server to the modem beside the transmission itself, µs.
@@ -215,6 +223,10 @@ impl Default for RadioSettings {
             // LTE category 4: 3GPP TS 36.306, table 4.1-1.
             uplink_mbit_s: 50.0,
             downlink_mbit_s: 150.0,
+            downlink_least_mbit_s: None,
+            // 200 of 1,000 packets/s: Winstein, Sivaraman, Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low Delay
+            // over Cellular Networks", NSDI 2013.
+            downlink_wander_percent: 20.0,
             uplink_delay_us: 5_000,
             downlink_delay_us: 5_000,
             downlink_queue_packets: 300,
@@ -348,10 +360,25 @@ impl DeviceSettings {
     }
 }
 
+/// Time between two changes of a grant that wanders, ns: that of the model the default is from.
+const GRANT_NS: u64 = 20_000_000;
+
 impl RadioSettings {
+    /// What the cell grants downlink, in the run of this seed.
+    pub(crate) fn downlink_grant(&self, seed: u64) -> Grant {
+        let most = self.downlink_mbit_s;
+        let Some(least) = self.downlink_least_mbit_s else { return Grant::Steady(most) };
+        let change = most * self.downlink_wander_percent / 100.0;
+        let walk = Walk::new(Rng::new(seed, Stream::CellGrant, 0), least, most, change, GRANT_NS);
+        Grant::Wandering(Box::new(walk))
+    }
+
     fn check(&self, key: &str) -> Result<(), ScenarioError> {
         in_range(key, "uplink_mbit_s", self.uplink_mbit_s, 0.001..=100_000.0, " Mbit/s")?;
         in_range(key, "downlink_mbit_s", self.downlink_mbit_s, 0.001..=100_000.0, " Mbit/s")?;
+        let least = self.downlink_least_mbit_s.unwrap_or(self.downlink_mbit_s);
+        in_range(key, "downlink_least_mbit_s", least, 0.001..=self.downlink_mbit_s, " Mbit/s")?;
+        in_range(key, "downlink_wander_percent", self.downlink_wander_percent, 0.0..=10_000.0, " %")?;
         in_range(key, "uplink_delay_us", self.uplink_delay_us, 0..=10_000_000, " µs")?;
         in_range(key, "downlink_delay_us", self.downlink_delay_us, 0..=10_000_000, " µs")?;
         in_range(key, "downlink_queue_packets", self.downlink_queue_packets, 1..=1_000_000, " packets")?;
@@ -381,6 +408,10 @@ mod tests {
         assert!(error(r#"{"driver": {"framing": "ncm16", "max_datagrams": 41}}"#).contains("from 1 to 40 packets"));
         assert!(error(r#"{"driver": {"framing": "raw_ip", "aggregation": "rmnet"}}"#).contains("`framing = \"qmap\"`"));
         assert!(error(r#"{"device": {"downlink_max_bytes": 32768}}"#).contains("rx_urb_bytes is 16384"));
+        assert_eq!(
+            error(r#"{"radio": {"downlink_least_mbit_s": 151}}"#),
+            "modem.radio.downlink_least_mbit_s: 151 is not in the range from 0.001 to 150 Mbit/s"
+        );
         assert!(error(r#"{"usb": {"tx_urbs": 0}}"#).starts_with("modem.usb.tx_urbs: 0"));
         assert!(serde_json::from_str::<ModemSettings>(r#"{"usb": {"sped": "high"}}"#).is_err());
     }

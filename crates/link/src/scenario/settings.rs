@@ -146,7 +146,7 @@ impl Head {
     /// # Errors
     /// That value, with what it may be.
     pub fn check(&self) -> Result<(), ScenarioError> {
-        let Self { title, calibrated_from, path, run, wlan, sdio, pipe, .. } = self;
+        let Self { title, calibrated_from, path, run, wlan, modem, sdio, pipe, .. } = self;
         for (key, text) in [("title", Some(title)), ("calibrated_from", calibrated_from.as_ref())] {
             if text.is_some_and(|text| text.len() > MOST_TITLE) {
                 return Err(ScenarioError::new(key, format!("is longer than {MOST_TITLE} bytes")));
@@ -160,6 +160,7 @@ impl Head {
         }
         let seeds = [
             ("wlan", wlan.as_ref().map(|wlan| wlan.seed)),
+            ("modem", modem.as_ref().map(|modem| modem.seed)),
             ("sdio", sdio.as_ref().map(|sdio| sdio.seed)),
             ("pipe", pipe.as_ref().map(|pipe| pipe.seed)),
         ];

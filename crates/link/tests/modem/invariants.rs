@@ -183,7 +183,9 @@ fn any_settings() -> impl Strategy<Value = ModemSettings> {
     let usb = (prop::sample::select(vec![Speed::Full, Speed::High, Speed::Super]), 1u32..8, 1u32..4, 0u32..200);
     let limits = (prop::option::weighted(0.3, 1u32..20), prop::option::weighted(0.2, 2_048u32..20_000));
     let device = (0u32..400, 1u32..4, limits, 1u32..40, 0u32..2_000, 5u32..100);
-    let radio = (1u32..200, 1u32..200, 0u32..20_000, 1u32..60, 0u32..10_000, prop::sample::select(vec![0u32, 1_000]));
+    let wander = (prop::option::weighted(0.3, 1u32..=100), 0u32..1_000, any::<u64>());
+    let subframe = prop::sample::select(vec![0u32, 1_000]);
+    let radio = (1u32..200, 1u32..200, 0u32..20_000, 1u32..60, 0u32..10_000, subframe, wander);
     (driver, usb, device, radio).prop_map(|(driver, usb, device, radio)| {
         let mut settings = ModemSettings::default();
         ((settings.driver.framing, settings.driver.aggregation), settings.driver.qmap_version) = (driver.0, driver.1);
@@ -198,6 +200,10 @@ fn any_settings() -> impl Strategy<Value = ModemSettings> {
         (settings.radio.uplink_mbit_s, settings.radio.downlink_mbit_s) = (f64::from(radio.0), f64::from(radio.1));
         (settings.radio.uplink_buffer_us, settings.radio.downlink_queue_packets) = (radio.2, radio.3);
         (settings.radio.scheduling_request_us, settings.radio.subframe_us) = (radio.4, radio.5);
+        let (least_percent, wander_percent, seed) = radio.6;
+        settings.radio.downlink_least_mbit_s =
+            least_percent.map(|percent| settings.radio.downlink_mbit_s * f64::from(percent) / 100.0);
+        (settings.radio.downlink_wander_percent, settings.seed) = (f64::from(wander_percent), seed);
         settings
     })
 }

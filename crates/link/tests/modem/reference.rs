@@ -133,3 +133,23 @@ fn pacing_shifts() {
     let (ten, nine, eight) = (goodput(10), goodput(9), goodput(8));
     assert!(ten < 25.0 && nine > 115.0 && eight > 140.0 && nine <= eight, "{ten} {nine} {eight}");
 }
+
+/// A grant that wanders between 90 and 150 Mbit/s gives what lies between its bounds, to each seed something else, and now more,
+/// now less; a steady one gives the same to every seed.
+#[test]
+fn a_grant_that_wanders() {
+    let goodput = |least: Option<f64>, seed: u64| {
+        let mut settings = ModemSettings { seed, ..cat_4(QmapAggregation::Rmnet) };
+        settings.radio.downlink_least_mbit_s = least;
+        run(&settings, &[down(2)]).0[0]
+    };
+    let wandering: Vec<f64> = (1..=5).map(|seed| goodput(Some(90.0), seed)).collect();
+    // Of 150 Mbit/s of IP packets TCP has 144.8 of payload.
+    let of_payload = 1_448.0 / 1_500.0;
+    assert!(
+        wandering.iter().all(|goodput| (88.0 * of_payload..=150.0 * of_payload).contains(goodput)),
+        "{wandering:?}"
+    );
+    assert!(wandering.windows(2).all(|pair| (pair[0] - pair[1]).abs() > 0.1), "{wandering:?}");
+    assert_eq!(goodput(None, 1), goodput(None, 2));
+}

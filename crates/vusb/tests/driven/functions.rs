@@ -200,6 +200,30 @@ fn a_full_radio_holds_transfers_back_at_its_rate() {
     assert_eq!(host.device.counters().uplink.dropped, 0);
 }
 
+/// 1,000 packets of 1,250 bytes are 10 Mbit: 67 ms at 150 Mbit/s, 200 ms at 50.
+#[test]
+fn a_downlink_that_wanders_stays_between_its_bounds() {
+    let duration_ms = |least, seed| {
+        let (downlink_queue, downlink_wander_percent) = (2_000, 50.0);
+        let default = ModemSettings::default();
+        let settings =
+            ModemSettings { downlink_least_mbit_s: least, downlink_wander_percent, seed, downlink_queue, ..default };
+        let (mut host, wired) = modem(settings);
+        wired.to_host.borrow_mut().extend((0..1_000).map(|number| packet(number, 1_250)));
+        (0..1_000).for_each(|_| _ = host.read(8, 16_384, 0));
+        run(&mut host);
+        assert_eq!(host.device.counters().downlink.datagrams, 1_000);
+        // The way through the radio, and what the last transfer waits for more.
+        (host.now_ns - 6_000_000) / 1_000_000
+    };
+    let steady = duration_ms(None, 1);
+    assert!((66..=67).contains(&steady) && duration_ms(None, 2) == steady, "{steady}");
+    let wandering: Vec<u64> = (1..=20).map(|seed| duration_ms(Some(50.0), seed)).collect();
+    assert!(wandering.iter().all(|duration| (66..=201).contains(duration)), "{wandering:?}");
+    assert!(wandering.iter().min() < Some(&100) && wandering.iter().max() > Some(&105), "{wandering:?}");
+    assert_eq!(wandering[0], duration_ms(Some(50.0), 1), "a seed stands for the same rates");
+}
+
 #[test]
 fn commands_other_connections_and_faults_are_counted_only() {
     let (mut host, wired) = modem(ModemSettings::default());

@@ -99,7 +99,7 @@ class ModemSettings(Model):
     uplink_mbit_s: float
     """Rate of the radio link from the host, Mbit/s."""
     downlink_mbit_s: float
-    """Rate of the radio link to the host, Mbit/s."""
+    """Rate of the radio link to the host, Mbit/s: the most, where it wanders."""
     delay_us: int
     """Delay of the radio link, each way, us."""
     uplink_buffer_us: int
@@ -110,6 +110,11 @@ class ModemSettings(Model):
     many do."""
     to_host: Aggregation
     """How it packs datagrams for the host, in QMAP."""
+    downlink_least_mbit_s: float | None = None
+    """The rate to the host wanders between this and `downlink_mbit_s`, Mbit/s; left out: it does not."""
+    downlink_wander_percent: float = 20.0
+    """How far it wanders: the standard deviation of its change in a second, were there no bounds, in percent of
+    `downlink_mbit_s`. Left out where it is that of Winstein, Sivaraman, Balakrishnan, NSDI 2013: 20."""
     limit_from_host: TransferLimit | None = None
     """What a transfer from the host may be at most, where that is negotiated: a larger one crashes the modem. Left
     out where it is that of no particular modem, 16 datagrams and 8,192 bytes."""

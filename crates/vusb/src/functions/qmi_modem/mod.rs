@@ -16,6 +16,7 @@ mod uplink;
 
 use std::os::fd::RawFd;
 
+use random::Walk;
 use wire::usb::qmap::Header;
 use wire::usb::setup::Setup;
 
@@ -27,6 +28,7 @@ use crate::statistics::DeviceStatistics;
 use control::Control;
 pub use format::{DataFormat, Framing, Limit, Packing};
 use identities::Posing;
+use settings::nanoseconds;
 pub use settings::{Model, ModemSettings};
 pub use statistics::{ControlCounters, ControlStatistics, ModemCounters, ModemDirection, QmiModemStatistics};
 use uplink::Uplink;
@@ -54,6 +56,8 @@ pub struct QmiModem<W> {
     downlink: Downlink,
     /// When the downlink radio is free.
     radio_free_ns: u64,
+    /// Its rate, where it wanders, Mbit/s.
+    radio_rate: Option<Walk>,
     now_ns: u64,
     counters: ModemCounters,
 }
@@ -71,6 +75,7 @@ impl<W: Wired> QmiModem<W> {
             crashed: None,
             uplink: Uplink::new(&settings),
             downlink: Downlink::new(settings.downlink_queue),
+            radio_rate: settings.downlink_walk(),
             posing,
             settings,
             wired,
@@ -122,7 +127,9 @@ impl<W: Wired> QmiModem<W> {
                 self.counters.unconnected += 1;
                 continue;
             }
-            self.radio_free_ns = self.radio_free_ns.max(now_ns) + self.settings.downlink_ns(packet.len());
+            let begins_ns = self.radio_free_ns.max(now_ns);
+            let mbit_s = self.radio_rate.as_mut().map_or(self.settings.downlink_mbit_s, |rate| rate.at(begins_ns));
+            self.radio_free_ns = begins_ns + nanoseconds(packet.len(), mbit_s);
             self.downlink.push(self.radio_free_ns + self.settings.delay_us * 1_000, packet);
         }
     }

@@ -1,5 +1,6 @@
 //! How a modem is set up.
 
+use random::{Rng, Stream, Walk};
 use serde::Serialize;
 
 use super::format::{Framing, Limit};
@@ -42,8 +43,19 @@ pub struct ModemSettings {
     pub transfer_cost_us: u64,
     /// Rate of the radio link from the host, Mbit/s.
     pub uplink_mbit_s: f64,
-    /// Rate of the radio link to the host, Mbit/s.
+    /// Rate of the radio link to the host, Mbit/s: the most, where it wanders.
     pub downlink_mbit_s: f64,
+    /// The rate to the host wanders between this and `downlink_mbit_s`, Mbit/s; left out: it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub downlink_least_mbit_s: Option<f64>,
+    /// How far it wanders: the standard deviation of its change in a second, were there no bounds, in percent of `downlink_mbit_s`.
+    /// Left out where it is that of Winstein, Sivaraman, Balakrishnan, NSDI 2013: 20.
+    #[serde(skip_serializing_if = "is_default_wander")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = 20.0)))]
+    pub downlink_wander_percent: f64,
+    /// Of what the downlink's rate is drawn by.
+    #[serde(skip)]
+    pub seed: u64,
     /// Delay of the radio link, each way, us.
     pub delay_us: u64,
     /// Datagrams from the host wait for the radio at most so long; while they would wait longer no transfer is taken, us.
@@ -66,6 +78,15 @@ fn is_default_limit(limit: &Limit) -> bool {
     *limit == LIMIT_FROM_HOST
 }
 
+fn is_default_wander(percent: &f64) -> bool {
+    *percent == WANDER_PERCENT
+}
+
+/// 200 of 1,000 packets/s: Winstein, Sivaraman, Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low Delay over
+/// Cellular Networks", NSDI 2013, which changes its rate every 20 ms.
+const WANDER_PERCENT: f64 = 20.0;
+const WANDER_NS: u64 = 20_000_000;
+
 /// What a transfer from the host may be at most unless something else is set: of no particular modem.
 const LIMIT_FROM_HOST: Limit = Limit { datagrams: 16, bytes: 8_192 };
 
@@ -82,6 +103,9 @@ impl Default for ModemSettings {
             transfer_cost_us: 190,
             uplink_mbit_s: 50.0,
             downlink_mbit_s: 150.0,
+            downlink_least_mbit_s: None,
+            downlink_wander_percent: WANDER_PERCENT,
+            seed: 1,
             delay_us: 5_000,
             uplink_buffer_us: 10_000,
             downlink_queue: 300,
@@ -92,7 +116,7 @@ impl Default for ModemSettings {
 }
 
 /// Time of `bytes` at `mbit_s`.
-fn nanoseconds(bytes: usize, mbit_s: f64) -> u64 {
+pub(super) fn nanoseconds(bytes: usize, mbit_s: f64) -> u64 {
     (bytes as f64 * 8_000.0 / mbit_s) as u64
 }
 
@@ -110,6 +134,26 @@ impl ModemSettings {
                 // The ranges are given in whole numbers.
                 return Err(SettingsError { name, value: rate as u64, least: 1, most: 100_000 });
             }
+        }
+        if let Some(least) = self.downlink_least_mbit_s {
+            if !(0.01..=self.downlink_mbit_s).contains(&least) {
+                let most = self.downlink_mbit_s as u64;
+                return Err(SettingsError {
+                    name: "least downlink rate in Mbit/s",
+                    value: least as u64,
+                    least: 1,
+                    most,
+                });
+            }
+        }
+        if !(0.0..=10_000.0).contains(&self.downlink_wander_percent) {
+            let value = self.downlink_wander_percent as u64;
+            return Err(SettingsError {
+                name: "wandering of the downlink rate in percent",
+                value,
+                least: 0,
+                most: 10_000,
+            });
         }
         in_range("delay in us", self.delay_us, 0, 10_000_000)?;
         in_range("uplink buffer in us", self.uplink_buffer_us, 0, 10_000_000)?;
@@ -140,7 +184,10 @@ impl ModemSettings {
         nanoseconds(bytes, self.uplink_mbit_s)
     }
 
-    pub(super) fn downlink_ns(&self, bytes: usize) -> u64 {
-        nanoseconds(bytes, self.downlink_mbit_s)
+    /// What the rate to the host is, where it wanders.
+    pub(super) fn downlink_walk(&self) -> Option<Walk> {
+        let (least, most) = (self.downlink_least_mbit_s?, self.downlink_mbit_s);
+        let change = most * self.downlink_wander_percent / 100.0;
+        Some(Walk::new(Rng::new(self.seed, Stream::CellGrant, 0), least, most, change, WANDER_NS))
     }
 }
