@@ -36,3 +36,10 @@ pub(super) fn body(fixed: FixedFields) -> Vec<u8> {
     fixed.emit(&mut body);
     body
 }
+
+/// A data frame that an access point sent to stations: its header, and who sent it. `None`: it is another frame.
+pub(super) fn from_access_point(mpdu: &[u8]) -> Option<(Header, MacAddr)> {
+    let header = Header::parse(mpdu, false).ok()?;
+    let from = header.transmitter()?;
+    (header.fc.from_ds() && !header.fc.to_ds()).then_some((header, from))
+}

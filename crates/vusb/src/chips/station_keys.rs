@@ -3,6 +3,7 @@
 use wire::ieee80211::{eapol, Header};
 
 use crate::chips::ccmp::{Ccmp, HEADER as CCMP_HEADER, MIC};
+use crate::chips::station_counters::RxCounters;
 
 /// Header of CCMP: bit 5 of its fourth byte (12.5.3.2).
 const EXTENDED_IV: u8 = 0x20;
@@ -36,7 +37,7 @@ pub(super) struct Keys {
 }
 
 /// What a data frame holds.
-pub(super) enum Msdu {
+enum Msdu {
     /// It was not encrypted.
     Plain(Vec<u8>),
     /// It was.
@@ -92,8 +93,23 @@ impl Keys {
         key.encrypt(&mut mpdu).then_some(mpdu)
     }
 
+    /// The MSDU in a data frame, counted by what it was; `None`: the frame has none that can be read.
+    pub(super) fn receive(&mut self, header: &Header, mpdu: &[u8], rx: &mut RxCounters) -> Option<Vec<u8>> {
+        match self.msdu(header, mpdu)? {
+            Msdu::Plain(msdu) => Some(msdu),
+            Msdu::Decrypted(msdu) => {
+                rx.decrypted += 1;
+                Some(msdu)
+            }
+            Msdu::WrongIntegrity => {
+                rx.integrity_errors += 1;
+                None
+            }
+        }
+    }
+
     /// The MSDU in a data frame that is one whole; `None`: it is not, there is no key for it, or it is cut.
-    pub(super) fn msdu(&mut self, header: &Header, mpdu: &[u8]) -> Option<Msdu> {
+    fn msdu(&mut self, header: &Header, mpdu: &[u8]) -> Option<Msdu> {
         let found = self.read(header, mpdu);
         if let Some(Msdu::Plain(msdu) | Msdu::Decrypted(msdu)) = &found {
             if msdu.starts_with(&EAPOL) && !header.receiver().is_group() {

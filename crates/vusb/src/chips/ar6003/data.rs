@@ -10,8 +10,7 @@ use super::firmware::{Firmware, ToHost, UP_WINDOW};
 use super::network::Join;
 use crate::air::rates::legacy_chain;
 use crate::air::{Protection, Reception};
-use crate::chips::station_frames::body;
-use crate::chips::station_keys::Msdu;
+use crate::chips::station_frames::{body, from_access_point};
 use crate::peers::queue::Queued;
 
 /// Frames that may be out of order towards the host, whose driver reorders this many at most (Linux ath6kl/core.h,
@@ -91,10 +90,7 @@ impl Firmware {
 
     /// A data frame came off the air. Gives whether it is acknowledged, if it is for this station.
     pub(super) fn data_received(&mut self, _now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
-        let Ok(header) = Header::parse(mpdu, false) else { return false };
-        let (Some(from), true) = (header.transmitter(), header.fc.from_ds() && !header.fc.to_ds()) else {
-            return false;
-        };
+        let Some((header, from)) = from_access_point(mpdu) else { return false };
         if !self.is_connected_to(from) {
             return false;
         }
@@ -114,26 +110,11 @@ impl Firmware {
             self.rx.duplicates += 1;
             return true;
         }
-        match self.msdu(&header, mpdu) {
+        match self.keys.receive(&header, mpdu, &mut self.rx) {
             Some(msdu) => self.deliver(&header, tid.unwrap_or(0), sequence, &msdu, reception.signal_dbm),
             None => self.rx.dropped += 1,
         }
         true
-    }
-
-    /// The MSDU in a frame; `None`: it cannot be read.
-    fn msdu(&mut self, header: &Header, mpdu: &[u8]) -> Option<Vec<u8>> {
-        match self.keys.msdu(header, mpdu)? {
-            Msdu::Plain(msdu) => Some(msdu),
-            Msdu::Decrypted(msdu) => {
-                self.rx.decrypted += 1;
-                Some(msdu)
-            }
-            Msdu::WrongIntegrity => {
-                self.rx.integrity_errors += 1;
-                None
-            }
-        }
     }
 
     /// Hands an MSDU to the host, as an Ethernet frame with a length in place of its type.

@@ -10,7 +10,7 @@ use super::firmware::{snr_db, Firmware, ToHost, NOISE_DB};
 use super::under_way::Join;
 use crate::air::rates::{legacy_chain, LEGACY_RATES};
 use crate::air::{Protection, Reception};
-use crate::chips::station_keys::Msdu;
+use crate::chips::station_frames::from_access_point;
 use crate::peers::queue::Queued;
 
 /// Bytes of the two addresses of an Ethernet frame, and of the type behind them.
@@ -57,10 +57,7 @@ impl Firmware {
 
     /// A data frame came off the air. Gives whether it is acknowledged, if it is for this station.
     pub(super) fn data_received(&mut self, mpdu: &[u8], reception: &Reception) -> bool {
-        let Ok(header) = Header::parse(mpdu, false) else { return false };
-        let (Some(from), true) = (header.transmitter(), header.fc.from_ds() && !header.fc.to_ds()) else {
-            return false;
-        };
+        let Some((header, from)) = from_access_point(mpdu) else { return false };
         if !self.is_connected_to(from) || !self.receives() {
             return false;
         }
@@ -84,27 +81,13 @@ impl Firmware {
             self.rx.duplicates += 1;
             return true;
         }
-        let msdu = self.msdu(&header, mpdu).filter(|msdu| (MSDU_MIN..=MSDU_MAX).contains(&msdu.len()));
+        let msdu =
+            self.keys.receive(&header, mpdu, &mut self.rx).filter(|msdu| (MSDU_MIN..=MSDU_MAX).contains(&msdu.len()));
         match msdu {
             Some(msdu) => self.deliver(&header, &msdu, reception),
             None => self.rx.dropped += 1,
         }
         true
-    }
-
-    /// The MSDU in a frame; `None`: it cannot be read.
-    fn msdu(&mut self, header: &Header, mpdu: &[u8]) -> Option<Vec<u8>> {
-        match self.keys.msdu(header, mpdu)? {
-            Msdu::Plain(msdu) => Some(msdu),
-            Msdu::Decrypted(msdu) => {
-                self.rx.decrypted += 1;
-                Some(msdu)
-            }
-            Msdu::WrongIntegrity => {
-                self.rx.integrity_errors += 1;
-                None
-            }
-        }
     }
 
     fn deliver(&mut self, header: &Header, msdu: &[u8], reception: &Reception) {
