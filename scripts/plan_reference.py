@@ -35,6 +35,7 @@ TABLES = (
     ("BringUp", "`[bring_up]`"),
     ("WpaSupplicant", "`[bring_up.wpa_supplicant]`"),
     ("TcpTest", '`[[test]]`, kind = "tcp-tx", "tcp-rx" or "tcp-both"'),
+    ("TtcpTest", '`[[test]]`, kind = "ttcp-tx" or "ttcp-rx"'),
     ("UdpTest", '`[[test]]`, kind = "udp-tx" or "udp-rx"'),
     ("LatencyTest", '`[[test]]`, kind = "latency"'),
     ("RrulTest", '`[[test]]`, kind = "rrul"'),

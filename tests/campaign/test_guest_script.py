@@ -103,7 +103,7 @@ def test_what_is_begun_is_ended_as_it_has_to_be() -> None:
     rows = script_of(plan(), 130).splitlines()
     servers = [number for number, row in enumerate(rows) if "peer iperf3 -s" in row]
     assert [rows[number + 1] for number in servers] == [
-        f"waiting 10 listening {port:X} || exit 71" for port in (5210, 5211)
+        f"waiting 10 listening {port:X} peer || exit 71" for port in (5210, 5211)
     ]
     after = rows[rows.index("mark end") :]
     wanted = ["waiting 15 ended", "sleep 2; kill -INT $lingering", "kill $clients $others 2>/dev/null"]

@@ -64,6 +64,7 @@ def test_every_figure_of_the_list_can_come_from_some_test(parse, good):
     text = good.replace('kind = "latency"', 'kind = "latency"\n[collect]\nair = true\nusbmon = true')
     text += '[[test]]\nname = "a"\nkind = "tcp-both"\n[[test]]\nname = "b"\nkind = "udp-tx"\nrate_mbit_s = 1\n'
     text += '[[test]]\nname = "c"\nkind = "module-cycle"\n'
+    text += '[[test]]\nname = "e"\nkind = "ttcp-tx"\n[[test]]\nname = "f"\nkind = "soak"\n'
     plan = parse(text).plan
     assert {key for test in plan.test for key in figures_of(plan, test)} == set(METRICS) - CHIP - TRIAL - OF_STATIONS
     text += '[[test]]\nname = "d"\nkind = "fault-trial"\n'

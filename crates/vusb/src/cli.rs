@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use vusb::chips::{ar6003, mt7610u, rtl8188cus, sd8686};
 
 use crate::function_args::{FunctionArgs, TxAggregationArgs};
+use crate::ttcp::TtcpArgs;
 
 /// A virtual USB device that unmodified Linux drivers drive.
 #[derive(Debug, Parser)]
@@ -39,6 +40,8 @@ pub enum Command {
     Serve(ServeArgs),
     /// Set how a network interface packs datagrams for its device (ethtool's tx-aggr-*; rmnet).
     TxAggregation(TxAggregationArgs),
+    /// Send or receive so many buffers over TCP, and print what it took, as ttcp does.
+    Ttcp(TtcpArgs),
     /// Read the options of a device, and say whether they can be; needs nothing of the machine.
     CheckOptions(DeviceArgs),
     /// Read fault scripts, and say whether a device could carry them out; needs nothing of the machine.

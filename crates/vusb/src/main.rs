@@ -5,6 +5,7 @@
 mod cli;
 mod function_args;
 mod run;
+mod ttcp;
 
 use std::process::ExitCode;
 

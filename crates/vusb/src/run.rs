@@ -76,6 +76,9 @@ pub enum RunError {
     Serve(#[from] ServeError),
     /// A file of the device, whose name it says.
     #[error("{0}")]
+    /// A transfer of ttcp.
+    #[error("ttcp: {0}")]
+    Transfer(io::Error),
     OfDevice(io::Error),
     /// A file that is written.
     #[error("{path}: {source}")]
@@ -100,7 +103,7 @@ impl RunError {
             | Self::Option(_)
             | Self::OfDevice(_)
             | Self::File { .. } => 2,
-            Self::Ap(_) | Self::Serve(_) => 3,
+            Self::Ap(_) | Self::Serve(_) | Self::Transfer(_) => 3,
         }
     }
 }
@@ -120,6 +123,7 @@ pub fn run(cli: &Cli) -> Result<(), RunError> {
         Command::Serve(args) => {
             let mut export = match args.fd {
                 // SAFETY: the number was given to this program for this, and nothing else in it uses it.
+        Command::Ttcp(args) => args.run().map_err(RunError::Transfer),
                 #[expect(unsafe_code, reason = "a descriptor that was handed over is taken")]
                 Some(fd) => Export::inherited(unsafe { OwnedFd::from_raw_fd(fd) }),
                 None => Export::listen(args.listen)?,

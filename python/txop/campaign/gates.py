@@ -16,6 +16,7 @@ from txop.measure.probes.air_analysis import main_direction
 from txop.measure.probes.interface import growth
 from txop.measure.traffic.flows import flows_of, series_of
 from txop.measure.traffic.rates import by_second
+from txop.plan.measurement import TtcpTest
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,8 @@ def judge(facts: RunFacts, reading: Reading) -> list[GateFinding]:
 def _throughputs(facts: RunFacts) -> tuple[tuple[str, str], ...]:
     """Figures of throughput, each with its direction as seen from the station."""
     one_way = main_direction(facts.test, facts.plan.warm_up_s(facts.test)) or "uplink"
+    if isinstance(facts.test, TtcpTest):
+        one_way = "uplink" if facts.test.kind == "ttcp-tx" else "downlink"
     return (
         ("throughput_mbit_s", one_way),
         ("throughput_up_mbit_s", "uplink"),
@@ -147,15 +150,21 @@ def _ramp(facts: RunFacts, reading: Reading) -> dict[str, float]:
 def directions(facts: RunFacts, reading: Reading) -> dict[str, float] | None:
     """Payload bytes of the measured window by direction, seen from the station: ``uplink``, ``downlink``; ``None``
     without a window."""
-    window_s = facts.marks.window_s
-    if window_s is None:
+    sent_s = _sent_s(facts, reading)
+    if sent_s is None:
         return None
     moved: dict[str, float] = {}
     for key, direction in _throughputs(facts):
         found = reading.metrics.get(key)
         if found is not None and found.value is not None:
-            moved[direction] = moved.get(direction, 0.0) + found.value * 1e6 / 8 * window_s
+            moved[direction] = moved.get(direction, 0.0) + found.value * 1e6 / 8 * sent_s
     return moved
+
+
+def _sent_s(facts: RunFacts, reading: Reading) -> float | None:
+    """For how much of the measured window the traffic was sent: for all of it, but for a transfer of a size."""
+    transfer = reading.metrics.get("transfer_s") if isinstance(facts.test, TtcpTest) else None
+    return transfer.value if transfer is not None else facts.marks.window_s
 
 
 def _width_mhz(reading: Reading) -> float | None:
@@ -207,7 +216,7 @@ def _moved_by(facts: RunFacts, reading: Reading) -> dict[str, float]:
 
 def payload_bytes(facts: RunFacts, reading: Reading) -> float | None:
     """Payload that the traffic of the measured window moved, both directions together."""
-    window_s = facts.marks.window_s
+    sent_s = _sent_s(facts, reading)
     keys = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s")
     rates = [v.value for key in keys if (v := reading.metrics.get(key)) is not None and v.value is not None]
-    return None if window_s is None or not rates else sum(rates) * 1e6 / 8 * window_s
+    return None if sent_s is None or not rates else sum(rates) * 1e6 / 8 * sent_s

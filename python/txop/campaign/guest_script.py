@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from txop.campaign.guest_places import Places, of_stations, peer_address_of, places_of
+from txop.campaign.guest_places import DUT_ADDRESS, Places, of_stations, peer_address_of, places_of
 from txop.campaign.instruments import TRAFFIC
 from txop.core.whole_file import whole_file
 from txop.formats.qmicli import parse_data_format
@@ -39,7 +39,11 @@ waiting() { # waiting SECONDS COMMAND...
     read -r up rest </proc/uptime; until_s=$((${up%.*} + $1)); shift
     until "$@"; do read -r up rest </proc/uptime; [ "${up%.*}" -lt "$until_s" ] || return 1; sleep 0.1; done
 }
-listening() { @peer@ cat /proc/net/tcp /proc/net/tcp6 | grep -q ":$1 [0-9A-F]*:0000 0A"; }
+listening() { # listening PORT PLACE...
+    port=$1
+    shift
+    "$@" cat /proc/net/tcp /proc/net/tcp6 | grep -q ":$port [0-9A-F]*:0000 0A"
+}
 ended() { for pid in $clients; do kill -0 "$pid" 2>/dev/null && return 1; done; return 0; }
 clients= others= lingering= groups= keeping= chip=
 kept() { [ -z "$keeping" ] || wait "$keeping"; }
@@ -58,13 +62,14 @@ dut readlink /sys/class/net/@interface@/device/driver >driver.txt
 def run_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
     """The script of a run that these instruments record."""
     spec = run.plan.guest_of(run.arm) or GuestSpec()
-    run, places = replace(run, peer_address=peer_address_of(spec)), places_of(spec)
+    run = replace(run, peer_address=peer_address_of(spec), device_address=DUT_ADDRESS)
+    places = places_of(spec)
     recorded = [each for each in instruments if isinstance(each, Recorded)]
     declared = [each for instrument in recorded for each in _where(spec, instrument, instrument.recordings(run))]
     early = [each for instrument in recorded if isinstance(instrument, Early) for each in instrument.recordings(run)]
     warm_up_s = run.plan.warm_up_s(run.test)
     begun = _BEGIN.replace("@before@", "\n".join(_begin(declared, Phase.ARM, places)) or ":")
-    begun = begun.replace("@interface@", spec.interface).replace("@peer@", " ".join(places_of(spec)["peer"]))
+    begun = begun.replace("@interface@", spec.interface)
     rows = [begun.replace("@after@", "; ".join(_begin(early, Phase.END, places)) or ":")]
     rows += _addresses(spec)
     rows += [*_counters(spec, _DEV_BEFORE), *_begin(declared, Phase.UP, places)]
@@ -115,7 +120,8 @@ def _begin(declared: Sequence[Recording | Look], phase: Phase, places: Places) -
         if isinstance(each, Recording) and each.begins is phase:
             rows.append(_in_background(each, places[each.target]))
             if each.listens_on is not None:
-                rows.append(f"waiting 10 listening {each.listens_on:04X} || exit {NO_TRAFFIC}")
+                place = shlex.join(places[each.target])
+                rows.append(f"waiting 10 listening {each.listens_on:04X} {place} || exit {NO_TRAFFIC}")
     return rows
 
 

@@ -16,6 +16,7 @@ from txop.measure.probes.host import HostCounters
 from txop.measure.probes.interface import InterfaceCounters
 from txop.measure.probes.kernel_log import KernelLog
 from txop.measure.probes.sdio import SdioBus
+from txop.measure.probes.threads import ThreadTimes
 from txop.measure.probes.usb import UsbLink
 from txop.measure.probes.wireless import Wireless
 from txop.measure.traffic.command import Command
@@ -24,10 +25,11 @@ from txop.measure.traffic.iperf3 import Iperf3Traffic
 from txop.measure.traffic.irtt import Irtt
 from txop.measure.traffic.module_cycle import Cycler, ModuleCycle
 from txop.measure.traffic.ping import Ping, pings_of
-from txop.plan.measurement import CommandTest, ModuleCycleTest, StationsTest, Test
+from txop.measure.traffic.ttcp import Ttcp
+from txop.plan.measurement import CommandTest, ModuleCycleTest, SoakTest, StationsTest, Test, TtcpTest
 from txop.plan.model import Plan
 
-TRAFFIC = (Ping, Irtt, Iperf3Traffic, Command)
+TRAFFIC = (Ping, Irtt, Iperf3Traffic, Ttcp, Command)
 """Those that are traffic of the test's station."""
 
 
@@ -98,6 +100,10 @@ def _traffic(plan: Plan, test: Test, cycler: Cycler | None) -> list[Instrument]:
         instruments.append(Irtt(test, warm_up_s))
     if flows_of(test, warm_up_s):
         instruments.append(Iperf3Traffic(test, warm_up_s))
+    if isinstance(test, SoakTest):
+        instruments.append(ThreadTimes(test))
+    if isinstance(test, TtcpTest):
+        instruments.append(Ttcp(test))
     if isinstance(test, CommandTest):
         instruments.append(Command(test))
     if isinstance(test, ModuleCycleTest):

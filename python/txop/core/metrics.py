@@ -50,6 +50,32 @@ METRICS: dict[str, Metric] = {
            "95th percentile of the round-trip times within the measured window; a lost probe counts as infinite."),
         Metric("rtt_p99_ms", "99th percentile round trip", "ms", "lower", "ratio", 10.0,
            "99th percentile of the round-trip times within the measured window; a lost probe counts as infinite."),
+        Metric("rtt_min_ms", "least round trip", "ms", None, "ratio", 10.0,
+           "Least round-trip time of the probes that were sent within the measured window and answered."),
+        Metric("rtt_mean_ms", "mean round trip", "ms", None, "ratio", 10.0,
+           "Mean round-trip time of the probes that were sent within the measured window and answered. Lost ones are "
+           "left out, so the median is what is judged."),
+        Metric("rtt_max_ms", "largest round trip", "ms", None, "ratio", 10.0,
+           "Largest round-trip time of the probes that were sent within the measured window and answered."),
+        Metric("rtt_stddev_ms", "deviation of round trips", "ms", None, "ratio", 10.0,
+           "Standard deviation of the round-trip times of the probes that were sent within the measured window and "
+           "answered, of all of them as ping prints it (mdev)."),
+        Metric("transfer_s", "time of the transfer", "s", "lower", "ratio", 3.0,
+           "From the first byte to the last of a transfer of ttcp, at the slower end."),
+        Metric("sender_voluntary_switches_per_mb", "switches of the sender, voluntary", "1/MB", None, "ratio", 10.0,
+           "Context switches of ttcp's sending process in which it waited, per 10^6 bytes of payload (getrusage)."),
+        Metric("sender_involuntary_switches_per_mb", "switches of the sender, involuntary", "1/MB", None, "ratio",
+           10.0, "Context switches of ttcp's sending process in which another one was to run, per 10^6 bytes of "
+           "payload (getrusage)."),
+        Metric("receiver_voluntary_switches_per_mb", "switches of the receiver, voluntary", "1/MB", None, "ratio",
+           10.0, "Context switches of ttcp's receiving process in which it waited, per 10^6 bytes of payload "
+           "(getrusage)."),
+        Metric("receiver_involuntary_switches_per_mb", "switches of the receiver, involuntary", "1/MB", None, "ratio",
+           10.0, "Context switches of ttcp's receiving process in which another one was to run, per 10^6 bytes of "
+           "payload (getrusage)."),
+        Metric("machine_switches_per_mb", "switches of the machine", "1/MB", "lower", "ratio", 10.0,
+           "Context switches of the whole device under test during a transfer of ttcp, per 10^6 bytes of payload "
+           "(/proc/stat). In a guest both ends are in it."),
         Metric("probe_loss_percent", "probes lost", "%", "lower", "difference", 1.0,
            "Latency probes sent within the measured window that never came back."),
         Metric("udp_loss_percent", "UDP datagrams lost", "%", "lower", "difference", 1.0,
@@ -82,6 +108,10 @@ METRICS: dict[str, Metric] = {
            "Context switches of the device under test per second in the idle phase before the load (/proc/stat).", 0),
         Metric("context_switches_per_s", "context switches", "1/s", "lower", "ratio", 10.0,
            "Context switches of the device under test per second (/proc/stat).", 0),
+        Metric("busiest_kthread_percent", "busiest kernel thread", "%", "lower", "difference", 5.0,
+           "In a soak: the largest share of a CPU that kernel threads of one name took between two samples "
+           "(/proc/PID/schedstat). Which one it was is the figure's source; those of the whole soak are in its "
+           "provenance."),
         Metric("interrupts_per_s", "interrupts", "1/s", "lower", "ratio", 10.0,
            "Interrupts of the device under test per second (/proc/stat).", 0),
         Metric("device_interrupts_per_s", "interrupts of the device", "1/s", "lower", "ratio", 10.0,

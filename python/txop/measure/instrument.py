@@ -94,6 +94,8 @@ class RunContext:
     """Where the traffic of the device under test goes."""
     seconds_left: float
     """How long the run may still take at most; what is started on a target ends by itself after this."""
+    device_address: str | None = None
+    """Where the peer reaches the device under test; ``None``: the device has to be asked."""
 
 
 @dataclass(frozen=True)

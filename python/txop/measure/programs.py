@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from txop.measure.traffic.flows import flows_of
-from txop.plan.measurement import ModuleCycleTest, StationsTest
+from txop.plan.measurement import LatencyTest, ModuleCycleTest, StationsTest
 from txop.plan.model import Plan
 from txop.targets.contract import TargetError, Targets
 
@@ -72,7 +72,9 @@ def _needs(plan: Plan) -> Iterator[Need]:
             for name in dict.fromkeys([*(flow.station for flow in flows), test.station, "peer"]):
                 yield Need(name, ("iperf3",), words, essential=True)
         if test.latency == "ping":
-            for name in test.stations if isinstance(test, StationsTest) else [test.station]:
+            from_peer = isinstance(test, LatencyTest) and test.sender == "peer"
+            one = "peer" if from_peer else test.station
+            for name in test.stations if isinstance(test, StationsTest) else [one]:
                 yield Need(name, ("ping",), words, essential=test.kind == "latency")
         elif test.latency == "irtt":
             for name in (test.station, "peer"):

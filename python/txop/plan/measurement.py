@@ -58,6 +58,25 @@ class UdpTest(_Test):
     """Differentiated Services code point (RFC 2474)."""
 
 
+class TtcpTest(_Test):
+    """One transfer of ttcp from the device (``ttcp-tx``) or to it (``ttcp-rx``): so many buffers over one TCP
+    connection. It begins with the load and has to end within ``duration_s``."""
+
+    kind: Literal["ttcp-tx", "ttcp-rx"]
+    """Direction, seen from the device under test."""
+    warm_up_s: Seconds | None = 0.0
+    """None: a transfer is measured from its first byte to its last."""
+    buffers: Annotated[int, Field(ge=1, le=10_000_000)] = 2_048
+    """Buffers that are sent."""
+    buffer_bytes: Annotated[int, Field(ge=1, le=1 << 20)] = 8_192
+    """Bytes of a buffer."""
+
+    @property
+    def length(self) -> str:
+        """How long it lasts, in words."""
+        return f"{self.buffers * self.buffer_bytes / 1e6:.3g} MB"
+
+
 class LatencyTest(_Test):
     """Round-trip times of an idle link."""
 
@@ -65,6 +84,8 @@ class LatencyTest(_Test):
     """An idle link."""
     latency: Literal["ping", "irtt"] = "ping"
     """Latency probe."""
+    sender: Literal["station", "peer"] = "station"
+    """Who sends the probes; the peer only with ping."""
 
 
 class RrulTest(_Test):
@@ -177,6 +198,7 @@ class CommandTest(_Test):
 
 Test = Annotated[
     TcpTest
+    | TtcpTest
     | UdpTest
     | LatencyTest
     | RrulTest

@@ -12,7 +12,15 @@ from txop.core.nearest import did_you_mean
 from txop.plan.guest import GuestSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.measurement import CommandTest, FaultTrialTest, ModuleCycleTest, StationsTest, Test
+from txop.plan.measurement import (
+    CommandTest,
+    FaultTrialTest,
+    LatencyTest,
+    ModuleCycleTest,
+    StationsTest,
+    Test,
+    TtcpTest,
+)
 from txop.plan.model import Plan
 from txop.plan.problem import PlanError, Problem
 from txop.plan_check import files as check_files
@@ -113,6 +121,8 @@ def _targets(loaded: LoadedPlan) -> Found:
                     yield ("test", index, "stations", number), f'"{station}" is there twice', None
         elif test.station not in known and "dut" in targets:
             yield _no_station(("test", index, "station"), test.station, known)
+        if isinstance(test, LatencyTest) and (test.sender, test.latency) == ("peer", "irtt"):
+            yield ("test", index, "sender"), "irtt has its server on the peer", 'use latency = "ping"'
     for index, arm in enumerate(plan.arm):
         if arm.qdisc is not None and arm.qdisc.target not in targets:
             name = arm.qdisc.target
@@ -282,6 +292,8 @@ def _guest(loaded: LoadedPlan) -> Found:
             yield ("test", index, "station"), said, f"one of {', '.join(plan.guest_stations)}"
         elif test.latency == "irtt":
             yield ("test", index, "latency"), "there is no irtt in a guest", 'use "ping"'
+        elif isinstance(test, TtcpTest) and plan.guest_stations:
+            yield ("test", index, "kind"), "ttcp is between dut and peer", 'use "tcp-tx" or "tcp-rx" with a station'
 
 
 def _guest_trial(plan: Plan, index: int, test: Test) -> Found:

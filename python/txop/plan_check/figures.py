@@ -6,10 +6,12 @@ import re
 
 from txop.core.metrics import METRICS, OF_STATION, station_key
 from txop.measure.traffic.flows import flows_of
-from txop.plan.measurement import CommandTest, ModuleCycleTest, StationsTest, Test
+from txop.measure.traffic.rtt_reading import SPREAD
+from txop.measure.traffic.ttcp import FIGURES as OF_TTCP
+from txop.plan.measurement import CommandTest, ModuleCycleTest, SoakTest, StationsTest, Test, TtcpTest
 from txop.plan.model import Plan
 
-_LATENCY = ("rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms", "probe_loss_percent")
+_LATENCY = ("rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms", *SPREAD, "probe_loss_percent")
 _BOTH_WAYS = ("throughput_up_mbit_s", "throughput_down_mbit_s")
 _TCP = ("tcp_retransmits_per_s", "tcp_rtt_ms")
 _AIR = tuple(key for key in METRICS if key.startswith("air_"))
@@ -68,6 +70,10 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
     flows = flows_of(test, plan.warm_up_s(test))
     directions = {flow.direction for flow in flows}
     found.update(_BOTH_WAYS if len(directions) > 1 else ("throughput_mbit_s",) if flows else ())
+    if isinstance(test, SoakTest):
+        found.add("busiest_kthread_percent")
+    if isinstance(test, TtcpTest):
+        found.update(OF_TTCP)
     if any(flow.protocol == "tcp" for flow in flows):
         found.update(_TCP)
     if any(flow.protocol == "udp" for flow in flows):

@@ -15,6 +15,7 @@ from txop.plan.measurement import (
     StationsTest,
     TcpTest,
     Test,
+    TtcpTest,
     UdpTest,
 )
 
@@ -108,7 +109,7 @@ def _shapes(test: Test) -> list[dict]:  # type: ignore[type-arg] # arguments of 
             ]
         case SoakTest():
             return [{"direction": direction} for direction in _directions(test.direction)]
-        case LatencyTest() | CommandTest() | ModuleCycleTest() | FaultTrialTest():
+        case LatencyTest() | CommandTest() | ModuleCycleTest() | FaultTrialTest() | TtcpTest():
             return []
 
 

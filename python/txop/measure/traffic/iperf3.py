@@ -263,7 +263,9 @@ async def ensure_free(target: Target, ports: set[int]) -> None:
         raise TargetError(target.name, f"something listens already on TCP port {shown}, which the test's servers need")
 
 
-async def listening(target: Target, servers: Mapping[int, Running], files: Mapping[int, Path]) -> None:
+async def listening(
+    target: Target, servers: Mapping[int, Running], files: Mapping[int, Path], what: str = "iperf3"
+) -> None:
     """Wait until the server of every port listens (/proc/net/tcp: state 0A), as /proc is on every Linux."""
     until = time.monotonic() + LISTEN_TIMEOUT_S
     while True:
@@ -271,11 +273,11 @@ async def listening(target: Target, servers: Mapping[int, Running], files: Mappi
         for port, server in servers.items():
             if server.done:
                 said = _said(files[port])
-                raise TargetError(target.name, f"iperf3 server on port {port} ended at once{said}")
+                raise TargetError(target.name, f"{what} server on port {port} ended at once{said}")
         if not missing:
             return
         if time.monotonic() > until:
-            raise TargetError(target.name, f"iperf3 did not listen on port {min(missing)} in {LISTEN_TIMEOUT_S:.0f} s")
+            raise TargetError(target.name, f"{what} did not listen on port {min(missing)} in {LISTEN_TIMEOUT_S:.0f} s")
         await asyncio.sleep(0.05)
 
 

@@ -7,8 +7,9 @@ import time
 
 from txop.measure.instrument import Afterwards, Reading, RunContext, RunFacts
 from txop.measure.recording import Phase, Recording, begin
+from txop.measure.traffic.own_address import address_of
 from txop.measure.traffic.rtt_reading import of_station, read_ping, read_ping_of_station, read_pings_together
-from txop.plan.measurement import StationsTest, Test
+from txop.plan.measurement import LatencyTest, StationsTest, Test
 from txop.targets.contract import Running, TargetError
 
 PING_FILE = "ping.txt"
@@ -29,17 +30,21 @@ class Ping:
         self._test = test
         self._one_of_several = station is not None
         self._station = station or test.station
+        self._from_peer = isinstance(test, LatencyTest) and test.sender == "peer"
+        if self._from_peer:
+            self._station = "peer"
         self._running: Running | None = None
         self._ping: Recording | None = None
 
     def recordings(self, run: RunContext) -> list[Recording]:
         """The ping of iputils, from the start of the load until a little after the window."""
-        return [self._pinging(run, ("ping", *_IPUTILS))]
+        to = (run.device_address or "") if self._from_peer else run.peer_address
+        return [self._pinging(("ping", *_IPUTILS), to)]
 
-    def _pinging(self, run: RunContext, begin_of_argv: tuple[str, ...]) -> Recording:
+    def _pinging(self, begin_of_argv: tuple[str, ...], to: str) -> Recording:
         return Recording(
             self._station,
-            (*begin_of_argv, "-i", f"{self._test.latency_interval_s:g}", run.peer_address),
+            (*begin_of_argv, "-i", f"{self._test.latency_interval_s:g}", to),
             self._file,
             Phase.LOAD,
             MAX_OUTPUT_BYTES,
@@ -53,9 +58,12 @@ class Ping:
         program = await station.find("ping")
         if program is None:
             raise TargetError(station.name, "has no ping")
-        tried = await station.run([program, *_IPUTILS, "-c", "1", "-W", "1", run.peer_address], timeout_s=15)
+        to = run.peer_address
+        if self._from_peer:
+            to = run.device_address or await address_of(run.targets.by_name[self._test.station], run.peer_address)
+        tried = await station.run([program, *_IPUTILS, "-c", "1", "-W", "1", to], timeout_s=15)
         options = _IPUTILS if tried.stdout.startswith("PING") else ()  # also when this one probe was lost
-        self._ping = self._pinging(run, (program, *options))
+        self._ping = self._pinging((program, *options), to)
 
     async def start(self, run: RunContext) -> None:
         """Start pinging."""

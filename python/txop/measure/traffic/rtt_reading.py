@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean, pstdev
 
 from txop.archive.window import inside
 from txop.core.metrics import station_key
@@ -31,6 +32,8 @@ STARVED_SHARE = 0.5
 RTT = "rtt_ms"
 """Name of the series."""
 _KEYS = (("rtt_p50_ms", 0.50), ("rtt_p95_ms", 0.95), ("rtt_p99_ms", 0.99))
+SPREAD = ("rtt_min_ms", "rtt_mean_ms", "rtt_max_ms", "rtt_stddev_ms")
+"""What ping prints at its end, here of the probes within the window that were answered."""
 _MAX_LOST = 1_000_000
 
 
@@ -168,7 +171,7 @@ def _sent(sequence: int, known: Sequence[tuple[int, float]], first: int, interva
 
 def _nothing(facts: RunFacts, reading: Reading, problem: str, *, void: bool = True) -> Reading:
     """No figures. A probe that ran and gave none voids the run: it may have been starved, as the load may have been."""
-    for key, _ in _KEYS:
+    for key in (*(key for key, _ in _KEYS), *SPREAD):
         reading.put(key, None, "latency probe", problem)
     reading.put("probe_loss_percent", None, "latency probe", problem)
     if facts.plan.gates.probe:
@@ -200,6 +203,16 @@ def _figures(
     return reading
 
 
+def _put_spread(reading: Reading, answered: Sequence[float], source: str) -> None:
+    """Least, mean and largest round trip, and the standard deviation as ping prints it: of a population."""
+    if not answered:
+        for key in SPREAD:
+            reading.put(key, None, source, "no probe was answered")
+        return
+    for key, value in zip(SPREAD, (min(answered), fmean(answered), max(answered), pstdev(answered)), strict=True):
+        reading.put(key, value, source)
+
+
 def _quantiles(reading: Reading, points: Points, window_s: float | None, source: str) -> list[float]:
     """Put the series and what is known of its part in the window, which is returned; a lost probe is infinite."""
     from txop.stats.spread import quantile
@@ -209,5 +222,6 @@ def _quantiles(reading: Reading, points: Points, window_s: float | None, source:
     if probed:
         for key, probability in _KEYS:
             reading.put(key, quantile(probed, probability), source)
+        _put_spread(reading, [rtt for rtt in probed if math.isfinite(rtt)], source)
         reading.put("probe_loss_percent", 100 * sum(map(math.isinf, probed)) / len(probed), source)
     return probed
