@@ -331,6 +331,9 @@ def test_what_cannot_be_done_in_a_guest_is_said_before(old: str, new: str, key: 
         "guest-modem-sweep",
         "guest-ncm-timer",
         "guest-sdio-stacks",
+        "guest-sdio-endurance",
+        "guest-sdio-faults",
+        "guest-sdio-polling",
         "guest-sdio-two-cards",
     ],
 )

@@ -15,9 +15,11 @@ from guests_here import built_chips, built_image
 from txop import bus
 from txop.guest.chips import COMMAND_LOG, IN_GUEST, Chip
 from txop.guest.exactness import difference
+from txop.guest.mmc_host import with_mmc_host
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
 from txop.guest_image.firmware import firmware_files
+from txop.guest_image.locks import find_lock
 from txop.guest_image.overlay import Overlay
 
 PINGS = 20
@@ -41,12 +43,12 @@ def test_the_firmware_is_a_chain_of_records() -> None:
     assert len(board) == 1024 + 768
 
 
-def run(folder: Path, chip: Chip, command: str, kernel: str = "6.12") -> Any:
+def run(folder: Path, chip: Chip, command: str, kernel: str = "6.12", modules: tuple[Path, ...] = ()) -> Any:
     """Boots a guest with the card, lets the command run in its laboratory, and gives what was counted."""
     image, chips = built_image(kernel), built_chips()
     script = f"txop-lab up || exit\n{command} || exit\ntxop-lab down\n"
     files = {**chip.files(), IN_GUEST: chips}
-    overlay = Overlay(script=script, environment=chip.variables(), files=files)
+    overlay = Overlay(script=script, environment=chip.variables(), files=files, modules=modules)
     computer = Computer(mode=Mode.EXACT, shift=1, limit_s=150)
     ended = asyncio.run(run_guest(image, overlay, computer, results=folder, wall_limit_s=1_800))
     assert ended.status == 0, (folder / "stderr").read_text()
@@ -102,6 +104,42 @@ def test_the_command_log_has_what_the_card_counted(
     if options:
         # 114 clocks of 40 ns are the least that a CMD53 can take.
         assert found.cmd53_took_us.min >= 114 * 0.04
+
+
+@pytest.mark.slow
+def test_linux_6_1_drives_it_too(tmp_path: Path) -> None:
+    """The older kernel of Debian 12, with WPA2."""
+    counted = run(tmp_path, Chip("ar6003", "ath6kl_sdio"), f"dut ping -c {PINGS} -i 0.2 10.80.210.1", "6.1")
+    assert f"{PINGS} received, 0% packet loss" in (tmp_path / "stdout").read_text()
+    assert counted["tx"]["encrypted"] >= PINGS
+    assert counted["htc"]["malformed"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kernel", "interrupts", "least_ms", "most_ms"),
+    [("6.12", "thread", 0.0, 2.0), ("6.12", "poll", 4.0, 15.0), ("6.1", "work", 0.0, 2.0)],
+)
+def test_in_the_slot_of_the_host_in_the_kernel(
+    tmp_path: Path, kernel: str, interrupts: str, least_ms: float, most_ms: float
+) -> None:
+    """Interrupts come at once; a core that polls finds an answer after up to 10 ms, and a little."""
+    modules = asyncio.run(with_mmc_host((), "virtual", find_lock(kernel), lambda _: None))
+    parameters = (f"interrupts={interrupts}", "bus_time=1", "pio_bytes=64")
+    chip = Chip("ar6003", "ath6kl_sdio", security="open", ap="builtin", sdio_host="virtual", host_parameters=parameters)
+    grep = "grep . /sys/module/virtual_mmc_host/parameters/*"
+    counted = run(tmp_path, chip, f"dut ping -c {PINGS} -i 0.05 10.80.210.1\n{grep}", kernel, modules)
+    said = (tmp_path / "stdout").read_text()
+    assert f"{PINGS} received, 0% packet loss" in said
+    found = re.search(r"min/avg/max/mdev = [0-9.]+/([0-9.]+)/", said)
+    assert found is not None
+    assert least_ms < float(found[1]) < most_ms
+    of_module = dict(re.findall(r"parameters/([a-z0-9_]+):([0-9]+)", said))
+    assert int(of_module["commands"]) >= counted["sdio"]["card"]["cmd53_writes"] > PINGS
+    assert (int(of_module["signals"]) > 0) is (interrupts != "poll")
+    assert int(of_module["pio_interrupts"]) > PINGS
+    assert int(of_module["timeouts"]) == 0
+    assert counted["sdio"]["card"]["refused_commands"] == 0
 
 
 # From 3 s after plugging in on the card is associated. (With both within the first scan stock ath6kl refused to scan

@@ -308,3 +308,32 @@ def test_the_program_takes_what_every_key_becomes(parse: Callable[[str], LoadedP
     spec = parse(PLAN.format(guest=own, arm="")).plan.guest
     assert spec is not None
     check_options(device, "hostapd", chip_of(spec).options)
+
+
+@pytest.mark.parametrize(
+    ("sdio", "said"),
+    [
+        ('interrupts = "poll"', "ushc decides on interrupts by itself"),
+        ("segments = 1", "ushc decides on segments by itself"),
+        ('host = "virtual"\ninterrupt_us = 100', "interrupt_us is ushc's"),
+        ('host = "virtual"\npio_bytes = 64', "pio_bytes takes time on the wires"),
+    ],
+)
+def test_keys_of_one_host_controller_are_not_the_others(
+    parse: Callable[[str], LoadedPlan], sdio: str, said: str
+) -> None:
+    plan = parse(PLAN.format(guest=f'device = "ar6003"\n[guest.sdio]\n{sdio}\n', arm=""))
+    assert said in check(plan, files=False).problems[0].message
+
+
+def test_the_host_in_the_kernel_gets_what_a_plan_says(parse: Callable[[str], LoadedPlan]) -> None:
+    guest = 'device = "ar6003"\n[guest.sdio]\nhost = "virtual"\nbus_time = true\n'
+    plan = parse(PLAN.format(guest=guest, arm='sdio = { interrupts = "poll", pio_bytes = 64, segments = 1 }')).plan
+    assert not check(parse(PLAN.format(guest=guest, arm="")), files=False).problems
+    assert plan.guest is not None
+    chip = chip_of(plan.guest.varied(plan.arm[1].guest))
+    assert chip.variables()["LAB_HOST"] == "virtual"
+    assert chip.variables()["LAB_HOST_PARAMETERS"] == "interrupts=poll segments=1 bus_time=1 pio_bytes=64"
+    assert chip.variables()["LAB_OPTIONS"].startswith("--host virtual --card-lines 4")
+    assert "--bus-time" not in chip.variables()["LAB_OPTIONS"]
+    assert "--interrupt-us" not in chip.variables()["LAB_OPTIONS"]

@@ -89,6 +89,15 @@ pub enum DeviceKind {
     QmiModem,
 }
 
+/// Where an SDIO card is plugged in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HostKind {
+    /// A USB host controller of this program's own, which the stock driver ushc drives.
+    Ushc,
+    /// A controller in the kernel: the module virtual_mmc_host, which is not a stock one.
+    Virtual,
+}
+
 /// Which access point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ApKind {
@@ -137,6 +146,9 @@ pub struct DeviceArgs {
     /// SDIO cards: commands take the time that they need on the wires, at the clock and width that the host sets.
     #[arg(long)]
     pub bus_time: bool,
+    /// SDIO cards: the host controller.
+    #[arg(long, value_enum, default_value = "ushc")]
+    pub host: HostKind,
     /// SDIO cards: lines of the data bus that the card has, 1 or 4 (default).
     #[arg(long, value_name = "N", value_parser = one_or_four)]
     pub card_lines: Option<u8>,

@@ -20,14 +20,16 @@ use vusb::peers::silent::Silent;
 use vusb::peers::stations::Stations;
 use vusb::peers::{ApError, Peers};
 use vusb::record::{self, AirFile, CommandFile, Observer, UsbFile};
-use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci};
+use vusb::serve::{
+    open_slot, write_statistics, Clock, Connection, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci,
+};
 use vusb::session::UrbCounters;
 use vusb::trace::{Plain, Traced, Vocabulary};
 use vusb::ushc::{self, SdioChip, Ushc};
 use wire::usb::usbip::ExportedDevice;
 use wire::usb::usbmon::LONG_HEADER;
 
-use crate::cli::{ApKind, Cli, Command, DeviceArgs, DeviceKind};
+use crate::cli::{ApKind, Cli, Command, DeviceArgs, DeviceKind, HostKind, ServeArgs};
 use crate::function_args::FunctionError;
 
 /// Bus and device number that this program gives its device.
@@ -40,6 +42,9 @@ const STATIONS_MAX: u8 = 16;
 
 /// How often an interrupt of an SDIO card that lasts is reported, us: more often costs the processor, more seldom the latency.
 const CARD_INTERRUPT_US: u64 = 500;
+
+/// A day.
+const NEVER_US: u64 = 86_400_000_000;
 
 /// Why a run ends early.
 #[derive(Debug, thiserror::Error)]
@@ -71,14 +76,14 @@ pub enum RunError {
     /// A network function, or the interface behind it.
     #[error("{0}")]
     Function(#[from] FunctionError),
+    /// A transfer of ttcp.
+    #[error("ttcp: {0}")]
+    Transfer(io::Error),
     /// The way to the host.
     #[error("{0}")]
     Serve(#[from] ServeError),
     /// A file of the device, whose name it says.
     #[error("{0}")]
-    /// A transfer of ttcp.
-    #[error("ttcp: {0}")]
-    Transfer(io::Error),
     OfDevice(io::Error),
     /// A file that is written.
     #[error("{path}: {source}")]
@@ -118,12 +123,15 @@ pub fn run(cli: &Cli) -> Result<(), RunError> {
     match &cli.command {
         Command::Attach(args) => Run::new(args, &signals)?.whole(Run::attach),
         Command::TxAggregation(args) => Ok(args.apply()?),
+        Command::Ttcp(args) => args.run().map_err(RunError::Transfer),
         Command::CheckFaults { files } => read_scripts(files),
         Command::CheckOptions(args) => check_options(args),
+        Command::Serve(ServeArgs { device: DeviceArgs { host: HostKind::Virtual, .. }, .. }) => {
+            Err(RunError::Option("--host virtual: that controller is in this kernel: attach"))
+        }
         Command::Serve(args) => {
             let mut export = match args.fd {
                 // SAFETY: the number was given to this program for this, and nothing else in it uses it.
-        Command::Ttcp(args) => args.run().map_err(RunError::Transfer),
                 #[expect(unsafe_code, reason = "a descriptor that was handed over is taken")]
                 Some(fd) => Export::inherited(unsafe { OwnedFd::from_raw_fd(fd) }),
                 None => Export::listen(args.listen)?,
@@ -202,6 +210,19 @@ fn unfitting(args: &DeviceArgs) -> Option<RunError> {
     if args.command_log.is_some() && !is_card {
         return Some(RunError::Option("--command-log: only an SDIO card gets commands"));
     }
+    if args.host == HostKind::Virtual {
+        if !is_card {
+            return Some(RunError::Option("--host: only an SDIO card has a host controller of its own"));
+        }
+        if args.bus_time || args.interrupt_us.is_some() {
+            return Some(RunError::Option(
+                "--host virtual: --bus-time and --interrupt-us are the controller's (parameters of virtual_mmc_host)",
+            ));
+        }
+        if args.usb.is_some() {
+            return Some(RunError::Option("--host virtual: there is no USB, so --usb has nothing to record"));
+        }
+    }
     let times_interrupts = is_card || matches!(args.device, DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au);
     if args.interrupt_us.is_some() && !times_interrupts {
         return Some(RunError::Option(
@@ -259,8 +280,10 @@ fn in_slot(args: &DeviceArgs, chip: impl SdioChip + 'static) -> Result<Box<dyn D
         Some(path) => Some(CommandFile::create(path, &captured(args)).map_err(file(path))?),
         None => None,
     };
+    // The controller in the kernel keeps the state of the line: a change is enough.
+    let repeat_us = if args.host == HostKind::Virtual { NEVER_US } else { CARD_INTERRUPT_US };
     let settings = ushc::Settings {
-        repeat_ns: args.interrupt_us.unwrap_or(CARD_INTERRUPT_US) * 1_000,
+        repeat_ns: args.interrupt_us.unwrap_or(repeat_us) * 1_000,
         bus_time: args.bus_time,
         card: BusAbility { four_lines: args.card_lines != Some(1), high_speed: args.card_mhz != Some(25) },
     };
@@ -326,7 +349,7 @@ impl<'a> Run<'a> {
     }
 
     /// Serves one connection, or none, until something has come.
-    fn serve(&mut self, connection: Option<OwnedFd>, until: Until<'_>) -> Result<Ended, RunError> {
+    fn serve(&mut self, connection: Option<Connection>, until: Until<'_>) -> Result<Ended, RunError> {
         let (statistics, before) = (self.args.stats.clone(), self.urbs);
         let host = Host { connection, signals: self.signals, statistics, before };
         let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take(), until)?;
@@ -345,8 +368,15 @@ impl<'a> Run<'a> {
         let vhci = Vhci::new(BUS << 16 | DEVICE, self.device.identity().speed);
         loop {
             self.device.reset(Clock.now_ns());
-            let (connection, port) = vhci.plug()?;
-            eprintln!("txop-vusb: {:?} on vhci port {port}", self.args.device);
+            let connection = if self.args.host == HostKind::Virtual {
+                let slot = open_slot()?;
+                eprintln!("txop-vusb: {:?} in a slot of virtual_mmc_host", self.args.device);
+                Connection::Slot(slot)
+            } else {
+                let (connection, port) = vhci.plug()?;
+                eprintln!("txop-vusb: {:?} on vhci port {port}", self.args.device);
+                Connection::Usb(connection)
+            };
             if !matches!(self.serve(Some(connection), Until::Parted)?, Ended::Unplugged) {
                 return Ok(());
             }
@@ -364,7 +394,7 @@ impl<'a> Run<'a> {
         let exported = exported(self.device.identity());
         while let Ended::Imported(connection) = self.serve(None, Until::Imported(export, &exported))? {
             self.device.reset(Clock.now_ns());
-            if matches!(self.serve(Some(connection), Until::Parted)?, Ended::Stopped) {
+            if matches!(self.serve(Some(Connection::Usb(connection)), Until::Parted)?, Ended::Stopped) {
                 break;
             }
         }

@@ -18,6 +18,7 @@ from txop.campaign.testbed import CarryOut, Reached
 from txop.guest.chips import NEEDS_BUILD, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.driver_check import check_driver
+from txop.guest.mmc_host import with_mmc_host
 from txop.guest.qemu import Mode, kvm_works, qemu_version
 from txop.guest.wireless_stack import build_with_debugfs
 from txop.guest_image.error import GuestError
@@ -124,6 +125,7 @@ class GuestTestbed:
         if spec.faults is not None:
             facts["faults_sha256"] = hashlib.sha256(self._file(spec.faults).read_bytes()).hexdigest()
         chip = self._chip(spec)
+        modules = await with_mmc_host(modules, chip.sdio_host, lock, self._reporter.notice)
         check_driver(chip, image, modules)
         program = chip.modem_program
         files = modem_files(lock, program, progress=self._reporter.notice) if program is not None else {}

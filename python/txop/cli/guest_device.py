@@ -94,6 +94,22 @@ class DeviceOptions:
         ),
     ] = None
     width: Annotated[int, typer.Option("--width", metavar="20|40", help="Of the access point's channel, in MHz.")] = 20
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host",
+            metavar="ushc|virtual",
+            help="With --device of an SDIO card: its host controller; virtual: a kernel module of txop's own.",
+        ),
+    ] = "ushc"
+    host_parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host-parameter",
+            metavar="NAME=VALUE",
+            help="Of the virtual host controller, as interrupts=poll; may be given again.",
+        ),
+    ] = None
     plug_only: Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")] = False
     faults: Annotated[
         Path | None,
@@ -123,17 +139,18 @@ class DeviceOptions:
         from txop.plan.devices import DRIVERS
 
         if self.device is None:
-            given = (self.parameter, self.device_option, self.stations, captures.any)
+            given = (self.parameter, self.device_option, self.stations, self.host_parameter, captures.any)
             if self.driver is not None or self.faults is not None or any(given):
                 raise UserError(
-                    "--driver, --parameter, --stations, --faults, --device-option, --air, --usb, --command-log and "
-                    "--trace go with --device"
+                    "--driver, --parameter, --stations, --host-parameter, --faults, --device-option, --air, --usb, "
+                    "--command-log and --trace go with --device"
                 )
             return None
         with errors_reported():
             options = tuple(word for words in self.device_option or () for word in _split(words))
             stations = _signals(self.stations)
-            check_options(self.device, self.ap, options, stations)
+            at_host = () if self.host == "ushc" else ("--host", self.host)
+            check_options(self.device, self.ap, (*at_host, *options), stations)
             return Chip(
                 self.device,
                 self.driver or DRIVERS.get(self.device, ""),
@@ -149,6 +166,8 @@ class DeviceOptions:
                 trace="trace.jsonl" if captures.trace else None,
                 faults=None if self.faults is None else _checked(self.faults, self.ap),
                 plug_only=self.plug_only,
+                sdio_host=self.host,
+                host_parameters=tuple(self.host_parameter or ()),
             )
 
 

@@ -291,7 +291,8 @@ def _overlay(
     modules = tuple(content.module or ())
     if chip is None:
         return Overlay(command=tuple(command), files=files, modules=modules)
-    modules = ending.run(modules_for(chip.device, chip.driver, modules, image, built_for, note), at_once=True)
+    found = modules_for(chip.device, chip.driver, modules, image, built_for, note, host=chip.sdio_host)
+    modules = ending.run(found, at_once=True)
     check_driver(chip, image, modules)
     if chip.modem_program is not None:
         files = {**modem_files_of(built_for, chip.modem_program), **files}

@@ -22,6 +22,8 @@ DEVICES = ("rtl8188cus", "rtl8723au", "mt7610u", "ar6003", "sd8686")
 """Wireless chips."""
 SDIO_CARDS = ("ar6003", "sd8686")
 """Chips on an SDIO card, in a virtual host controller; see docs/virtual-sdio.md."""
+SDIO_HOSTS = ("ushc", "virtual")
+"""Host controllers of such a card: one on USB, with the stock driver of that name, or a kernel module of txop's own."""
 ACCESS_POINT_DEVICES = ("mt7610u",)
 """Devices that can be the access point themselves."""
 STATIONS_MAX = 16
@@ -116,6 +118,10 @@ class Chip:
     """Stop when the driver has made its interface."""
     bus_first: bool = False
     """The chip and the virtual USB host run before every other process (SCHED_FIFO)."""
+    sdio_host: str = "ushc"
+    """One of :data:`SDIO_HOSTS`."""
+    host_parameters: tuple[str, ...] = ()
+    """Parameters of the module that is the virtual one, as ``NAME=VALUE``."""
     host: FunctionHost = field(default_factory=FunctionHost)
     """What is made of a network function."""
 
@@ -127,6 +133,19 @@ class Chip:
             raise GuestError(f"{self.device} has no air that could be captured")
         if self.command_log is not None and self.device not in SDIO_CARDS:
             raise GuestError(f"{self.device} gets no SDIO commands", what_to_do=f"{', '.join(SDIO_CARDS)} does")
+        if self.sdio_host not in SDIO_HOSTS:
+            raise GuestError(f"unknown SD host controller {self.sdio_host!r}: {' or '.join(SDIO_HOSTS)}")
+        if self.sdio_host != "ushc" and self.device not in SDIO_CARDS:
+            raise GuestError(
+                f"{self.device} is not in the slot of an SD host controller", what_to_do=f"{', '.join(SDIO_CARDS)} is"
+            )
+        if self.host_parameters and self.sdio_host != "virtual":
+            raise GuestError("only the virtual SD host controller has parameters", what_to_do="--host virtual")
+        if self.sdio_host == "virtual" and self.usb is not None:
+            raise GuestError(
+                "with the virtual SD host controller there is no USB to capture",
+                what_to_do="--command-log logs its commands",
+            )
         if self.security not in SECURITIES:
             raise GuestError(f"unknown security {self.security!r}: {', '.join(SECURITIES)}")
         if self.security not in SECURITIES_OF_CHIPS.get(self.device, SECURITIES):
@@ -146,7 +165,7 @@ class Chip:
             raise GuestError(
                 f"{self.faults} is not a file", what_to_do="examples of fault scripts are in examples/faults"
             )
-        for words in (self.parameters, self._words):
+        for words in (self.parameters, self.host_parameters, self._words):
             if odd := [word for word in words if not word or word != shlex.quote(word)]:
                 raise GuestError(f"{odd[0]!r} has a character that cannot be passed on")
 
@@ -169,6 +188,8 @@ class Chip:
             "LAB_DEVICE": self.device,
             "LAB_DRIVER": self.driver,
             "LAB_PARAMETERS": " ".join(self.parameters),
+            "LAB_HOST": self.sdio_host,
+            "LAB_HOST_PARAMETERS": " ".join(self.host_parameters),
             "LAB_SECURITY": self.security,
             "LAB_CHANNEL": str(self.channel),
             "LAB_AP": self.ap,
@@ -205,7 +226,7 @@ class Chip:
     @property
     def _words(self) -> tuple[str, ...]:
         """Options of the program."""
-        words: list[str] = []
+        words: list[str] = ["--host", self.sdio_host] if self.sdio_host != "ushc" else []
         if self.air is not None:
             words += ["--air", f"{OUT}/{self.air}"]
         if self.usb is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from txop.guest.chips import NEEDS_BUILD
 from txop.guest.driver import SWITCHES, DriverBuild, build_driver
+from txop.guest.mmc_host import with_mmc_host
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.modules import ModuleFolder, read_module
@@ -16,7 +17,14 @@ from txop.guest_image.packages.lock import Lock
 
 
 async def modules_for(
-    device: str, driver: str, given: Sequence[Path], image: Image, lock: Lock | None, progress: Progress
+    device: str,
+    driver: str,
+    given: Sequence[Path],
+    image: Image,
+    lock: Lock | None,
+    progress: Progress,
+    *,
+    host: str = "ushc",
 ) -> tuple[Path, ...]:
     """The modules to put into a guest with this device and driver.
 
@@ -27,11 +35,12 @@ async def modules_for(
         image: Whose kernel it is.
         lock: What a driver that the kernel lacks is built for; ``None``: the kernel is one's own, and nothing is built.
         progress: Receives the progress of a build.
+        host: Host controller of an SDIO card, one of :data:`txop.guest.chips.SDIO_HOSTS`.
 
     Raises:
         GuestError: The driver cannot be built, or one's own kernel has none that knows the device.
     """
-    modules = tuple(given)
+    modules = await with_mmc_host(given, host, lock, progress)
     if (device, driver) not in NEEDS_BUILD or driver in given_modules(modules):
         return modules
     if lock is None:

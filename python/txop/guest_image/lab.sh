@@ -6,6 +6,7 @@
 # function (ncm, mbim, ecm, qmi-modem) has a wire in place of air and access point. What it is made of comes in variables:
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
+#   LAB_HOST  ushc, or virtual: the SD host controller of an SDIO card      LAB_HOST_PARAMETERS  of virtual_mmc_host
 #   LAB_AP  hostapd, or builtin: that of txop-vusb, open
 #   LAB_STATIONS  the chip is the access point instead, of this many stations on simulated radios: the signal in dBm on the
 #   link to each, with commas. `station N COMMAND` is at one of them, `dut` at the access point, `peer` at a host behind it
@@ -27,6 +28,7 @@ export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 device=${LAB_DEVICE:-rtl8188cus} driver=${LAB_DRIVER:-rtl8192cu} security=${LAB_SECURITY:-wpa2}
 ap=${LAB_AP:-hostapd}
 channel=${LAB_CHANNEL:-6} width=${LAB_WIDTH:-20} options=${LAB_OPTIONS:-} parameters=${LAB_PARAMETERS:-}
+host=${LAB_HOST:-ushc}
 run=/run/txop-lab out=/txop/out
 PEER_ADDRESS=10.80.210.1 DUT_ADDRESS=10.80.210.2
 # behind an access point under test: the host there, and the access point's end; stations are .11, .12, ... of the network above
@@ -114,11 +116,16 @@ hostapd_conf() { # hostapd_conf INTERFACE: the configuration of the access point
 }
 
 load() {
-    modprobe vhci_hcd || fail "this kernel has no virtual USB host"
-    case $device in
-    ar6003 | sd8686) modprobe ushc || fail "this kernel has no driver for the SD host controller" ;;
-    esac
     # words on purpose: parameters and options are lists
+    if [ "$host" = virtual ]; then
+        # shellcheck disable=SC2086
+        modprobe virtual_mmc_host ${LAB_HOST_PARAMETERS:-} || fail "the virtual SD host controller cannot be loaded"
+    else
+        modprobe vhci_hcd || fail "this kernel has no virtual USB host"
+        case $device in
+        ar6003 | sd8686) modprobe ushc || fail "this kernel has no driver for the SD host controller" ;;
+        esac
+    fi
     # shellcheck disable=SC2086
     modprobe "$driver" $parameters || fail "the driver $driver cannot be loaded"
 }
@@ -175,8 +182,11 @@ alive() { # 1, and why, when the virtual device has ended by itself
 }
 
 bus_first() { # an interrupt of the virtual host is a thread that waits its turn; a real one does not wait
-    pidof vhci_rx >/dev/null && pidof vhci_tx >/dev/null || fail "the virtual USB host has no threads to put first"
-    for pid in $(cat "$run/vusb.pid") $(pidof vhci_rx) $(pidof vhci_tx); do
+    threads=
+    if [ "$host" != virtual ]; then
+        threads="$(pidof vhci_rx) $(pidof vhci_tx)" || fail "the virtual USB host has no threads to put first"
+    fi
+    for pid in $(cat "$run/vusb.pid") $threads; do
         chrt -f -p 50 "$pid" || fail "the virtual USB host cannot be put before other processes"
     done
 }

@@ -15,6 +15,8 @@ CARDS = ("ar6003", "sd8686")
 """Devices on an SDIO bus."""
 OF_BUNDLES = ("bundle", "credits")
 """Keys about an AR6003's firmware; an SD8686 has one packet at a time."""
+OF_VIRTUAL_HOST = ("interrupts", "segments", "pio_bytes")
+"""Keys about a host controller that decides on them; `ushc` does not."""
 
 
 class SdioSpec(BaseModel):
@@ -22,6 +24,17 @@ class SdioSpec(BaseModel):
 
     model_config = STRICT
 
+    host: Literal["ushc", "virtual"] = "ushc"
+    """The host controller: one on USB with the stock driver ``ushc``, or ``virtual_mmc_host``, a kernel module of
+    txop's own (GPL-2.0) that is built for the guest's kernel."""
+    interrupts: Literal["thread", "work", "poll"] = "thread"
+    """Virtual host: the core's interrupt thread runs when the card interrupts, its work queue does, or the host has no
+    SDIO interrupts and the core polls."""
+    segments: Annotated[int, Field(ge=1, le=128)] = 16
+    """Virtual host: segments of a scatter list at most; below 16 ath6kl copies into a buffer of its own."""
+    pio_bytes: Annotated[int, Field(ge=4, le=65_536)] | None = None
+    """Virtual host: an interrupt for this many bytes, which the processor then copies; default: DMA. Takes
+    ``bus_time``."""
     bus_time: bool = False
     """Commands take the time that they need on the wires, at the clock and width that the driver has set."""
     lines: Literal[1, 4] = 4
@@ -37,10 +50,18 @@ class SdioSpec(BaseModel):
 
     def words(self, device: str) -> tuple[str, ...]:
         """As options of the program for that card."""
+        ushc = self.host == "ushc"
         bundles = ("--assume", f"bundle={self.bundle}", "--assume", f"credits={self.credits}")
         return (
-            *(("--bus-time",) if self.bus_time else ()),
+            *(("--bus-time",) if ushc and self.bus_time else ()),
             *("--card-lines", str(self.lines), "--card-mhz", str(self.clock_mhz)),
-            *("--interrupt-us", str(self.interrupt_us)),
+            *(("--interrupt-us", str(self.interrupt_us)) if ushc else ()),
             *(bundles if device == "ar6003" else ()),
         )
+
+    def host_parameters(self) -> tuple[str, ...]:
+        """Parameters of the module that is the virtual host."""
+        if self.host != "virtual":
+            return ()
+        pio = () if self.pio_bytes is None else (f"pio_bytes={self.pio_bytes}",)
+        return (f"interrupts={self.interrupts}", f"segments={self.segments}", f"bus_time={int(self.bus_time)}", *pio)

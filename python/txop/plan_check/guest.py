@@ -16,7 +16,7 @@ from txop.guest_image.locks import find_lock
 from txop.plan.arm import Arm
 from txop.plan.devices import DRIVERS
 from txop.plan.guest import GuestSpec
-from txop.plan.guest_card import CARDS, OF_BUNDLES
+from txop.plan.guest_card import CARDS, OF_BUNDLES, OF_VIRTUAL_HOST, SdioSpec
 from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
@@ -35,6 +35,8 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
         elif spec.sdio is not None and spec.device != "ar6003" and spec.sdio.model_fields_set & {*OF_BUNDLES}:
             said = f"{' and '.join(OF_BUNDLES)} are an AR6003's: an {spec.device} has one packet at a time"
             yield place("sdio"), said, "take them out"
+        if spec.sdio is not None and spec.device in CARDS:
+            yield from _host_controller(spec.sdio, place)
         if spec.is_function:
             yield from _function(arm, spec, place)
             continue
@@ -54,6 +56,16 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
         if spec.source is None and not arm.patches and spec.driver not in STOCK_DRIVERS[spec.device]:
             known = " and ".join(STOCK_DRIVERS[spec.device])
             yield place("driver", "device"), f"{spec.driver} does not know an {spec.device}", f"{known} do"
+
+
+def _host_controller(sdio: SdioSpec, place: Place) -> Found:
+    given = sdio.model_fields_set
+    if sdio.host != "virtual" and (odd := [key for key in OF_VIRTUAL_HOST if key in given]):
+        yield place("sdio"), f"ushc decides on {' and '.join(odd)} by itself", 'take it out, or set host = "virtual"'
+    if sdio.host == "virtual" and "interrupt_us" in given:
+        yield place("sdio"), "the virtual host has the interrupt line itself: interrupt_us is ushc's", "take it out"
+    if sdio.host == "virtual" and sdio.pio_bytes is not None and not sdio.bus_time:
+        yield place("sdio"), "pio_bytes takes time on the wires: interrupts come while data do", "set bus_time = true"
 
 
 _ALONE: dict[str, object] = {"stations": None, "queues": None}

@@ -19,6 +19,7 @@ def chip_of(spec: GuestSpec) -> Chip:
     }
     assumed = [word for name, value in spec.assume.items() for word in ("--assume", f"{name}={value}")]
     values = {name: int(value) if isinstance(value, bool) else value for name, value in spec.parameters.items()}
+    sdio = (spec.sdio if spec.device in CARDS else None) or SdioSpec()
     return Chip(
         device=spec.device,
         driver=spec.driver,
@@ -30,6 +31,8 @@ def chip_of(spec: GuestSpec) -> Chip:
         stations=tuple(station.signal_dbm for station in spec.stations or ()),
         queues=_queues(spec),
         bus_first=spec.bus_first,
+        sdio_host=sdio.host,
+        host_parameters=sdio.host_parameters(),
         options=(*words.get(spec.device, ()), *assumed),
         host=_host(spec),
     )

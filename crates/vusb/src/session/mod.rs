@@ -7,6 +7,7 @@ mod control;
 mod counters;
 mod endpoint;
 mod pending;
+mod slot;
 mod status;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use crate::record::Observer;
 pub use counters::UrbCounters;
 use endpoint::Endpoints;
 use pending::{InPipe, Urb};
+pub use slot::{Slot, SlotError};
 
 /// Device number written down: the one that the USB/IP import gives.
 const DEVICE: u8 = 2;

@@ -26,7 +26,7 @@ use log::Log;
 pub use statistics::{HostCounters, SdioStatistics};
 
 /// Interrupt endpoint. The driver takes the first one of the interface, whatever its number.
-const INTERRUPT_IN: u8 = 1;
+pub(crate) const INTERRUPT_IN: u8 = 1;
 /// Polled every microframe.
 const INTERVAL: u8 = 1;
 /// What is sent to the host and was not fetched yet, at most: the driver has one command under way.

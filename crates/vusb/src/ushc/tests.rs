@@ -2,10 +2,12 @@ use proptest::prelude::*;
 use sdio::CardIdentity;
 use wire::sdio::command::flag;
 use wire::sdio::log::Record;
+use wire::sdio::slot::{BusSettings, SlotCommand, SlotMessage};
 use wire::sdio::{registers as at, Direct, Response5};
 
 use super::*;
 use crate::fault::{Faulty, Script};
+use crate::session::Slot;
 
 /// A card whose function interrupts as long as register 0 is set.
 struct Chip(u8);
@@ -323,4 +325,87 @@ fn what_a_card_does_not_get_it_does_not_do() {
         exchange(&mut device, Extended { write: false, ..write }, &[]).1.status,
         error::COMMAND | error::TIMEOUT | error::DATA
     );
+}
+
+/// The card in the slot of a host in the kernel ([`crate::session::Slot`]): what a message to it is answered with.
+fn in_kernel(slot: &mut Slot, device: &mut impl Device, command: SlotCommand, data: &[u8]) -> Vec<Vec<u8>> {
+    let mut message = SlotCommand { len: data.len() as u32, ..command }.emit();
+    message.extend_from_slice(data);
+    slot.receive(&message).unwrap();
+    slot.pump(0, device);
+    slot.output().drain(..).collect()
+}
+
+fn answer(sequence: u32, status: u8, response: u8, data: &[u8], line: bool) -> Vec<u8> {
+    let response = Response5 { flags: flag::STATE_CMD, data: response }.emit();
+    SlotMessage::Answer { sequence, status: StatusBlock { status, response }, data }.emit(line)
+}
+
+const BUS: BusSettings = BusSettings { lines: 4, high_speed: true, power_ups: 1, clock_hz: 50_000_000 };
+const DIRECT: SlotCommand =
+    SlotCommand { sequence: 1, number: number::IO_RW_DIRECT, argument: 0, block_bytes: 0, len: 0, bus: BUS };
+
+#[test]
+fn a_slot_in_the_kernel_gets_the_same_answers() {
+    let mut device = Ushc::new(Chip(0), SETTINGS);
+    device.reset(0);
+    let mut slot = Slot::default();
+    let enable = SlotCommand { argument: write(at::INTERRUPT_ENABLE, 3, 0), ..DIRECT };
+    assert_eq!(in_kernel(&mut slot, &mut device, enable, &[]), [answer(1, 0, 3, &[], false)]);
+    assert_eq!((device.counters.power_ups, device.counters.clock_hz, device.counters.bus_width), (1, 50_000_000, 4));
+
+    // What is written raises the line, which the answer has.
+    let extended = SlotCommand { sequence: 2, number: number::IO_RW_EXTENDED, block_bytes: 3, ..DIRECT };
+    let argument = Extended { function: 1, count: 3, ..Extended::default() };
+    let writing = SlotCommand { argument: Extended { write: true, ..argument }.emit(), ..extended };
+    assert_eq!(in_kernel(&mut slot, &mut device, writing, &[1, 2, 9]), [answer(2, 0, 0, &[], true)]);
+    let reading = SlotCommand { argument: argument.emit(), sequence: 3, ..extended };
+    assert_eq!(in_kernel(&mut slot, &mut device, reading, &[]), [answer(3, 0, 0, &[9; 3], true)]);
+
+    // Power off and on again: the card has forgotten it, and the line falls with its answer.
+    let again = SlotCommand { bus: BusSettings { power_ups: 2, ..BUS }, sequence: 4, ..DIRECT };
+    let lines = in_kernel(&mut slot, &mut device, SlotCommand { argument: write(7, 0, 1), ..again }, &[]);
+    assert_eq!(lines, [answer(4, 0, 0, &[], false)]);
+    assert_eq!(device.counters.power_ups, 2);
+}
+
+#[test]
+fn a_line_that_rises_between_commands_is_reported_once() {
+    let mut device = Ushc::new(Chip(0), Settings { repeat_ns: 1 << 40, ..SETTINGS });
+    device.reset(0);
+    let mut slot = Slot::default();
+    let enable = SlotCommand { argument: write(at::INTERRUPT_ENABLE, 3, 0), ..DIRECT };
+    in_kernel(&mut slot, &mut device, enable, &[]);
+    device.card.function_mut().0 = 1;
+    slot.pump(1, &mut device);
+    slot.pump(2, &mut device);
+    assert_eq!(slot.output().drain(..).collect::<Vec<_>>(), [SlotMessage::Line.emit(true)]);
+    device.card.function_mut().0 = 0;
+    slot.pump(3, &mut device);
+    assert_eq!(slot.output().drain(..).collect::<Vec<_>>(), [SlotMessage::Line.emit(false)]);
+}
+
+#[test]
+fn faults_reach_a_slot_in_the_kernel() {
+    let script = Script::parse("[[fault]]\nname = \"x\"\ncommand = 52\ntimes = 1\naction = \"no_answer\"\n").unwrap();
+    let mut device = Faulty::new(Ushc::new(Chip(0), SETTINGS), script);
+    device.reset(0);
+    let mut slot = Slot::default();
+    let message = in_kernel(&mut slot, &mut device, DIRECT, &[]).remove(0);
+    assert_eq!((message[4], message[5]), (1, error::COMMAND | error::TIMEOUT));
+    assert_eq!(in_kernel(&mut slot, &mut device, DIRECT, &[]).len(), 1);
+}
+
+proptest! {
+    #[test]
+    fn any_messages_to_a_slot_are_survived(messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 0..60)) {
+        let mut device = powered();
+        let mut slot = Slot::default();
+        for message in messages {
+            let _ = slot.receive(&message);
+            slot.pump(0, &mut device);
+            prop_assert!(slot.output().len() <= 64);
+            slot.output().clear();
+        }
+    }
 }

@@ -6,6 +6,7 @@
 //! | [`tuple`] | the Card Information Structure | 16 |
 //! | [`registers`] | CCCR and FBR | 6.9, 6.10 |
 //! | [`clocks`] | time on the bus | SD Physical Layer 3.0 |
+//! | [`slot`] | between a virtual host controller in the kernel and its card | python/txop/guest_image/virtual_mmc_host |
 //! | [`log`] | a command log | docs/virtual-sdio.md |
 //! | [`htc`], [`wmi`], [`bmi`] | what Atheros' chips put into a mailbox | Linux drivers/net/wireless/ath/ath6kl |
 //! | [`libertas`] | what goes through the port of Marvell's | Linux drivers/net/wireless/marvell/libertas |
@@ -17,6 +18,7 @@ pub mod htc;
 pub mod libertas;
 pub mod log;
 pub mod registers;
+pub mod slot;
 pub mod tuple;
 pub mod wmi;
 

@@ -108,12 +108,15 @@ class ChipCounters(Afterwards):
         sides = sides_of(guest)
         side = sides.get(main_direction(facts.test, facts.plan.warm_up_s(facts.test)) or "", "chip")
         why = "nothing was counted within the window"
+        on_no_usb = guest is not None and guest.sdio is not None and guest.sdio.host == "virtual"
         if guest is not None and guest.is_function:
             why = f"a network function ({guest.device}) has no such figure"
         for key, value in _figures(grown, side).items():
             reason = "only a virtual modem has one" if key == _ENGINE and guest and not guest.is_function else why
             if key in _CARD and guest is not None and guest.device not in SDIO_CARDS:
                 reason = f"the {guest.device} is not an SDIO card"
+            if key == "chip_urbs_per_s" and on_no_usb:
+                value, reason = None, "a card in the slot of the virtual host is on no USB"
             reading.put(key, value, SOURCE, None if value is not None else reason)
         if guest is not None and guest.stations is not None:
             _stations(reading, grown, [station.name for station in guest.stations], side)
@@ -234,7 +237,7 @@ def _passed(
     for direction, side in sides_of(guest).items():
         transfers = "out" if side == "chip" else "in"
         bytes_moved = payload.get(direction, 0.0)
-        on_air, on_bus = grown.get(f"device.air.{side}.bytes"), grown.get(f"urbs.{transfers}_bytes")
+        on_air, on_bus = grown.get(f"device.air.{side}.bytes"), _bus_bytes(grown, transfers)
         looked_at = [(on_air, f"on the air ({direction})")] if air else []
         for counted, where in (*looked_at, (on_bus, f"on the bus ({transfers})")):
             if counted is None:
@@ -246,6 +249,12 @@ def _passed(
                 )
                 return GateFinding("chip-traffic", "void", words, "dut")
     return GateFinding("chip-traffic", "ok", target="dut")
+
+
+def _bus_bytes(grown: Growth, transfers: str) -> int | None:
+    """Bytes over the device's bus: the SDIO bus of a card, whatever host it is in, else USB."""
+    of_card = grown.get(f"device.sdio.card.cmd53_{'written' if transfers == 'out' else 'read'}_bytes")
+    return grown.get(f"urbs.{transfers}_bytes") if of_card is None else of_card
 
 
 def _possible(grown: Growth, bytes_per_s: float, width_mhz: float | None) -> GateFinding:
