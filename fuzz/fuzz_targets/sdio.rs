@@ -1,14 +1,16 @@
 //! A card in its host controller, driven by any transfers: commands, data, power, interrupts, with any faults. The card is one of
-//! registers, or an SD8686 with its access point.
+//! registers, or an SD8686 or an AR6003 with its access point; its host is one on USB, or in the kernel.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use sdio::{BusAbility, CardIdentity, Function};
 use vusb::air::{ChannelSettings, Medium};
+use vusb::chips::ar6003::{self, Ar6003};
 use vusb::chips::sd8686::{self, Sd8686};
 use vusb::device::{CommandFault, Device, Effect};
 use vusb::functions::wired::WiredQueues;
 use vusb::peers::builtin::{Builtin, BuiltinSettings};
+use vusb::session::Slot;
 use vusb::statistics::DeviceStatistics;
 use vusb::ushc::{SdioChip, SdioStatistics, Settings, Ushc};
 use wire::sdio::{number, Extended};
@@ -52,23 +54,29 @@ impl SdioChip for Ram {
 
 fuzz_target!(|input: &[u8]| {
     let first = input.first().copied().unwrap_or(0);
-    if first & 8 == 0 {
-        drive(Ram([0; 256]), input);
-    } else {
-        let medium = Medium::new(ChannelSettings::default(), 1, None);
-        let peers = Builtin::with(BuiltinSettings::default(), Vec::new(), Box::new(WiredQueues::default()));
-        drive(Sd8686::new(sd8686::Settings::default(), medium, Box::new(peers)), input);
+    let medium = Medium::new(ChannelSettings::default(), 1, None);
+    let peers = Builtin::with(BuiltinSettings::default(), Vec::new(), Box::new(WiredQueues::default()));
+    match first >> 3 & 3 {
+        0 => drive(Ram([0; 256]), input, |_| SD8686_PORT),
+        1 => drive(Sd8686::new(sd8686::Settings::default(), medium, Box::new(peers)), input, |_| SD8686_PORT),
+        _ => drive(Ar6003::new(ar6003::Settings::default(), medium, Box::new(peers)), input, |len| MAILBOX_END - len),
     }
 });
 
 /// The port of an SD8686.
-const PORT: u32 = 0x1_0000;
+const SD8686_PORT: u32 = 0x1_0000;
+/// Where a message to an AR6003 ends.
+const MAILBOX_END: u32 = 0x1000;
 
-fn drive<C: SdioChip>(chip: C, input: &[u8]) {
+/// `port`: where a packet of so many bytes goes.
+fn drive<C: SdioChip>(chip: C, input: &[u8], port: impl Fn(u32) -> u32) {
     let mut bytes = input.iter().copied();
     let first = bytes.next().unwrap_or(0);
     let card = BusAbility { four_lines: first & 1 == 0, high_speed: first & 2 == 0 };
     let mut device = Ushc::new(chip, Settings { repeat_ns: 500_000, bus_time: first & 4 != 0, card });
+    if first & 0x20 != 0 {
+        return in_kernel(&mut device, bytes);
+    }
     let mut now_ns = 0;
     let mut commands = 0u64;
     while let (Some(what), Some(len)) = (bytes.next(), bytes.next()) {
@@ -105,7 +113,8 @@ fn drive<C: SdioChip>(chip: C, input: &[u8]) {
                 // A packet for the port, or one from it, which need not be found by chance either.
                 let write = data.first().is_some_and(|byte| byte & 1 == 0);
                 let count = u16::from(len).max(1);
-                let argument = Extended { write, function: 1, block_mode: false, incrementing: false, address: PORT, count };
+                let address = port(u32::from(count));
+                let argument = Extended { write, function: 1, block_mode: false, incrementing: true, address, count };
                 let command = ushc::CommandBlock { number: number::IO_RW_EXTENDED, block_bytes: 256, argument: argument.emit() };
                 commands += 1;
                 let _ = device.transfer_out(now_ns, ushc::BULK_OUT, &command.emit());
@@ -122,4 +131,19 @@ fn drive<C: SdioChip>(chip: C, input: &[u8]) {
         assert!(device.next_event().is_none_or(|at_ns| at_ns > now_ns));
     }
     assert!(commands <= input.len() as u64);
+}
+
+/// Messages of a host in the kernel, cut at any place.
+fn in_kernel(device: &mut impl Device, mut bytes: impl Iterator<Item = u8>) {
+    let mut slot = Slot::default();
+    let mut now_ns = 0;
+    while let Some(len) = bytes.next() {
+        let message: Vec<u8> = bytes.by_ref().take(usize::from(len)).collect();
+        let _ = slot.receive(&message);
+        now_ns += 50_000;
+        device.advance(now_ns);
+        slot.pump(now_ns, device);
+        assert!(slot.output().len() <= 32);
+        slot.output().clear();
+    }
 }
