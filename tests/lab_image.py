@@ -19,6 +19,7 @@ from pathlib import Path
 
 from txop.guest_image.cache import default_cache, new_folder
 from txop.guest_image.error import GuestError
+from txop.guest_image.kernel_tree import put_together
 from txop.guest_image.packages.archive import current_archive
 
 DISTRIBUTION = "debian-12"
@@ -29,13 +30,18 @@ UNUSED_S = 14 * 86400.0
 DISK = "2G"
 
 SSID, CHANNEL, PASSPHRASE = "txop-lab", 6, "a passphrase of the lab"
+ROUTER_PORT = 2222
+"""Of an SSH server whose commands run in a userland of BusyBox, in the access point's namespace, as on a router."""
 AP_NAMESPACE, AP_ADDRESS, STATION_ADDRESS = "ap", "198.18.77.1", "198.18.77.2"
 """An address range for benchmarks (RFC 2544), which no network here uses."""
 
 PACKAGES = (
-    "dbus", "ethtool", "hostapd", "iperf3", "iproute2", "iputils-ping", "iw", "kmod", "linux-image-amd64",
-    "openssh-server", "procps", "sudo", "systemd-sysv", "tcpdump", "udev", "wireless-regdb", "wpasupplicant",
+    "busybox-static", "dbus", "dropbear-bin", "ethtool", "hostapd", "iperf3", "iproute2", "iputils-ping", "irtt", "iw",
+    "kexec-tools", "kmod", "linux-image-amd64", "linux-image-cloud-amd64", "openssh-server", "procps", "sudo",
+    "systemd-sysv", "tcpdump", "udev", "wireless-regdb", "wpasupplicant",
 )  # fmt: skip
+ROUTER_PROGRAMS = ("hostapd", "hostapd_cli", "iperf3", "iw")
+"""What an access point has beside BusyBox."""
 
 LEFT_OUT = (
     "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/man/*",
@@ -48,11 +54,17 @@ LEFT_OUT = (
 
 INITRAMFS_MODULES = ("virtio_pci", "virtio_blk", "ext4")
 
-LAB_UP = f"""#!/bin/sh
-# Makes of the second radio the access point, in a network namespace of its own, and of the third a monitor.
+LAB_RADIOS = f"""#!/bin/sh
+# Puts the second radio, the access point's, into a network namespace of its own.
 set -eu
 phy=$(cat /sys/class/net/wlan1/phy80211/name)
 iw phy "$phy" set netns name {AP_NAMESPACE}
+"""
+
+LAB_UP = f"""#!/bin/sh
+# Makes of the second radio the access point, and of the third a monitor.
+set -eu
+lab-radios
 ip netns exec {AP_NAMESPACE} hostapd -B -P /run/lab-hostapd.pid /etc/hostapd/lab.conf
 ip -n {AP_NAMESPACE} address replace {AP_ADDRESS}/24 dev wlan1
 ip link set wlan2 down
@@ -69,6 +81,29 @@ kill "$pid" || exit 0
 while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
 """
 
+LAB_KERNEL = """#!/bin/sh
+# Starts another of the installed kernels, without firmware and boot loader.
+set -eu
+kexec -l "/boot/vmlinuz-$1" --initrd="/boot/initrd.img-$1" --reuse-cmdline
+systemctl --no-block kexec
+"""
+
+ROUTER = f"""#!/bin/sh
+# What each command over the second SSH server runs in: the network of the access point, and a userland of BusyBox.
+exec ip netns exec {AP_NAMESPACE} sh -c 'mount --rbind /sys /router/sys && exec chroot /router /bin/sh -c "$1"' - \\
+    "${{SSH_ORIGINAL_COMMAND:-sh}}"
+"""
+
+ROUTER_MOUNTS = """#!/bin/sh
+set -e
+for folder in dev proc run; do mount --rbind "/$folder" "/router/$folder"; done
+"""
+
+HOSTAPD = (
+    f"interface=wlan1\ndriver=nl80211\nssid={SSID}\nhw_mode=g\nchannel={CHANNEL}\nieee80211n=1\nwmm_enabled=1\nwpa=2\n"
+    f"wpa_passphrase={PASSPHRASE}\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nctrl_interface=/run/hostapd\n"
+)
+
 FILES: dict[str, tuple[int, str]] = {
     "etc/hostname": (0o644, "lab\n"),
     "etc/hosts": (0o644, "127.0.0.1 localhost lab\n"),
@@ -84,11 +119,20 @@ FILES: dict[str, tuple[int, str]] = {
         f"ExecStart=/usr/sbin/ip netns add {AP_NAMESPACE}\n"
         f"ExecStart=/usr/sbin/ip -n {AP_NAMESPACE} link set lo up\n[Install]\nWantedBy=multi-user.target\n",
     ),
-    "etc/hostapd/lab.conf": (
+    "etc/systemd/system/lab-router.service": (
         0o644,
-        f"interface=wlan1\ndriver=nl80211\nssid={SSID}\nhw_mode=g\nchannel={CHANNEL}\nieee80211n=1\nwmm_enabled=1\nwpa=2\n"
-        f"wpa_passphrase={PASSPHRASE}\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nctrl_interface=/run/hostapd\n",
+        "[Unit]\nAfter=lab-namespace.service\n[Service]\nExecStartPre=/usr/local/bin/lab-router-mounts\n"
+        f"ExecStart=/usr/sbin/dropbear -F -E -s -p {ROUTER_PORT} -r /etc/lab-dropbear -c /usr/local/bin/lab-router\n"
+        "[Install]\nWantedBy=multi-user.target\n",
     ),
+    "etc/hostapd/lab.conf": (0o644, HOSTAPD),
+    "router/etc/hostapd.conf": (0o644, HOSTAPD),
+    "router/etc/hostapd-legacy.conf": (0o644, HOSTAPD.replace("ieee80211n=1", "ieee80211n=0")),
+    "router/etc/passwd": (0o644, "root:x:0:0:root:/root:/bin/sh\n"),
+    "usr/local/bin/lab-kernel": (0o755, LAB_KERNEL),
+    "usr/local/bin/lab-radios": (0o755, LAB_RADIOS),
+    "usr/local/bin/lab-router": (0o755, ROUTER),
+    "usr/local/bin/lab-router-mounts": (0o755, ROUTER_MOUNTS),
     "usr/local/bin/lab-up": (0o755, LAB_UP),
     "usr/local/bin/lab-down": (0o755, LAB_DOWN),
     "etc/sudoers.d/lab": (0o444, "lab ALL=(ALL:ALL) NOPASSWD: ALL\n"),
@@ -105,11 +149,38 @@ for home in root home/lab; do
     cp "$root/etc/lab-key.pub" "$root/$home/.ssh/authorized_keys"
 done
 chroot "$root" chown -R lab: /home/lab
-chroot "$root" systemctl --quiet enable systemd-networkd lab-namespace ssh
+chroot "$root" dropbearkey -t ed25519 -f /etc/lab-dropbear >/dev/null
+chroot "$root" dropbearkey -y -f /etc/lab-dropbear | grep '^ssh-' >"$root/etc/lab-dropbear.pub"
+router=$root/router
+for folder in bin dev etc lib64 proc root run sys tmp usr/bin usr/sbin; do mkdir -p "$router/$folder"; done
+for program in $LAB_ROUTER_PROGRAMS; do
+    path=$(chroot "$root" sh -c "PATH=/usr/sbin:/usr/bin command -v $program")
+    cp -L "$root/$path" "$router/usr/bin/"
+    chroot "$root" ldd "$path" | grep -o '/[^ ]*' | while read -r library; do
+        mkdir -p "$router/${library%/*}"
+        cp -L "$root/$library" "$router/$library"
+    done
+done
+cp "$root/bin/busybox" "$router/bin/busybox"
+chroot "$router" /bin/busybox --install -s /bin
+chroot "$root" systemctl --quiet enable systemd-networkd lab-namespace lab-router ssh
+chroot "$root" systemctl --quiet set-default multi-user.target
 chroot "$root" systemctl --quiet mask hostapd wpa_supplicant getty@tty1 systemd-networkd-wait-online e2scrub_reap \
-    apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer fstrim.timer
-cp "$root"/boot/vmlinuz-* "$root/lab-kernel"
-cp "$root"/boot/initrd.img-* "$root/lab-initrd"
+    apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer fstrim.timer kexec-load kexec \
+    systemd-logind dev-hugepages.mount dev-mqueue.mount sys-kernel-tracing.mount kmod-static-nodes modprobe@configfs \
+    modprobe@dm_mod modprobe@drm modprobe@efi_pstore modprobe@fuse modprobe@loop
+release=$(cd "$root/boot" && ls vmlinuz-* | grep -v cloud)
+release=${release#vmlinuz-}
+cp "$root/boot/vmlinuz-$release" "$root/lab-kernel"
+cp "$root/boot/initrd.img-$release" "$root/lab-initrd"
+# What modules for it are built with; the test's machine unpacks these packages, this one has no use for them.
+mkdir "$root/lab-headers"
+cd "$root/lab-headers"
+export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
+apt-get -q -o APT::Sandbox::User=root download "linux-headers-$release" "linux-headers-${release%-amd64}-common" \
+    "linux-kbuild-${release%%.0-*}"
+tar -c -f "$root/lab-headers.tar" ./*.deb
+rm -r "$root/lab-headers"
 """
 """Run by mmdebstrap once all packages are configured."""
 
@@ -147,6 +218,11 @@ class LabImage:
         return self.folder / "lab-kernel"
 
     @property
+    def headers(self) -> Path:
+        """What modules for that kernel are built with (``make -C``)."""
+        return self.folder / "headers"
+
+    @property
     def initrd(self) -> Path:
         """What finds the disk."""
         return self.folder / "lab-initrd"
@@ -161,18 +237,23 @@ class LabImage:
         """The public key by which the machine is known."""
         return (self.folder / "host-key.pub").read_text(encoding="ascii").strip()
 
+    @property
+    def router_key(self) -> str:
+        """The same of its second SSH server."""
+        return (self.folder / "router-key.pub").read_text(encoding="ascii").strip()
+
 
 def why_no_image() -> str | None:
     """What is missing here; ``None``: nothing."""
     path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-    needed = ["mmdebstrap", "mke2fs", "tar", "ssh-keygen", *([] if os.geteuid() == 0 else ["newuidmap"])]
+    needed = ["mmdebstrap", "mke2fs", "tar", "ssh-keygen", "dpkg-deb", *([] if os.geteuid() == 0 else ["newuidmap"])]
     missing = [name for name in needed if shutil.which(name, path=path) is None]
     return f"needs {', '.join(missing)}" if missing else None
 
 
 def built_lab_image() -> LabImage:
     """The image, made if it is not in the cache. Raises :class:`NoLabError`."""
-    parts = (CODENAME, PACKAGES, LEFT_OUT, INITRAMFS_MODULES, FILES, CUSTOMIZE, MAKE_DISK, DISK)
+    parts = (CODENAME, PACKAGES, ROUTER_PROGRAMS, LEFT_OUT, INITRAMFS_MODULES, FILES, CUSTOMIZE, MAKE_DISK, DISK)
     place = default_cache().parent / "lab" / hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
     place.parent.mkdir(parents=True, exist_ok=True)
     with (place.parent / "lock").open("w") as lock:
@@ -223,13 +304,16 @@ def _make(work: Path) -> None:
     script.write_text(CUSTOMIZE, encoding="utf-8")
     for path in (work, files, *files.rglob("*")):
         path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o444))  # root of a user namespace reads them
-    argv += [f'--customize-hook=LAB_FILES={files} sh {script} "$1"']
+    programs = " ".join(ROUTER_PROGRAMS)
+    argv += [f'--customize-hook=LAB_FILES={files} LAB_ROUTER_PROGRAMS="{programs}" sh {script} "$1"']
     _run([*argv, CODENAME, str(archive), *suites])
     with tarfile.open(archive) as made:
         for name, kept in (
             ("./lab-kernel", "lab-kernel"),
             ("./lab-initrd", "lab-initrd"),
+            ("./lab-headers.tar", "headers.tar"),
             ("./etc/ssh/ssh_host_ed25519_key.pub", "host-key.pub"),
+            ("./etc/lab-dropbear.pub", "router-key.pub"),
         ):
             member = made.extractfile(name)
             assert member is not None
@@ -237,10 +321,27 @@ def _make(work: Path) -> None:
     helper = [] if root else ["mmdebstrap", "--unshare-helper"]
     with archive.open("rb") as source, (work / "disk.whole").open("wb") as disk:
         _run([*helper, "sh", "-c", MAKE_DISK, "make-disk", DISK], stdin=source, stdout=disk)
+    _unpack_headers(work)
     _run(["cp", "--sparse=always", str(work / "disk.whole"), str(work / "disk")])
     for path in (archive, work / "disk.whole", script):
         path.unlink()
     shutil.rmtree(files)
+
+
+def _unpack_headers(work: Path) -> None:
+    """The build folder of the machine's kernel, of its three packages."""
+    packages = work / "packages"
+    packages.mkdir()
+    _run(["tar", "-x", "-C", str(packages), "-f", str(work / "headers.tar")])
+    unpacked = {}
+    for package in sorted(packages.glob("*.deb")):
+        kind = "kbuild" if "kbuild" in package.name else "common" if "-common_" in package.name else "flavour"
+        unpacked[kind] = packages / kind
+        _run(["dpkg-deb", "-x", str(package), str(unpacked[kind])])
+    (work / "headers").mkdir()
+    put_together(unpacked["common"], unpacked["flavour"], unpacked["kbuild"], work / "headers")
+    shutil.rmtree(packages)
+    (work / "headers.tar").unlink()
 
 
 def _run(argv: list[str], **streams: object) -> None:

@@ -8,10 +8,10 @@ import subprocess
 import time
 from pathlib import Path
 
-from lab_image import LabImage
+from lab_image import ROUTER_PORT, LabImage
 from txop.guest.qemu import CPU, find_qemu, kvm_works
 
-BOOT_S = 400.0
+BOOT_S = 900.0
 """Without KVM, beside other work."""
 
 
@@ -35,7 +35,10 @@ class LabMachine:
         self.port = _free_port()
         self.console = folder / "console.txt"
         self.known_hosts = folder / "known_hosts"
-        self.known_hosts.write_text(f"[127.0.0.1]:{self.port} {image.host_key}\n", encoding="ascii")
+        self.router_port = _free_port()
+        keys = {self.port: image.host_key, self.router_port: image.router_key}
+        lines = (f"[127.0.0.1]:{port} {key}\n" for port, key in keys.items())
+        self.known_hosts.write_text("".join(lines), encoding="ascii")
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> LabMachine:
@@ -54,13 +57,14 @@ class LabMachine:
             find_qemu(), *accelerator, "-smp", "1", "-m", "640", "-nodefaults", "-no-user-config", "-display", "none",
             "-kernel", str(self.image.kernel), "-initrd", str(self.image.initrd), "-append", words,
             "-drive", f"file={self.image.disk},if=virtio,format=raw,snapshot=on",
-            "-netdev", f"user,id=n,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:22",
+            "-netdev", f"user,id=n,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:22"
+            f",hostfwd=tcp:127.0.0.1:{self.router_port}-:{ROUTER_PORT}",
             "-device", "virtio-net-pci,netdev=n", "-device", "virtio-rng-pci",
             "-chardev", f"file,id=c,path={self.console},append=on", "-serial", "chardev:c",
         ]  # fmt: skip
         with (self.folder / "qemu.txt").open("ab") as said:
             self._process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", "--", "nice", "-n", "5", *argv],
+                ["setpriv", "--pdeathsig", "KILL", "--", *argv],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,

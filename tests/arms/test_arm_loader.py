@@ -8,12 +8,14 @@ import itertools
 import pytest
 
 from fake_kernel import BUSYBOX, FakeKernel, commands, plan_of
-from fake_target import answer
-from txop.arms.arm_loader import InitialState, LoadedArm, shown_steps, tag_of
+from fake_target import FakeTarget, answer
+from txop.arms.arm_loader import InitialState, LoadedArm, shown_steps, tag_of, undo_by_commands
 from txop.arms.module import arguments, parse_modules
 from txop.arms.steps import StepFailed
 from txop.arms.verify import same_value
+from txop.plan.load import LoadedPlan
 from txop.plan.model import Plan
+from txop.plan_check.check import check
 from txop.targets.contract import TargetError, TargetLost, Targets
 
 BY_NAME = """\
@@ -445,3 +447,47 @@ def test_what_is_shown_is_what_is_done(kernel, targets, make_module, tmp_path):
         if not command.startswith(("copy", "rmmod")):  # a copy is not a command; modprobe -r is tried before rmmod
             assert command in done, command
             done = done[done.index(command) + 1 :]
+
+
+ON_PEER = """\
+[[arm]]
+name = "a"
+load = ["ip link show"]
+unload = ["ip link first"]
+[arm.on.peer]
+load = ["uci set a", "uci commit"]
+unload = ["uci revert a", "uci commit"]
+"""
+
+
+def test_commands_on_another_target_come_last_and_are_undone_first(kernel, tmp_path, monkeypatch):
+    peer = FakeTarget("peer")
+    peer.connected = True
+    peer.answer("uci")
+    order: list[str] = []
+    for target in (kernel, peer):
+        run = target.run
+
+        async def noted(argv, *, run=run, name=target.name, **options):
+            order.append(f"{name}: {' '.join(argv)}")
+            return await run(argv, **options)
+
+        monkeypatch.setattr(target, "run", noted)
+    targets = Targets({"dut": kernel, "peer": peer})
+    plan = plan_of(ON_PEER)
+    loaded, _ = load(targets, plan, tmp_path)
+    assert order == ["dut: ip link show", "peer: uci set a", "peer: uci commit"]
+    assert peer.root == peer.ran
+    order.clear()
+    assert asyncio.run(loaded.unload()) == []
+    assert order == ["peer: uci revert a", "peer: uci commit", "dut: ip link first"]
+    order.clear()
+    assert asyncio.run(undo_by_commands(targets, plan.arm[0], plan)) == []
+    assert order == ["peer: uci revert a", "peer: uci commit", "dut: ip link first"]
+
+
+@pytest.mark.parametrize(("name", "said"), [("dut", "its own commands are those of the arm"), ("ap", "unknown target")])
+def test_commands_on_a_target_that_is_not_another_one_are_a_problem(tmp_path, name, said):
+    plan = plan_of(ON_PEER.replace("arm.on.peer", f"arm.on.{name}"))
+    problems = check(LoadedPlan(plan, "", tmp_path / "plan.toml", ""), files=False).problems
+    assert any(said in problem.message for problem in problems)

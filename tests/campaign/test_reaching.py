@@ -20,6 +20,7 @@ from txop.campaign.state import State
 from txop.campaign.testbed import Reached
 from txop.cli.campaign_live import LiveReporter
 from txop.plan.load import parse_plan
+from txop.targets import hooks
 from txop.targets.contract import Silence, TargetLost
 
 from .conftest import Noted
@@ -61,10 +62,10 @@ class Away(FakeTarget):
 
 
 @pytest.fixture
-def testbed(tmp_path: Path) -> Callable[[float], MachineTestbed]:
+def testbed(tmp_path: Path) -> Callable[[float | str], MachineTestbed]:
     """Targets that answer, and hooks that leave the files RESET and POWER."""
 
-    def make(settle_s: float) -> MachineTestbed:
+    def make(settle_s: float | str) -> MachineTestbed:
         text = PLAN.replace(b"SETTLE", str(settle_s).encode())
         for word in (b"RESET", b"POWER"):
             text = text.replace(word, str(tmp_path / word.decode()).encode())
@@ -120,6 +121,17 @@ def test_hooks_are_run_when_it_stays_away(testbed, tmp_path, monkeypatch, attemp
     assert asyncio.run(found.recover("dut")) is back
     assert (tmp_path / "RESET").exists()
     assert (tmp_path / "POWER").exists() is power
+
+
+def test_how_long_a_lost_one_is_tried_is_not_how_long_a_hook_may_take(testbed, tmp_path, monkeypatch):
+    """``reconnect_s`` is over at once, ``settle_s`` is not."""
+    monkeypatch.setattr(machines, "RETRY_S", 0.01)
+    monkeypatch.setattr(hooks, "RETRY_S", 0.01)
+    found = testbed("60\nreconnect_s = 0")
+    away(found, "dut", 4)
+    assert asyncio.run(found.recover("dut"))
+    assert (tmp_path / "RESET").exists()
+    assert not (tmp_path / "POWER").exists()
 
 
 def test_a_target_that_comes_back_between_runs_costs_no_run(bench):

@@ -66,3 +66,15 @@ def test_what_a_patch_changes_beside_the_module(tmp_path: Path, module: str, pat
         (warning,) = warnings
         assert f"it changes {outside}, outside drivers/net/x" in warning
         assert "Only x.ko is loaded" in warning
+
+
+def test_a_patch_of_several_modules_may_change_all_their_folders(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "some.patch").write_text(INSIDE + BESIDE)
+    text = PLAN.replace('module = "MODULE"', 'modules = ["drivers/net/xy/y.ko", "drivers/net/x/x.ko"]')
+    (tmp_path / "plan.toml").write_text(text)
+    assert not [p for p in check(load_plan(tmp_path / "plan.toml")).warnings if "patches" in p.text("")]
+    (tmp_path / "some.patch").write_text(INSIDE + OUTSIDE)
+    (warning,) = [p.text("") for p in check(load_plan(tmp_path / "plan.toml")).warnings if "patches" in p.text("")]
+    assert "outside drivers/net/xy and drivers/net/x" in warning
+    assert "Only y.ko, x.ko are loaded" in warning

@@ -33,8 +33,8 @@ class Builds:
     async def get(self, targets: Targets, arm: Arm) -> Built:
         """The module of an arm that has a ``build``. Raises :class:`~txop.arms.build.BuildFailed`."""
         if arm.name not in self._built:
-            release = None
-            if arm.build is not None and arm.build.kernel is None:
+            release = arm.boot.release if arm.boot is not None else None
+            if arm.build is not None and arm.build.kernel is None and release is None:
                 ran = await targets.dut.run(["uname", "-r"])
                 release = ran.stdout.strip() or None
                 if release is None or "/" in release:
@@ -104,8 +104,8 @@ class LoadedArm:
         self._session = session = Session(targets, self.folder, tag=tag_of(plan))
         if arm.build is not None:
             self._built = await (self.builds or Builds(self.folder)).get(targets, arm)
-        module = self._built.module if self._built is not None else Path()
-        self.steps = steps_of(plan, arm, lambda: module, restore=self.restore)
+        built = self._built
+        self.steps = steps_of(plan, arm, Path if built is None else built.file, restore=self.restore)
         begun = time.monotonic()
         for step in self.steps:
             started = time.monotonic()
@@ -128,7 +128,8 @@ class LoadedArm:
         return verified
 
     async def take_out(self) -> None:
-        """Remove the arm's module while it is in use, and leave the rest as it is. Raises :class:`StepFailed`."""
+        """Remove the arm's module (of several: the driver itself, the last one) while it is in use, and leave the rest
+        as it is. Raises :class:`StepFailed`."""
         await self._module_step().undo(self._loaded_session())
 
     async def put_in(self) -> None:
@@ -138,7 +139,7 @@ class LoadedArm:
             await step.do(session)
 
     def _module_step(self) -> Step:
-        step = next((step for step in self.steps if isinstance(step, InsertModule | LoadModule)), None)
+        step = next((step for step in reversed(self.steps) if isinstance(step, InsertModule | LoadModule)), None)
         if step is None:
             raise StepFailed(DUT, "the arm loads no module")
         return step
@@ -168,8 +169,8 @@ class LoadedArm:
 
     @property
     def module(self) -> str | None:
-        """Name in the kernel of the module loaded from a file; ``None`` for others."""
-        return next((step.module for step in self.steps if isinstance(step, InsertModule)), None)
+        """Name in the kernel of the driver that was loaded from a file; ``None`` for others."""
+        return next((step.module for step in reversed(self.steps) if isinstance(step, InsertModule)), None)
 
 
 @dataclass
@@ -231,14 +232,17 @@ async def undo_by_commands(targets: Targets, arm: Arm, plan: Plan) -> list[str]:
     next load.
 
     Raises:
-        TargetLost: the device under test does not answer.
+        TargetLost: a target does not answer.
     """
     problems: list[str] = []
-    for argv in (*plan.bring_up.down, *arm.unload):
+    commands = [(DUT, argv) for argv in plan.bring_up.down]
+    commands += [(name, argv) for name, on in reversed(arm.on.items()) for argv in on.unload]
+    commands += [(DUT, argv) for argv in arm.unload]
+    for name, argv in commands:
         with failures_to(problems):
-            ran = await targets.dut.run(argv, root=True, timeout_s=COMMAND_TIMEOUT_S)
+            ran = await targets.by_name[name].run(argv, root=True, timeout_s=COMMAND_TIMEOUT_S)
             if not ran.ok:
-                problems.append(f"{DUT}: left by an earlier start: `{line(argv)}` {ended(ran)}")
+                problems.append(f"{name}: left by an earlier start: `{line(argv)}` {ended(ran)}")
     return problems
 
 
@@ -251,7 +255,7 @@ async def clear_away(targets: Targets, plan: Plan) -> None:
     for arm in plan.arm:
         if arm.firmware is not None:
             await put_back(dut, f"{ROOT}/{arm.firmware.name}")
-    if any(arm.module or arm.build for arm in plan.arm) or plan.bring_up.wpa_supplicant or plan.bring_up.dhcp:
+    if any(arm.has_module for arm in plan.arm) or plan.bring_up.wpa_supplicant or plan.bring_up.dhcp:
         listed = await dut.run(["ls", RUN_FOLDER], root=True)
         left = [name for name in listed.stdout.split() if name.startswith(f"{tag_of(plan)}-")] if listed.ok else []
         for name in left:
@@ -264,8 +268,7 @@ def modules_of(plan: Plan) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for arm in plan.arm:
         names.update(dict.fromkeys(arm.remove))
-        if arm.module is not None and arm.module.name is not None:
-            names[arm.module.name] = None
+        names.update({spec.name: None for spec in arm.loads if spec.name is not None})
     return tuple(names)
 
 
@@ -281,8 +284,17 @@ def shown_steps(plan: Plan, arm: Arm, folder: Path) -> list[dict[str, Any]]:
     if arm.build is not None:
         how = recipe(arm, folder, None)
         rows.append(
-            {"phase": "build", "target": "this machine", "what": f"build {how.module}", "commands": how.shown()}
+            {
+                "phase": "build",
+                "target": "this machine",
+                "what": f"build {', '.join(arm.build.files)}",
+                "commands": how.shown(),
+            }
         )
+    if arm.boot is not None:
+        how_booted = [line(argv) for argv in arm.boot.commands]
+        how_booted += [f"{line(argv)}  # on this machine" for argv in arm.boot.hook]
+        rows.append({"phase": "boot", "target": DUT, "what": f"boot {arm.boot.release}", "commands": how_booted})
     steps = steps_of(plan, arm, Path)
     for step in steps:
         if commands := step.shown():

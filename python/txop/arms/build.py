@@ -62,6 +62,10 @@ class Built:
     beside: tuple[Path, ...] = ()
     """Further modules that the same build made, as its recipe asked."""
 
+    def file(self, name: str) -> Path:
+        """A module of this build, by the name of its file."""
+        return next(path for path in (self.module, *self.beside) if path.name == name)
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -119,9 +123,10 @@ def recipe(arm: Arm, folder: Path, kernel_release: str | None) -> Recipe:
         source=source,
         patches=tuple(_file(folder, patch.file) for patch in arm.patches if patch.file is not None),
         command=_command(build, source, kernel),
-        module=build.module,
+        module=build.files[-1],
         kernel=kernel,
         timeout_s=build.timeout_s,
+        beside=build.files[:-1],
     )
 
 
@@ -276,7 +281,7 @@ def _command(build: BuildSpec, source: Path, kernel: Path) -> tuple[str, ...]:
         return tuple(part.replace("{kernel}", str(kernel)) for part in build.command)
     inside = "{tree}"
     if _is_kernel(source):
-        inside += "/" + str(Path(build.module).parent)
+        inside += "/" + os.path.commonpath([Path(name).parent for name in build.files])
     jobs = f"-j{os.cpu_count() or 1}"
     return ("make", "-C", str(kernel), f"M={inside}", jobs, "modules")
 

@@ -130,6 +130,32 @@ def build_id(note: bytes) -> str | None:
     return None
 
 
+def kernel_build_id(notes: bytes) -> str | None:
+    """The build-id among the notes of a running kernel (``/sys/kernel/notes``), which has others before it.
+
+    >>> other = bytes.fromhex("0600000004000000 00010000 4c696e7578000000 07000000")
+    >>> kernel_build_id(other + bytes.fromhex("0400000002000000030000 00474e5500abcd0000"))
+    'abcd'
+    """
+    for order in ("<", ">"):
+        offset = 0
+        while offset + 12 <= len(notes):
+            name_size, size, _ = struct.unpack_from(f"{order}III", notes, offset)
+            end = offset + 12 + _padded(name_size) + _padded(size)
+            if end > len(notes) + 3:
+                break
+            found = build_id(notes[offset:end])
+            if found is not None:
+                return found
+            offset = end
+    return None
+
+
+def _padded(size: int) -> int:
+    """Size of a part of a note, which is filled up to a multiple of 4 bytes (gABI, Note Section)."""
+    return -(-size // 4) * 4
+
+
 def _sections(data: bytes) -> dict[str, bytes]:
     if data[:4] != b"\x7fELF" or len(data) < 52:
         raise NotAModule("it is not an ELF file, so it is not a kernel module")

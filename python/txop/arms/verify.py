@@ -23,7 +23,8 @@ class Verified:
 
     found: dict[str, Any]
     """``module``, ``srcversion``, ``build_id``, ``version``, ``parameters``, ``driver``, ``driver_module``, ``qdisc``,
-    ``firmware_sha256``, ``built_from``: those that the target reports."""
+    ``firmware_sha256``, ``built_from``: those that the target reports. ``modules``, when the arm loads several: the
+    first five of each of the others, by name."""
     problems: list[str]
     """What is not as it should be; empty: it is the arm."""
     not_available: dict[str, str] = field(default_factory=dict)
@@ -41,13 +42,13 @@ async def verify_arm(session: Session, steps: Sequence[Step], arm: Arm) -> Verif
     """Compare what is loaded with what the steps and the plan's ``verify`` say."""
     findings = _Findings()
     target = session.targets.dut
-    step = next((step for step in steps if isinstance(step, LoadModule | InsertModule)), None)
-    module = step.module if step is not None else None
-    if step is not None and module is not None:
-        expected, source = await _expected(target, step)
-        await _module(target, normal(module), expected, source, arm.verify, findings)
-        await _parameters(target, normal(module), step, arm.verify, findings)
-    await _driver(target, normal(module) if module else None, arm.verify, findings)
+    loads = [step for step in steps if isinstance(step, LoadModule | InsertModule)]
+    module = loads[-1].module if loads else None
+    for step in loads:
+        if step.module is not None:
+            await _loaded(target, step, arm.verify if step is loads[-1] else None, findings)
+    names = [normal(step.module) for step in loads if step.module is not None]
+    await _driver(target, names, arm.verify, findings)
     if module is None and (arm.verify.srcversion or arm.verify.build_id or arm.verify.version):
         name = findings.found.get("driver_module")
         if name is None:
@@ -67,6 +68,22 @@ async def verify_arm(session: Session, steps: Sequence[Step], arm: Arm) -> Verif
     for argv in arm.verify.commands:
         await _command(target, argv, findings)
     return Verified(findings.found, findings.problems, findings.missing)
+
+
+async def _loaded(
+    target: Target, step: LoadModule | InsertModule, verify: VerifySpec | None, findings: _Findings
+) -> None:
+    """One module of the arm; ``verify``: what the plan asks of it, which is the driver then."""
+    assert step.module is not None
+    name = normal(step.module)
+    expected, source = await _expected(target, step)
+    own = findings if verify is not None else _Findings(problems=findings.problems)
+    await _module(target, name, expected, source, verify or VerifySpec(), own)
+    await _parameters(target, name, step, verify or VerifySpec(), own)
+    if own is not findings:
+        found = {key: value for key, value in own.found.items() if key != "module"}
+        findings.found.setdefault("modules", {})[name] = found
+        findings.missing.update({f"{key} of {name}": why for key, why in own.missing.items()})
 
 
 async def _expected(target: Target, step: LoadModule | InsertModule) -> tuple[dict[str, str | None], str]:
@@ -160,7 +177,7 @@ def _canonical(text: str) -> str | int:
         return text
 
 
-async def _driver(target: Target, module: str | None, verify: VerifySpec, findings: _Findings) -> None:
+async def _driver(target: Target, modules: Sequence[str], verify: VerifySpec, findings: _Findings) -> None:
     interface = target.interface
     if interface is None:
         findings.missing["driver"] = "the target has no interface under test"
@@ -173,7 +190,7 @@ async def _driver(target: Target, module: str | None, verify: VerifySpec, findin
         there = await target.read(f"/sys/class/net/{interface}/ifindex", limit_bytes=64) is not None
         reason = f"{interface} has no device behind it" if there else f"there is no interface {interface}"
         findings.missing["driver"] = reason
-        if verify.driver is not None or (module is not None and not there):
+        if verify.driver is not None or (modules and not there):
             findings.problems.append(f"{target.name}: {reason}")
         return
     findings.found["driver"] = driver
@@ -181,16 +198,17 @@ async def _driver(target: Target, module: str | None, verify: VerifySpec, findin
         findings.found["driver_module"] = owner
     if verify.driver is not None and normal(verify.driver) != normal(driver):
         findings.problems.append(f"{target.name}: {interface} is driven by {driver}, not by {verify.driver}")
-    elif verify.driver is None and module is not None and owner is not None and not await _uses(target, owner, module):
+    elif verify.driver is None and modules and owner is not None and not await _uses(target, owner, modules):
+        named = ", ".join(modules)
         findings.problems.append(
-            f"{target.name}: {interface} is driven by {owner}, which has nothing to do with {module}"
+            f"{target.name}: {interface} is driven by {owner}, which has nothing to do with {named}"
         )
 
 
-async def _uses(target: Target, owner: str, module: str) -> bool:
-    """Whether the driver is the module, or needs it (directly or not)."""
+async def _uses(target: Target, owner: str, modules: Sequence[str]) -> bool:
+    """Whether the driver is one of the modules, or needs one (directly or not)."""
     there = await loaded_modules(target)
-    reached, new = {module}, [module]
+    reached, new = set(modules), list(modules)
     while new:
         entry = there.get(new.pop())
         for user in entry.users if entry is not None else ():

@@ -133,7 +133,7 @@ def _about_interface(
     if name is None:
         return
     if not answers.get("interface", NOT_ASKED).ok:
-        loads = target.name == "dut" and any(arm.module or arm.build or arm.load for arm in plan.arm)
+        loads = target.name == "dut" and any(arm.has_module or arm.load for arm in plan.arm)
         said = f"there is no {name} now"
         if loads:
             to_do = "right when an arm brings it; else compare with `ip link` there"
@@ -269,13 +269,14 @@ def _here(plan: Plan, folder: Path, found: dict[str, _Seen]) -> Iterator[Row]:
     for arm in plan.arm:
         if arm.build is None:
             continue
-        kernel = recipe(arm, folder, release).kernel
+        wanted = arm.boot.release if arm.boot is not None else release
+        kernel = recipe(arm, folder, wanted).kernel
         if kernel.is_dir():
             yield Row(THIS_MACHINE, f"kernel of {arm.name}", "ok", str(kernel))
-        elif arm.build.kernel is None and release is None:
+        elif arm.build.kernel is None and wanted is None:
             yield Row(THIS_MACHINE, f"kernel of {arm.name}", "not asked", "the target's release is not known")
         else:
-            to_do = f"install the headers here (on Debian: linux-headers-{release}), or set build.kernel"
+            to_do = f"install the headers here (on Debian: linux-headers-{wanted}), or set build.kernel"
             yield Row(THIS_MACHINE, f"kernel of {arm.name}", "fails", f"there is no folder {kernel}", to_do)
     free_mb = shutil.disk_usage(Path.cwd()).free / 1e6
     captures = sum((plan.collect.air, plan.collect.usbmon)) * plan.collect.max_capture_mb

@@ -11,6 +11,7 @@ from typing import Any
 
 from txop.archive.layout import Layout
 from txop.arms.arm_loader import Builds, InitialState, LoadedArm, undo_by_commands
+from txop.arms.boot import boot
 from txop.arms.bring_up import LinkUp
 from txop.campaign.instruments import instruments_of
 from txop.campaign.placed_arm import ArmError, Placed
@@ -64,6 +65,7 @@ class MachineTestbed(StepByStep):
         self._left = next((arm for arm in plan.arm if arm.name == left), None)
         self._arm: LoadedArm | None = None
         self._link: LinkUp | None = None
+        self._booted: dict[str, Any] = {}
         self._open = False
         self.targets: Targets = make_targets(plan, listener)
 
@@ -96,6 +98,17 @@ class MachineTestbed(StepByStep):
                     (self._build_logs / f"{arm.name}.log").write_bytes(built.log.read_bytes())
         return facts
 
+    async def prepare(self, arm: Arm) -> None:
+        """Boot the arm's kernel."""
+        if arm.boot is None:
+            return
+        try:
+            self._booted = (await boot(self.targets, arm.boot, self._listener)).found
+        except TargetLost:
+            raise
+        except TargetError as error:
+            raise ArmError("arm-load-failed", error.what, error.target) from None
+
     async def place(self, arm: Arm, folder: Path) -> Placed:
         """Load, bring up, verify."""
         begun = time.monotonic()
@@ -111,7 +124,7 @@ class MachineTestbed(StepByStep):
             raise ArmError("arm-load-failed", error.what, error.target) from None
         if verified.problems:
             raise ArmError("arm-not-verified", "; ".join(verified.problems))
-        found = dict(verified.found)
+        found = {**(self._booted if arm.boot is not None else {}), **verified.found}
         if verified.not_available:
             found["not_available"] = dict(verified.not_available)
         return Placed(time.monotonic() - begun, found, list(record.warnings))
@@ -153,11 +166,11 @@ class MachineTestbed(StepByStep):
         return "here"
 
     async def recover(self, target: str) -> bool:
-        """Connect again, for as long as the target may take to settle: a switch that was away for a moment is not a
-        reason to cut anybody's power. Then the reset hook, then the power-cycle hook, as far as the plan has them."""
+        """Connect again, for ``reconnect_s``: a switch that is away for a moment is no reason to cut anybody's power.
+        Then the reset hook, then the power-cycle hook, as far as the plan has them."""
         hooks = self._plan.target[target].hooks
         try:
-            await _connect_again(self.targets.by_name[target], hooks.settle_s)
+            await _connect_again(self.targets.by_name[target], hooks.seconds_to_reconnect)
         except TargetError as error:
             self._reporter.notice(str(error))
             if not await self._hook(target, cold=False) and not await self._hook(target, cold=True):
@@ -171,7 +184,7 @@ class MachineTestbed(StepByStep):
         hooks = self._plan.target[target].hooks
         try:
             if not (hooks.power_cycle if cold else hooks.reset):
-                await _connect_again(self.targets.by_name[target], hooks.settle_s)
+                await _connect_again(self.targets.by_name[target], hooks.seconds_to_reconnect)
             elif not await self._hook(target, cold=cold):
                 return False
         except TargetError as error:
@@ -232,9 +245,9 @@ class MachineTestbed(StepByStep):
             await asyncio.gather(*(target.close() for target in self.targets.by_name.values()))
 
 
-async def _connect_again(machine: Target, settle_s: float) -> None:
-    """Try for ``settle_s``. Raises :class:`~txop.targets.contract.TargetError`."""
-    until = time.monotonic() + settle_s
+async def _connect_again(machine: Target, seconds: float) -> None:
+    """Try for so long. Raises :class:`~txop.targets.contract.TargetError`."""
+    until = time.monotonic() + seconds
     while True:
         try:
             await machine.connect()

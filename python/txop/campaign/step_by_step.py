@@ -30,6 +30,11 @@ class StepByStep(ABC):
         """Load an arm, bring the link up, verify. ``folder``: of the run. Raises
         :class:`~txop.campaign.placed_arm.ArmError`."""
 
+    async def prepare(self, arm: Arm) -> None:
+        """What comes before everything that records, as it ends it: the boot of another kernel. Raises
+        :class:`~txop.campaign.placed_arm.ArmError`."""
+        del arm
+
     @abstractmethod
     async def remove(self, folder: Path) -> list[str]:
         """Undo :meth:`place`, also a failed one; what could not be undone, in words."""
@@ -66,6 +71,9 @@ class _Group:
         self._to_come -= 1
         try:
             with course.voided_by_failures():
+                if self._earlier is None and self._arm.boot is not None:
+                    course.reporter.phase("boot", None)
+                    await self._testbed.prepare(self._arm)
                 await _begin_early(course)
                 course.placed = self._earlier or await self._put_in_place(course)
                 course.warnings += course.placed.warnings

@@ -90,13 +90,15 @@ def loads_what(arm: Arm, guest: GuestSpec | None = None) -> str:
     'link with its own wlan.dut, wlan.ap, base'
     """
     parts = [_in_guest(arm, guest.varied(arm.guest))] if guest is not None else []
-    if arm.module is not None:
-        parts.append(arm.module.file or arm.module.name or "")
-        parts += [f"{key}={value}" for key, value in arm.module.parameters.items()]
+    if arm.boot is not None:
+        parts.append(f"kernel {arm.boot.release}")
+    for spec in arm.loads:
+        parts.append(spec.file or spec.name or "")
+        parts += [f"{key}={value}" for key, value in spec.parameters.items()]
     if arm.build is not None:
         numbers = [str(patch.number) if patch.number is not None else "?" for patch in arm.patches if patch.file]
         series = f" with patches {', '.join(numbers)}" if numbers else ""
-        parts.append(f"{arm.build.module} built from {arm.build.source}{series}")
+        parts.append(f"{', '.join(arm.build.files)} built from {arm.build.source}{series}")
         parts += [f"{key}={value}" for key, value in arm.build.parameters.items()]
     if arm.firmware is not None:
         parts.append(f"firmware {arm.firmware.name}")
@@ -106,7 +108,8 @@ def loads_what(arm: Arm, guest: GuestSpec | None = None) -> str:
         own = [name for key, value in arm.emulated.items() for name in _tables(key, value)]
         parts.append(f"link with its own {', '.join(own)}" if own else "link as it is")
     if arm.load:
-        parts.append(f"{len(arm.load)} command{'s' if len(arm.load) > 1 else ''}")
+        parts.append(plural(len(arm.load), "command"))
+    parts += [f"{plural(len(on.load), 'command')} on {name}" for name, on in arm.on.items() if on.load]
     return "; ".join(parts) or "nothing: the target as it is"
 
 

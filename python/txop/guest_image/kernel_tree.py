@@ -46,13 +46,18 @@ def build_folder(lock: Lock, *, cache: Path | None = None, progress: Progress = 
         parts = [store.unpacked(package, lambda _: True, "all") for package in (common, flavour, kbuild)]
         progress("putting the kernel's build folder together")
         with new_folder(place) as work:
-            _merge(_only(parts[0] / "usr/src"), work, ())
-            # the flavour's Makefile names the common one's place on an installed system; its vmlinux is for BTF,
-            # which modules here have none of
-            _merge(_only(parts[1] / "usr/src"), work, ("Makefile", "vmlinux"))
-            for name in ("scripts", "tools"):
-                _merge(_only(parts[2] / "usr/lib") / name, work / name, ())
+            put_together(parts[0], parts[1], parts[2], work)
     return place
+
+
+def put_together(common: Path, flavour: Path, kbuild: Path, place: Path) -> None:
+    """Make a build folder of the three unpacked packages, on the same file system. Raises :class:`GuestError`."""
+    _merge(_only(common / "usr/src"), place, ())
+    # the flavour's Makefile names the common one's place on an installed system; its vmlinux is for BTF, which modules
+    # here have none of
+    _merge(_only(flavour / "usr/src"), place, ("Makefile", "vmlinux"))
+    for name in ("scripts", "tools"):
+        _merge(_only(kbuild / "usr/lib") / name, place / name, ())
 
 
 def source_folder(lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None) -> Path:

@@ -83,9 +83,9 @@ def _needs(plan: Plan) -> Iterator[Need]:
         words = f"the arm {arm.name}"
         if arm.qdisc is not None:
             yield Need(arm.qdisc.target, ("tc",), words, essential=True)
-        if arm.remove or (arm.module is not None and arm.module.name is not None):
+        if arm.remove or any(spec.name is not None for spec in arm.loads):
             yield Need("dut", ("modprobe",), words, essential=True)
-        if arm.build is not None or (arm.module is not None and arm.module.file is not None):
+        if arm.build is not None or any(spec.file is not None for spec in arm.loads):
             yield Need("dut", ("insmod",), words, essential=True)
     if plan.bring_up.wpa_supplicant is not None:
         yield Need("dut", ("wpa_supplicant",), "[bring_up]", essential=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from txop.plan.fields import Argv, Interface, Module, Name, Seconds, Text
 from txop.plan.guest import GuestVariant
@@ -50,11 +50,14 @@ class BuildSpec(Strict):
 
     source: str
     """Source tree; it is copied, never changed. Of a git work tree what git ignores is left out."""
-    module: str
+    module: str | None = None
     """The ``.ko`` that the build makes, relative to the tree."""
+    modules: Annotated[list[str], Field(max_length=32)] = []
+    """In place of ``module``: several ``.ko`` of one build, in the order they are loaded; they are removed in reverse.
+    The last one is the driver: ``parameters`` are its own."""
     command: Argv | None = None
     """Run in the copy, with ``{tree}`` and ``{kernel}`` filled in. Default: ``make -C KERNEL M=TREE modules``; M is
-    the module's own folder when the tree is a whole kernel."""
+    the folder of the module (of several: the one that they share) when the tree is a whole kernel."""
     kernel: str | None = None
     """Kernel build folder; default ``/lib/modules/RELEASE/build`` of the device under test's release."""
     parameters: dict[Module, str | int | bool] = {}
@@ -63,6 +66,41 @@ class BuildSpec(Strict):
     """Modules to load first (``modprobe``), besides those that the module itself names."""
     timeout_s: Seconds = 3600.0
     """How long the build may take."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The modules that the build makes, in the order they are loaded."""
+        return tuple(self.modules) if self.module is None else (self.module,)
+
+    @model_validator(mode="after")
+    def _one_or_several(self) -> BuildSpec:
+        if (self.module is None) == (not self.modules):
+            raise ValueError("give either module or modules")
+        names = [name.rpartition("/")[2] for name in self.files]
+        if len(set(names)) < len(names):
+            raise ValueError("two of the modules have the same name")
+        return self
+
+
+class BootSpec(Strict):
+    """A kernel of the arm's own, booted before everything else unless it runs already. The restart is no fault."""
+
+    release: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+~-]*$", max_length=64)]
+    """Its ``uname -r``. Another kernel that comes up voids the run."""
+    build_id: Annotated[str, StringConstraints(pattern=r"^[0-9A-Fa-f]{8,64}$")] | None = None
+    """Its GNU build-id in hexadecimal (``/sys/kernel/notes``), for kernels of the same release."""
+    commands: list[Argv] = []
+    """Run on the device under test; the last one restarts it, unless there is a ``hook``."""
+    hook: list[Argv] = []
+    """Run on the machine txop runs on, after ``commands``: of a boot server, of a relay."""
+    timeout_s: Seconds = 300.0
+    """How long it may take to answer with the kernel."""
+
+    @model_validator(mode="after")
+    def _any(self) -> BootSpec:
+        if not self.commands and not self.hook:
+            raise ValueError("give commands or hook, which boot it")
+        return self
 
 
 class FirmwareSpec(Strict):
@@ -109,6 +147,15 @@ class VerifySpec(Strict):
     """Each must exit with 0 on the device under test."""
 
 
+class OnTarget(Strict):
+    """Commands of an arm on another target than the device under test: of an access point, of an attenuator."""
+
+    load: list[Argv] = []
+    """Run there after the commands of the arm itself, before the link is brought up."""
+    unload: list[Argv] = []
+    """Run there first of all, when the arm is unloaded."""
+
+
 class Arm(Strict):
     """A driver build, or any other variant that is compared."""
 
@@ -124,8 +171,14 @@ class Arm(Strict):
     """In the order they are applied."""
     module: ModuleSpec | None = None
     """The module to load."""
+    modules: Annotated[list[ModuleSpec], Field(max_length=32)] = []
+    """In place of ``module``: a driver that is several modules, in the order they are loaded; they are removed in
+    reverse, also before the load. The last one is the driver itself: it is the one that ``verify`` and tests of kind
+    ``module-cycle`` mean, and the others are verified, too."""
     build: BuildSpec | None = None
     """The module to build and load."""
+    boot: BootSpec | None = None
+    """The kernel to boot first of all."""
     firmware: FirmwareSpec | None = None
     """The firmware to put in place first."""
     qdisc: QdiscSpec | None = None
@@ -142,6 +195,8 @@ class Arm(Strict):
     """Free commands, run on the device under test after everything above."""
     unload: list[Argv] = []
     """Free commands, run on the device under test before anything is undone."""
+    on: dict[Name, OnTarget] = {}
+    """Commands on other targets, by the name of the target: ``[arm.on.peer]``."""
     verify: VerifySpec = VerifySpec()
     """What must be true once it is loaded."""
 
@@ -150,8 +205,18 @@ class Arm(Strict):
         """Title, or else the name."""
         return self.title or self.name
 
+    @property
+    def loads(self) -> tuple[ModuleSpec, ...]:
+        """The modules that are loaded as they are, in their order."""
+        return tuple(self.modules) if self.module is None else (self.module,)
+
+    @property
+    def has_module(self) -> bool:
+        """Whether it loads a module."""
+        return bool(self.loads) or self.build is not None
+
     @model_validator(mode="after")
     def _one_driver(self) -> Arm:
-        if self.module is not None and self.build is not None:
-            raise ValueError("give module or build, not both")
+        if sum((self.module is not None, bool(self.modules), self.build is not None)) > 1:
+            raise ValueError("give one of module, modules and build")
         return self

@@ -18,7 +18,14 @@ class Hooks(Strict):
     power_cycle: list[Argv] = []
     """Cuts the power: what a firmware needs that only a cold reset brings back."""
     settle_s: Seconds = 30.0
-    """How long to wait at most for the target to answer: a lost one before a hook is run, and any after a hook."""
+    """How long a target may take to answer after its hook has run."""
+    reconnect_s: Seconds | None = None
+    """How long a lost target is tried again before its hook is run; default: ``settle_s``."""
+
+    @property
+    def seconds_to_reconnect(self) -> float:
+        """How long a lost target is tried again."""
+        return self.settle_s if self.reconnect_s is None else self.reconnect_s
 
 
 class _Target(Strict):

@@ -147,13 +147,19 @@ def _contents(plan: Plan, arm: Arm) -> dict[Key, str]:
     """What an arm puts in place, key by key; values as text, so that any two can be compared."""
     reverse = plan.guest is not None and plan.guest.varied(arm.guest).reverse
     found: dict[Key, str] = {(_PATCH, identity(patch)): _way(patch, reverse) for patch in arm.patches}
-    specs = [spec for spec in (arm.module, arm.build) if spec is not None]
-    for spec in specs:
-        found[(_BUILD,)] = _text(spec.model_dump(mode="json", exclude={"parameters", "depends", "timeout_s"}))
-        found.update(_leaves(("parameter",), spec.parameters))
-    driver = arm.verify.driver or next((_module_name(spec) for spec in specs), None)
+    specs: list[ModuleSpec | BuildSpec] = [*arm.loads, *([arm.build] if arm.build is not None else [])]
+    if specs:
+        without_parameters = {"parameters", "depends", "timeout_s"}
+        carriers = [spec.model_dump(mode="json", exclude=without_parameters) for spec in specs]
+        found[(_BUILD,)] = _text(carriers[0] if len(carriers) == 1 else carriers)
+        for spec in specs[:-1]:
+            found.update(_leaves(("parameter", _module_name(spec)), spec.parameters))
+        found.update(_leaves(("parameter",), specs[-1].parameters))
+    driver = arm.verify.driver or next((_module_name(spec) for spec in reversed(specs)), None)
     if driver is not None:
         found[(_DRIVER,)] = _text(driver)
+    if arm.boot is not None:
+        found[("kernel",)] = _text(" ".join(filter(None, [arm.boot.release, arm.boot.build_id])))
     if arm.firmware is not None:
         found[("firmware", arm.firmware.name)] = _text(arm.firmware.file)
     if arm.qdisc is not None:
@@ -161,6 +167,8 @@ def _contents(plan: Plan, arm: Arm) -> dict[Key, str]:
         found[("qdisc", place)] = _text(" ".join(arm.qdisc.discipline))
     if arm.load or arm.unload:
         found[("commands",)] = _text([arm.load, arm.unload])
+    for name, on in arm.on.items():
+        found[("commands", f"on {name}")] = _text([on.load, on.unload])
     if (link := plan.link_of(arm)) is not None:
         found.update(_leaves((_LINK,), link))
     if plan.guest is not None:
@@ -175,7 +183,7 @@ def _contents(plan: Plan, arm: Arm) -> dict[Key, str]:
 
 def _module_name(spec: ModuleSpec | BuildSpec) -> str:
     """The module's name, as the kernel knows it."""
-    path = spec.module if isinstance(spec, BuildSpec) else spec.file or spec.name or ""
+    path = spec.files[-1] if isinstance(spec, BuildSpec) else spec.file or spec.name or ""
     return PurePath(path).name.split(".")[0].replace("-", "_")
 
 
@@ -223,7 +231,7 @@ def _label(key: Key, value: str | None, before: str | None) -> str:
     if key[0] == _PATCH:
         return _patch_label(key[1], value, before)
     if key[0] == "commands":
-        return "other commands that load it"
+        return f"other commands {key[1]}" if len(key) > 1 else "other commands that load it"
     if key[0] == _BUILD:
         return "another build of the driver"
     name = ".".join(key[1:] if key[0] in ("parameter", "guest", _LINK) else key)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from txop.core.metrics import describe, in_origin
 from txop.core.nearest import did_you_mean
+from txop.plan.arm import Arm, BuildSpec, ModuleSpec
 from txop.plan.guest import GuestSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
@@ -124,6 +125,12 @@ def _targets(loaded: LoadedPlan) -> Found:
         if isinstance(test, LatencyTest) and (test.sender, test.latency) == ("peer", "irtt"):
             yield ("test", index, "sender"), "irtt has its server on the peer", 'use latency = "ping"'
     for index, arm in enumerate(plan.arm):
+        for name in arm.on:
+            if name == "dut":
+                to_do = "use load and unload of the arm"
+                yield ("arm", index, "on", name), "its own commands are those of the arm", to_do
+            elif name not in targets:
+                yield ("arm", index, "on", name), f'unknown target "{name}"', did_you_mean(name, list(targets))
         if arm.qdisc is not None and arm.qdisc.target not in targets:
             name = arm.qdisc.target
             yield ("arm", index, "qdisc", "target"), f'unknown target "{name}"', did_you_mean(name, list(targets))
@@ -157,7 +164,7 @@ def _emulation(loaded: LoadedPlan) -> Found:
         if arm.emulated is not None and plan.link is None:
             yield ("arm", index, "emulated"), "there is no table [link] that it could vary", None
         if dut is not None and dut.kind == "emulated":
-            for key in ("module", "build", "firmware", "remove", "blacklist"):
+            for key in ("module", "modules", "build", "firmware", "remove", "blacklist", "on", "boot"):
                 if getattr(arm, key):
                     yield ("arm", index, key), "an emulated link has no driver", "take it out"
     if dut is not None and dut.kind == "emulated" and plan.bring_up.dhcp:
@@ -176,7 +183,7 @@ def _tests(loaded: LoadedPlan) -> Found:
             if test.take == "device":
                 said = "only a virtual chip can be pulled out"
                 yield ("test", index, "take"), said, 'use take = "module", or a guest'
-            without = [arm.name for arm in loaded.plan.arm if arm.module is None and arm.build is None]
+            without = [arm.name for arm in loaded.plan.arm if not arm.has_module]
             if without:
                 said = f"there is no module to remove in {', '.join(without[:5])}"
                 yield ("test", index, "kind"), said, "give these arms a module or a build"
@@ -238,16 +245,23 @@ _FORBIDDEN = re.compile(r"[\"'\n\r\x00]")
 
 
 def _arms(loaded: LoadedPlan) -> Found:
+    booted = [arm.name for arm in loaded.plan.arm if arm.boot is not None]
     for index, arm in enumerate(loaded.plan.arm):
-        for part, spec in (("module", arm.module), ("build", arm.build)):
-            for key, value in (spec.parameters if spec is not None else {}).items():
+        if booted and arm.boot is None:
+            said = f"it would run on whatever kernel {booted[0]} has left"
+            yield ("arm", index, "boot"), said, "give every arm a table boot, also that of the kernel that runs now"
+        if arm.boot is not None and loaded.plan.target["dut"].kind in ("local", "namespace"):
+            yield ("arm", index, "boot"), "this machine cannot be restarted: txop runs on it", "take it out"
+        for place, spec in _with_parameters(arm):
+            for key, value in spec.parameters.items():
                 if isinstance(value, str) and _FORBIDDEN.search(value):
-                    yield ("arm", index, part, "parameters", key), "must not hold quotes or line breaks", None
+                    yield ("arm", index, *place, "parameters", key), "must not hold quotes or line breaks", None
         if arm.build is not None:
-            module = arm.build.module
-            if module.startswith("/") or ".." in module.split("/") or not module.endswith(".ko"):
-                said = "must be a .ko inside the tree, relative to it"
-                yield ("arm", index, "build", "module"), said, None
+            for number, module in enumerate(arm.build.files):
+                if module.startswith("/") or ".." in module.split("/") or not module.endswith(".ko"):
+                    said = "must be a .ko inside the tree, relative to it"
+                    key_of = ("module",) if arm.build.module is not None else ("modules", number)
+                    yield ("arm", index, "build", *key_of), said, None
         elif not any(target.kind == "guest" for target in loaded.plan.target.values()):
             for number, patch in enumerate(arm.patches):
                 if patch.file is not None:
@@ -259,6 +273,13 @@ def _arms(loaded: LoadedPlan) -> Found:
                     )
         if arm.qdisc is not None and not re.fullmatch(r"[a-z][a-z0-9_]*", arm.qdisc.discipline[0]):
             yield ("arm", index, "qdisc", "discipline"), "must begin with the name of a queue discipline", None
+
+
+def _with_parameters(arm: Arm) -> Iterator[tuple[Path, ModuleSpec | BuildSpec]]:
+    if arm.build is not None:
+        yield ("build",), arm.build
+    for number, spec in enumerate(arm.loads):
+        yield (("module",) if arm.module is not None else ("modules", number)), spec
 
 
 def _guest(loaded: LoadedPlan) -> Found:
@@ -275,7 +296,19 @@ def _guest(loaded: LoadedPlan) -> Found:
             said = "a guest has two ends, dut and peer, and the stations of [guest]; no other target takes part"
             yield ("target", name), said, "take it out"
     for index, arm in enumerate(plan.arm):
-        for key in ("module", "build", "firmware", "qdisc", "remove", "blacklist", "load", "unload"):
+        for key in (
+            "module",
+            "modules",
+            "build",
+            "firmware",
+            "qdisc",
+            "remove",
+            "blacklist",
+            "load",
+            "unload",
+            "on",
+            "boot",
+        ):
             if getattr(arm, key):
                 yield ("arm", index, key), "arms in a guest are made with [arm.guest]", "take it out"
     for index, test in enumerate(plan.test):

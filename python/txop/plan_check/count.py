@@ -34,6 +34,8 @@ MODULE = Range(2.0, 5.0, 30.0)
 """Removing and loading modules, and waiting for the interface. A judgement, not a measurement."""
 FIRMWARE = Range(0.2, 1.0, 5.0)
 """Putting a firmware file in place and back."""
+BOOT = Range(0.0, 45.0, 180.0)
+"""Booting another kernel; nothing when it runs already."""
 COMMAND = Range(0.05, 0.5, 10.0)
 """One free command."""
 ASSOCIATION = Range(1.0, 4.0, 30.0)
@@ -238,14 +240,17 @@ def _load(plan: Plan, arm: Arm) -> Range:
     total = READY
     if plan.link is not None:
         total += EMULATED
-    if arm.module is not None or arm.build is not None or arm.remove:
-        total += MODULE
+    if arm.has_module or arm.remove:
+        total += MODULE * max(1, len(arm.loads), len(arm.build.files) if arm.build is not None else 0)
     if arm.firmware is not None:
         total += FIRMWARE
+    if arm.boot is not None:
+        total += BOOT
     bring_up = plan.bring_up
     if bring_up.wpa_supplicant is not None:
         total += ASSOCIATION
     if bring_up.dhcp:
         total += DHCP
     commands = len(arm.load) + len(arm.unload) + len(arm.verify.commands) + len(bring_up.commands) + len(bring_up.down)
+    commands += sum(len(on.load) + len(on.unload) for on in arm.on.values())
     return total + COMMAND * (commands + (arm.qdisc is not None))

@@ -39,8 +39,10 @@ def named(loaded: LoadedPlan) -> Iterator[tuple[Path, str, bool]]:
     """Key, name, and whether it is a folder, of everything the plan names on this machine."""
     plan = loaded.plan
     for index, arm in enumerate(plan.arm):
-        if arm.module is not None and arm.module.file is not None:
-            yield ("arm", index, "module", "file"), arm.module.file, False
+        for number, spec in enumerate(arm.loads):
+            if spec.file is not None:
+                place: Path = ("module",) if arm.module is not None else ("modules", number)
+                yield ("arm", index, *place, "file"), spec.file, False
         if arm.build is not None:
             yield ("arm", index, "build", "source"), arm.build.source, True
             if arm.build.kernel is not None:
@@ -100,6 +102,7 @@ def with_absolute_files(plan: Plan, folder: FilePath) -> Plan:
         new: dict[str, object] = {"patches": [renamed(patch, "file") for patch in arm.patches]}
         if arm.module is not None:
             new["module"] = renamed(arm.module, "file")
+        new["modules"] = [renamed(spec, "file") for spec in arm.modules]
         if arm.build is not None:
             new["build"] = renamed(arm.build, "source", "kernel")
         if arm.firmware is not None:

@@ -210,7 +210,7 @@ def _modems(plan: Plan) -> Found:
 
 
 def _is_free(arm: Arm) -> bool:
-    return bool(arm.load) and not (arm.module or arm.build or arm.qdisc or arm.emulated is not None)
+    return bool(arm.load) and not (arm.has_module or arm.qdisc or arm.emulated is not None)
 
 
 def _verifiable(arm: Arm) -> bool:

@@ -19,19 +19,32 @@ _FILE = re.compile(r'^(?:---|\+\+\+) "?(?:[^/\s"]+)/([^\t\n"]+)', re.MULTILINE)
 
 
 def beside_the_module(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
-    """Each patch that changes something outside the folder of the arm's module. Where the module is at the top of its
+    """Each patch that changes something outside the folders of the arm's modules. Where a module is at the top of its
     tree, there is no outside."""
     for index, arm in enumerate(loaded.plan.arm):
-        if arm.build is None or (folder := PurePosixPath(arm.build.module).parent) == PurePosixPath():
+        if arm.build is None:
             continue
+        folders = [PurePosixPath(name).parent for name in arm.build.files]
+        if PurePosixPath() in folders:
+            continue
+        shown = " and ".join(dict.fromkeys(map(str, folders)))
         for number, patch in enumerate(arm.patches):
             if patch.file is None or is_script(file := loaded.file(patch.file)):
                 continue
-            outside = [name for name in changed(file) if not PurePosixPath(name).is_relative_to(folder)]
+            outside = [
+                name
+                for name in changed(file)
+                if not any(PurePosixPath(name).is_relative_to(folder) for folder in folders)
+            ]
             if outside:
                 more = f" and {len(outside) - _SHOWN} more" if len(outside) > _SHOWN else ""
-                said = f"it changes {', '.join(outside[:_SHOWN])}{more}, outside {folder}"
-                to_do = f"only {PurePosixPath(arm.build.module).name} is loaded: the rest of the kernel stays as it is"
+                said = f"it changes {', '.join(outside[:_SHOWN])}{more}, outside {shown}"
+                names = ", ".join(PurePosixPath(name).name for name in arm.build.files)
+                verb = "is" if len(folders) == 1 else "are"
+                to_do = (
+                    f"only {names} {verb} loaded: the rest of the kernel stays as it is; "
+                    "name all modules that the patch is for in build.modules"
+                )
                 yield ("arm", index, "patches", number, "file"), said, to_do
 
 

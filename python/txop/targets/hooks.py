@@ -15,7 +15,7 @@ HOOK_TIMEOUT_S = 120.0
 
 RETRY_S = 1.0
 
-_BOOT_ID = "/proc/sys/kernel/random/boot_id"
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,6 @@ async def run_hook(
 
 async def _boot_id(target: Target) -> bytes | None:
     try:
-        return await target.read(_BOOT_ID)
+        return await target.read(BOOT_ID)
     except TargetError:
         return None
