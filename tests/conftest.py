@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from guests_here import built_chips, built_image
+from made_module import maker
 from ssh_server import Keys, Server, why_not
 from txop.guest_image.image import Image
 
@@ -36,6 +37,12 @@ def program() -> Path:
     """The ``txop`` that `make setup` installed beside this Python."""
     assert PROGRAM.exists(), f"{PROGRAM} is missing; run: make setup"
     return PROGRAM
+
+
+@pytest.fixture(scope="session")
+def make_module(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Makes kernel modules as far as their sections go."""
+    return maker(tmp_path_factory.mktemp("modules"))
 
 
 @pytest.fixture

@@ -33,6 +33,10 @@ class Bench:
         """The plan of this folder for this machine. ``changes``: what is in it, and what replaces it."""
         return self._written(PLAN.read_text(encoding="utf-8"), changes)
 
+    def plan_of(self, name: str, changes: Mapping[str, str] | None = None) -> Path:
+        """Another plan beside it, by its name."""
+        return self._written(PLAN.with_name(name).read_text(encoding="utf-8"), changes)
+
     def short_plan(self, changes: Mapping[str, str] | None = None) -> Path:
         """One arm, one block and no sniffer: what is compared does not matter."""
         head, _, rest = PLAN.read_text(encoding="utf-8").partition('[[arm]]\nname = "paged"')

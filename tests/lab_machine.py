@@ -18,7 +18,7 @@ BOOT_S = 900.0
 LEFT = r"""
 pgrep -a 'iperf3|ping|tcpdump|wpa_supplicant|hostapd|irtt'
 pgrep -af 'txop-[0-9a-f]{12}' | grep -v pgrep
-grep -o '^mac80211_hwsim' /proc/modules
+grep -oE "^(mac80211_hwsim|lab_[a-z]+)" /proc/modules
 ls -d /run/txop/* /run/modprobe.d/txop* /tmp/txop* /tmp/*.txop.* 2>/dev/null
 true
 """

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from fake_target import FakeTarget, answer
-from txop.campaign.desk import Row, look
+from txop.campaign.desk import look
+from txop.campaign.desk_files import RELEASE_FILE
+from txop.campaign.desk_row import Row
 from txop.plan.load import parse_plan
 from txop.plan.templates import templates
 from txop.targets.contract import Targets
@@ -72,9 +74,10 @@ class Scripted(FakeTarget):
 
 @pytest.fixture
 def rows(tmp_path: Path) -> Callable[..., dict[tuple[str, str], Row]]:
-    plan = parse_plan(PLAN.encode(), tmp_path / "plan.toml").plan
-
-    def ask(change: Callable[[dict[str, Scripted]], None] = lambda machines: None) -> dict[tuple[str, str], Row]:
+    def ask(
+        change: Callable[[dict[str, Scripted]], object] = lambda machines: None, text: str = PLAN
+    ) -> dict[tuple[str, str], Row]:
+        plan = parse_plan(text.encode(), tmp_path / "plan.toml").plan
         machines = {
             name: Scripted(
                 name,
@@ -96,6 +99,7 @@ def rows(tmp_path: Path) -> Callable[..., dict[tuple[str, str], Row]]:
         said: list[str] = []
         found = asyncio.run(look(Targets(dict(machines)), plan, tmp_path, said.append))
         assert {"dut: connecting", "peer: connecting", "sniffer: asking"} <= set(said)
+        assert all(row.found.startswith("not checked, because ") for row in found if row.state == "not checked")
         assert not any(machine.written for machine in machines.values())
         assert not any(machine.connected for machine in machines.values())
         return {(row.target, row.what): row for row in found}
@@ -118,11 +122,18 @@ def test_each_row_says_what_was_found(rows):
 
 CHANGES = [
     ("iperf3", "peer", lambda of: of["peer"]._scripts.pop(("iperf3",)), "fails"),
+    ("interface", "dut", lambda of: of["dut"].facts.update({"interface": (1, "no")}), "not checked"),
+    ("USB speed", "dut", lambda of: of["dut"].facts.update({"interface": (1, "no")}), "not checked"),
+    ("regulatory domain", "dut", lambda of: of["dut"].facts.pop("regulatory_domain"), "not checked"),
+    ("room", "dut", lambda of: of["dut"].facts.pop("free"), "not checked"),
+    ("clock", "peer", lambda of: of["peer"]._scripts.pop(("date",)), "not checked"),
+    ("monitor mode", "sniffer", lambda of: of["sniffer"].facts.update({"iw_phy": (127, "")}), "not checked"),
+    ("channel", "sniffer", lambda of: of["dut"].facts.pop("iw_info"), "not checked"),
+    ("iperf3 versions", "dut and peer", lambda of: of["peer"].facts.pop("tool:iperf3"), "not checked"),
     ("iw", "sniffer", lambda of: of["sniffer"]._scripts.pop(("iw",)), "limited"),
     ("root", "dut", lambda of: of["dut"]._scripts.update({("id", "-u"): [answer(stdout="1000\n")]}), "fails"),
     ("root", "peer", lambda of: of["peer"]._scripts.update({("id", "-u"): [answer(stdout="1000\n")]}), "limited"),
     ("interface", "sniffer", lambda of: of["sniffer"].facts.update({"interface": (1, "no")}), "fails"),
-    ("interface", "dut", lambda of: of["dut"].facts.update({"interface": (1, "no")}), "limited"),
     ("monitor mode", "sniffer", lambda of: of["sniffer"].facts.update({"iw_phy": (0, "* managed\n")}), "fails"),
     (
         "regulatory domain",
@@ -140,7 +151,53 @@ CHANGES = [
 def test_what_does_not_work_is_a_row_with_what_to_do(rows, what, target, change, state):
     row = rows(change)[target, what]
     assert row.state == state
-    assert row.what_to_do
+    assert row.what_to_do or state in ("ok", "not checked")
+    assert row.found.startswith("not checked, because ") == (state == "not checked")
+
+
+def test_iperf3_is_tried_where_there_is_a_link_without_an_arm(rows):
+    assert "comes up with an arm" in rows()["dut and peer", "iperf3 traffic"].found, "the arm is a build"
+
+    def linked(said: str, status: int = 0):
+        def change(of):
+            of["dut"].answer("ping")
+            of["dut"]._scripts[("iperf3",)] = [answer(stdout=said, status=status)]
+
+        return change
+
+    (found,) = [rows(linked('{"end": {"sum_received": {"bits_per_second": 3e6}}}'))["dut and peer", "iperf3 traffic"]]
+    assert (found.state, found.found) == ("ok", "3.0 Mbit/s to 192.0.2.1, port 5210, in one second")
+    found = rows(linked('{"error": "unable to connect to server"}', 1))["dut and peer", "iperf3 traffic"]
+    assert found.state == "fails"
+    assert "unable to connect to server" in found.found
+    assert "5210" in (found.what_to_do or "")
+
+
+def test_kernels_that_modules_are_made_for(rows, tmp_path, make_module):
+    folder = tmp_path / "kernel"
+    (folder / RELEASE_FILE).parent.mkdir(parents=True)
+    (folder / RELEASE_FILE).write_text("6.1.9\n")
+    text = PLAN.replace('module = "x.ko"', 'module = "x.ko"\nkernel = "kernel"')
+    text = text.replace('load = ["true"]', f'module = {{ file = "{make_module()}" }}')
+    found = rows(text=text)
+    assert found["this machine", "kernel of a"].state == "fails"
+    assert "is of 6.1.9, and the device under test runs 6.12.1" in found["this machine", "kernel of a"].found
+    assert found["this machine", "build of a"].state == "not checked"
+    module = found["this machine", "rtl8xxxu.ko of b"]
+    assert (module.state, module.what_to_do) == ("fails", "build it for 6.12.1")
+    (folder / RELEASE_FILE).write_text("6.12.1\n")
+    assert rows(text=text)["this machine", "kernel of a"].state == "ok"
+
+
+def test_kernels_that_arms_boot_and_hooks(rows):
+    boot = '[arm.boot]\nrelease = "{}"\ncommands = ["reboot"]\n'
+    text = PLAN.replace("[arm.build]", boot.format("6.12.1") + "[arm.build]")
+    text = text.replace('load = ["true"]', 'load = ["true"]\n' + boot.format("6.1.9"))
+    text = text.replace('host = "a"', 'host = "a"\nhooks.reset = ["true"]')
+    found = rows(lambda of: of["dut"].facts.update({"kernel:6.1.9": (1, "")}), text=text)
+    assert found["dut", "kernel 6.12.1"].found == "it runs now"
+    assert found["dut", "kernel 6.1.9"].state == "limited"
+    assert "reset the machine" in found["dut", "hooks"].found
 
 
 def test_a_target_that_is_lost_leaves_the_rows_of_the_others(rows):
@@ -168,7 +225,8 @@ def test_over_ssh_nothing_is_changed(busybox_sshd, txop, tmp_path):
     desk_rows = {(row["target"], row["what"]): row for row in json.loads(done.stdout)["desk"]}
     assert desk_rows["dut", "connection"]["state"] == "ok"
     assert desk_rows["dut", "root"]["state"] == "ok"
-    assert desk_rows["dut", "clock"]["state"] in ("ok", "not asked")
+    assert desk_rows["dut", "clock"]["state"] in ("ok", "not checked")
+    assert desk_rows["dut and peer", "iperf3 traffic"]["state"] == "ok"
     assert desk_rows["dut", "iw"]["state"] == "limited"
     assert "dut: connecting" in done.stderr
     assert files() == before

@@ -22,6 +22,11 @@ ARM_FILE = "txop-arm.conf"
 """The same while one arm is loaded."""
 
 
+_LAST_ROWS = 100
+"""Of the kernel log, that are looked through when a module could not be loaded; an oops has some 60."""
+_FAULT = re.compile(r"\b(?:BUG|Oops|kernel panic|Unable to handle kernel|general protection fault)\b")
+
+
 def normal(name: str) -> str:
     """The name as the kernel writes it: ``-`` and ``_`` are the same to modprobe.
 
@@ -321,5 +326,8 @@ async def _kernel_says(target: Target, module: str) -> str:
     if not ran.ok:
         return ""
     names = {module, normal(module)}
-    rows = [row.strip() for row in ran.stdout.splitlines()[-50:] if any(name in row for name in names)]
-    return f"; kernel log: {' / '.join(rows[-3:])[:500]}" if rows else ""
+    last = [row.strip() for row in ran.stdout.splitlines()[-_LAST_ROWS:]]
+    faults = [row for row in last if _FAULT.search(row)]
+    rows = [row for row in last if any(name in row for name in names) and row not in faults]
+    shown = [*faults[:1], *rows[-3 if not faults else -2 :]]
+    return f"; kernel log: {' / '.join(shown)[:500]}" if shown else ""

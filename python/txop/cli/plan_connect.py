@@ -16,9 +16,9 @@ from txop.plan.load import LoadedPlan
 from txop.present.format import plural
 
 if TYPE_CHECKING:
-    from txop.campaign.desk import Row
+    from txop.campaign.desk_row import Row
 
-_STYLES = {"ok": "green", "limited": "yellow", "fails": "bold red", "not asked": "dim"}
+_STYLES = {"ok": "green", "limited": "yellow", "fails": "bold red", "not checked": "dim"}
 
 
 def look(loaded: LoadedPlan) -> list[Row]:
@@ -63,6 +63,7 @@ def print_rows(out: Console, rows: Sequence[Row]) -> None:
         out.print(safe_text(f"{row.target}, {row.what}: {row.what_to_do}"), soft_wrap=True)
     fails = sum(row.state == "fails" for row in rows)
     limited = sum(row.state == "limited" for row in rows)
-    verdict = f"{fails} would void the runs" if fails else "nothing would void the runs"
+    unchecked = sum(row.state == "not checked" for row in rows)
+    verdict = f"{fails} would void the runs" if fails else "nothing that was checked would void the runs"
     out.print()
-    out.print(safe_text(f"{plural(len(rows), 'row')}: {verdict}, {limited} limited."))
+    out.print(safe_text(f"{plural(len(rows), 'row')}: {verdict}, {limited} limited, {unchecked} not checked."))
