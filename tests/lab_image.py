@@ -143,7 +143,7 @@ CUSTOMIZE = """
 set -eu
 root=$1
 cp -r "$LAB_FILES"/. "$root"
-chroot "$root" useradd --create-home --shell /bin/bash lab
+chroot "$root" useradd --create-home --shell /bin/sh --password '*' lab
 for home in root home/lab; do
     mkdir -p "$root/$home/.ssh"
     cp "$root/etc/lab-key.pub" "$root/$home/.ssh/authorized_keys"
@@ -165,6 +165,8 @@ cp "$root/bin/busybox" "$router/bin/busybox"
 chroot "$router" /bin/busybox --install -s /bin
 chroot "$root" systemctl --quiet enable systemd-networkd lab-namespace lab-router ssh
 chroot "$root" systemctl --quiet set-default multi-user.target
+chroot "$root" usermod --shell /bin/sh root
+printf 'UsePAM no\\nPrintLastLog no\\nUseDNS no\\n' >"$root/etc/ssh/sshd_config.d/lab.conf"
 chroot "$root" systemctl --quiet mask hostapd wpa_supplicant getty@tty1 systemd-networkd-wait-online e2scrub_reap \
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer fstrim.timer kexec-load kexec \
     systemd-logind dev-hugepages.mount dev-mqueue.mount sys-kernel-tracing.mount kmod-static-nodes modprobe@configfs \

@@ -48,3 +48,32 @@ def test_two_variants_of_a_driver_are_compared_over_ssh(bench: Bench, blocks):
     report = bench.txop("report", str(bench.archive), "-o", str(bench.folder / "page.html"))
     assert report.returncode == 0, report.stderr
     assert "Paged receive buffers" in (bench.folder / "page.html").read_text()
+
+
+def test_a_user_with_sudo_measures_as_root_does(bench: Bench):
+    """What needs root goes through sudo: the module, wpa_supplicant, the sniffer's tcpdump, the kernel log."""
+    plan = bench.short_plan(
+        {
+            'user = "root"': 'user = "lab"\nsudo = true',
+            "[gates]": "[collect]\nair = true\n[gates]",
+            'latency = "ping"': 'latency = "irtt"',
+        }
+    )
+    looked = bench.txop("plan", "check", str(plan), "--connect")
+    assert looked.returncode == 0, looked.stdout
+    assert looked.stdout.count("`sudo -n id -u` gave 0") == 3
+    done = bench.txop("run", str(plan), "-o", str(bench.archive))
+    assert done.returncode == 0, done.stderr
+    read = bench.read()
+    assert read.finished
+    assert not read.damage
+    *starved, run = read.runs
+    assert {cause.gate for each in starved for cause in each.void} <= STARVED
+    assert run.state == "valid", run.void
+    assert run.verified["parameters"]["paged_rx"] == "N"
+    assert run.metrics["throughput_mbit_s"].value > 1
+    assert run.metrics["rtt_p50_ms"].value > 0
+    assert run.metrics["faults"].value is not None, "the kernel log needs root"
+    assert run.gates["capture-dropped (sniffer)"] == "ok"
+    assert (run.metrics["air_up_mpdus"].value or 0) > 100 or "simulated radio" in run.metrics["air_up_mpdus"].reason
+    assert bench.machine.left_behind() == []

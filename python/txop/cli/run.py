@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +22,7 @@ from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.archive.reader import Archive
+    from txop.campaign.notify import Notifier
     from txop.campaign.session import Session
     from txop.compare.result import CompareResult
 
@@ -39,6 +43,14 @@ Jobs = Annotated[
     int | None,
     typer.Option(
         "--jobs", "-j", min=1, max=256, help="Guests at once; default: the plan's, else one for each processor (exact)."
+    ),
+]
+Notify = Annotated[
+    str | None,
+    typer.Option(
+        "--notify",
+        metavar="COMMAND",
+        help="Run this when a run is void, a target is lost or found, and at the end; $TXOP_TEXT says what happened.",
     ),
 ]
 _IMPATIENT = "clearing up the targets; Ctrl-C once more leaves them as they are"
@@ -80,6 +92,7 @@ def run(
     blocks: BlocksOption = None,
     aa: Aa = False,
     jobs: Jobs = None,
+    notify: Notify = None,
     report: Report = True,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
@@ -88,11 +101,29 @@ def run(
     from txop.campaign import session
     from txop.plan.overrides import Overrides
 
+    command = notify_command(notify)
     loaded, checked = read_plan(plan)
     if not quiet:
         print_problems(console.stderr(), str(plan), checked.warnings, style="yellow")
     prepared = session.begin(loaded, output, Overrides(blocks=blocks, aa=aa))
-    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs)
+    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, notify=command)
+
+
+def notify_command(text: str | None) -> list[str] | None:
+    """The command of ``--notify`` as a list of arguments. Raises :class:`UserError`."""
+    if text is None:
+        return None
+    try:
+        argv = shlex.split(text)
+    except ValueError as error:
+        raise UserError(f"not a command: {error}", where="--notify") from None
+    if not argv or shutil.which(argv[0]) is None:
+        raise UserError(
+            f"there is no program {argv[0] if argv else ''}".rstrip(),
+            where="--notify",
+            what_to_do="give a command without shell syntax, or a script",
+        )
+    return argv
 
 
 def resume(
@@ -104,6 +135,7 @@ def resume(
         ),
     ] = None,
     jobs: Jobs = None,
+    notify: Notify = None,
     report: Report = True,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
@@ -111,13 +143,36 @@ def resume(
     """Go on with a campaign that was stopped: by Ctrl-C, a crash, a lost target, a full disk."""
     from txop.campaign import session
 
+    command = notify_command(notify)
     prepared = session.reopen(archive, read_plan(plan)[0] if plan is not None else None)
-    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs)
+    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, notify=command)
 
 
-def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool, jobs: int | None = None) -> int:
-    """Run what is left of a campaign, show it as it goes, and conclude. The exit code."""
+def carry_on(
+    prepared: Session,
+    *,
+    report: bool,
+    quiet: bool,
+    as_json: bool,
+    jobs: int | None = None,
+    notify: Sequence[str] | None = None,
+) -> int:
+    """Run what is left of a campaign, show it as it goes, and conclude. The exit code. ``notify``: a command that is
+    run when something happens."""
+    from txop.campaign.notify import notifications
+
+    def complain(words: str) -> None:
+        console.stderr().print(safe_text(words, "yellow"), soft_wrap=True)
+
+    with notifications(notify, prepared.layout.root, prepared.plan.title, complain) as notifier:
+        return _carry_on(prepared, notifier, report=report, quiet=quiet, as_json=as_json, jobs=jobs)
+
+
+def _carry_on(
+    prepared: Session, notifier: Notifier | None, *, report: bool, quiet: bool, as_json: bool, jobs: int | None
+) -> int:
     from txop.campaign.engine import End
+    from txop.campaign.notify import Notifying
     from txop.cli.campaign_live import LiveReporter
     from txop.targets.contract import TargetError
 
@@ -129,7 +184,8 @@ def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool, job
             LiveReporter(screen, prepared.plan, quiet=quiet) as reporter,
             Ending(lambda: reporter.notice(_IMPATIENT)) as ending,
         ):
-            outcome = ending.run(prepared.carry_out(reporter, jobs))
+            told = reporter if notifier is None else Notifying(reporter, notifier)
+            outcome = ending.run(prepared.carry_out(told, jobs))
     except TargetError as error:
         raise UserError(
             error.what,
@@ -150,6 +206,8 @@ def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool, job
         with suppress(OSError):  # the terminal that was closed
             screen.print(safe_text(f"Stopped. To go on: txop resume {prepared.layout.root}"), soft_wrap=True)
         return ExitCode.INTERRUPTED
+    if notifier is not None:
+        notifier.send(outcome.end.value, f"{outcome.end.value} {outcome.reason}".strip())
     code = conclude(prepared.layout.root, report=report, as_json=as_json)
     if outcome.end is not End.FINISHED:
         screen.print(
