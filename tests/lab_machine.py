@@ -6,6 +6,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from lab_image import ROUTER_PORT, LabImage
@@ -13,7 +14,8 @@ from txop.guest.qemu import CPU, find_qemu, kvm_works
 
 BOOT_S = 900.0
 """Without KVM, beside other work."""
-FAST = "mitigations=off audit=0 apparmor=0 nokaslr tsc=reliable clocksource=tsc cryptomgr.notests random.trust_cpu=on"
+SSH_PORT = 22
+FAST = "mitigations=off audit=0 apparmor=0 selinux=0 tsc=reliable clocksource=tsc cryptomgr.notests random.trust_cpu=on"
 """Spares a translated machine what only costs time. Its processor's counter is the host's clock, so it may trust it."""
 
 
@@ -27,19 +29,39 @@ true
 """Prints a line for each thing that a campaign may have left."""
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a machine is on the network of this one: on the loopback, at a free port; or in a network namespace of this
+    machine (``ip netns``), at an address and port of its own, and able to reach this machine there."""
+
+    namespace: str | None = None
+    address: str = "127.0.0.1"
+    port: int | None = None
+
+    @property
+    def enter(self) -> list[str]:
+        """What is put in front of a command that is to run there."""
+        return ["ip", "netns", "exec", self.namespace] if self.namespace is not None else []
+
+    def known_as(self, port: int) -> str:
+        """Its name in a file of known hosts."""
+        return self.address if port == SSH_PORT else f"[{self.address}]:{port}"
+
+
 class LabMachine:
     """See the module. A context: the machine is gone when it ends."""
 
-    def __init__(self, image: LabImage, folder: Path) -> None:
-        """``folder``: for its console and the files that reach it."""
+    def __init__(self, image: LabImage, folder: Path, place: Place | None = None) -> None:
+        """``folder``: for its console and the files that reach it. ``place``: where it is on the network."""
         self.image = image
         self.folder = folder
-        self.port = _free_port()
+        self.place = place or Place()
+        self.port = self.place.port or _free_port()
         self.console = folder / "console.txt"
         self.known_hosts = folder / "known_hosts"
         self.router_port = _free_port()
         keys = {self.port: image.host_key, self.router_port: image.router_key}
-        lines = (f"[127.0.0.1]:{port} {key}\n" for port, key in keys.items())
+        lines = (f"{self.place.known_as(port)} {key}\n" for port, key in keys.items())
         self.known_hosts.write_text("".join(lines), encoding="ascii")
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -59,14 +81,15 @@ class LabMachine:
             find_qemu(), *accelerator, "-smp", "1", "-m", "640", "-nodefaults", "-no-user-config", "-display", "none",
             "-kernel", str(self.image.kernel), "-initrd", str(self.image.initrd), "-append", words,
             "-drive", f"file={self.image.disk},if=virtio,format=raw,snapshot=on",
-            "-netdev", f"user,id=n,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:22"
-            f",hostfwd=tcp:127.0.0.1:{self.router_port}-:{ROUTER_PORT}",
+            "-netdev", f"user,id=n,restrict={'off' if self.place.namespace else 'on'}"
+            f",hostfwd=tcp:{self.place.address}:{self.port}-:22"
+            f",hostfwd=tcp:{self.place.address}:{self.router_port}-:{ROUTER_PORT}",
             "-device", "virtio-net-pci,netdev=n", "-device", "virtio-rng-pci",
             "-chardev", f"file,id=c,path={self.console},append=on", "-serial", "chardev:c",
         ]  # fmt: skip
         with (self.folder / "qemu.txt").open("ab") as said:
             self._process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", "--", *argv],
+                [*self.place.enter, "setpriv", "--pdeathsig", "KILL", "--", *argv],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,
@@ -82,10 +105,10 @@ class LabMachine:
 
     def ssh(self, command: str, *, timeout_s: float = 60.0, check: bool = True, user: str = "root") -> str:
         """What a shell command prints there, with the SSH program of this machine."""
-        argv = ["ssh", "-F", "/dev/null", "-i", str(self.image.key), "-p", str(self.port)]
+        argv = [*self.place.enter, "ssh", "-F", "/dev/null", "-i", str(self.image.key), "-p", str(self.port)]
         argv += ["-o", f"UserKnownHostsFile={self.known_hosts}", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
         ran = subprocess.run(
-            [*argv, f"{user}@127.0.0.1", command],
+            [*argv, f"{user}@{self.place.address}", command],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=timeout_s,
