@@ -16,6 +16,7 @@ from txop.measure.probes.host import HostCounters
 from txop.measure.probes.interface import InterfaceCounters
 from txop.measure.probes.kernel_log import KernelLog
 from txop.measure.probes.sdio import SdioBus
+from txop.measure.probes.sensors import Sensors
 from txop.measure.probes.threads import ThreadTimes
 from txop.measure.probes.usb import UsbLink
 from txop.measure.probes.wireless import Wireless
@@ -82,6 +83,7 @@ def _of_machines(plan: Plan, test: Test) -> list[Instrument]:
             wireless.append("peer")  # when it is the access point, it knows the airtime of each
     instruments: list[Instrument] = [Wireless(name) for name in dict.fromkeys(wireless)]
     instruments += [UsbLink(), SdioBus(), EthtoolStatistics()]
+    instruments.append(Sensors())
     if plan.collect.kernel_log:
         instruments.append(KernelLog())
     if plan.collect.air and "sniffer" in plan.target:

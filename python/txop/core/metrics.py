@@ -119,6 +119,12 @@ METRICS: dict[str, Metric] = {
            "(/proc/interrupts).", 0),
         Metric("softirqs_net_per_s", "network softirqs", "1/s", None, "ratio", 10.0,
            "NET_RX and NET_TX softirqs of the device under test per second (/proc/softirqs).", 0),
+        Metric("temperature_c", "temperature", "°C", None, "difference", 2.0,
+           "Highest reading in the measured window of the hottest sensor of the device under test (thermal zones, "
+           "hwmon); the provenance of the run has each."),
+        Metric("power_w", "power", "W", "lower", "ratio", 3.0,
+           "Mean power in the measured window as the device under test's own sensor measures it (hwmon), where it has "
+           "one.", 2),
         Metric("retry_percent", "802.11 retries (driver)", "%", "lower", "difference", 1.0,
            "Growth of the driver's retry counter over the growth of its transmitted packets plus retries "
            "(iw station dump)."),
