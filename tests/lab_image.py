@@ -167,7 +167,7 @@ chroot "$root" systemctl --quiet enable systemd-networkd lab-namespace lab-route
 chroot "$root" systemctl --quiet set-default multi-user.target
 chroot "$root" usermod --shell /bin/sh root
 printf 'UsePAM no\\nPrintLastLog no\\nUseDNS no\\n' >"$root/etc/ssh/sshd_config.d/lab.conf"
-chroot "$root" systemctl --quiet mask hostapd wpa_supplicant getty@tty1 systemd-networkd-wait-online e2scrub_reap \
+chroot "$root" systemctl --quiet mask hostapd irtt wpa_supplicant getty@tty1 systemd-networkd-wait-online e2scrub_reap \
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer fstrim.timer kexec-load kexec \
     systemd-logind dev-hugepages.mount dev-mqueue.mount sys-kernel-tracing.mount kmod-static-nodes modprobe@configfs \
     modprobe@dm_mod modprobe@drm modprobe@efi_pstore modprobe@fuse modprobe@loop
