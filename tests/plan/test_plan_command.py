@@ -198,8 +198,10 @@ def test_new_without_a_terminal_says_what_to_do(txop, tmp_path):
 
 
 ANSWERS = [
-    "a \"quoted\" title", "me@gateway", "wlan 0", "wlan0", "local", "10.0.0.1", "wpa.conf", "", "Vanilla", "vanilla",
-    "rtl8xxxu", "debug", "debug=1", "patched", "build/x.ko", "", "", "tcp-tx, tcp-xt", "tcp-tx, latency", "0", "12",
+    "<", "a title", "?", "<", "a \"quoted\" title", "me@gateway", "wlan 0", "wlan0", "local", "10.0.0.1", "lab@sniff",
+    "mon0", "wpa.conf", "maybe", "", "Vanilla", "vanilla", "rtl8xxxu", "debug", "debug=1", "", "patched", "linux/", "x.o",
+    "mt76.ko mt7921u.ko", "1.patch 2.patch", "", "last", "<", "last", "build/x.ko", "", "", "tcp-tx, tcp-xt",
+    "tcp-tx, latency", "0", "12",
 ]  # fmt: skip
 
 
@@ -231,7 +233,14 @@ def test_new_asks_on_a_terminal_until_the_answers_make_a_plan(program, plain_env
     assert plan.title == 'a "quoted" title'
     assert (plan.target["dut"].kind, plan.target["dut"].interface) == ("ssh", "wlan0")
     assert plan.target["peer"].address == "10.0.0.1"
-    assert [arm.name for arm in plan.arm] == ["vanilla", "patched"]
+    assert b"  this is the first question" in seen
+    assert b"a host of ~/.ssh/config" in seen, "what ? explains"
+    assert b"  a comparison needs two arms" in seen
+    assert (plan.target["sniffer"].kind, plan.target["sniffer"].interface, plan.collect.air) == ("ssh", "mon0", True)
+    assert [arm.name for arm in plan.arm] == ["vanilla", "patched", "last"]
+    assert plan.arm[1].build is not None
+    assert (plan.arm[1].build.source, plan.arm[1].build.files) == ("linux/", ("mt76.ko", "mt7921u.ko"))
+    assert [(patch.number, patch.file) for patch in plan.arm[1].patches] == [(1, "1.patch"), (2, "2.patch")]
     assert plan.arm[0].module is not None
     assert plan.arm[0].module.parameters == {"debug": "1"}
     assert [test.kind for test in plan.test] == ["tcp-tx", "latency"]
@@ -249,6 +258,7 @@ def test_a_draft_is_a_plan_whatever_was_answered(parse, nasty):
         ["tcp-tx", "tcp-rx", "tcp-both", "latency"],
         wpa_config=nasty,
         dhcp=True,
+        sniffer=Machine("host", None, "mon0", None),
     )
     plan = parse(draft(answers)).plan
     assert plan.title == nasty.encode("utf-8", "replace").decode()

@@ -18,6 +18,55 @@ from txop.plan.explain import explain
 from txop.plan.fields import Host, Interface, Module, Name
 from txop.plan.load import parse_plan
 
+BACK, HELP = "<", "?"
+"""What is answered to go back to the question before, and to learn what is asked for."""
+
+
+class _Back(Exception):  # noqa: N818 - it is no error
+    """The question before is to be asked again."""
+
+
+class Interview:
+    """Questions, one after the other. After :data:`BACK` they are gone through again with the answers that were given,
+    without the last one."""
+
+    def __init__(self) -> None:
+        self._given: list[str] = []
+        self._next = 0
+
+    def go(self, questions: Callable[[Interview], str]) -> str:
+        """Ask until the questions make a text."""
+        while True:
+            self._next = 0
+            try:
+                return questions(self)
+            except _Back:
+                self._given = self._given[:-1]
+
+    def ask(self, question: str, default: str, convert: Callable[[str], Any], explained: str) -> Any:
+        """The answer to a question. ``explained``: what is said for :data:`HELP`."""
+        if self._next < len(self._given):
+            self._next += 1
+            return convert(self._given[self._next - 1])
+        while True:
+            given = str(typer.prompt(question, default=default, err=True, show_default=bool(default))).strip()
+            if given == BACK:
+                if not self._given:
+                    typer.echo("  this is the first question", err=True)
+                    continue
+                raise _Back
+            if given == HELP:
+                typer.echo(f"  {explained}", err=True)
+                continue
+            try:
+                found = convert(given)
+            except ValueError as error:
+                typer.echo(f"  {error}", err=True)
+                continue
+            self._given.append(given)
+            self._next += 1
+            return found
+
 
 def ask() -> str:
     """Ask on the terminal; the text of the plan. Raises :class:`UserError` when there is no terminal."""
@@ -25,16 +74,46 @@ def ask() -> str:
         raise UserError(
             "there is no terminal to ask on", what_to_do="choose a template: txop plan new --list-templates"
         )
-    title = _ask("What is compared, in one line", "two driver builds", str)
-    dut = _machine("Device under test: local, or [user@]host")
-    interface = _ask("Its interface under test", "wlan0", _checked(Interface))
-    peer = _machine("Other end of the traffic: local, or [user@]host")
-    address = _ask("Its address on the link under test", "192.168.1.1", _checked(Host))
-    config = _ask("wpa_supplicant.conf to associate with (empty: none)", "", str)
-    dhcp = typer.confirm("Get an address by DHCP", default=bool(config), err=True)
-    arms = _arms()
-    tests = _ask(f"Tests, of {', '.join(TEST_NAMES)}", "tcp-tx, tcp-rx", _tests)
-    blocks = _ask("Blocks (6 for a quick look, 10, 20 to publish)", "10", _blocks)
+    typer.echo(f"{HELP} explains a question, {BACK} goes back to the one before.", err=True)
+    return Interview().go(_questions)
+
+
+def _questions(to: Interview) -> str:
+    title = to.ask("What is compared, in one line", "two driver builds", str, "The heading of the report.")
+    where = "local: the machine txop runs on; else a host of ~/.ssh/config, a name or an address, reached over SSH."
+    dut = to.ask("Device under test: local, or [user@]host", "local", _machine, where)
+    interface = to.ask("Its interface under test", "wlan0", _checked(Interface), "As `ip link` names it there.")
+    peer = to.ask("Other end of the traffic: local, or [user@]host", "local", _machine, where)
+    address = to.ask(
+        "Its address on the link under test",
+        "192.168.1.1",
+        _checked(Host),
+        "Where the traffic goes. It has to pass the interface under test, not the way by which SSH comes.",
+    )
+    sniffer = to.ask(
+        "Sniffer, which captures the air: none, local, or [user@]host",
+        "none",
+        _sniffer,
+        "A machine with another radio near by. Without one, retries and aggregation are those that the driver reports.",
+    )
+    monitor = None
+    if sniffer is not None:
+        said = "One that does nothing else; every run makes it a monitor on the right channel."
+        monitor = to.ask("  its interface", "mon0", _checked(Interface), said)
+    config = to.ask(
+        "wpa_supplicant.conf to associate with (empty: none)",
+        "",
+        str,
+        "A file of this machine. txop associates with it once an arm is loaded; empty where something else does.",
+    )
+    said = "yes: udhcpc, dhclient or dhcpcd gets an address after the association. no: it has one."
+    dhcp = to.ask("Get an address by DHCP", "yes" if config else "no", _yes_or_no, said)
+    arms = _arms(to)
+    kinds = ", ".join(TEST_NAMES)
+    said = "tcp-tx is sent by the device under test, tcp-rx received; docs/plan.md has every kind."
+    tests = to.ask(f"Tests, of {kinds}", "tcp-tx, tcp-rx", _tests, said)
+    said = "Every arm runs once in each block. Verdicts take six; txop plan check says what a number can see."
+    blocks = to.ask("Blocks (6 for a quick look, 10, 20 to publish)", "10", _blocks, said)
     text = draft(
         Answers(
             title,
@@ -45,6 +124,7 @@ def ask() -> str:
             blocks,
             config or None,
             dhcp,
+            None if sniffer is None else Machine(sniffer[1], sniffer[0], monitor, None),
         )
     )
     parse_plan(text.encode(), Path("the new plan"))
@@ -66,15 +146,6 @@ def _at_end() -> bool:
     return peek is not None and not peek(1)
 
 
-def _ask(question: str, default: str, convert: Callable[[str], Any]) -> Any:
-    while True:
-        given = str(typer.prompt(question, default=default, err=True, show_default=bool(default)))
-        try:
-            return convert(given.strip())
-        except ValueError as error:
-            typer.echo(f"  {error}", err=True)
-
-
 def _checked(kind: Any) -> Callable[[str], str]:
     adapter = TypeAdapter(kind)
 
@@ -87,38 +158,77 @@ def _checked(kind: Any) -> Callable[[str], str]:
     return convert
 
 
-def _machine(question: str) -> tuple[str | None, str | None]:
+def _machine(text: str) -> tuple[str | None, str | None]:
     """User and host; no host: this machine."""
-
-    def convert(text: str) -> tuple[str | None, str | None]:
-        if text == "local":
-            return None, None
-        user, at, host = text.rpartition("@")
-        if at and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", user):
-            raise ValueError("must be local, or [user@]host")
-        return user or None, _checked(Host)(host)
-
-    found: tuple[str | None, str | None] = _ask(question, "local", convert)
-    return found
+    if text == "local":
+        return None, None
+    user, at, host = text.rpartition("@")
+    if at and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", user):
+        raise ValueError("must be local, or [user@]host")
+    return user or None, _checked(Host)(host)
 
 
-def _arms() -> list[DraftArm]:
+def _sniffer(text: str) -> tuple[str | None, str | None] | None:
+    return None if text == "none" else _machine(text)
+
+
+def _yes_or_no(text: str) -> bool:
+    if text.lower() not in ("y", "yes", "n", "no"):
+        raise ValueError("must be yes or no")
+    return text.lower().startswith("y")
+
+
+LEAST_ARMS = 2
+
+
+def _arms(to: Interview) -> list[DraftArm]:
     arms: list[DraftArm] = []
     while True:
         number = len(arms) + 1
-        name = _ask(f"Arm {number}: name" + (" (empty: no more)" if number > 1 else ""), "", _arm_name(arms))
+        more = " (empty: no more)" if number > LEAST_ARMS else ""
+        said = "What is compared: a driver build, a setting. The first one is the baseline."
+        name = to.ask(f"Arm {number}: name{more}", "", _arm_name(arms), said)
         if not name:
             return arms
-        module = _ask("  its module: a name, or a .ko file (empty: none)", "", _module)
-        given = _ask("  parameters, as in debug=1 ht40=0 (empty: none)", "", _parameters) if module else {}
-        is_file = module.endswith(".ko")
-        arms.append(DraftArm(name, None if is_file else module or None, module if is_file else None, given))
+        arms.append(_arm(to, name))
+
+
+def _arm(to: Interview, name: str) -> DraftArm:
+    said = (
+        "A name is loaded by modprobe there; a .ko of this machine is copied and loaded by insmod; a folder, with / at "
+        "its end, is a source tree that is built here, with patches."
+    )
+    module = to.ask("  its module: a name, a .ko file, or a source folder/ to build (empty: none)", "", _module, said)
+    if not module:
+        return DraftArm(name)
+    files: list[str] = []
+    patches: list[str] = []
+    if module.endswith("/"):
+        said = "Relative to the folder, as drivers/net/x/x.ko; several are loaded in this order."
+        files = to.ask("  the .ko that the build makes, or several in the order of loading", "", _files, said)
+        said = "Files of this machine, separated by blanks, applied in this order with git apply."
+        patches = to.ask("  patches, in their order (empty: none)", "", str.split, said)
+    said = "Parameters of the module, or of the last one: NAME=VALUE, separated by blanks."
+    given = to.ask("  parameters, as in debug=1 ht40=0 (empty: none)", "", _parameters, said)
+    if files:
+        return DraftArm(name, None, None, given, module, files, patches)
+    is_file = module.endswith(".ko")
+    return DraftArm(name, None if is_file else module, module if is_file else None, given)
+
+
+def _files(text: str) -> list[str]:
+    names = text.split()
+    if not names or any(not name.endswith(".ko") for name in names):
+        raise ValueError("name at least one file that ends with .ko")
+    return names
 
 
 def _arm_name(arms: list[DraftArm]) -> Callable[[str], str]:
     def convert(text: str) -> str:
-        if not text and arms:
+        if not text and len(arms) >= LEAST_ARMS:
             return ""
+        if not text and arms:
+            raise ValueError("a comparison needs two arms")
         if text in {arm.name for arm in arms}:
             raise ValueError("there is such an arm already")
         return _checked(Name)(text)
@@ -127,7 +237,7 @@ def _arm_name(arms: list[DraftArm]) -> Callable[[str], str]:
 
 
 def _module(text: str) -> str:
-    return text if not text or text.endswith(".ko") else _checked(Module)(text)
+    return text if not text or text.endswith((".ko", "/")) else _checked(Module)(text)
 
 
 def _parameters(text: str) -> dict[str, str]:

@@ -22,12 +22,17 @@ class Machine:
 
 @dataclass(frozen=True)
 class DraftArm:
-    """An arm: a module by name or as a file, or neither."""
+    """An arm: a module by name, as a file, or built; or none."""
 
     name: str
     module: str | None = None
     file: str | None = None
     parameters: dict[str, str] = field(default_factory=dict)
+    source: str | None = None
+    """Source tree of one that is built."""
+    built: Sequence[str] = ()
+    """What that makes, in the order of loading."""
+    patches: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class Answers:
     blocks: int = 10
     wpa_config: str | None = None
     dhcp: bool = False
+    sniffer: Machine | None = None
 
 
 TEST_NAMES = {"tcp-tx": "tx", "tcp-rx": "rx", "tcp-both": "both", "latency": "idle"}
@@ -59,13 +65,14 @@ def draft(answers: Answers) -> str:
         '# hardware = ""\n# ap = ""\n# distance = ""\n# channel = 1\n',
         _target("dut", answers.dut, "the device under test"),
         _target("peer", answers.peer, "the other end of the traffic"),
+        _target("sniffer", answers.sniffer, "what captures the air") if answers.sniffer is not None else "",
         *(_arm(arm, first=index == 0) for index, arm in enumerate(answers.arms)),
         _bring_up(answers),
         *(_test(kind) for kind in answers.tests),
         f"[design]\nblocks = {answers.blocks}                         # every arm once per block, in random order\n"
         "warm_up_s = 5\n# primary = []                      # default: the throughput of every test\n"
         "# [design.margins]                  # smallest effect that matters\n",
-        "[collect]\nair = false                         # needs [target.sniffer] with a monitor interface\n"
+        f"[collect]\nair = {'true ' if answers.sniffer else 'false'}                         # needs [target.sniffer]\n"
         "usbmon = false\n",
     ]
     return "\n".join(part for part in parts if part)
@@ -108,6 +115,14 @@ def _arm(arm: DraftArm, *, first: bool) -> str:
         rows += ["[arm.module]", f"name = {quoted(arm.module)}"]
     elif arm.file is not None:
         rows += ["[arm.module]", f"file = {quoted(arm.file)}"]
+    elif arm.source is not None:
+        if arm.patches:
+            numbered = enumerate(arm.patches, start=1)
+            shown = ", ".join(f"{{ number = {number}, file = {quoted(file)} }}" for number, file in numbered)
+            rows.append(f"patches = [{shown}]")
+        one = len(arm.built) == 1
+        files = quoted(arm.built[0]) if one else f"[{', '.join(map(quoted, arm.built))}]"
+        rows += ["[arm.build]", f"source = {quoted(arm.source)}", f"{'module' if one else 'modules'} = {files}"]
     else:
         rows.append("# load = []                         # commands that make it what it is, unload = [] to undo them")
     if arm.parameters:
