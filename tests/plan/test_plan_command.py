@@ -199,8 +199,8 @@ def test_new_without_a_terminal_says_what_to_do(txop, tmp_path):
 
 ANSWERS = [
     "<", "a title", "?", "<", "a \"quoted\" title", "me@gateway", "wlan 0", "wlan0", "local", "10.0.0.1", "lab@sniff",
-    "mon0", "wpa.conf", "maybe", "", "Vanilla", "vanilla", "rtl8xxxu", "debug", "debug=1", "", "patched", "linux/", "x.o",
-    "mt76.ko mt7921u.ko", "1.patch 2.patch", "", "last", "<", "last", "build/x.ko", "", "", "tcp-tx, tcp-xt",
+    "mon0", "wpa.conf", "maybe", "", "Vanilla", "vanilla", "rtl8xxxu", "debug", "debug=1", "", "patched", "linux/",
+    "x.o", "mt76.ko mt7921u.ko", "1.patch 2.patch", "", "last", "<", "last", "build/x.ko", "", "", "tcp-tx, tcp-xt",
     "tcp-tx, latency", "0", "12",
 ]  # fmt: skip
 
