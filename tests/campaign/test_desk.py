@@ -176,7 +176,7 @@ def test_iperf3_is_tried_where_there_is_a_link_without_an_arm(rows):
 def test_kernels_that_modules_are_made_for(rows, tmp_path, make_module):
     folder = tmp_path / "kernel"
     (folder / RELEASE_FILE).parent.mkdir(parents=True)
-    (folder / RELEASE_FILE).write_text("6.1.9\n")
+    (folder / RELEASE_FILE).write_text('#define UTS_RELEASE "6.1.9"\n')
     text = PLAN.replace('module = "x.ko"', 'module = "x.ko"\nkernel = "kernel"')
     text = text.replace('load = ["true"]', f'module = {{ file = "{make_module()}" }}')
     found = rows(text=text)
@@ -185,7 +185,7 @@ def test_kernels_that_modules_are_made_for(rows, tmp_path, make_module):
     assert found["this machine", "build of a"].state == "not checked"
     module = found["this machine", "rtl8xxxu.ko of b"]
     assert (module.state, module.what_to_do) == ("fails", "build it for 6.12.1")
-    (folder / RELEASE_FILE).write_text("6.12.1\n")
+    (folder / RELEASE_FILE).write_text('#define UTS_RELEASE "6.12.1"\n')
     assert rows(text=text)["this machine", "kernel of a"].state == "ok"
 
 

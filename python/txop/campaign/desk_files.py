@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,10 @@ from txop.plan.model import Plan
 from txop.plan.named_file import named_file
 
 ARCHIVE_MB = 1000
-RELEASE_FILE = "include/config/kernel.release"
-"""Of a kernel's build folder."""
+RELEASE_FILE = "include/generated/utsrelease.h"
+"""Of a kernel's build folder: the release that modules built with it name (``scripts/mod/modpost.c``). The file
+``include/config/kernel.release`` may have another one, as Debian's has."""
+_RELEASE = re.compile(r'^#define UTS_RELEASE "([^"\n]{1,100})"', re.MULTILINE)
 
 
 def files_of(plan: Plan, folder: Path, release: str | None) -> Iterator[Row]:
@@ -60,12 +63,15 @@ def _kernel(arm: Arm, folder: Path, release: str | None) -> Row:
         to_do = f"install the headers here (on Debian: linux-headers-{release}), or set build.kernel"
         return Row(THIS_MACHINE, what, "fails", f"there is no folder {kernel}", to_do)
     try:
-        made_for = (kernel / RELEASE_FILE).read_text(encoding="utf-8", errors="replace").strip()[:80]
+        found = _RELEASE.search((kernel / RELEASE_FILE).read_text(encoding="utf-8", errors="replace"))
     except OSError:
-        return not_checked(THIS_MACHINE, what, f"{kernel} has no {RELEASE_FILE}; is it configured?")
+        found = None
+    if found is None:
+        return not_checked(THIS_MACHINE, what, f"{kernel}/{RELEASE_FILE} does not name a release; is it configured?")
+    made_for = found[1]
     if release is not None and made_for != release:
-        found = f"{kernel} is of {made_for}, and the device under test runs {release}"
-        return Row(THIS_MACHINE, what, "fails", found, "set build.kernel to the folder of that kernel")
+        said = f"{kernel} is of {made_for}, and the device under test runs {release}"
+        return Row(THIS_MACHINE, what, "fails", said, "set build.kernel to the folder of that kernel")
     return Row(THIS_MACHINE, what, "ok", f"{kernel}, of {made_for}")
 
 
