@@ -491,3 +491,30 @@ def test_commands_on_a_target_that_is_not_another_one_are_a_problem(tmp_path, na
     plan = plan_of(ON_PEER.replace("arm.on.peer", f"arm.on.{name}"))
     problems = check(LoadedPlan(plan, "", tmp_path / "plan.toml", ""), files=False).problems
     assert any(said in problem.message for problem in problems)
+
+
+OOPS = """\
+[  455.7] BUG: kernel NULL pointer dereference, address: 0000000000000000
+[  455.8] RIP: 0010:probe+0x1b/0x1000 [rtl8xxxu]
+[  455.9] Modules linked in: rtl8xxxu(OE+) mac80211 cfg80211
+"""
+
+
+def test_a_module_that_oopses_while_it_is_loaded_is_named_and_not_waited_for(kernel, targets, make_module, tmp_path):
+    def oops(argv, stdin):
+        kernel.files["/proc/modules"] = b"rtl8xxxu 16384 1 - Loading 0x0000000000000000 (OE+)\n"
+        kernel.log = OOPS
+        return answer(status=137)
+
+    kernel._scripts[("insmod",)] = [oops]
+    kernel.busy["rtl8xxxu"] = 100
+    plan = plan_of(arm_of(str(make_module())))
+    loaded = LoadedArm(tmp_path)
+    with pytest.raises(StepFailed) as failed:
+        asyncio.run(loaded.load(targets, plan.arm[0], plan))
+    assert "ended with 137; the kernel says: [  455.7] BUG: kernel NULL pointer dereference" in failed.value.what
+    assert failed.value.what.endswith("RIP: 0010:probe+0x1b/0x1000 [rtl8xxxu]")
+    kernel.ran.clear()
+    (problem,) = asyncio.run(loaded.unload())
+    assert "half loaded, as after an oops" in problem
+    assert len(commands(kernel, "rmmod")) == 1

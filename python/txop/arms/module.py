@@ -24,6 +24,8 @@ ARM_FILE = "txop-arm.conf"
 
 _LAST_ROWS = 100
 """Of the kernel log, that are looked through when a module could not be loaded; an oops has some 60."""
+_EVERY_MODULE = "Modules linked in:"
+"""Begins a row of an oops that names all modules."""
 _FAULT = re.compile(r"\b(?:BUG|Oops|kernel panic|Unable to handle kernel|general protection fault)\b")
 
 
@@ -57,6 +59,8 @@ class LoadedModule:
     name: str
     users: tuple[str, ...]
     """Modules that use it."""
+    stuck: bool = False
+    """It is half loaded, as after an oops in its initialisation: only a restart removes it."""
 
 
 def parse_modules(text: str) -> dict[str, LoadedModule]:
@@ -70,7 +74,7 @@ def parse_modules(text: str) -> dict[str, LoadedModule]:
         words = row.split()
         if len(words) >= 4:
             users = tuple(user for user in words[3].split(",") if user and user != "-")
-            found[words[0]] = LoadedModule(words[0], users)
+            found[words[0]] = LoadedModule(words[0], users, words[4:5] == ["Loading"])
     return found
 
 
@@ -100,6 +104,9 @@ async def remove_module(session: Session, name: str, module: str) -> bool:
             if normal(module) not in there:
                 return True
             users = there[normal(module)].users
+        if there[normal(module)].stuck:
+            said = "it is half loaded, as after an oops, and only a restart of the machine removes it"
+            raise StepFailed(name, f"could not remove {module}: {said}")
     used = f"; it is used by {', '.join(users)}: name them before it in remove" if users else ""
     raise StepFailed(name, f"could not remove {module}: `{line(ways[-1])}` {ended(ran)}{used}")
 
@@ -328,6 +335,7 @@ async def _kernel_says(target: Target, module: str) -> str:
     names = {module, normal(module)}
     last = [row.strip() for row in ran.stdout.splitlines()[-_LAST_ROWS:]]
     faults = [row for row in last if _FAULT.search(row)]
-    rows = [row for row in last if any(name in row for name in names) and row not in faults]
+    own = [row for row in last if any(name in row for name in names) and _EVERY_MODULE not in row]
+    rows = [row for row in own if row not in faults]
     shown = [*faults[:1], *rows[-3 if not faults else -2 :]]
     return f"; kernel log: {' / '.join(shown)[:500]}" if shown else ""
