@@ -12,7 +12,7 @@ from lab_machine import LabMachine
 from txop.archive.reader import Archive, read_archive
 
 PLAN = Path(__file__).with_name("whole_machines") / "plan.toml"
-CAMPAIGN_S = 900.0
+CAMPAIGN_S = 2400.0
 """A guard against hangs."""
 STARVED = {"traffic-failed", "probe-starved"}
 """Gates that may void a run on top where this machine is busy: QEMU without KVM then runs far slower than the clock."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 
+from txop.campaign.gates import CLOCK_JUMP_S
 from txop.measure.instrument import Clock, RunContext
 from txop.measure.probes.windowed import ON_THIS_MACHINE
 from txop.targets.contract import Target
@@ -21,8 +24,29 @@ _ASKED = (("date", "+%s.%N"), ("adjtimex",))
 """GNU's date and most BusyBoxes' have nanoseconds; BusyBox' adjtimex prints the time of day, to the microsecond."""
 
 
-async def note_uptimes(run: RunContext) -> None:
-    """Set each target's uptime against our clock: half a round trip of a read of /proc/uptime is the uncertainty."""
+@dataclass(frozen=True)
+class Uptime:
+    """A target's uptime against this machine's monotonic clock."""
+
+    minus_monotonic_s: float
+    uncertainty_s: float
+    """Half a round trip of a read of /proc/uptime."""
+
+
+def started_again(before: Uptime, after: Uptime) -> bool:
+    """Whether a target was restarted in between: its uptime fell behind by more than a slow machine's answers explain.
+
+    >>> started_again(Uptime(100.0, 0.1), Uptime(98.0, 0.1)), started_again(Uptime(100.0, 0.1), Uptime(98.0, 3.0))
+    (True, False)
+    """
+    behind_s = before.minus_monotonic_s - after.minus_monotonic_s
+    return behind_s > CLOCK_JUMP_S + before.uncertainty_s + after.uncertainty_s
+
+
+async def note_uptimes(run: RunContext, known: Mapping[str, Uptime] | None = None) -> dict[str, Uptime]:
+    """Set each target's uptime against our clock. ``known``: what an earlier call found, which stays where it was more
+    exact and the target was not started again."""
+    found: dict[str, Uptime] = {}
     for name, target in run.targets.by_name.items():
         before = time.monotonic()
         text = await target.read("/proc/uptime", limit_bytes=64)
@@ -31,7 +55,11 @@ async def note_uptimes(run: RunContext) -> None:
             uptime = float((text or b"").split()[0])
         except (IndexError, ValueError):
             continue
-        run.marks.uptime_minus_monotonic_s[name] = uptime - (before + after) / 2
+        now = found[name] = Uptime(uptime - (before + after) / 2, (after - before) / 2)
+        earlier = (known or {}).get(name)
+        if earlier is None or now.uncertainty_s <= earlier.uncertainty_s or started_again(earlier, now):
+            run.marks.uptime_minus_monotonic_s[name] = now.minus_monotonic_s
+    return found
 
 
 async def note_wall_clocks(run: RunContext) -> None:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from txop.campaign.clocks import note_uptimes, note_wall_clocks
+from txop.campaign.clocks import note_uptimes, note_wall_clocks, started_again
 from txop.campaign.course import Course
 from txop.campaign.gates import CLOCK_JUMP_S
 from txop.campaign.placed_arm import Placed
@@ -121,7 +121,7 @@ async def _go_through_phases(course: Course) -> None:
         if instrument not in course.began:
             course.began.append(instrument)
         await course.guarded(instrument.prepare(context), instrument)
-    await note_uptimes(context)
+    uptimes = await note_uptimes(context)
     await note_wall_clocks(context)
     marks.idle = time.monotonic()
     if plan.design.idle_s > 0:
@@ -146,9 +146,8 @@ async def _go_through_phases(course: Course) -> None:
     jump_s = time.time() - time.monotonic() - marks.wall_minus_monotonic_s
     if abs(jump_s) > CLOCK_JUMP_S:
         course.void_for("clock-jumped", f"the clock of this machine was set by {jump_s:+.1f} s during the run")
-    before = dict(marks.uptime_minus_monotonic_s)
-    await note_uptimes(context)
+    later = await note_uptimes(context, uptimes)
     await note_wall_clocks(context)
-    for name, offset_s in marks.uptime_minus_monotonic_s.items():
-        if before.get(name, offset_s) - offset_s > CLOCK_JUMP_S:
+    for name, uptime in later.items():
+        if name in uptimes and started_again(uptimes[name], uptime):
             course.void_for("target-rebooted", "it started again during the run", name)
