@@ -21,8 +21,9 @@ LINGER_S = 2.0
 """How long the output of an ended command may stay open without a word: a daemon that it left behind may hold it for
 ever."""
 
-OBEY_S = 2.0
-"""How long a killed command may take to be reported as ended before it is given up."""
+OBEY_S = 8.0
+"""How long a killed command may take to be reported as ended before it is given up: less than the silence after which
+an SSH connection is lost, and longer than a busy machine takes to let a process end."""
 
 
 class Way(Protocol):
