@@ -59,9 +59,11 @@ def test_a_user_with_sudo_measures_as_root_does(bench: Bench):
             'latency = "ping"': 'latency = "irtt"',
         }
     )
-    looked = bench.txop("plan", "check", str(plan), "--connect")
+    looked = bench.txop("plan", "check", str(plan), "--connect", "--json")
     assert looked.returncode == 0, looked.stdout
-    assert looked.stdout.count("`sudo -n id -u` gave 0") == 3
+    root = {row["target"]: row["found"] for row in json.loads(looked.stdout)["desk"] if row["what"] == "root"}
+    assert root.keys() == {"dut", "peer", "sniffer"}
+    assert all("`sudo -n id -u` gave 0" in found for found in root.values())
     done = bench.txop("run", str(plan), "-o", str(bench.archive))
     assert done.returncode == 0, done.stderr
     read = bench.read()
