@@ -512,7 +512,7 @@ def test_a_module_that_oopses_while_it_is_loaded_is_named_and_not_waited_for(ker
     loaded = LoadedArm(tmp_path)
     with pytest.raises(StepFailed) as failed:
         asyncio.run(loaded.load(targets, plan.arm[0], plan))
-    assert "ended with 137; the kernel says: [  455.7] BUG: kernel NULL pointer dereference" in failed.value.what
+    assert "ended with 137; kernel log: [  455.7] BUG: kernel NULL pointer dereference" in failed.value.what
     assert failed.value.what.endswith("RIP: 0010:probe+0x1b/0x1000 [rtl8xxxu]")
     kernel.ran.clear()
     (problem,) = asyncio.run(loaded.unload())

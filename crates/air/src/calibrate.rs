@@ -5,14 +5,15 @@
 //! start of the PPDU, end of the PPDU) the right one gives a narrow distribution around SIFS.
 
 mod checks;
+mod merged;
 
-pub use checks::Steps;
+pub use merged::{SeveralRadios, Steps};
 
 use wire::ieee80211::{FrameKind, FrameType};
 use wire::phy::{Band, Mode};
 
 use crate::captured_by::CapturedBy;
-use crate::frame::Frame;
+use crate::frame::{is_real, Frame};
 use crate::micros::us;
 use crate::report::{StampHypothesis, Timing};
 use sentence::agreed;
@@ -85,19 +86,8 @@ const MIN_PAIRS: usize = 5;
 /// What the A-MPDU reference is where it equals the sequence number.
 const NOT_A_PPDU_ID: &str = "not-a-ppdu-id";
 
-/// What shows that a capture is of several radios, each on a channel of its own.
-#[derive(Clone, Copy, Debug)]
-pub enum SeveralRadios {
-    /// The channel changes faster than a radio can be tuned.
-    Fast {
-        /// Changes that are.
-        fast: u64,
-        /// All changes.
-        changes: u64,
-    },
-    /// At changes of the channel, the stamps step to another clock, and back.
-    Clocks(Steps),
-}
+/// How lines begin that compare frames with the next one.
+const OF_NEIGHBOURS: [&str; 2] = ["what the stamps mark cannot be told", "rates of control frames are not"];
 
 /// The verdict on a capture's stamps.
 #[derive(Clone, Debug)]
@@ -181,9 +171,19 @@ impl Calibration {
     }
 
     /// The report's section. `place`: the interface that it was calibrated on.
-    pub fn report(&self, clock_jumps: u64, place: CapturedBy) -> Timing {
+    /// `why`: frames that follow each other in the capture may not have done so on the air.
+    pub fn report(&self, clock_jumps: u64, place: CapturedBy, why: Option<&str>) -> Timing {
         let of_one =
             place.one().map(|interface| format!("all of this is of frames that interface {interface} captured"));
+        let is_doubtful = |line: &String| OF_NEIGHBOURS.iter().any(|of| line.starts_with(of));
+        let (doubtful, sure): (Vec<_>, Vec<_>) = self.text.iter().cloned().partition(is_doubtful);
+        let doubtful = match why {
+            Some(why) if !doubtful.is_empty() => {
+                vec![format!("what the next frame shows of the stamps is not used, because {why}")]
+            }
+            _ => doubtful,
+        };
+        let text = sure.into_iter().chain(doubtful).map(agreed);
         Timing {
             frames: Some(self.looked_at),
             clock: match self.source {
@@ -202,7 +202,7 @@ impl Calibration {
             control_rate_overlaps: self.overlaps,
             control_rate_checked: self.overlap_checked,
             clock_jumps,
-            text: of_one.into_iter().chain(self.text.iter().cloned().map(agreed)).collect(),
+            text: of_one.into_iter().chain(text).collect(),
         }
     }
 }
@@ -361,11 +361,6 @@ fn choose_grouping<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<S
         Grouping::None
     };
     (grouping, reference)
-}
-
-/// 0 and all ones stand for "no stamp", inside an A-MPDU or altogether.
-pub fn is_real(tsft_us: u64) -> bool {
-    tsft_us != 0 && tsft_us != u64::MAX
 }
 
 /// Stamp of a frame in µs under the chosen source.

@@ -1,7 +1,6 @@
 //! Frames that are in a capture twice: same header, length and time; of two interfaces that captured the same; or all again behind the rest.
 
-use crate::calibrate::is_real;
-use crate::frame::Frame;
+use crate::frame::{is_real, Frame};
 
 /// Frames of one instant looked back at for duplicates.
 const MAX_INSTANT: usize = 64;
@@ -73,6 +72,7 @@ struct Echo {
     interface: u32,
     frequency_mhz: Option<u16>,
     time_ns: i64,
+    number: u64,
 }
 
 impl Echo {
@@ -94,7 +94,13 @@ impl Echoes {
             self.slots = vec![None; MAX_ECHOES];
         }
         let mixed = Marks::of(frame, sequence).of_any().mixed();
-        let this = Echo { mixed, interface: frame.interface, frequency_mhz: frame.radio.frequency_mhz, time_ns };
+        let this = Echo {
+            mixed,
+            interface: frame.interface,
+            frequency_mhz: frame.radio.frequency_mhz,
+            time_ns,
+            number: frame.number,
+        };
         let Some(slot) = self.slots.get_mut(mixed as usize % MAX_ECHOES) else { return false };
         let is_echo = |before: &Echo| {
             before.mixed == mixed
@@ -106,8 +112,9 @@ impl Echoes {
     }
 }
 
-/// A sender that repeats an MPDU sets its retry bit (IEEE 802.11-2020, 9.2.4.1.6), and its numbers come again after longer.
-const SOON_NS: i64 = 5_000_000;
+/// A sender that repeats an MPDU sets its retry bit (IEEE 802.11-2020, 9.2.4.1.6), and its numbers come again after 4,096 frames.
+const SOON_NS: i64 = 500_000_000;
+const SOON_RECORDS: u64 = 1_024;
 
 /// The latest frames with data, to find copies that have a later time.
 #[derive(Debug, Default)]
@@ -128,11 +135,19 @@ impl Copies {
             self.slots = vec![None; MAX_ECHOES];
         }
         let mixed = Marks::of(frame, sequence).of_any().mixed();
-        let this = Echo { mixed, interface: frame.interface, frequency_mhz: frame.radio.frequency_mhz, time_ns };
+        let this = Echo {
+            mixed,
+            interface: frame.interface,
+            frequency_mhz: frame.radio.frequency_mhz,
+            time_ns,
+            number: frame.number,
+        };
         let Some(slot) = self.slots.get_mut(mixed as usize % MAX_ECHOES) else { return false };
         let is_copy = |before: &Echo| {
             let passed_ns = time_ns.saturating_sub(before.time_ns);
-            before.mixed == mixed && before.interface == this.interface && passed_ns > 0 && passed_ns < SOON_NS
+            let is_soon =
+                passed_ns > 0 && passed_ns < SOON_NS && this.number.wrapping_sub(before.number) < SOON_RECORDS;
+            before.mixed == mixed && before.interface == this.interface && is_soon
         };
         slot.replace(this).as_ref().is_some_and(is_copy)
     }

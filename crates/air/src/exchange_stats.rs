@@ -159,18 +159,19 @@ impl ExchangeStats {
         follows
     }
 
-    /// Takes note of a Block Ack for an A-MPDU that begins with `first`: does it acknowledge the number before that, which the one before
-    /// it did not? Then this was sent again at the front, and not captured.
+    /// Takes note of a Block Ack for an A-MPDU that begins with `first`: does it acknowledge a number before that, which the one before it
+    /// did not? Then this was sent again at the front, and not captured.
     pub(crate) fn shows_more(&mut self, first: u16, acked: &AckedTid) -> bool {
-        let number = first.wrapping_sub(1) & 0xfff;
         let before = match &mut self.latest_ack {
-            Some(latest) => Some(std::mem::replace(&mut **latest, *acked)),
+            Some(latest) => std::mem::replace(&mut **latest, *acked),
             none => {
                 *none = Some(Box::new(*acked));
-                None
+                return false;
             }
         };
-        has(acked, number) && before.is_some_and(|before| before.tid == acked.tid && !has(&before, number))
+        let older = ahead(first, acked.start);
+        let mut numbers = (0..older.min(acked.bitmap.len)).map(|at| acked.start.wrapping_add(at) & 0xfff);
+        older < 0x800 && before.tid == acked.tid && numbers.any(|number| has(acked, number) && !has(&before, number))
     }
 
     pub(crate) fn kind(&mut self, asks: Asks) -> &mut KindStats {

@@ -132,3 +132,8 @@ pub enum Detail {
         count: u16,
     },
 }
+
+/// 0 and all ones stand for "no stamp", inside an A-MPDU or altogether.
+pub fn is_real(tsft_us: u64) -> bool {
+    tsft_us != 0 && tsft_us != u64::MAX
+}

@@ -116,7 +116,7 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
         } else {
             sentence!(
                 "{stamped} of {n} frames carry a hardware time stamp of any kind, but none of its possible meanings puts the gaps of the {pairs} solicited \
-                 responses{that} of the whole capture near SIFS",
+                 responses{that}, in the whole capture, near SIFS",
                 stamped = stamped,
                 n = Figure::total(n),
                 pairs = Figure::total(pairs);

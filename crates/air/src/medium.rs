@@ -270,7 +270,8 @@ impl Medium {
         };
         self.with_duration += ppdu.mpdus.len() as u64;
         let kinds = split_kinds(ppdu, role, duration);
-        let own_cts = self.cts.take().filter(|cts| role != Role::Damaged && cts.may_be_from_sender_of(ppdu));
+        let own_cts =
+            self.cts.take().filter(|cts| !matches!(role, Role::Damaged | Role::Rts) && cts.may_be_from_sender_of(ppdu));
         if let Some(cts) = own_cts {
             let row = stations.row(cts.receiver);
             if let Some(station) = stations.table.get_mut(row) {

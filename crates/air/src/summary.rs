@@ -7,11 +7,10 @@ use wire::ieee80211::{FrameType, MacAddr};
 use wire::linktype::LinkType;
 use wire::phy::{Band, Mode};
 
-use crate::calibrate::is_real;
 use crate::claims::Claims;
 use crate::decode::{Channels, Tally, MAX_CHANNELS, MAX_EXAMPLES};
 use crate::few::Few;
-use crate::frame::Frame;
+use crate::frame::{is_real, Frame};
 use crate::ghost;
 use crate::link::{Link, Links};
 use crate::micros::us;

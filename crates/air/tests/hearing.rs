@@ -93,6 +93,24 @@ fn attempts_that_were_sent_again_are_no_missing_responses() {
     assert!(doubts(&missing).contains("that were not sent again have a response in it (33 %)"), "{}", doubts(&missing));
 }
 
+/// Two sniffers of one channel, without hardware stamps and with clocks 10 ms apart.
+#[test]
+fn frames_that_come_again_without_the_retry_bit_are_copies() {
+    let mut capture = Handmade::on(2_412);
+    for number in 0..60 {
+        capture.numbered(TO_DS, [AP, STATION, AP], number, &[0; 40]);
+        capture.numbered(TO_DS, [AP, STATION, AP], number, &[0; 40]);
+    }
+    let report = capture.report();
+    let limit = report.summary.limits.iter().find(|limit| limit.code == "duplicates").expect("a limit");
+    assert!(
+        limit.sentence.text().starts_with("60 of 120 frames with data are there again"),
+        "{}",
+        limit.sentence.text()
+    );
+    assert!(report.airtime.busy_share.is_none());
+}
+
 /// A machine that injects frames in the name of a station on the air is not that station.
 #[test]
 fn a_station_whose_frames_are_received_is_not_the_capturing_machine() {

@@ -180,7 +180,7 @@ fn channels_with_clocks_of_their_own_are_captures_of_several() {
     };
     let report = analyze(&merged, Selection::default()).expect("a report");
     let text = said(&report).expect("it is said");
-    assert!(text.contains("of 7,654.0 s in the median, are taken back"), "{text}");
+    assert!(text.contains("of 7,654.0 s in the median, return to where they were before"), "{text}");
     let (one, alone) = (analyze(&merged, of_channel(6)), analyze(&first, Selection::default()));
     let (one, alone) = (one.expect("a report"), alone.expect("a report"));
     assert_eq!((said(&one), one.airtime.busy_share), (None::<String>, alone.airtime.busy_share));

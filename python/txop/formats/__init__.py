@@ -13,6 +13,7 @@ figure is never 0. Units are in the names. Nothing here runs a command, opens a 
 | `irtt` | ``irtt client -o``, plain or gzip, 0.9.0 to 0.9.2 |
 | `flent` | flent's data files, versions 1 to 4, plain, gzip or bzip2 |
 | `ttcp` | tables of ttcp transfers as they are posted to mailing lists, and the ping lines beside them |
+| `ttcp_output` | what a ttcp program prints of its own transfer: bytes, time, calls, context switches |
 | `dokuwiki` | the tables of a DokuWiki page; `driver_table`: those of throughput by driver |
 | `written_number` | a number as people write it into a table: with commas, as a range, with a unit |
 | `proc_stat` | ``/proc/stat``, and the difference of two |

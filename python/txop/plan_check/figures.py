@@ -54,7 +54,8 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
         trial = {"load_time_s", *_TRIAL, *(_CYCLES if isinstance(test, ModuleCycleTest) else _FAULT)}
         return [key for key in METRICS if key in trial]
     found = {"load_time_s", *_HOST, *_RADIO}
-    if plan.target["dut"].kind not in ("emulated", "guest"):
+    dut = plan.target.get("dut")
+    if dut is not None and dut.kind not in ("emulated", "guest"):
         found.update(("temperature_c", "power_w"))
     if plan.collect.kernel_log:
         found.update(("faults", "load_faults"))

@@ -91,6 +91,10 @@ impl Running {
             .or_else(|| limits::reversed(counts))
             .or_else(|| limits::merged(counts, &self.calibration, self.main_interface))
             .or_else(|| limits::interleaved(&self.calibration));
+        let why = unordered.as_ref().map(|limit| limit.sentence.text().to_owned()).or_else(|| {
+            let moved = counts.tally.order.moved > 0;
+            moved.then(|| "records up to 1 ms apart stay as they stand where others were put in order".to_owned())
+        });
         if let Some(limit) = &unordered {
             // Nothing can be told of who answered what.
             hearing.silence_is_evidence = false;
@@ -212,7 +216,7 @@ impl Running {
             frames: counts.tally.wlan,
             bad_fcs: counts.fcs_bad,
             summary,
-            timing: self.calibration.report(self.clock.jumps(), place),
+            timing: self.calibration.report(self.clock.jumps(), place, why.as_deref()),
             stations: station_rows
                 .iter()
                 .map(|(address, station)| {

@@ -121,7 +121,7 @@ pub fn doubled(counts: &Counts, calibration: &Calibration) -> Option<Limit> {
     }
     if counts.copies >= MIN_COPIES && counts.copies as f64 > DOUBLED * counts.data() as f64 {
         let sentence = sentence!(
-            "{copies} of {data} frames with data are there again within 5 ms, with the same number, length and addresses and without the retry \
+            "{copies} of {data} frames with data are there again within half a second, with the same number, length and addresses and without the retry \
              bit: captures of one channel were merged, or a sender repeats frames without marking them",
             copies = Figure::count(counts.copies, counts.data()),
             data = Figure::total(counts.data())
@@ -183,9 +183,9 @@ pub fn merged(counts: &Counts, calibration: &Calibration, main_interface: u32) -
 /// The stamps go from one clock to another, and back.
 fn stepping(steps: Steps) -> Sentence {
     sentence!(
-        "{taken_back} of the first {all} steps of the hardware stamps against the capture's clock, of {median} s in the median, are taken back \
-         by the next: captures with clocks of their own were merged",
-        taken_back = Figure::count(steps.taken_back, steps.all),
+        "{back} of the first {all} steps of the hardware stamps against the capture's clock, of {median} s in the median, return to where they \
+         were before: captures with clocks of their own were merged",
+        back = Figure::count(steps.back, steps.all),
         all = Figure::total(steps.all),
         median = Figure::of(steps.median_s, "s", steps.all, 1)
     )
