@@ -31,7 +31,7 @@ DISK = "2G"
 
 SSID, CHANNEL, PASSPHRASE = "txop-lab", 6, "a passphrase of the lab"
 ROUTER_PORT = 2222
-"""Of an SSH server whose commands run in a userland of BusyBox, in the access point's namespace, as on a router."""
+"""An SSH server whose commands run in a userland of BusyBox, in the access point's namespace, as on a router."""
 AP_NAMESPACE, AP_ADDRESS, STATION_ADDRESS = "ap", "198.18.77.1", "198.18.77.2"
 """An address range for benchmarks (RFC 2544), which no network here uses."""
 

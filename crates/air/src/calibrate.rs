@@ -10,7 +10,7 @@ mod merged;
 pub use merged::{SeveralRadios, Steps};
 
 use wire::ieee80211::{FrameKind, FrameType};
-use wire::phy::{Band, Mode};
+use wire::phy::{AirDuration, Band, Mode};
 
 use crate::captured_by::CapturedBy;
 use crate::frame::{is_real, Frame};
@@ -86,9 +86,6 @@ const MIN_PAIRS: usize = 5;
 /// What the A-MPDU reference is where it equals the sequence number.
 const NOT_A_PPDU_ID: &str = "not-a-ppdu-id";
 
-/// How lines begin that compare frames with the next one.
-const OF_NEIGHBOURS: [&str; 2] = ["what the stamps mark cannot be told", "rates of control frames are not"];
-
 /// The verdict on a capture's stamps.
 #[derive(Clone, Debug)]
 pub struct Calibration {
@@ -127,6 +124,8 @@ pub struct Calibration {
     /// The stamps step to another clock, and back, on one channel.
     pub several_clocks: Option<Steps>,
     text: Vec<String>,
+    /// Lines that compare frames with the next one and say what it does not show.
+    of_neighbours: Vec<String>,
 }
 
 impl Calibration {
@@ -175,15 +174,13 @@ impl Calibration {
     pub fn report(&self, clock_jumps: u64, place: CapturedBy, why: Option<&str>) -> Timing {
         let of_one =
             place.one().map(|interface| format!("all of this is of frames that interface {interface} captured"));
-        let is_doubtful = |line: &String| OF_NEIGHBOURS.iter().any(|of| line.starts_with(of));
-        let (doubtful, sure): (Vec<_>, Vec<_>) = self.text.iter().cloned().partition(is_doubtful);
-        let doubtful = match why {
-            Some(why) if !doubtful.is_empty() => {
+        let of_neighbours = match why {
+            Some(why) if !self.of_neighbours.is_empty() => {
                 vec![format!("what the next frame shows of the stamps is not used, because {why}")]
             }
-            _ => doubtful,
+            _ => self.of_neighbours.clone(),
         };
-        let text = sure.into_iter().chain(doubtful).map(agreed);
+        let text = self.text.iter().cloned().chain(of_neighbours).map(agreed);
         Timing {
             frames: Some(self.looked_at),
             clock: match self.source {
@@ -235,6 +232,7 @@ pub fn calibrate<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Calibra
         several_radios: None,
         several_clocks: None,
         text,
+        of_neighbours: Vec::new(),
     };
     calibration.check_greenfield(frames.clone());
     calibration.check_radios(frames.clone());
@@ -457,15 +455,17 @@ fn pairs<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, ampdus: bool) -> i
 
 /// Duration of a PPDU whose PSDU is as long as this frame, µs.
 fn duration_us(frame: &Frame) -> Option<f64> {
-    let band = frame.radio.frequency_mhz.and_then(Band::from_frequency_mhz);
-    frame.radio.mode.duration(frame.mpdu_len as usize, band).map(|air| us(air.ns as i64))
+    air(frame).map(|air| us(air.ns as i64))
 }
 
 /// The shortest that the frame can have lasted by what its header says.
 fn shortest_us(frame: &Frame) -> Option<f64> {
+    air(frame).map(|air| us(air.ns as i64 - i64::from(air.minus_ns)))
+}
+
+fn air(frame: &Frame) -> Option<AirDuration> {
     let band = frame.radio.frequency_mhz.and_then(Band::from_frequency_mhz);
-    let air = frame.radio.mode.duration(frame.mpdu_len as usize, band)?;
-    Some(us(air.ns as i64 - i64::from(air.minus_ns)))
+    frame.radio.mode.duration(frame.mpdu_len as usize, band)
 }
 
 fn preamble_us(mode: &Mode) -> f64 {
@@ -569,7 +569,7 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
                 ));
             }
         }
-        None => calibration.text.push(format!(
+        None => calibration.of_neighbours.push(format!(
             "what the stamps mark cannot be told ({pairs} solicited responses with stamps, at least {MIN_PAIRS} with a \
              gap near SIFS are needed): gaps and response delays are not available",
             pairs = grouped(pairs as u64)
@@ -602,14 +602,16 @@ fn check_control_rates<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, cali
         let believable = overlaps * 10 <= checked;
         calibration.control_rates = Some(believable);
         let [overlaps, checked] = [overlaps, checked].map(grouped);
-        calibration.text.push(if believable {
-            format!("rates of control frames can be true ({overlaps} of {checked} would overlap the next frame)")
+        if believable {
+            let line =
+                format!("rates of control frames can be true ({overlaps} of {checked} would overlap the next frame)");
+            calibration.text.push(line);
         } else {
-            format!(
+            calibration.of_neighbours.push(format!(
                 "rates of control frames are not believable: at the claimed rate {overlaps} of {checked} control \
                  responses would still be on the air when the next frame begins"
-            )
-        });
+            ));
+        }
     }
 }
 

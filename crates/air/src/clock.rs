@@ -1,7 +1,7 @@
 //! One timeline from whatever clocks a capture has.
 
 use crate::calibrate::ClockSource;
-use crate::frame::Frame;
+use crate::frame::{is_real, Frame};
 
 /// A frame's stamp on the timeline.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,7 +100,7 @@ impl Clock {
     fn stamp(&self, frame: &Frame) -> Option<(i64, Option<i64>)> {
         match self.source {
             ClockSource::Tsft => {
-                let us = frame.radio.tsft_us.filter(|us| *us != 0 && *us != u64::MAX)?;
+                let us = frame.radio.tsft_us.filter(|us| is_real(*us))?;
                 let bits = frame.radio.tsft_bits;
                 Some(((us as i64).wrapping_mul(1000), (bits <= 32).then(|| 1000i64 << bits)))
             }

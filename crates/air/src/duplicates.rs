@@ -59,15 +59,9 @@ const ECHO_NS: i64 = 1_000_000_000;
 /// Channels of 2.4 GHz that do not overlap are this far apart (IEEE 802.11-2020, 15.4.4.3).
 const APART_MHZ: u16 = 25;
 
-/// The latest frames of all interfaces, where there are several.
-#[derive(Debug, Default)]
-pub struct Echoes {
-    /// By the marks of the frame: what was captured there last.
-    slots: Vec<Option<Echo>>,
-}
-
+/// A frame as it is remembered.
 #[derive(Clone, Copy, Debug)]
-struct Echo {
+struct Sighting {
     mixed: u32,
     interface: u32,
     frequency_mhz: Option<u16>,
@@ -75,40 +69,50 @@ struct Echo {
     number: u64,
 }
 
-impl Echo {
+impl Sighting {
     /// Channels so far apart that no receiver on one of them receives a frame on the other.
     fn is_out_of_reach(self, other: &Self) -> bool {
         self.frequency_mhz.zip(other.frequency_mhz).is_some_and(|(one, two)| one.abs_diff(two) >= APART_MHZ)
     }
 }
 
-impl Echoes {
-    /// Did another interface capture this frame just before? First attempts with a sequence number only: one ACK is like
-    /// another, and of two retries each interface may have heard one.
-    pub fn has(&mut self, frame: &Frame) -> bool {
-        let (Some(time_ns), Some(sequence)) = (frame.time_ns, frame.header.sequence) else { return false };
+/// First attempts with a sequence number: one ACK is like another, and of two retries each interface may have received one.
+#[derive(Debug, Default)]
+struct Recent {
+    /// By the marks of the frame: what was captured there last.
+    slots: Vec<Option<Sighting>>,
+}
+
+impl Recent {
+    /// Remembers `frame`; gives the latest one with its marks, whatever interface captured it, and this one.
+    fn replace(&mut self, frame: &Frame) -> Option<(Sighting, Sighting)> {
+        let (time_ns, sequence) = frame.time_ns.zip(frame.header.sequence)?;
         if frame.header.fc.retry() || !frame.usable() {
-            return false;
+            return None;
         }
         if self.slots.is_empty() {
             self.slots = vec![None; MAX_ECHOES];
         }
         let mixed = Marks::of(frame, sequence).of_any().mixed();
-        let this = Echo {
-            mixed,
-            interface: frame.interface,
-            frequency_mhz: frame.radio.frequency_mhz,
-            time_ns,
-            number: frame.number,
-        };
-        let Some(slot) = self.slots.get_mut(mixed as usize % MAX_ECHOES) else { return false };
-        let is_echo = |before: &Echo| {
-            before.mixed == mixed
-                && before.interface != this.interface
+        let (interface, frequency_mhz, number) = (frame.interface, frame.radio.frequency_mhz, frame.number);
+        let this = Sighting { mixed, interface, frequency_mhz, time_ns, number };
+        let before = self.slots.get_mut(mixed as usize % MAX_ECHOES)?.replace(this)?;
+        (before.mixed == mixed).then_some((before, this))
+    }
+}
+
+/// The latest frames of all interfaces, where there are several.
+#[derive(Debug, Default)]
+pub struct Echoes(Recent);
+
+impl Echoes {
+    /// Did another interface capture this frame just before?
+    pub fn has(&mut self, frame: &Frame) -> bool {
+        self.0.replace(frame).is_some_and(|(before, this)| {
+            before.interface != this.interface
                 && !before.is_out_of_reach(&this)
-                && time_ns.saturating_sub(before.time_ns).saturating_abs() < ECHO_NS
-        };
-        slot.replace(this).as_ref().is_some_and(is_echo)
+                && this.time_ns.saturating_sub(before.time_ns).saturating_abs() < ECHO_NS
+        })
     }
 }
 
@@ -118,38 +122,22 @@ const SOON_RECORDS: u64 = 1_024;
 
 /// The latest frames with data, to find copies that have a later time.
 #[derive(Debug, Default)]
-pub struct Copies {
-    slots: Vec<Option<Echo>>,
-}
+pub struct Copies(Recent);
 
 impl Copies {
     /// Did the interface capture this first attempt just before?
     #[inline]
     pub fn has(&mut self, frame: &Frame) -> bool {
-        let (Some(time_ns), Some(sequence)) = (frame.time_ns, frame.header.sequence) else { return false };
-        if frame.header.fc.retry() || !frame.usable() || !frame.header.fc.carries_data() || frame.radio.own_transmission
-        {
+        if !frame.header.fc.carries_data() || frame.radio.own_transmission {
             return false;
         }
-        if self.slots.is_empty() {
-            self.slots = vec![None; MAX_ECHOES];
-        }
-        let mixed = Marks::of(frame, sequence).of_any().mixed();
-        let this = Echo {
-            mixed,
-            interface: frame.interface,
-            frequency_mhz: frame.radio.frequency_mhz,
-            time_ns,
-            number: frame.number,
-        };
-        let Some(slot) = self.slots.get_mut(mixed as usize % MAX_ECHOES) else { return false };
-        let is_copy = |before: &Echo| {
-            let passed_ns = time_ns.saturating_sub(before.time_ns);
-            let is_soon =
-                passed_ns > 0 && passed_ns < SOON_NS && this.number.wrapping_sub(before.number) < SOON_RECORDS;
-            before.mixed == mixed && before.interface == this.interface && is_soon
-        };
-        slot.replace(this).as_ref().is_some_and(is_copy)
+        self.0.replace(frame).is_some_and(|(before, this)| {
+            let passed_ns = this.time_ns.saturating_sub(before.time_ns);
+            before.interface == this.interface
+                && passed_ns > 0
+                && passed_ns < SOON_NS
+                && this.number.wrapping_sub(before.number) < SOON_RECORDS
+        })
     }
 }
 

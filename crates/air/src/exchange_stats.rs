@@ -114,9 +114,7 @@ fn ahead(sequence: u16, of: u16) -> u16 {
 
 /// Does a Block Ack acknowledge this number?
 fn has(acked: &AckedTid, sequence: u16) -> bool {
-    let bit = ahead(sequence, acked.start);
-    let word = acked.bitmap.bits.get(usize::from(bit / 64));
-    bit < acked.bitmap.len && word.is_some_and(|word| word >> (bit % 64) & 1 == 1)
+    acked.bitmap.get(ahead(sequence, acked.start))
 }
 
 impl Default for ExchangeStats {

@@ -69,7 +69,7 @@ pub struct Counts {
     pub duplicates: u64,
     /// First attempts with data that were captured again soon after, without the retry bit.
     pub copies: u64,
-    /// Of the first frames, those that are in the file again at the same time, behind others.
+    /// First frames that are in the file again, at the same time, behind others.
     pub begins_again: u64,
     /// Frames that another interface had captured as well.
     pub heard_twice: u64,

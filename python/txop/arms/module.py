@@ -23,7 +23,7 @@ ARM_FILE = "txop-arm.conf"
 
 
 _LAST_ROWS = 100
-"""Of the kernel log, that are looked through when a module could not be loaded; an oops has some 60."""
+"""Last rows of the kernel log that are searched when a module could not be loaded; an oops has some 60."""
 _EVERY_MODULE = "Modules linked in:"
 """Begins a row of an oops that names all modules."""
 _FAULT = re.compile(r"\b(?:BUG|Oops|kernel panic|Unable to handle kernel|general protection fault)\b")

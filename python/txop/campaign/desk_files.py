@@ -16,7 +16,7 @@ from txop.plan.named_file import named_file
 
 ARCHIVE_MB = 1000
 RELEASE_FILE = "include/generated/utsrelease.h"
-"""Of a kernel's build folder: the release that modules built with it name (``scripts/mod/modpost.c``). The file
+"""Has the release that modules built with a kernel's build folder name (``scripts/mod/modpost.c``). The file
 ``include/config/kernel.release`` may have another one, as Debian's has."""
 _RELEASE = re.compile(r'^#define UTS_RELEASE "([^"\n]{1,100})"', re.MULTILINE)
 

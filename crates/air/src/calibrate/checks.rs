@@ -191,7 +191,7 @@ fn several_clocks<'a>(pairs: impl Iterator<Item = (&'a Frame, &'a Frame)>) -> Op
 struct Sent {
     at_us: i64,
     lasts_us: f64,
-    /// Of the frame, whenever it is sent.
+    /// The frame's mark, the same whenever it is sent.
     mark: Option<u32>,
     frequency_mhz: Option<u16>,
 }

@@ -19,7 +19,7 @@ const UNTIMELY: f64 = 0.01;
 pub const MIN_JUMPS: u64 = 3;
 /// Copies below which nothing is said of them.
 pub const MIN_COPIES: u64 = 20;
-/// Of the first frames, those that have to be there again for the capture to be appended to itself.
+/// First frames that have to come again before the capture counts as appended to itself.
 const MIN_AGAIN: u64 = BEGINNING as u64 * 3 / 4;
 /// Share of the frames in the file twice from which times are not used.
 const DOUBLED: f64 = 0.05;

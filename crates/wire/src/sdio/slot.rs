@@ -80,7 +80,7 @@ pub enum SlotMessage<'a> {
     Line,
     /// A command was carried out.
     Answer {
-        /// Of the command.
+        /// The command's sequence number.
         sequence: u32,
         /// How it went.
         status: StatusBlock,

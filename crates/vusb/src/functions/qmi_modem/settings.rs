@@ -53,7 +53,7 @@ pub struct ModemSettings {
     #[serde(skip_serializing_if = "is_default_wander")]
     #[cfg_attr(feature = "schema", schemars(extend("default" = 20.0)))]
     pub downlink_wander_percent: f64,
-    /// Of what the downlink's rate is drawn by.
+    /// Seeds the stream from which the downlink's rate is drawn.
     #[serde(skip)]
     pub seed: u64,
     /// Delay of the radio link, each way, us.
