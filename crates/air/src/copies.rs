@@ -3,7 +3,8 @@
 /// Sequence numbers remembered before the newest: the largest Block Ack window (802.11be).
 const WINDOW: u16 = 1_024;
 const WORDS: usize = WINDOW as usize / 64;
-/// No sender repeats an MPDU for longer: what comes back later is a new one that was missed.
+/// No sender goes back to an earlier MPDU for longer: a number that comes back later is that of a new one, whose first
+/// transmission was missed. The newest number has no such limit: a new MPDU has the same one in one case of 4,096.
 const LIFETIME_NS: i64 = 1_000_000_000;
 
 /// Sequence numbers captured lately from one transmitter to one receiver in one traffic class.
@@ -23,7 +24,8 @@ impl Copies {
     pub fn is_first(&mut self, sequence: u16, fragment: u8, retry: bool, at_ns: i64) -> bool {
         let ahead = sequence.wrapping_sub(self.newest) & 0xfff;
         let behind = self.newest.wrapping_sub(sequence) & 0xfff;
-        let is_old = at_ns.saturating_sub(self.latest_ns) > LIFETIME_NS;
+        let is_newest = ahead == 0 && retry;
+        let is_old = !is_newest && at_ns.saturating_sub(self.latest_ns) > LIFETIME_NS;
         self.latest_ns = at_ns;
         let fragment = 1u16 << (fragment & 15);
         if !self.started || is_old || (ahead >= WINDOW && behind >= WINDOW) {
@@ -90,7 +92,8 @@ mod tests {
         assert!(!copies.is_first(4_095, 1, true, 20));
         assert!(copies.is_first(0, 0, true, 30));
         assert!(!copies.is_first(4_095, 0, true, 40));
-        assert!(copies.is_first(0, 0, true, 2 * LIFETIME_NS), "another MPDU after all this time");
+        assert!(copies.is_first(4_095, 0, true, 2 * LIFETIME_NS), "another MPDU after all this time");
+        assert!(!copies.is_first(4_095, 0, true, 10 * LIFETIME_NS), "the number has not moved on: the same MPDU");
     }
 
     proptest! {

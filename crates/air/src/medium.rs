@@ -119,6 +119,8 @@ struct Turn {
     is_chosen: bool,
     /// The CTS before it seems to be its sender's.
     has_own_cts: bool,
+    /// May have subframes that were not captured, which its duration lacks.
+    may_lack_subframes: bool,
 }
 
 /// Airtime of one PHY.
@@ -285,6 +287,7 @@ impl Medium {
 
         // A hardware stamp says when this PPDU began, so the one before it had ended by then, whatever its claimed rate
         // and length make of its duration. By the capture clock only the order is sure: PPDUs queue up instead.
+        let may_lack_subframes = self.turn.is_some_and(|turn| turn.may_lack_subframes);
         self.settle(ppdu.exact_start.then_some(ppdu.start_ns), links);
         let is_other = self.frequency_mhz != ppdu.frequency_mhz && ppdu.frequency_mhz.is_some();
         // From frames that do not tell their channel to one that does, nobody is known to have changed it.
@@ -317,7 +320,7 @@ impl Medium {
             self.observed_ns += gap;
             ifs = self.split_gap(gap, ppdu, role);
             let separable = self.gaps_usable && ppdu.exact_start;
-            if separable && matches!(role, Role::Response { .. } | Role::CtsResponse { .. }) {
+            if separable && may_lack_subframes && matches!(role, Role::Response { .. }) {
                 // Beyond SIFS lies a subframe of the A-MPDU that was not captured.
                 self.damaged_ns += gap - ifs;
             } else {
@@ -371,6 +374,7 @@ impl Medium {
             retry,
             is_chosen,
             has_own_cts,
+            may_lack_subframes: role == Role::Data && ppdu.mode.can_aggregate() && !ppdu.exact_duration,
         });
     }
 

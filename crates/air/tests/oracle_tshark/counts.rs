@@ -13,6 +13,8 @@ use crate::tshark::{self, Row};
 const ADDBA_REQUEST: i64 = 0;
 const ADDBA_RESPONSE: i64 = 1;
 const DELBA: i64 = 2;
+/// A receiver that did not keep the transmitter's address writes this one.
+const NO_ADDRESS: &str = "00:00:00:00:00:00";
 
 /// Compares one capture.
 pub fn compare(path: &Path, outcome: &mut Outcome) {
@@ -127,6 +129,9 @@ fn fcs(name: &str, rows: &[&Row], frames: &HashMap<u64, Frame>, report: &Report,
             outcome.explain("protocol version 1, 2 or 3: tshark checks no FCS");
             continue;
         }
+        if row.has_fcs_of_ciphertext() {
+            outcome.explain("decrypted by the receiver: the FCS is of the ciphertext, its flag counts");
+        }
         outcome.same("bad FCS of a frame", &at(), row.bad(), frame.fcs == Fcs::Bad);
         if row.get("wlan.fcs.status") == "1" && !row.bad() {
             outcome.same("good FCS of a frame", &at(), true, frame.fcs == Fcs::Good);
@@ -144,6 +149,10 @@ fn block_ack_frames(name: &str, rows: &[&Row], frames: &HashMap<u64, Frame>, rep
         let damaged = if invented { row.flag("radiotap.flags.badfcs") } else { row.bad() };
         let (Some(ta), ra, false) = (row.ta(), row.get("wlan.ra").to_owned(), damaged) else { continue };
         let bitmap = row.get("wlan.ba.bm");
+        if row.kind() == Some(0x19) && ta == NO_ADDRESS {
+            outcome.explain("Block Ack with a TA of zeros: of no pair of stations here");
+            continue;
+        }
         if row.kind() == Some(0x19) && !bitmap.is_empty() {
             if let Some(tid) = row.number("wlan.ba.basic.tidinfo") {
                 *acks.entry((ra, ta, tid)).or_default() += 1;
