@@ -320,6 +320,7 @@ def test_arms_and_tests_may_not_share_a_folder(parse, good):
         ("[[test]]", "[design]\nconfidence = 0.97\n[[test]]", "design.confidence", "0.90, 0.95 and 0.99"),
         ("[[test]]", "[design]\ntime_budget_s = 60\n[[test]]", "design.time_budget_s", "will probably end after"),
         ('kind = "tcp-tx"', 'kind = "tcp-tx"\nduration_s = 4\nwarm_up_s = 1', "test[0].duration_s", "4 s are short"),
+        ('kind = "tcp-tx"', 'kind = "tcp-tx"\nduration_s = 7.5', "test[0].duration_s", "8 s instead of 7.5 s"),
         ('kind = "tcp-tx"', 'kind = "tcp-tx"\nwarm_up_s = 31', "test[0].duration_s", "longer than the measured window"),
         ('kind = "tcp-tx"', 'kind = "tcp-tx"\nwarm_up_s = 0', "test[0].warm_up_s", "without a warm-up"),
         ('"ssh"\nhost = "10.0.0.1"', '"local"', "target.peer", "never leaves it"),

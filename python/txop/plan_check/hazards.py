@@ -10,7 +10,7 @@ from txop.plan.arm import Arm
 from txop.plan.guest import GuestSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.measurement import CommandTest, FaultTrialTest, ModuleCycleTest, StationsTest, TtcpTest
+from txop.plan.measurement import CommandTest, FaultTrialTest, ModuleCycleTest, StationsTest, TcpTest, TtcpTest, UdpTest
 from txop.plan.model import Plan
 from txop.plan_check.changes import comparisons
 from txop.plan_check.count import count
@@ -85,6 +85,10 @@ def _tests(loaded: LoadedPlan) -> Found:
         if test.duration_s < SHORT_WINDOW_S:
             said = f"{test.duration_s:g} s are short: rate control and TCP take seconds to settle"
             yield ("test", index, "duration_s"), said, None
+        whole_s = max(1, round(test.duration_s))
+        if isinstance(test, TcpTest | UdpTest | StationsTest) and whole_s != test.duration_s:
+            said = f"iperf3 measures whole seconds: {whole_s} s instead of {test.duration_s:g} s"
+            yield ("test", index, "duration_s"), said, f"set duration_s to {whole_s}"
         if warm_up_s > test.duration_s:
             said = f"the warm-up ({warm_up_s:g} s) is longer than the measured window ({test.duration_s:g} s)"
             yield ("test", index, "duration_s"), said, None
