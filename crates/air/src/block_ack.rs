@@ -1,7 +1,7 @@
 //! Block Ack accounting: what each bitmap acknowledges for the first time, leaves out, repeats, or acknowledges
 //! without the transmission having been captured.
 
-use wire::ieee80211::{Bitmap, MacAddr};
+use wire::ieee80211::{Bitmap, MacAddr, Seq};
 
 use crate::frame::{AckedTid, Fcs};
 use crate::histogram::{Exact, Scaled};
@@ -196,7 +196,7 @@ impl Flow {
 
     fn transmit(&mut self, sequence: u16, retry: bool, from_end: u16, size: u16, end_ns: i64, grouped: bool) {
         // The MPDUs of a PPDU have rising numbers: where PPDUs are not known, one that falls begins another.
-        let falls = |last: &u16| sequence.wrapping_sub(*last) & 0xfff == 0 || sequence.wrapping_sub(*last) & 0x800 != 0;
+        let falls = |last: &u16| sequence == *last || Seq::new(sequence).is_before(Seq::new(*last));
         if !grouped && self.awaiting.last().is_some_and(falls) {
             self.awaiting.clear();
         }
@@ -253,7 +253,7 @@ impl Flow {
         }
         let mut captured = false;
         for bit in (0..len).filter(|bit| bitmap.get(*bit)) {
-            let sequence = start.wrapping_add(bit) & 0xfff;
+            let sequence = Seq::new(start).add(bit).value();
             let slot = *self.slot(sequence);
             if slot.used && slot.sequence == sequence {
                 if slot.acked {
@@ -280,7 +280,8 @@ impl Flow {
         let had_data = !awaiting.is_empty();
         let wants_example = self.examples.len() < MAX_EXAMPLES;
         // An A-MPDU that is left out whole has a quarter of its omissions in the last quarter whatever the cause.
-        let bit_of = |sequence: u16| Some(sequence.wrapping_sub(start) & 0xfff).filter(|offset| *offset < len);
+        let bit_of =
+            |sequence: u16| Some(Seq::new(sequence).distance_from(Seq::new(start))).filter(|offset| *offset < len);
         let is_answered = awaiting.iter().any(|sequence| bit_of(*sequence).is_some_and(|bit| bitmap.get(bit)));
         let positioned = self.positioned;
         let mut omitted: Vec<u16> = Vec::new();

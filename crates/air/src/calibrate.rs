@@ -9,7 +9,7 @@ mod merged;
 
 pub use merged::{SeveralRadios, Steps};
 
-use wire::ieee80211::{FrameKind, FrameType};
+use wire::ieee80211::{FrameKind, FrameType, Seq};
 use wire::phy::{AirDuration, Band, Mode};
 
 use crate::captured_by::CapturedBy;
@@ -432,7 +432,8 @@ fn pairs<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, ampdus: bool) -> i
         train = match train.take() {
             // A hole in the sequence numbers means a subframe that was not captured: the length would be wrong.
             Some(mut train) if same(&train.first) => {
-                let follows = train.last.zip(frame.header.sequence).is_some_and(|(a, b)| (a + 1) & 0xfff == b);
+                let follows =
+                    train.last.zip(frame.header.sequence).is_some_and(|(a, b)| Seq::new(a).add(1).value() == b);
                 train.first.mpdu_len = train.first.mpdu_len.saturating_add(3) / 4 * 4;
                 train.first.mpdu_len = train.first.mpdu_len.saturating_add(frame.mpdu_len.saturating_add(4));
                 Some(Train { last: frame.header.sequence, whole: train.whole && follows && frame.usable(), ..train })

@@ -1,5 +1,7 @@
 //! Which data MPDUs are the first captured copy of theirs.
 
+use wire::ieee80211::Seq;
+
 /// Sequence numbers remembered before the newest: the largest Block Ack window (802.11be).
 const WINDOW: u16 = 1_024;
 const WORDS: usize = WINDOW as usize / 64;
@@ -22,8 +24,8 @@ pub struct Copies {
 impl Copies {
     /// Takes note of an MPDU; whether it is the first captured copy. Without the retry bit it always is.
     pub fn is_first(&mut self, sequence: u16, fragment: u8, retry: bool, at_ns: i64) -> bool {
-        let ahead = sequence.wrapping_sub(self.newest) & 0xfff;
-        let behind = self.newest.wrapping_sub(sequence) & 0xfff;
+        let ahead = Seq::new(sequence).distance_from(Seq::new(self.newest));
+        let behind = Seq::new(self.newest).distance_from(Seq::new(sequence));
         let is_newest = ahead == 0 && retry;
         let is_old = !is_newest && at_ns.saturating_sub(self.latest_ns) > LIFETIME_NS;
         self.latest_ns = at_ns;

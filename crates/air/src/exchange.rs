@@ -3,7 +3,7 @@
 //! [`Matcher`] sees PPDUs in order and says what each one is to the others (its [`Role`]); [`ExchangeStats`](crate::exchange_stats::ExchangeStats) are
 //! the counters of one (transmitter, receiver).
 
-use wire::ieee80211::{FrameKind, FrameType, MacAddr};
+use wire::ieee80211::{FrameKind, FrameType, MacAddr, Seq};
 use wire::phy::{Band, Mode};
 
 use crate::claims::Claims;
@@ -372,7 +372,7 @@ impl Matcher {
         let mut sequences = ppdu.mpdus.iter().filter_map(|m| m.sequence);
         let start = sequences.next();
         let ends = start.zip(sequences.next_back().or(start));
-        let span = ends.map_or(0, |(a, b)| b.wrapping_sub(a) & 0xfff);
+        let span = ends.map_or(0, |(a, b)| Seq::new(b).distance_from(Seq::new(a)));
         // Of one whose first subframe is missing, too, the end is not known: all subframes have the stamp of the first.
         let follows = ends.is_some_and(|(first, last)| stats.follows(tid, first, last));
         let holes = ppdu.is_ampdu && (usize::from(span) + 1 != ppdu.mpdus.len() || !follows);

@@ -1,5 +1,6 @@
 //! Counters of the exchanges of one (transmitter, receiver).
 
+use wire::ieee80211::Seq;
 use wire::phy::{Band, Mode, RateSet};
 
 use crate::few::Few;
@@ -109,7 +110,7 @@ pub struct ExchangeStats {
 
 /// How far a sequence number is behind `of`, going round.
 fn ahead(sequence: u16, of: u16) -> u16 {
-    sequence.wrapping_sub(of) & 0xfff
+    Seq::new(sequence).distance_from(Seq::new(of))
 }
 
 /// Does a Block Ack acknowledge this number?
@@ -168,7 +169,7 @@ impl ExchangeStats {
             }
         };
         let older = ahead(first, acked.start);
-        let mut numbers = (0..older.min(acked.bitmap.len)).map(|at| acked.start.wrapping_add(at) & 0xfff);
+        let mut numbers = (0..older.min(acked.bitmap.len)).map(|at| Seq::new(acked.start).add(at).value());
         older < 0x800 && before.tid == acked.tid && numbers.any(|number| has(acked, number) && !has(&before, number))
     }
 
@@ -215,7 +216,7 @@ impl ExchangeStats {
         let open = self.open.swap_remove(position);
         let resent = ppdu.mpdus.iter().any(|m| {
             m.fc.retry()
-                && m.sequence.is_some_and(|s| (s.wrapping_sub(open.first_sequence) & 0xfff) < open.mpdus.max(1))
+                && m.sequence.is_some_and(|s| Seq::new(s).is_within(Seq::new(open.first_sequence), open.mpdus.max(1)))
         });
         if let (Some(late), 1) = (open.late, open.mpdus) {
             let kind = self.kind(open.asks);

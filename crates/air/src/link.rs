@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use wire::ieee80211::MacAddr;
+use wire::ieee80211::{MacAddr, Seq};
 
 use crate::aggregation::Aggregates;
 use crate::copies::Copies;
@@ -164,7 +164,7 @@ impl LastSent {
         ppdu.data_mpdus().any(|m| {
             m.fc.retry()
                 && m.tid == self.tid
-                && m.sequence.is_some_and(|s| (s.wrapping_sub(self.first_sequence) & 0xfff) < self.mpdus)
+                && m.sequence.is_some_and(|s| Seq::new(s).is_within(Seq::new(self.first_sequence), self.mpdus))
         })
     }
 }

@@ -9,7 +9,7 @@ mod tcp;
 
 use hashbrown::HashMap;
 use wire::dhcp::Dhcp;
-use wire::ieee80211::MacAddr;
+use wire::ieee80211::{MacAddr, Seq};
 use wire::ip::{Flow, TcpSegment};
 
 use crate::frame::{AckedTid, Frame};
@@ -315,7 +315,7 @@ impl Traffic {
             return;
         }
         for index in (0..1_024).filter(|index| acked.bitmap.get(*index)) {
-            self.acknowledge(&key, acked.start.wrapping_add(index) & 0xfff, at_ns);
+            self.acknowledge(&key, Seq::new(acked.start).add(index).value(), at_ns);
         }
     }
 
