@@ -157,7 +157,7 @@ def test_requests_that_were_under_way_when_the_capture_began_are_not_lost(tmp_pa
     (under_way,) = (row for row in found.differences if row.key == "uplink.in_flight")
     assert (under_way.values, under_way.at_least) == ([1, 5], [False, True])
     assert not any("lacks records" in note or "dropped" in note for note in found.notes)
-    assert any(note.startswith("B: 4 completions have no submission in the capture: requests from before the capture")
+    assert any(note.startswith("B: 4 completions have no submission in the capture: requests submitted before the capture began")
                for note in found.notes)  # fmt: skip
 
 

@@ -110,6 +110,8 @@ pub struct Calibration {
     offset_us: Option<f64>,
     /// Frames that all of this was inferred from.
     looked_at: u64,
+    /// These are not all frames of the capture.
+    pub is_sample: bool,
     reference: &'static str,
     overlaps: u64,
     overlap_checked: u64,
@@ -172,8 +174,10 @@ impl Calibration {
     /// The report's section. `place`: the interface that it was calibrated on.
     /// `why`: frames that follow each other in the capture may not have done so on the air.
     pub fn report(&self, clock_jumps: u64, place: CapturedBy, why: Option<&str>) -> Timing {
-        let of_one =
-            place.one().map(|interface| format!("all of this is of frames that interface {interface} captured"));
+        let of_these = (self.is_sample || place.one().is_some()).then(|| {
+            let first = if self.is_sample { format!("the first {} ", grouped(self.looked_at)) } else { String::new() };
+            format!("all of this is of {first}frames{}", place.that())
+        });
         let of_neighbours = match why {
             Some(why) if !self.of_neighbours.is_empty() => {
                 vec![format!("what the next frame shows of the stamps is not used, because {why}")]
@@ -199,7 +203,7 @@ impl Calibration {
             control_rate_overlaps: self.overlaps,
             control_rate_checked: self.overlap_checked,
             clock_jumps,
-            text: of_one.into_iter().chain(text).collect(),
+            text: of_these.into_iter().chain(text).collect(),
         }
     }
 }
@@ -223,6 +227,7 @@ pub fn calibrate<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Calibra
         hypotheses: Vec::new(),
         offset_us: None,
         looked_at,
+        is_sample: false,
         reference,
         overlaps: 0,
         overlap_checked: 0,

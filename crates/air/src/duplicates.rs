@@ -67,6 +67,8 @@ struct Sighting {
     frequency_mhz: Option<u16>,
     time_ns: i64,
     number: u64,
+    /// Hardware stamp.
+    stamp_us: Option<u64>,
 }
 
 impl Sighting {
@@ -95,7 +97,8 @@ impl Recent {
         }
         let mixed = Marks::of(frame, sequence).of_any().mixed();
         let (interface, frequency_mhz, number) = (frame.interface, frame.radio.frequency_mhz, frame.number);
-        let this = Sighting { mixed, interface, frequency_mhz, time_ns, number };
+        let stamp_us = frame.radio.tsft_us.filter(|us| is_real(*us));
+        let this = Sighting { mixed, interface, frequency_mhz, time_ns, number, stamp_us };
         let before = self.slots.get_mut(mixed as usize % MAX_ECHOES)?.replace(this)?;
         (before.mixed == mixed).then_some((before, this))
     }
@@ -125,7 +128,7 @@ const SOON_RECORDS: u64 = 1_024;
 pub struct Copies(Recent);
 
 impl Copies {
-    /// Did the interface capture this first attempt just before?
+    /// Did the interface capture this first attempt just before, or with the same hardware stamp?
     #[inline]
     pub fn has(&mut self, frame: &Frame) -> bool {
         if !frame.header.fc.carries_data() || frame.radio.own_transmission {
@@ -133,10 +136,9 @@ impl Copies {
         }
         self.0.replace(frame).is_some_and(|(before, this)| {
             let passed_ns = this.time_ns.saturating_sub(before.time_ns);
-            before.interface == this.interface
-                && passed_ns > 0
-                && passed_ns < SOON_NS
-                && this.number.wrapping_sub(before.number) < SOON_RECORDS
+            let is_soon = passed_ns < SOON_NS && this.number.wrapping_sub(before.number) < SOON_RECORDS;
+            let has_its_stamp = this.stamp_us.is_some() && this.stamp_us == before.stamp_us;
+            before.interface == this.interface && passed_ns > 0 && (is_soon || has_its_stamp)
         })
     }
 }

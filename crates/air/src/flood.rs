@@ -75,8 +75,8 @@ impl Floods {
         counts.receivers.add(frame.header.receiver().as_u64(), 1);
     }
 
-    /// The floods, largest first.
-    pub fn report(&self) -> Vec<Flood> {
+    /// The floods, largest first. `has_copies`: frames are in the file more than once.
+    pub fn report(&self, has_copies: bool) -> Vec<Flood> {
         let of = |addresses: &Few<u64, MAX_ADDRESSES>| {
             let most = addresses.iter().max_by_key(|(address, frames)| (*frames, std::cmp::Reverse(*address)));
             most.map(|(address, frames)| (MacAddr::from_u64(address), frames))
@@ -101,7 +101,7 @@ impl Floods {
                     receiver: receiver.to_string(),
                     sentence: sentence!(
                         "{kind} flood: {frames} frames in {seconds} s, up to {most} in one second; {sent} in the name of {sender}, \
-                         {received} to {receiver}: an attack, a test tool, or a device out of control{unless}",
+                         {received} to {receiver}: an attack, a test tool, or a device out of control{unless}{copies}",
                         frames = Figure::total(kind.frames),
                         seconds = Figure::of(seconds, "s", kind.frames, 1),
                         most = Figure::count(kind.most_in_a_second, kind.frames),
@@ -110,7 +110,8 @@ impl Floods {
                         kind = name,
                         sender = sender,
                         receiver = receiver,
-                        unless = if may_be_many { ", unless as many stations came or left at once" } else { "" }
+                        unless = if may_be_many { ", unless as many stations came or left at once" } else { "" },
+                        copies = if has_copies { "; frames that are in the file twice count twice" } else { "" }
                     ),
                 })
             })

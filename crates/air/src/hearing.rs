@@ -203,7 +203,8 @@ impl Listener {
     fn answers_to_nothing(&self) -> Option<Sentence> {
         (self.responses >= MIN_FRAMES && self.orphans as f64 > ORPHANS * self.responses as f64).then(|| {
             sentence!(
-                "{orphans} of {responses} responses ({share}) answer a frame that is not whole and undamaged in what was counted",
+                "for {orphans} of {responses} ACKs and Block Acks ({share}), the frame that they answer was missed, cut or damaged, or captured more than 10 ms \
+                 before",
                 orphans = Figure::count(self.orphans, self.responses),
                 responses = Figure::total(self.responses),
                 share = Figure::percent(self.orphans, self.responses, 0)
@@ -233,8 +234,8 @@ fn attempts_unseen(totals: &Totals, place: CapturedBy) -> Option<Sentence> {
     let is_much = (unseen.ns - damaged_ns) as f64 > UNSEEN * idle_ns as f64;
     (unseen.mpdus >= MIN_FRAMES && unseen.ppdus >= MIN_EVENTS && is_much).then(|| {
         sentence!(
-            "of {unseen} of {mpdus} data MPDUs after the first half second ({share}), which carry the retry bit, no undamaged attempt \
-             of the second before is in {place}; sent again they took {seconds} s, and nothing was captured{by} for {idle} s",
+            "of {unseen} of {mpdus} data MPDUs after the first half second ({share}), which carry the retry bit, no undamaged earlier \
+             attempt is in {place}; sent again they took {seconds} s, and nothing was captured{by} for {idle} s",
             unseen = Figure::count(unseen.mpdus, unseen.of_mpdus),
             mpdus = Figure::total(unseen.of_mpdus),
             share = Figure::percent(unseen.mpdus, unseen.of_mpdus, 1),
@@ -251,7 +252,7 @@ fn missing_attempts(links: &Links) -> Option<Sentence> {
     let most = links.iter().map(|(_, link)| link).max_by_key(|link| (link.unseen_retries, link.ta, link.ra))?;
     (most.unseen_retries >= MIN_FRAMES).then(|| {
         sentence!(
-            "of {missed} of {mpdus} data MPDUs of {ta} to {ra} ({share}), which carry the retry bit, no undamaged attempt of the second before is in it",
+            "of {missed} of {mpdus} data MPDUs of {ta} to {ra} ({share}), which carry the retry bit, no undamaged earlier attempt is in it",
             missed = Figure::count(most.unseen_retries, most.medium_mpdus),
             mpdus = Figure::total(most.medium_mpdus),
             share = Figure::percent(most.unseen_retries, most.medium_mpdus, 1);

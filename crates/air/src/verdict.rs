@@ -34,7 +34,7 @@ fn beside_retries(said: Sentence, retries: &RetriesOf, ta: &str, ra: &str) -> Se
     );
     let left_out = retries.left_out(ta, ra);
     let why = if retries.lack_attempts(ta, ra) {
-        "of most of these no undamaged attempt of the second before was captured, nor its outcome"
+        "of most of these no undamaged earlier attempt was captured, nor its outcome"
     } else if left_out == 0 {
         "what made the sender repeat them, these responses do not show"
     } else if many_retries(retries.beside_left_out(ta, ra)).is_some() {

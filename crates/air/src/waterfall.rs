@@ -442,22 +442,21 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, g
                 Some(proof) => said.and(", while ", proof.clone()),
                 None => said,
             };
-            let offered = sentence!(
-                "The source offered no more than these {mpdus} MPDUs{that}",
-                mpdus = Figure::total(link.medium_mpdus);
-                that = grounds.place.that()
-            );
-            let offered = match direction.elsewhere_mpdus {
-                0 => offered,
-                others => offered.and(
-                    " to this receiver, beside ",
-                    sentence!("the {others} to others", others = Figure::total(others)),
+            let mpdus = Figure::total(link.medium_mpdus);
+            let captured = match direction.elsewhere_mpdus {
+                0 => sentence!("{mpdus} MPDUs were captured{by}", mpdus = mpdus; by = grounds.place.by()),
+                others => sentence!(
+                    "{mpdus} MPDUs to this receiver and {others} to others were captured{by}",
+                    mpdus = mpdus,
+                    others = Figure::total(others);
+                    by = grounds.place.by()
                 ),
             };
+            let offered = captured.with(": the source offered no more");
             let apart = direction.apart(grounds.observed_ns, grounds.place);
             let others = apart.into_iter().chain(direction.sleeps()).collect();
             let why = either(offered, "the sender's host or bus did not deliver it", others);
-            said.and(". ", why).with(": the air cannot tell which")
+            said.and(". ", why).with(", or not all that was sent was captured; the capture cannot tell which")
         }
     };
     if waterfall.timing != "capture-clock" {

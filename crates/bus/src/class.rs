@@ -112,8 +112,8 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     if device.interfaces.is_empty() {
         add(
             device.port_requests,
-            "request about a port, which hubs alone take",
-            "requests about ports, which hubs alone take",
+            "request about a port, which only hubs accept",
+            "requests about ports, which only hubs accept",
         );
         add(
             device.hid_requests,
@@ -259,7 +259,7 @@ mod tests {
         };
         let hub = with(5, 0);
         assert_eq!((hub.kind, hub.by), ("hub", "content"));
-        assert_eq!(hub.evidence, ["5 requests about ports, which hubs alone take"]);
+        assert_eq!(hub.evidence, ["5 requests about ports, which only hubs accept"]);
         assert_eq!((with(0, 4).kind, with(0, 4).by), ("hid", "content"));
         assert_eq!((with(1, 0).kind, with(1, 0).evidence.len()), ("hub", 1), "hubs alone take it");
         assert_eq!(with(0, 3).kind, "unknown");

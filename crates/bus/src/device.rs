@@ -58,7 +58,7 @@ pub struct Device {
     /// Vendor requests that carry firmware as Atheros chips take it.
     pub firmware_writes: u64,
     pub ntb_requests: u64,
-    /// Requests about ports, which hubs alone take.
+    /// Requests about ports, which only hubs accept.
     pub port_requests: u64,
     /// Reports set and asked for.
     pub hid_requests: u64,

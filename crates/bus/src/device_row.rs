@@ -83,7 +83,7 @@ pub(crate) fn row(place: (u16, u16), device: &Device, endpoints: &[(Key, Endpoin
 pub(crate) fn default_address(row: report::Device) -> report::Device {
     let requests = Some(row.completions).filter(|count| *count > 0);
     let evidence = requests.map(|count| {
-        format!("{} to address 0, which devices have until they are given one", counted(count, "request"))
+        format!("{} to address 0, which devices have until they get an address of their own", counted(count, "request"))
     });
     let evidence = evidence.into_iter().collect();
     report::Device {

@@ -152,7 +152,10 @@ pub(crate) fn limits(
         let by = duration(totals.backward_most_us);
         add(
             "backward",
-            format!("{} of {records} records {are} stamped before the one in front, by up to {by}.", grouped(steps)),
+            format!(
+                "{} of {records} records {are} stamped earlier than the record before, by up to {by}.",
+                grouped(steps)
+            ),
         );
     }
     found.extend(steps_back(&report.summary));
@@ -359,9 +362,9 @@ fn unmatched(summary: &Summary, from_before: u64, unknown: u64) -> Option<Limit>
         let origin = if summary.submissions == 0 && unmatched > 1 {
             "the capture has no submission at all".to_owned()
         } else if from_before == unmatched {
-            format!("requests from before the capture{steps}, as their order shows")
+            format!("requests submitted before the capture began{steps}, judging by their order")
         } else {
-            format!("requests from before the capture{steps}, or their submissions were {cause}")
+            format!("requests submitted before the capture began{steps}, or their submissions were {cause}")
         };
         return limit(format!(
             "{without}: {origin}. {their} not known, and requests under way are a lower bound or not known; {counted}."

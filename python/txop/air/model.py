@@ -868,7 +868,7 @@ class Exchange(Model):
     missing_not_resent: int
     """Not answered and not sent again: the response was most likely only not captured."""
     answered_resent: int
-    """Answered, and sent again all the same."""
+    """Answered, and retransmitted anyway."""
     late_responses: int | None
     """Responses that came more than one slot, and more than the interquartile range of all gaps, after SIFS; null
     when no gap is known."""
@@ -1044,8 +1044,8 @@ class Link(Model):
     byte_retry_percent: float | None
     """Same, weighted with bytes."""
     retries_without_attempt: int | None = None
-    """Retries of `mpdu_retry` of which no undamaged attempt of the second before was captured, on the interface that
-    the waterfall is of."""
+    """Retries of `mpdu_retry` of which no undamaged earlier attempt was captured, on the interface that the
+    waterfall is of."""
     airtime_us: float | None
     """Airtime, µs."""
     rates: list[RateRow]
@@ -1380,8 +1380,7 @@ class Hearing(Model):
     doubts: list[Sentence]
     """What shows that frames are missing."""
     missing_attempts: Sentence | None = None
-    """Data MPDUs that were sent again and of which no undamaged attempt of the second before is there, if these are
-    many."""
+    """Data MPDUs that were sent again and of which no undamaged earlier attempt is there, if these are many."""
     control_frames: int
     """Control frames with a good or unknown FCS."""
     responses: int

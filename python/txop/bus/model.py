@@ -631,9 +631,9 @@ class Summary(Model):
     clock_wraps: int
     """Times the clock of a usbmon text started over (every 4096 s)."""
     backward_steps: int
-    """Records that are stamped before the one in front of them."""
+    """Records that are stamped earlier than the record before them."""
     backward_most_us: int | None = None
-    """The most that one of them is earlier than the one in front."""
+    """The most that one of them is earlier than the one before."""
     steps_back: int | None = None
     """Times a bus steps back by more than 10 ms, as where captures stand one behind the other. Requests are paired
     between these steps only."""

@@ -132,6 +132,7 @@ impl Running {
             .collect::<Vec<_>>();
         let chosen_part = self.selection(selection, counts, source, &bss);
         let summary = summary::build(counts, source, chosen_part, limits(&known, untimely));
+        let has_copies = summary.limits.iter().any(|limit| limit.code == "duplicates");
         let grounds = waterfall::Grounds {
             grouped,
             stamped: counts.stamped() > 0,
@@ -266,7 +267,7 @@ impl Running {
                     steadiness::build(link, direction, medium, &hearing)
                 })
                 .collect(),
-            floods: accounts.floods.report(),
+            floods: accounts.floods.report(has_copies),
             events: accounts.events.report(),
             decryption: source.decryption.clone(),
             traffic: accounts.traffic.as_ref().map(|traffic| traffic.report()),

@@ -161,6 +161,7 @@ impl Analyzer {
         if calibration.greenfield_is_invented {
             self.waiting.iter_mut().flat_map(|batch| &mut batch.frames).for_each(Frame::forget_greenfield);
         }
+        calibration.is_sample = self.waiting_frames > CALIBRATION_FRAMES;
         let come_back = handed_over::come_back(first(&self.waiting));
         if self.options.window.is_some() {
             let mut running = Running::new(calibration.clone(), main_interface, selection, false);

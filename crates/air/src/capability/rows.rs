@@ -44,7 +44,7 @@ fn bands(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         }
         let claim = match (subject.claimed, home == Some(band)) {
             (Some(_), true) => (Claim::Yes, Some("its elements were sent there".to_owned())),
-            _ => (Claim::NotAvailable, Some("a frame's elements speak for the band it is sent in".to_owned())),
+            _ => (Claim::NotAvailable, Some("a frame's elements apply only to the band that it is sent in".to_owned())),
         };
         rows.push(row(
             Basis::Radio,

@@ -121,8 +121,8 @@ pub fn doubled(counts: &Counts, calibration: &Calibration) -> Option<Limit> {
     }
     if counts.copies >= MIN_COPIES && counts.copies as f64 > DOUBLED * counts.data() as f64 {
         let sentence = sentence!(
-            "{copies} of {data} frames with data are there again within half a second, with the same number, length and addresses and without the retry \
-             bit: captures of one channel were merged, or a sender repeats frames without marking them",
+            "{copies} of {data} frames with data are there again within half a second or with the same hardware stamp, with the same number, length and addresses and without the \
+             retry bit: captures of one channel were merged, or a sender repeats frames without marking them",
             copies = Figure::count(counts.copies, counts.data()),
             data = Figure::total(counts.data())
         );

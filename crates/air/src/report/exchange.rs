@@ -30,7 +30,7 @@ pub struct Exchange {
     pub missing_resent: u64,
     /// Not answered and not sent again: the response was most likely only not captured.
     pub missing_not_resent: u64,
-    /// Answered, and sent again all the same.
+    /// Answered, and retransmitted anyway.
     pub answered_resent: u64,
     /// Responses that came more than one slot, and more than the interquartile range of all gaps, after SIFS; `None` when no
     /// gap is known.

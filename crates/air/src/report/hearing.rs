@@ -18,7 +18,7 @@ pub struct Hearing {
     pub no_proof: Option<Sentence>,
     /// What shows that frames are missing.
     pub doubts: Vec<Sentence>,
-    /// Data MPDUs that were sent again and of which no undamaged attempt of the second before is there, if these are many.
+    /// Data MPDUs that were sent again and of which no undamaged earlier attempt is there, if these are many.
     #[serde(default)] // older documents lack it
     pub missing_attempts: Option<Sentence>,
     /// Control frames with a good or unknown FCS.

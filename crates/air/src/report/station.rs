@@ -216,7 +216,7 @@ pub struct Link {
     pub mpdu_retry: RetryCount,
     /// Same, weighted with bytes.
     pub byte_retry_percent: Option<f64>,
-    /// Retries of `mpdu_retry` of which no undamaged attempt of the second before was captured, on the interface that the waterfall is
+    /// Retries of `mpdu_retry` of which no undamaged earlier attempt was captured, on the interface that the waterfall is
     /// of.
     #[serde(default)] // older documents lack it
     pub retries_without_attempt: Option<u64>,

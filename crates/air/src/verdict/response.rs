@@ -143,7 +143,7 @@ fn judge_rates(
             "late",
             sentence!(
                 "responses are late, and the sender does not wait for them: {late} of {timed} come more than {slack} µs late; \
-                 {late_resent} of {late_answered} PPDUs answered late were sent again all the same, {in_time_resent} of \
+                 {late_resent} of {late_answered} PPDUs answered late were retransmitted anyway, {in_time_resent} of \
                  {in_time_answered} of those answered in time",
                 late = Figure::count(late, gap.n),
                 timed = Figure::total(gap.n),
@@ -169,7 +169,7 @@ fn judge_rates(
                 ppdus = ppdus();
                 beside = if retries.left_out(&exchange.ta, &exchange.ra) > 0 { ", beside those that Block Acks left out" } else { "" },
                 why = if lacks_attempts {
-                    "of most of the others no undamaged attempt of the second before was captured"
+                    "of most of the others no undamaged earlier attempt was captured"
                 } else {
                     "what made the sender repeat the others, these responses do not show"
                 }
@@ -339,6 +339,9 @@ fn sent_again(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> {
 /// How many of the PPDUs are Null frames, where they are many.
 fn nulls(data: &ExchangeKind) -> Option<Sentence> {
     let nulls = data.nulls.unwrap_or(0);
+    if nulls == data.ppdus && nulls > 1 {
+        return Some(sentence!("all {nulls} PPDUs are Null frames, which carry no data", nulls = Figure::total(nulls)));
+    }
     (nulls * 10 > data.ppdus).then(|| {
         sentence!(
             "{nulls} of these {ppdus} PPDUs are Null frames, which carry no data",
@@ -388,14 +391,14 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
         let [after_late, after_in_time] = followed(&data);
         let late_ones = (after_late.0 > 0).then(|| {
             sentence!(
-                "single MPDUs answered late whose successor was captured: {late_answered}, sent again all the same: {late_resent}",
+                "single MPDUs answered late whose successor was captured: {late_answered}, retransmitted anyway: {late_resent}",
                 late_resent = Figure::count(after_late.1, after_late.0),
                 late_answered = Figure::total(after_late.0)
             )
         });
         let in_time_ones = (after_in_time.0 > 0).then(|| {
             sentence!(
-                "single MPDUs answered in time whose successor was captured: {in_time_answered}, sent again all the same: {in_time_resent}",
+                "single MPDUs answered in time whose successor was captured: {in_time_answered}, retransmitted anyway: {in_time_resent}",
                 in_time_resent = Figure::count(after_in_time.1, after_in_time.0),
                 in_time_answered = Figure::total(after_in_time.0)
             )

@@ -44,9 +44,9 @@ pub struct Summary {
     pub clock_step_us: Option<u64>,
     /// Times the clock of a usbmon text started over (every 4096 s).
     pub clock_wraps: u64,
-    /// Records that are stamped before the one in front of them.
+    /// Records that are stamped earlier than the record before them.
     pub backward_steps: u64,
-    /// The most that one of them is earlier than the one in front.
+    /// The most that one of them is earlier than the one before.
     #[serde(default)] // older documents lack it
     pub backward_most_us: Option<u64>,
     /// Times a bus steps back by more than 10 ms, as where captures stand one behind the other. Requests are paired between these
