@@ -10,7 +10,7 @@ from pathlib import Path
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 _LOOK = """
-const wide = [...document.querySelectorAll('body *')].filter(each => !each.closest('.scroll, figure.wide, svg'))
+const wide = [...document.querySelectorAll('body *')].filter(each => !each.closest('.scroll, figure:not(.both), svg'))
     .filter(each => each.getBoundingClientRect().right > document.documentElement.clientWidth + 1);
 const clipped = [...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth + 1);
 const stacked = [...document.querySelectorAll('table.stacked')];

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import pytest
 
-from txop.present.plot import DASHES, SERIES, Theme, theme_colors
+from txop.present.plot import DASHES, SERIES, TEXTURES, Theme, fill, svg, theme_colors
 from txop.report.campaign.plots.drawing import ARM_INKS
 
 # Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE TVCG
@@ -54,3 +55,32 @@ def test_the_simulation_sees_what_is_alike() -> None:
 
 def test_every_line_has_a_dash_of_its_own() -> None:
     assert len(set(DASHES)) == len(DASHES) >= max(len(SERIES), len(ARM_INKS))
+
+
+def test_every_area_has_a_texture_of_its_own() -> None:
+    assert len(set(TEXTURES)) == len(TEXTURES) >= len(SERIES)
+    assert len({fill("bad", number) for number in range(len(TEXTURES))}) == len(TEXTURES)
+
+
+def test_areas_of_one_lightness_differ_by_their_texture() -> None:
+    inks = [fill(ink, number) for number, ink in enumerate(("one", "bad", "four"))]
+    kinds = ["data", "retries", "control"]
+    spec = {
+        "data": {"values": [{"kind": kind, "share": 1} for kind in kinds]},
+        "mark": "bar",
+        "encoding": {
+            "x": {"field": "share", "type": "quantitative"},
+            "color": {"field": "kind", "type": "nominal", "scale": {"domain": kinds, "range": inks}},
+        },
+    }
+    drawn = str(svg(spec, ident="here", label="shares").result())
+    patterns = re.findall(r'<pattern id="([^"]+)".*?<rect[^>]*fill="([^"]+)".*?<path[^>]*d="([^"]+)"', drawn)
+    assert [(color, strokes) for _, color, strokes in patterns] == [
+        ("var(--plot-bad)", TEXTURES[1]),
+        ("var(--plot-four)", TEXTURES[2]),
+    ]
+    referred = re.findall(r'fill="url\(#([^)]+)\)"', drawn)
+    # The bar and its sign in the legend.
+    assert {name: referred.count(name) for name, _, _ in patterns} == {name: 2 for name, _, _ in patterns}
+    assert 'fill="var(--plot-one)"' in drawn
+    assert "#0a" not in drawn

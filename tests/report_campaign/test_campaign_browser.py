@@ -33,7 +33,7 @@ frame.onload = () => {
   const shown = (what) => [...page.querySelectorAll(what)].filter((e) => e.getClientRects().length);
   const wide = [...page.querySelectorAll("main *")].filter((e) => {
     const box = e.getBoundingClientRect();
-    return box.right > root.clientWidth + 1 && !e.closest(".scroll, figure.wide, pre");
+    return box.right > root.clientWidth + 1 && !e.closest(".scroll, figure:not(.both), pre");
   });
   out.textContent = JSON.stringify({
     width: root.clientWidth, closed, open: root.scrollWidth, owned: frame.contentWindow.owned ?? null,

@@ -8,7 +8,7 @@ from txop.bus.model import Endpoint
 from txop.bus.report import BusReport
 from txop.present import format as fmt
 from txop.present.chapters import Drawing
-from txop.present.plot import DASHES, INK, SERIES, plain
+from txop.present.plot import DASHES, INK, SERIES, fill, plain
 
 MAX_LINES = 4
 WIDTH = 920
@@ -29,14 +29,16 @@ def _name(e: Endpoint) -> str:
 
 
 def _inks(endpoints: list[Endpoint], symbol: str = "square") -> dict[str, Any]:
-    """The colour of each endpoint, and as lines (``symbol`` ``stroke``) its dash."""
+    """The colour of each endpoint, and its dash as a line (``symbol`` ``stroke``), else its texture."""
     import altair as alt
 
     names = [plain([{"n": _name(e)}])[0]["n"] for e in endpoints]
-    scale = alt.Scale(domain=names, range=[INK[name] for name in SERIES[: len(names)]])
-    legend = alt.Legend(title=None, columns=2, symbolType=symbol, symbolSize=400 if symbol == "stroke" else 80)
+    lines = symbol == "stroke"
+    inks = [INK[ink] if lines else fill(ink, number) for number, ink in enumerate(SERIES[: len(names)])]
+    scale = alt.Scale(domain=names, range=inks)
+    legend = alt.Legend(title=None, columns=2, symbolType=symbol, symbolSize=400 if lines else 80)
     channels: dict[str, Any] = {"color": alt.Color("endpoint:N", scale=scale, legend=legend)}
-    if symbol == "stroke":
+    if lines:
         dashes = alt.Scale(domain=names, range=[list(dash) for dash in DASHES[: len(names)]])
         channels["strokeDash"] = alt.StrokeDash("endpoint:N", scale=dashes, legend=legend)
     return channels

@@ -55,6 +55,18 @@ SERIES = ("one", "two", "five", "three", "twelve", "eleven", "eight")
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2), (1, 3), (10, 4), (4, 1), (3, 5))
 """A dash for each series or arm, so that lines differ without colour, too."""
 
+TEXTURES: tuple[str, ...] = (
+    "",
+    "M-1 7L7 -1M-1 1L1 -1M5 7L7 5",
+    "M3 0V6",
+    "M-1 -1L7 7M-1 5L1 7M5 -1L7 1",
+    "M0 3H6",
+    "M0 3H6M3 0V6",
+    "M2 3H4",
+)
+"""A texture for each area, as strokes in a tile of 6 px: plain, then lines and dots in the colour of the page, so that
+areas differ without colour, too."""
+
 _CONFIG: dict[str, Any] = {
     "background": None,
     "font": "DejaVu Sans",
@@ -74,8 +86,15 @@ _CONFIG: dict[str, Any] = {
 
 _SVG = "http://www.w3.org/2000/svg"
 ET.register_namespace("", _SVG)
-_COLOR = re.compile(r"#0a([0-9a-f]{2})0b")
+_PLAIN = 0x0B
+"""The last byte of a placeholder; a texture is a higher one."""
+_COLOR = re.compile(r"#0a([0-9a-f]{2})(0b|0c|0d|0e|0f|10|11)")
 _NAMES = tuple(INK)
+
+
+def fill(ink: str, texture: int = 0) -> str:
+    """The placeholder of an area: the colour ``ink`` with one of :data:`TEXTURES`."""
+    return f"{INK[ink][:-2]}{_PLAIN + texture:02x}"
 
 
 def plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -116,6 +135,7 @@ def _svg(spec: dict[str, Any], ident: str, label: str) -> Markup:
     text = _convert({**spec, "config": _CONFIG | {"font": _LAYOUT_FONT}, "background": None})
     root = ET.fromstring(text)  # noqa: S314 - written by vl-convert just now
     _tidy(root, ident, label)
+    _weave(root, ident)
     out = ET.tostring(root, encoding="unicode", short_empty_elements=False)
     out = out.replace(f' xmlns="{_SVG}"', "")
     return Markup(_COLOR.sub(_variable, out))  # noqa: S704 - serialised by ElementTree, which escapes
@@ -132,6 +152,27 @@ def _convert(spec: dict[str, Any]) -> str:
     text = json.dumps(spec, allow_nan=False)
     wide = _SIZE.sub(lambda match: f"{match[1]}{float(match[2]) * _WIDEST:.3f}", text)
     return vl_convert.vegalite_to_svg(wide, allowed_base_urls=[])
+
+
+def _weave(root: ET.Element, ident: str) -> None:
+    """Areas with a texture refer to a pattern, and the patterns stand first."""
+    woven: dict[str, str] = {}
+    for element in root.iter():
+        found = _COLOR.fullmatch(element.get("fill", ""))
+        if found is None or int(found[2], 16) == _PLAIN:
+            continue
+        name = f"{ident}-texture{len(woven)}"
+        element.set("fill", f"url(#{woven.setdefault(found[0], name)})")
+    if not woven:
+        return
+    definitions = ET.Element(f"{{{_SVG}}}defs")
+    for color, name in woven.items():
+        tile = ET.SubElement(definitions, f"{{{_SVG}}}pattern", id=name, width="6", height="6")
+        tile.set("patternUnits", "userSpaceOnUse")
+        ET.SubElement(tile, f"{{{_SVG}}}rect", width="6", height="6", fill=color)
+        lines = TEXTURES[int(color[-2:], 16) - _PLAIN]
+        ET.SubElement(tile, f"{{{_SVG}}}path", {"class": "texture", "d": lines})
+    root.insert(0, definitions)
 
 
 Theme = Literal["light", "dark"]

@@ -56,7 +56,7 @@ def _end(open_end: str, offset_us: float | None, unix_s: float | None) -> str:
 
 
 def clock(unix_s: float | None) -> str:
-    """A moment as UTC, to the microsecond; empty when it cannot be told."""
+    """A moment as UTC, to the microsecond; empty when it cannot be determined."""
     return _utc(unix_s, "%Y-%m-%d %H:%M:%S.%f")
 
 

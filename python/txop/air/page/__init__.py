@@ -43,7 +43,7 @@ def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = 
     beside = ("events",) if report.events.frames else ()
     parts = sections(report, list_ghosts=list_ghosts, station=station, beside=beside)
     head = headline(report, station)
-    falls = [painter.picture(waterfall(flow.waterfall)) for flow in head.flows]
+    falls = [painter.picture(waterfall(flow.waterfall, flow.title)) for flow in head.flows]
     chapters = [
         DrawnSection(
             part,

@@ -15,7 +15,7 @@ from txop.air.view.sections.airtime import KINDS
 from txop.air.view.sections.stations import rated_link
 from txop.present import format as fmt
 from txop.present.chapters import Drawing
-from txop.present.plot import DASHES, INK, SERIES, plain
+from txop.present.plot import DASHES, INK, SERIES, TEXTURES, fill, plain
 
 HALF, FULL = 420, 1060
 """Widths of the drawing area, px."""
@@ -29,8 +29,8 @@ def draw(report: AirReport, name: str, index: int = 0) -> Drawing | None:
     return _PLOTS[name](report, index)
 
 
-def waterfall(fall: Waterfall) -> Drawing:
-    """Floating bars from the effective PHY rate down to the payload rate."""
+def waterfall(fall: Waterfall, of: str = "") -> Drawing:
+    """Floating bars from the effective PHY rate down to the payload rate; ``of``: the direction, for the caption."""
     rows, level = [], fall.phy_rate_mbit_s
     steps = [s for s in fall.steps if s.cause != "payload" and s.share >= 0.0005]
     for step in sorted(steps, key=lambda s: -s.share):
@@ -77,7 +77,8 @@ def waterfall(fall: Waterfall) -> Drawing:
         x=alt.X("low:Q", title="Mbit/s", scale=scale), x2="high:Q", color=_color(rows), tooltip=["cause:N", "label:N"]
     )
     text = base.mark_text(align="left", dx=5).encode(x=alt.X("high:Q", scale=scale), text="label:N")
-    caption = "From the effective PHY rate down to what is left for payload: what each cause costs, largest first."
+    words = "from the effective PHY rate down to what is left for payload: what each cause costs, largest first."
+    caption = f"{of}: {words}" if of else fmt.capital(words)
     return Drawing(_spec(bars + text, 400, 19 * len(rows)), caption, wide=True)
 
 
@@ -216,7 +217,7 @@ def _airtime(report: AirReport, _: int) -> Drawing | None:
 
 def _busy_parts(point: BusyBin) -> tuple[tuple[str, float], ...]:
     if point.bss_share is not None:
-        return ("chosen network", point.bss_share), ("everybody else", max(0.0, point.busy_share - point.bss_share))
+        return ("chosen network", point.bss_share), ("others", max(0.0, point.busy_share - point.bss_share))
     rest = max(0.0, point.busy_share - point.data_share - point.retry_share)
     return ("data", point.data_share), ("retries", point.retry_share), ("everything else", rest)
 
@@ -312,7 +313,8 @@ def _color(rows: list[dict[str, Any]]) -> alt.Color:
 
 def _legend(inks: dict[str, str], field: str, columns: int = 3) -> alt.Color:
     names = [plain([{"n": name}])[0]["n"] for name in inks]
-    scale = alt.Scale(domain=names, range=[INK[ink_name] for ink_name in inks.values()])
+    areas = [fill(name, number % len(TEXTURES)) for number, name in enumerate(inks.values())]
+    scale = alt.Scale(domain=names, range=areas)
     return alt.Color(f"{field}:N", scale=scale, legend=alt.Legend(title=None, columns=columns, symbolType="square"))
 
 
