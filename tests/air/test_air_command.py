@@ -132,6 +132,14 @@ def test_csv_and_html_files(run, report, tmp_path):
     assert "Wrote" in err
 
 
+def test_a_page_to_stdout_is_all_that_is_there(run, report):
+    code, out, err = run({"a": whole(report)}, "a", "--html", "-")
+    assert code == 0
+    assert out.startswith("<!doctype html>")
+    assert out.rstrip().endswith("</html>")
+    assert "Wrote" not in err
+
+
 def test_csv_to_stdout(run, report):
     _, out, _ = run({"a": whole(report)}, "a", "--csv", "-", "--table", "ghosts")
     assert out.splitlines()[0] == "capture,address,of,distance,frames_sent,frames_received,bad_fcs,reason"
@@ -148,7 +156,9 @@ def test_csv_to_stdout(run, report):
         (("a", "--csv", "-", "--table", "x"), "choose from"),
         (("a", "--table", "bss"), "--csv"),
         (("a", "--open"), "--html"),
-        (("a", "--html", "-"), "writes a file"),
+        (("a", "--html", "-", "--json"), "both write to stdout"),
+        (("a", "--html", "-", "--csv", "-", "--table", "bss"), "both write to stdout"),
+        (("a", "--html", "-", "--open"), "--open needs a file"),
         (("a", "--html", "no/such/folder/page.html"), "no such folder"),
         (("a", "--json", "--csv", "-"), "both write to stdout"),
         (("a", "b", "--follow"), "one capture"),

@@ -142,7 +142,7 @@ def test_tables_become_frames(report):
         (("a", "--table", "traffic"), "--table chooses"),
         (("a", "--section", "ghosts"), 'unknown section "ghosts"'),
         (("a", "--json", "--csv", "-"), "both write to stdout"),
-        (("a", "--html", "-"), "--html writes a file"),
+        (("a", "--html", "-", "--json"), "both write to stdout"),
         (("there-is-no-such-file.pcap",), "No such file"),
     ],
 )

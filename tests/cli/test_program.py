@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import re
 import shlex
 import signal
 import subprocess
@@ -35,7 +36,8 @@ def test_every_command_has_help_with_examples_that_name_it(txop, name):
     assert "Examples" in done.stdout
     assert f"txop {name}" in done.stdout.split("Examples")[1]
     assert done.stderr == ""
-    assert "<bool>" not in done.stdout, "a flag takes no value"
+    types = re.findall(r"<(?:bool|path|str|int|float|list)\b[^>]*>", done.stdout)
+    assert types == [], "types of Python are no names of values"
     assert txop("help", name, env={"COLUMNS": "200", "TERMINAL_WIDTH": "200"}).stdout == done.stdout
 
 
@@ -349,3 +351,25 @@ def test_a_signal_ends_it_quietly_and_leaves_no_half_of_a_file(plain_environment
     assert running.returncode == code
     assert errors == ""
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("demo",),
+        ("specimen",),
+        ("run", "plan.toml"),
+        ("export", "archive", "--format", "flent"),
+        ("import", "a.json"),
+        ("bisect", "plan.toml"),
+        ("ci", "plan.toml"),
+        ("guest", "run", "--", "true"),
+    ],
+)
+def test_a_folder_is_not_standard_output(txop, tmp_path, arguments):
+    words = list(arguments)
+    at = words.index("--") if "--" in words else len(words)
+    done = txop(*words[:at], "--output", "-", *words[at:], cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (ExitCode.BAD_INPUT, "")
+    assert "--output takes a folder here" in done.stderr
+    assert not list(tmp_path.iterdir())

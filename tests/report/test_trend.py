@@ -68,7 +68,7 @@ def test_a_change_point_and_what_changed_there(months):
     assert trend.between[0].changed == []
     assert "got worse" in trend.headline[0]
     assert "n = " in trend.headline[0]
-    assert any("can't be told" in sentence and "5.13.1" in sentence for sentence in trend.headline)
+    assert any("can't be determined" in sentence and "5.13.1" in sentence for sentence in trend.headline)
 
 
 def test_p_values_are_those_of_scipy_adjusted_by_hand(months):
@@ -96,7 +96,7 @@ def test_a_single_run_is_no_change_point(tmp_path):
     trend = followed(*places)
     assert {step.verdict for figure in trend.figures for step in figure.steps} <= {"inconclusive", "not-judged"}
     assert "n = 1, which says nothing" in trend.headline[0]
-    assert all("can't be told" in step.sentence for figure in trend.figures for step in figure.steps)
+    assert all("can't be determined" in step.sentence for figure in trend.figures for step in figure.steps)
 
 
 def test_many_small_steps_add_up(tmp_path):
@@ -153,6 +153,9 @@ def test_the_command(txop, months, tmp_path):
     assert (said["format"], said["version"], said["arm"]) == ("txop-trend", 1, "vanilla")
     assert "2026-03" in (tmp_path / "t.html").read_text()
     assert txop("trend", words[0]).returncode == 2
+    alone = txop("trend", *words, "--html", "-").stdout
+    assert alone.startswith("<!doctype html>")
+    assert alone.rstrip().endswith("</html>")
 
 
 def test_every_archive_has_a_point_and_a_change_point_a_shape_of_its_own(tmp_path):

@@ -19,6 +19,7 @@ from txop.cli.examples import epilog
 from txop.cli.key_file import DOCUMENTED, check_key_file
 from txop.cli.mac_address import is_group, mac_address
 from txop.cli.option_groups import given, grouped
+from txop.cli.page_output import is_stdout, write_page
 from txop.cli.reading_bar import ReadingBar
 from txop.cli.window_options import check_window
 from txop.core.errors import UserError
@@ -65,10 +66,10 @@ def register(app: typer.Typer) -> None:
                 " quotes. No key is ever part of a report. docs/air-decryption.md",
                 "With --from and --to, claims, the use of capabilities and the calibration of the time stamps are still"
                 " taken from the whole capture; every other figure is of the window.",
-                "With --bssid, the figures of the channel (busy, frames, floods) still cover everybody on it; the"
+                "With --bssid, the figures of the channel (busy, frames, floods) still cover all stations on it; the"
                 " network's share is given beside them. With --channel, frames on other channels are left out, and time"
                 " there does not count as observed. With --capture-interface, records of other interfaces are not"
-                " looked at; where two receivers heard the same, every frame counts twice without it.",
+                " looked at; where two receivers captured the same, every frame counts twice without it.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without 802.11"
                 " frames gives exit code 1.",
             ],
@@ -155,7 +156,7 @@ def air(
         _write_csv(reports, output.csv, output.table)
     if output.html is not None:
         _write_page(reports, output.html, list_ghosts=shown.ghosts, station=address, open_page=output.open_page)
-    if not output.json and output.csv != STDIN:
+    if not output.json and output.csv != STDIN and not is_stdout(output.html):
         brief = output.html is not None or output.csv is not None
         show(reports, shown, only=only, station=address, brief=brief)
     return warn(reports, following=follow)
@@ -257,9 +258,9 @@ def _check_station(report: AirReport, address: str) -> None:
     known = {s.address for s in report.stations} | {ghost.address for ghost in report.ghosts}
     if address in known or any(address in (link.ta, link.ra) for link in report.links):
         return
-    everybody = [s.address for s in report.stations if s.kind in ("ap", "station")]
-    near = nearest(address, everybody)
-    named = [near] if near is not None else everybody[:_NAMED]
+    addresses = [s.address for s in report.stations if s.kind in ("ap", "station")]
+    near = nearest(address, addresses)
+    named = [near] if near is not None else addresses[:_NAMED]
     said = "did you mean" if near is not None else "the busiest stations:"
     raise UserError(
         f"no station {address} in the report",
@@ -294,12 +295,9 @@ def _write_page(
     reports: Sequence[AirReport], target: Path, *, list_ghosts: bool, station: str | None, open_page: bool
 ) -> None:
     from txop.air.page import comparison_page, page
-    from txop.core.whole_file import whole_file
 
     text = page(reports[0], list_ghosts=list_ghosts, station=station) if len(reports) == 1 else comparison_page(reports)
-    with whole_file(target) as out:
-        out.write(text)
-    console.stderr().print(console.safe_text(f"Wrote {target}"))
+    write_page(text, target)
     if open_page:
         import webbrowser
 

@@ -32,8 +32,6 @@ class OutputOptions:
 
     def check(self, files: Sequence[str], *, follow: bool) -> None:
         """Refuse what cannot go together, before minutes of reading."""
-        if self.open_page and self.html is None:
-            raise UserError("--open needs a page", what_to_do="add --html FILE")
         if follow and len(files) != 1:
             raise UserError("--follow reads one capture")
         if follow and is_address(files[0]):
@@ -41,7 +39,7 @@ class OutputOptions:
             raise UserError(
                 "a capture at an address is copied whole, not followed", where=files[0], what_to_do=what_to_do
             )
-        check_output(files, json=self.json, html=self.html, csv=self.csv, table=self.table)
+        check_output(files, json=self.json, html=self.html, csv=self.csv, table=self.table, open_page=self.open_page)
 
 
 @dataclass(frozen=True)

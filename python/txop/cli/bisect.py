@@ -13,6 +13,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
+from txop.cli.page_output import a_folder
 from txop.cli.shared_options import DriverFolderOption, GuestsAtOnceOption, QuietFlag
 from txop.core.errors import ExitCode, UserError
 
@@ -51,13 +52,20 @@ ArmOption = Annotated[
 ]
 Runs = Annotated[
     int | None,
-    typer.Option("--runs", min=1, max=999, help="Runs of one commit at most; default: the plan's blocks."),
+    typer.Option("--runs", metavar="N", min=1, max=999, help="Runs of one commit at most; default: the plan's blocks."),
 ]
 Better = Annotated[
     bool, typer.Option("--better", help="Look for the first commit that is better: --bad then names a better one.")
 ]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for it; default: PLAN-bisect-TIME.")
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        callback=a_folder,
+        metavar="DIR",
+        help="Folder for it; default: PLAN-bisect-TIME.",
+    ),
 ]
 Resume = Annotated[
     Path | None, typer.Option("--resume", metavar="DIR", help="Go on with a bisection, or show a finished one again.")
@@ -83,7 +91,7 @@ def register(app: typer.Typer) -> None:
             notes=(
                 "Only the module is built, for the kernel of the plan's guest. A commit that does not build or run is "
                 "skipped, never called bad.",
-                "Exit code 1: it can't be told, or more than one commit is left. docs/bisect.md explains it.",
+                "Exit code 1: it can't be determined, or more than one commit is left. docs/bisect.md explains it.",
             ),
         ),
     )(bisect)

@@ -12,6 +12,7 @@ from txop.cli import console
 from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_document, renamed, write_tables
 from txop.cli.console import JsonFlag
 from txop.cli.examples import epilog
+from txop.cli.page_output import is_stdout, write_page
 from txop.cli.reading_bar import ReadingBar
 from txop.cli.shared_options import CsvOption, HtmlOption, SectionOption, TableOption, TopOption
 from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
@@ -96,7 +97,7 @@ def bus(
         _write_csv(reports, csv, table)
     if html is not None:
         _write_page(reports, html)
-    if not json and csv != STDIN:
+    if not json and csv != STDIN and not is_stdout(html):
         _show(reports, only=only, top=top, brief=html is not None or csv is not None)
     return _warn(reports)
 
@@ -217,12 +218,9 @@ def _write_csv(reports: Sequence[BusReport], target: str, names: Sequence[str] |
 
 def _write_page(reports: Sequence[BusReport], target: Path) -> None:
     from txop.bus.page import comparison_page, page
-    from txop.core.whole_file import whole_file
 
     written = page(reports[0]) if len(reports) == 1 else comparison_page(reports)
-    with whole_file(target) as out:
-        out.write(written)
-    console.stderr().print(console.safe_text(f"Wrote {target}"))
+    write_page(written, target)
 
 
 def _warn(reports: Sequence[BusReport | Outline]) -> ExitCode:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import IO
 
 from txop.cli import console
 from txop.cli.archive_place import refuse_address
+from txop.cli.page_output import check_page
 from txop.core.errors import UserError
 from txop.core.nearest import did_you_mean
 from txop.formats.error import FormatError
@@ -21,13 +21,16 @@ STDIN = "-"
 
 
 def check_output(
-    files: Sequence[str], *, json: bool, html: Path | None, csv: str | None, table: Sequence[str] | None
+    files: Sequence[str],
+    *,
+    json: bool,
+    html: Path | None,
+    csv: str | None,
+    table: Sequence[str] | None,
+    open_page: bool = False,
 ) -> None:
     """Refuse options that cannot go together, and pages that could not be written."""
-    if html is not None and os.fspath(html) == STDIN:
-        raise UserError("--html writes a file", what_to_do="name it, or use --html /dev/stdout")
-    if html is not None and not html.parent.is_dir():
-        raise UserError("no such folder", where=str(html.parent), what_to_do="make it, or name another file")
+    check_page(html, json=json, csv=csv, open_page=open_page)
     if table and csv is None:
         raise UserError("--table chooses what --csv writes", what_to_do="add --csv - or --csv DIR")
     if json and csv == STDIN:

@@ -12,6 +12,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
+from txop.cli.page_output import a_folder
 from txop.cli.shared_options import BlocksOption, DriverFolderOption, GuestsAtOnceOption, QuietFlag
 from txop.core.errors import ExitCode
 
@@ -53,7 +54,11 @@ ArmOption = Annotated[
 Output = Annotated[
     Path,
     typer.Option(
-        "--output", "-o", metavar="DIR", help="Folder for mail, page and archive; goes on with what is there."
+        "--output",
+        "-o",
+        callback=a_folder,
+        metavar="DIR",
+        help="Folder for mail, page and archive; goes on with what is there.",
     ),
 ]
 InconclusiveFlag = Annotated[

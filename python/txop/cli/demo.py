@@ -12,6 +12,7 @@ from txop.cli import console
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
+from txop.cli.page_output import a_folder
 from txop.cli.plan_problems import read_plan
 from txop.cli.run import carry_on
 from txop.cli.shared_options import OpenOrNotFlag, QuietFlag
@@ -21,8 +22,17 @@ from txop.core.whole_file import whole_file
 TEMPLATE = "emulated-driver-patches"
 """The plan it carries out."""
 
-Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the plan and the archive; made if needed.")]
-Blocks = Annotated[int | None, typer.Option("--blocks", min=1, max=100, help="Another number of blocks.")]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        callback=a_folder,
+        metavar="FOLDER",
+        help="Folder for the plan and the archive; made if needed.",
+    ),
+]
+Blocks = Annotated[int | None, typer.Option("--blocks", metavar="N", min=1, max=100, help="Another number of blocks.")]
 
 
 def register(app: typer.Typer) -> None:

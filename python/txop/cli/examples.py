@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from txop.cli import console
 from txop.cli.archive_place import refuse_address
@@ -68,23 +68,29 @@ class Application(typer.Typer):
         return decorate
 
 
-def _without_types_of_flags(command: TyperCommand | TyperGroup, ctx: Any) -> None:
-    """A flag takes no value, so its help has no column that says ``<bool>``."""
+def _without_types(command: TyperCommand | TyperGroup, ctx: Any) -> None:
+    """A flag takes no value, and an argument is named for what it takes: neither shows a type, such as ``<bool>``."""
     for param in command.get_params(ctx):
-        if getattr(param, "is_flag", False) and param.metavar is None:
+        if isinstance(param, TyperArgument):
+            param.display_type_rich = _no_type  # type: ignore[method-assign]
+        elif getattr(param, "is_flag", False) and param.metavar is None:
             param.metavar = ""
+
+
+def _no_type(ctx: Any) -> None:
+    """What the column of types has of an argument."""
 
 
 class _Command(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        _without_types_of_flags(self, ctx)
+        _without_types(self, ctx)
         with _examples_after(self):
             super().format_help(ctx, formatter)
 
 
 class _Group(TyperGroup):
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        _without_types_of_flags(self, ctx)
+        _without_types(self, ctx)
         with _examples_after(self):
             super().format_help(ctx, formatter)
 

@@ -19,6 +19,7 @@ from txop.cli.examples import epilog
 from txop.cli.guest_device import CaptureOptions, DeviceOptions
 from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
 from txop.cli.option_groups import grouped
+from txop.cli.page_output import a_folder
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -32,10 +33,23 @@ if TYPE_CHECKING:
 
 OutputDir = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="DIR", help="Folder for console, output, kernel log and /txop/out."),
+    typer.Option(
+        "--output",
+        "-o",
+        callback=a_folder,
+        metavar="DIR",
+        help="Folder for console, output, kernel log and /txop/out.",
+    ),
 ]
 WallLimit = Annotated[
-    float, typer.Option("--wall-limit", min=1.0, max=86_400.0, help="Seconds, by this machine's clock, for everything.")
+    float,
+    typer.Option(
+        "--wall-limit",
+        metavar="SECONDS",
+        min=1.0,
+        max=86_400.0,
+        help="Seconds, by this machine's clock, for everything.",
+    ),
 ]
 Command = Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="Program and arguments.")]
 
@@ -62,7 +76,16 @@ class ContentOptions:
 class MachineOptions:
     """Which virtual machine."""
 
-    memory: Annotated[int, typer.Option("--memory", min=256, max=65_536, help="Of the guest, in MB.")] = 512
+    memory: Annotated[
+        int,
+        typer.Option(
+            "--memory",
+            metavar="MB",
+            min=256,
+            max=65_536,
+            help="Of the guest, in MB.",
+        ),
+    ] = 512
     kvm: Annotated[
         str, typer.Option("--kvm", metavar="auto|yes|no", help="In fast mode: use KVM, or QEMU's translator.")
     ] = "auto"
@@ -98,12 +121,30 @@ class TimeOptions:
     mips: Annotated[
         int,
         typer.Option(
-            "--mips", help="In exact mode: million instructions a second; 1000 halved some times (500, 250, 125...)."
+            "--mips",
+            metavar="N",
+            help="In exact mode: million instructions a second; 1000 halved some times (500, 250, 125...).",
         ),
     ] = 500
-    seed: Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Of what differs between samples.")] = 0
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed",
+            metavar="N",
+            min=0,
+            max=2**31 - 1,
+            help="Of what differs between samples.",
+        ),
+    ] = 0
     limit: Annotated[
-        int, typer.Option("--limit", min=1, max=86_400, help="Seconds, by the guest's clock, for the command.")
+        int,
+        typer.Option(
+            "--limit",
+            metavar="SECONDS",
+            min=1,
+            max=86_400,
+            help="Seconds, by the guest's clock, for the command.",
+        ),
     ] = 300
 
 

@@ -18,6 +18,7 @@ from txop.cli.examples import epilog
 from txop.cli.guest_completion import fault_scripts
 from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
 from txop.cli.option_groups import grouped
+from txop.cli.page_output import a_folder
 from txop.core.errors import ExitCode, UserError
 from txop.present.format import plural
 
@@ -35,16 +36,38 @@ Faults = Annotated[
         autocompletion=fault_scripts,
     ),
 ]
-Samples = Annotated[int, typer.Option("--samples", min=1, max=1000, help="Trials of each, with seeds from 1 on.")]
+Samples = Annotated[
+    int,
+    typer.Option(
+        "--samples",
+        metavar="N",
+        min=1,
+        max=1000,
+        help="Trials of each, with seeds from 1 on.",
+    ),
+]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for what the guests hand out: logs, facts.")
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        callback=a_folder,
+        metavar="DIR",
+        help="Folder for what the guests hand out: logs, facts.",
+    ),
 ]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV, too.")]
 Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write the table as Markdown, too.")]
 ListFlag = Annotated[bool, typer.Option("--list", help="List the shipped fault scripts and exit.")]
 WallLimit = Annotated[
     float,
-    typer.Option("--wall-limit", min=1.0, max=604_800.0, help="Seconds, by this machine's clock, for each guest."),
+    typer.Option(
+        "--wall-limit",
+        metavar="SECONDS",
+        min=1.0,
+        max=604_800.0,
+        help="Seconds, by this machine's clock, for each guest.",
+    ),
 ]
 Ways = Annotated[
     list[str] | None,
@@ -62,12 +85,26 @@ class TrialOptions:
     ] = None
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, max=64, help="Guests at a time; default: one for each processor."),
+        typer.Option(
+            "--jobs",
+            "-j",
+            metavar="N",
+            min=1,
+            max=64,
+            help="Guests at a time; default: one for each processor.",
+        ),
     ] = None
     mode: Annotated[
         str, typer.Option("--mode", metavar="exact|fast", help="Time by instructions, or as the host's.")
     ] = "exact"
-    mips: Annotated[int, typer.Option("--mips", help="In exact mode: million instructions a second.")] = 500
+    mips: Annotated[
+        int,
+        typer.Option(
+            "--mips",
+            metavar="N",
+            help="In exact mode: million instructions a second.",
+        ),
+    ] = 500
     security: Annotated[str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Of the access point.")] = "wpa2"
     module: Module = None
 

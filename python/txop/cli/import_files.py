@@ -11,6 +11,7 @@ import typer
 from txop.cli import console, name_completion
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
+from txop.cli.page_output import a_folder
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import did_you_mean
 from txop.core.stores import is_address
@@ -62,6 +63,7 @@ def import_files(
         typer.Option(
             "--output",
             "-o",
+            callback=a_folder,
             metavar="ARCHIVE",
             help="The archive to make: a new folder; with --add, that it is added to.",
         ),

@@ -16,6 +16,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
+from txop.cli.page_output import a_folder
 from txop.cli.plan_problems import print_problems, read_plan
 from txop.cli.shared_options import ArchiveFolderArgument, BlocksOption, QuietFlag
 from txop.core.errors import ExitCode, UserError
@@ -30,7 +31,11 @@ PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", metavar="ARCHIVE", help="Folder for the archive; default: PLAN's name and the time."
+        "--output",
+        "-o",
+        callback=a_folder,
+        metavar="ARCHIVE",
+        help="Folder for the archive; default: PLAN's name and the time.",
     ),
 ]
 Aa = Annotated[
@@ -42,7 +47,12 @@ Aa = Annotated[
 Jobs = Annotated[
     int | None,
     typer.Option(
-        "--jobs", "-j", min=1, max=256, help="Guests at once; default: the plan's, else one for each processor (exact)."
+        "--jobs",
+        "-j",
+        metavar="N",
+        min=1,
+        max=256,
+        help="Guests at once; default: the plan's, else one for each processor (exact).",
     ),
 ]
 Notify = Annotated[
@@ -184,8 +194,8 @@ def _carry_on(
             LiveReporter(screen, prepared.plan, quiet=quiet) as reporter,
             Ending(lambda: reporter.notice(_IMPATIENT)) as ending,
         ):
-            told = reporter if notifier is None else Notifying(reporter, notifier)
-            outcome = ending.run(prepared.carry_out(told, jobs))
+            listener = reporter if notifier is None else Notifying(reporter, notifier)
+            outcome = ending.run(prepared.carry_out(listener, jobs))
     except TargetError as error:
         raise UserError(
             error.what,

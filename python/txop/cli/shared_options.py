@@ -16,11 +16,28 @@ DriverFolderOption = Annotated[
 ]
 """Where in a tree a driver is."""
 
-BlocksOption = Annotated[int | None, typer.Option("--blocks", min=1, max=1000, help="Another number of blocks.")]
+BlocksOption = Annotated[
+    int | None,
+    typer.Option(
+        "--blocks",
+        metavar="N",
+        min=1,
+        max=1000,
+        help="Another number of blocks.",
+    ),
+]
 """How many blocks there are."""
 
 GuestsAtOnceOption = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, max=256, help="Guests at once; default: one for each processor.")
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        min=1,
+        max=256,
+        help="Guests at once; default: one for each processor.",
+    ),
 ]
 """How many guests run side by side."""
 
@@ -33,7 +50,13 @@ OpenFlag = Annotated[bool, typer.Option("--open", help="Open the page when there
 OpenOrNotFlag = Annotated[bool, typer.Option("--open/--no-open", help="Open the page when there is a display.")]
 """A page is opened, or is not."""
 
-HtmlOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page with plots.")]
+HtmlOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write one self-contained page with plots; - for stdout.",
+    ),
+]
 """Where a page goes."""
 
 CsvOption = Annotated[str | None, typer.Option(metavar="DIR", help="Write a CSV file per table; - for stdout.")]

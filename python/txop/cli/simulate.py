@@ -12,6 +12,7 @@ import typer
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
+from txop.cli.page_output import check_page, is_stdout, write_page
 from txop.cli.scenario_name import check_name
 from txop.cli.shared_options import CsvOption, HtmlOption, ScenarioArgument, SetOption, TableOption, TopOption
 from txop.core.errors import UserError
@@ -87,6 +88,7 @@ def simulate(
     if scenario is None:
         raise UserError("no scenario was given", what_to_do="name one, or see what there is with --list")
     _check_outputs(json=json, csv=csv, table=table)
+    check_page(html, json=json, csv=csv)
     changed = [_setting(text) for text in settings or ()]
     if duration is not None:
         changed.append(("run.duration_s", repr(duration)))
@@ -113,7 +115,7 @@ def simulate(
         _write_parquet(done, parquet)
     if html is not None:
         _write_page(done, html)
-    if not json and csv != "-":
+    if not json and csv != "-" and not is_stdout(html):
         _show(done, top)
 
 
@@ -232,13 +234,9 @@ def _write_parquet(done: Simulation, target: Path) -> None:
 
 
 def _write_page(done: Simulation, target: Path) -> None:
-    from txop.core.whole_file import whole_file
     from txop.simulate.page import page
 
-    written = page(done)
-    with whole_file(target) as out:
-        out.write(written)
-    console.stderr().print(safe_text(f"Wrote {target}"))
+    write_page(page(done), target)
 
 
 class _ProgressBar:

@@ -14,15 +14,31 @@ from txop.cli import console, name_completion
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
+from txop.cli.page_output import a_folder
 from txop.cli.shared_options import OpenOrNotFlag
 from txop.core.errors import UserError
 from txop.core.nearest import did_you_mean
 from txop.core.whole_file import replacement
 
-Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the capture and the page; made if needed.")]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        callback=a_folder,
+        metavar="FOLDER",
+        help="Folder for the capture and the page; made if needed.",
+    ),
+]
 Seed = Annotated[
     int,
-    typer.Option("--seed", min=0, max=2**64 - 1, help="The same seed gives the same capture, byte for byte."),
+    typer.Option(
+        "--seed",
+        metavar="N",
+        min=0,
+        max=2**64 - 1,
+        help="The same seed gives the same capture, byte for byte.",
+    ),
 ]
 Scene = Annotated[
     str,
@@ -34,7 +50,16 @@ Scene = Annotated[
     ),
 ]
 ListScenes = Annotated[bool, typer.Option("--list-scenes", help="List the scenes and exit.")]
-Seconds = Annotated[float, typer.Option("--seconds", min=0.1, max=600.0, help="Length of the capture, in seconds.")]
+Seconds = Annotated[
+    float,
+    typer.Option(
+        "--seconds",
+        metavar="SECONDS",
+        min=0.1,
+        max=600.0,
+        help="Length of the capture, in seconds.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:

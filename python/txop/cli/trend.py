@@ -13,8 +13,9 @@ from txop.cli import console, name_completion
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
+from txop.cli.page_output import check_page, is_stdout, write_page
 from txop.cli.shared_options import HtmlOption, OpenFlag
-from txop.core.errors import ExitCode, UserError
+from txop.core.errors import ExitCode
 from txop.core.stores import is_address, matching
 
 if TYPE_CHECKING:
@@ -75,25 +76,18 @@ def trend(
     json: JsonFlag = False,
 ) -> int:
     """Follow an arm's figures over several archives: change points, and what else changed there."""
-    if open_page and html is None:
-        raise UserError("--open needs a page", what_to_do="add --html FILE")
-    if html is not None and not html.parent.is_dir():
-        raise UserError("no such folder", where=str(html.parent), what_to_do="make it, or name another file")
+    check_page(html, json=json, open_page=open_page)
     found = _follow(archives, arm, metric)
     if html is not None:
         from txop import __version__
-        from txop.core.whole_file import whole_file
         from txop.report.trend.page import page
 
-        text = page(found, f"txop {__version__}")
-        with whole_file(html) as out:
-            out.write(text)
-        console.stderr().print(safe_text(f"Wrote {html}"), soft_wrap=True)
+        write_page(page(found, f"txop {__version__}"), html)
         if open_page:
             show(html)
     if json:
         console.write_json(asdict(found))
-    else:
+    elif not is_stdout(html):
         from txop.cli.terminal_report import print_sections
         from txop.report.trend.view import sections
 
