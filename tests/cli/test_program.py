@@ -50,6 +50,22 @@ def test_every_command_offers_json(txop, name):
     assert "--json" in txop(name, "--help").stdout
 
 
+@pytest.mark.parametrize(
+    ("command", "usage"),
+    [
+        ("air", "txop air [OPTIONS] [FILE...]"),
+        ("bus", "txop bus [OPTIONS] FILE [FILE2]"),
+        ("compare", "txop compare [OPTIONS] ARCHIVE [ARCHIVE2]"),
+        ("trend", "txop trend [OPTIONS] ARCHIVE..."),
+        ("import", "txop import [OPTIONS] [ARM=]FILE..."),
+        ("emulate", "txop emulate [OPTIONS] [SCENARIO] [-- COMMAND...]"),
+    ],
+)
+def test_the_line_of_usage_names_each_argument_once(txop, command, usage):
+    line = next(each for each in txop(command, "--help").stdout.splitlines() if "Usage:" in each)
+    assert line.strip() == f"Usage: {usage}"
+
+
 def test_help_lists_every_command_and_the_exit_codes(txop):
     done = txop("--help")
     assert done.returncode == 0

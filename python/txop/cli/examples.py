@@ -81,7 +81,19 @@ def _no_type(ctx: Any) -> None:
     """What the column of types has of an argument."""
 
 
+def _usage(argument: TyperArgument) -> str:
+    """An argument in the line of usage: its name as it is given, in brackets where it may be left out."""
+    name = argument.metavar or argument.display_name_raw
+    if argument.nargs == -1 and "..." not in name and " " not in name:
+        name += "..."
+    return name if argument.required or name.startswith("[") else f"[{name}]"
+
+
 class _Command(TyperCommand):
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        arguments = [_usage(param) for param in self.get_params(ctx) if isinstance(param, TyperArgument)]
+        return [self.options_metavar or "", *arguments]
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _without_types(self, ctx)
         with _examples_after(self):
