@@ -1,5 +1,5 @@
 """A monitor interface without a radio: ``mon0``, a TUN device of link type radiotap, in the network namespace this runs
-in. It gives the frames of a pcap file, slowly, once somebody captures on it, and then interrupts who does.
+in. It gives the frames of a pcap file, slowly, once a program captures on it, and then interrupts that program.
 
     unshare -Urn python monitor_interface.py CAPTURE.pcap FRAMES COMMAND...
 """

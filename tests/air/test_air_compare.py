@@ -134,7 +134,7 @@ def test_what_may_be_equal_is_no_difference(report, good_report):
 
     row = busy(at_least(report), at_least(good_report))
     assert (row.differences, row.weight) == ([0.0, None], None)
-    assert "whether they differ can't be told" in row.label
+    assert "whether they differ can't be determined" in row.label
     sure = [each.model_copy(update={"hearing": each.hearing.model_copy(update={"silence_is_evidence": True})})
             for each in (report, good_report)]  # fmt: skip
     narrow = [each.model_copy(update={"airtime": each.airtime.model_copy(

@@ -16,14 +16,14 @@ def _heard(report: AirReport, responses: int, acknowledged: int) -> str:
     hearing = report.hearing.model_copy(
         update={
             "silence_is_evidence": True,
-            "proof": Sentence(text="60 of the 60 beacons were heard", figures=[]),
+            "proof": Sentence(text="60 of the 60 beacons were captured", figures=[]),
             "responses": responses,
         }
     )
     flow = report.block_acks[0].model_copy(update={"newly_acked": acknowledged, "acked_not_captured": 0})
     changed = report.model_copy(update={"hearing": hearing, "block_acks": [flow] if acknowledged else []})
     lines = [b for b in section(changed, Options()).blocks if isinstance(b, Lines)]
-    (text,) = next(b.items for b in lines if b.title == "What the sniffer heard")
+    (text,) = next(b.items for b in lines if b.title == "What the sniffer captured")
     return text
 
 

@@ -124,7 +124,7 @@ def test_every_plot_is_there(html):
         "A-MPDU sizes",
         "Airtime by",
         "Busy share",
-        "From the effective PHY rate down",
+        "from the effective PHY rate down",
         "throughput and MPDU retry",
     )
     for word in expected:

@@ -64,7 +64,7 @@ def test_what_is_not_there_is_refused_with_what_is(capture, bssid, txop):
             ["--bssid", OTHER],
             f"no frame names the network {OTHER}; there are, with packets as Wireshark counts them: {bssid} ",
         ),
-        (["--channel", "177"], f"no frame was heard on channel 177; there are: channel {channel.channel}, "),
+        (["--channel", "177"], f"no frame was captured on channel 177; there are: channel {channel.channel}, "),
     ):
         for extra in ([], ["--json"], ["--from", "+0.1"]):
             done = txop("air", str(capture), *options, *extra)

@@ -36,7 +36,7 @@ def by_hash() -> dict[str, Path]:
     return {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in captures}
 
 
-def told(report: AirReport) -> Iterator[tuple[str, list[Figure]]]:
+def stated(report: AirReport) -> Iterator[tuple[str, list[Figure]]]:
     """Every sentence with its figures."""
     for limit in report.summary.limits:
         yield limit.text, limit.figures
@@ -90,7 +90,7 @@ def test_a_capture_of_the_corpus_is_described_as_it_is(entry: dict[str, Any]) ->
     if path is None:
         pytest.skip(f"SKIPPED: {entry['name']} ({entry['sha256'][:12]}) is not at {CAPTURES}")
     report = analyze(path)
-    texts = [text for text, _ in told(report)]
+    texts = [text for text, _ in stated(report)]
     for kind, found in (("", texts), ("page_", list(shown(report)) if "page_says" in entry else [])):
         for expected in entry.get(f"{kind}says", []):
             assert any(expected in text for text in found), (expected, found)
@@ -107,10 +107,10 @@ def test_no_sentence_goes_beyond_what_was_measured() -> None:
             continue  # nothing of it could be read: there is no report to go too far
         reports += 1
         codes = {limit.code for limit in report.summary.limits}
-        for text, figures in told(report):
+        for text, figures in stated(report):
             assert figures, (path.name, text)
             assert all(figure.n >= 0 and figure.name for figure in figures), (path.name, text)
-            if "nobody was heard" in text or "sender silent" in text:
+            if "no transmission was captured" in text or "sender silent" in text:
                 assert report.hearing.silence_is_evidence, (path.name, text)
             if "(TSFT)" in text:
                 assert "no-tsft" in codes, (path.name, text)

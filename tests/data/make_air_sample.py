@@ -158,7 +158,7 @@ class Sample(Sections):
             "hearing": {
                 "silence_is_evidence": True,
                 "proof": said(
-                    "291 of the 293 beacons of 18:0f:76:c5:0a:ea that were due were heard (99 %)",
+                    "291 of the 293 beacons of 18:0f:76:c5:0a:ea that were due were captured (99 %)",
                     heard=(291.0, "count", 293),
                     due=(293.0, "count", 293),
                 ),
@@ -387,9 +387,9 @@ class Sample(Sections):
                     "originator": AP,
                     "recipient": DUT,
                     "question": "ack",
-                    "answer": "cannot-be-told",
+                    "answer": "not-determined",
                     **said(
-                        "Cannot be told from this capture, because only 31 single frames ask for an ACK.",
+                        "Cannot be determined from this capture, because only 31 single frames ask for an ACK.",
                         ppdus=(31.0, "count", 31),
                     ),
                     "evidence": [],
@@ -440,7 +440,7 @@ class Sample(Sections):
                     "mlds": ["06:00:00:00:00:c0", "06:00:00:00:00:ee"],
                     "text": said(
                         "2 frames claim 06:00:00:00:00:c1 for 2 multi-link devices, 1 of them for one and 1 for "
-                        "others: which one it is a link of can't be told",
+                        "others: which one it is a link of can't be determined",
                         all=(2, "count", 2),
                         count=(2, "count", 2),
                         first=(1, "count", 2),

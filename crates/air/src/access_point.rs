@@ -78,7 +78,7 @@ fn described(address: MacAddr, claim: &ApClaim, kind: Option<&'static str>) -> A
         channel,
         frequency_mhz: channel
             .zip(band)
-            // A DSSS Parameter Set beside a receiver in another band is not of the channel that was heard.
+            // A DSSS Parameter Set beside a receiver in another band is not of the captured channel.
             .filter(|(channel, band)| *channel > 14 || *band != Band::Ghz5)
             .and_then(|(channel, band)| band.frequency_mhz(channel))
             .or(claim.frequency_mhz),
@@ -104,7 +104,7 @@ fn described(address: MacAddr, claim: &ApClaim, kind: Option<&'static str>) -> A
     }
 }
 
-/// The band that it was heard in, else the one that its elements are for.
+/// The band that it was captured in, else the one that its elements are for.
 fn band(claim: &ApClaim) -> Option<Band> {
     let heard = claim.frequency_mhz.and_then(Band::from_frequency_mhz);
     heard.or_else(|| match &claim.capabilities {

@@ -17,7 +17,7 @@ const USUAL_TU: u16 = 100;
 pub const USUAL_NS: i64 = USUAL_TU as i64 * TU_NS;
 /// Beacons due below which their share says nothing.
 const MIN_DUE: u64 = 10;
-/// Share of the beacons due that a sniffer must have heard before its silence means anything.
+/// Share of the beacons due that a sniffer must have captured before its silence means anything.
 const HEARD: f64 = 0.9;
 /// Share of the time observed that the raster must span, for the same reason.
 const SPANNED: f64 = 0.9;
@@ -122,7 +122,7 @@ impl Beacons {
             self.rasters.iter().filter(|r| r.due() >= MIN_DUE && r.is_one() && r.heard_share() >= HEARD && spans(r));
         let raster = steady.max_by(|a, b| a.heard_share().total_cmp(&b.heard_share()))?;
         Some(sentence!(
-            "{heard} of the {due} beacons of {who} that were due were heard ({share})",
+            "{heard} of the {due} beacons of {who} that were due were captured ({share})",
             heard = Figure::count(raster.beacons.min(raster.due()), raster.due()),
             due = Figure::total(raster.due()),
             share = Figure::percent(raster.beacons.min(raster.due()), raster.due(), 1);
@@ -158,7 +158,7 @@ impl Beacons {
         }
         if best.due() < MIN_DUE {
             return sentence!(
-                "no access point was heard{by} long enough to show that the sniffer was listening ({heard} of {who}, where {due} {were} \
+                "no access point was captured{by} long enough to show that the sniffer was listening ({heard} of {who}, where {due} {were} \
                  due; at least {least} have to be due)",
                 heard = heard(),
                 due = Figure::total(best.due()),
@@ -170,7 +170,7 @@ impl Beacons {
         }
         if best.heard_share() < HEARD {
             return best.with_damaged(sentence!(
-                "no access point was heard{by} throughout (best {heard} of {who}, where {due} were due between the first and the last)",
+                "no access point was captured{by} throughout (best {heard} of {who}, where {due} were due between the first and the last)",
                 heard = heard(),
                 due = Figure::total(best.due());
                 who = best.address,
@@ -179,7 +179,7 @@ impl Beacons {
         }
         let seconds = |ns: i64| Figure::of(ns as f64 / 1e9, "s", best.beacons, 1);
         sentence!(
-            "no access point was heard{by} throughout (best {heard} of {who}, in {part} of {observed} s)",
+            "no access point was captured{by} throughout (best {heard} of {who}, in {part} of {observed} s)",
             heard = heard(),
             part = seconds(best.last_ns - best.first_ns),
             observed = seconds(observed_ns);
@@ -198,11 +198,11 @@ impl Beacons {
         self.rasters.iter().take(MAX_ROWS).map(Raster::row).collect()
     }
 
-    /// Nobody's beacons have a raster.
+    /// No access point's beacons have a raster.
     pub fn of_no_raster(&self) -> Option<Sentence> {
         let (who, beacons) = self.irregular.filter(|_| self.rasters.is_empty())?;
         Some(sentence!(
-            "the {beacons} beacons of {who} name more than one interval, so how many were due cannot be told",
+            "the {beacons} beacons of {who} name more than one interval, so how many were due cannot be determined",
             beacons = Figure::total(beacons);
             who = who
         ))

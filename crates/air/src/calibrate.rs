@@ -78,7 +78,7 @@ impl Grouping {
 /// Wrong FCS without a right one from which on the four bytes are taken to be something else.
 const MIN_WRONG_FCS: u64 = 20;
 
-/// Two meanings whose scores differ by less cannot be told apart, µs.
+/// Two meanings whose scores differ by less cannot be distinguished, µs.
 const TIE_US: f64 = 1.0;
 /// Pairs below which nothing is inferred.
 const MIN_PAIRS: usize = 5;
@@ -101,7 +101,7 @@ pub struct Calibration {
     pub grouping: Grouping,
     /// Rates of control frames can be believed; `None` when too few pairs tell.
     pub control_rates: Option<bool>,
-    /// The evidence does not tell the meaning from this one.
+    /// The evidence does not distinguish the meaning from this one.
     ambiguous_with: Option<StampMeaning>,
     /// The last four bytes of the frames are not an FCS, although the header says so: the receiver's flag decides.
     pub fcs_is_invented: bool,
@@ -285,7 +285,7 @@ fn choose_source<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<Str
     if tsft * 2 > received {
         let without = match all - received {
             0 => String::new(),
-            empty => format!("; in {} others its value says that there is none", grouped(empty)),
+            empty => format!("; in {} others its value means that there is none", grouped(empty)),
         };
         let [tsft, all] = [tsft, all].map(grouped);
         text.push(format!("{tsft} of {all} received frames carry a hardware time stamp (TSFT or mactime){without}"));
@@ -569,14 +569,15 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
             ));
             if let Some(other) = calibration.ambiguous_with {
                 calibration.text.push(format!(
-                    "these responses cannot tell this from {}: the two differ by the preambles only, which are as long in the \
+                    "these responses do not distinguish this from {}: the two differ by the preambles only, which are as long in the \
                      responses as in the PPDUs that they answer; gaps between such PPDUs are right either way",
                     other.name()
                 ));
             }
         }
         None => calibration.of_neighbours.push(format!(
-            "what the stamps mark cannot be told ({pairs} solicited responses with stamps, at least {MIN_PAIRS} with a \
+            "what the stamps mark cannot be determined ({pairs} solicited responses with stamps, at least {MIN_PAIRS} \
+             with a \
              gap near SIFS are needed): gaps and response delays are not available",
             pairs = grouped(pairs as u64)
         )),

@@ -17,7 +17,7 @@ impl CapturedBy {
         self.0
     }
 
-    /// Completes "nobody was heard": empty, or " by interface 1".
+    /// Completes "no transmission was captured": empty, or " by interface 1".
     pub fn by(self) -> impl fmt::Display {
         self.0.map_or(String::new(), |interface| format!(" by interface {interface}"))
     }

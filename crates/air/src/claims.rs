@@ -97,7 +97,7 @@ impl ApClaim {
         agree(this, known) || others.any(|other| agree(this, other))
     }
 
-    /// Takes what the frame calls itself, and where it was heard.
+    /// Takes what the frame calls itself, and where it was captured.
     fn name(&mut self, frame: &Frame, facts: &Management) {
         self.frequency_mhz = self.frequency_mhz.or(frame.radio.frequency_mhz);
         let Some(ssid) = facts.capabilities.ssid else { return };
@@ -157,7 +157,7 @@ impl Claims {
                     claim.is_whole = !frame.is_cut;
                     claim.latest = Some(facts.clone());
                     claim.name(frame, facts);
-                    // A beacon of a hidden network names no SSID; what a probe response told stays.
+                    // A beacon of a hidden network names no SSID; what a probe response named stays.
                     let known = claim.capabilities.ssid.filter(|ssid| !ssid.is_hidden());
                     *claim.capabilities = facts.capabilities;
                     claim.capabilities.ssid = facts.capabilities.ssid.filter(|ssid| !ssid.is_hidden()).or(known);

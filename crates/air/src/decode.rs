@@ -111,7 +111,7 @@ pub struct Tally {
     pub link_types: Few<u32, 64>,
     /// Where a channel was chosen: frames on other ones, which are in none of the other counts.
     pub elsewhere: Channels,
-    /// Where a channel was chosen: frames that do not tell theirs; likewise.
+    /// Where a channel was chosen: frames that do not carry theirs; likewise.
     pub without_channel: u64,
 }
 

@@ -98,7 +98,7 @@ fn said(pair: &Pair, ssid: Option<String>) -> Option<Sentence> {
     let counts = pair.counts();
     let of = counts.protected;
     let messages = pair.messages();
-    let named = ssid.map_or_else(|| "a network whose name was not heard".to_owned(), |ssid| format!("{ssid:?}"));
+    let named = ssid.map_or_else(|| "a network whose name was not captured".to_owned(), |ssid| format!("{ssid:?}"));
     let said = match [counts.no_key, counts.other_key, counts.cut].into_iter().max()? {
         0 => return None,
         most if most == counts.no_key => {

@@ -13,7 +13,7 @@ use sentence::{sentence, Figure};
 
 /// Link addresses kept.
 const MAX_ADDRESSES: usize = 4_096;
-/// Devices kept that one address is claimed for: with a second one, nobody knows which is the right one.
+/// Devices kept that one address is claimed for: with a second one it is not known which is right.
 const MAX_DEVICES: usize = 4;
 
 /// What is said of link addresses.
@@ -114,7 +114,7 @@ impl Membership {
             address: address.to_string(),
             text: sentence!(
                 "{all} frames claim {address} for {least}{count} multi-link devices, {first} of them for one and {others} for \
-                 others: which one it is a link of can't be told",
+                 others: which one it is a link of can't be determined",
                 all = Figure::total(all),
                 count = Figure::total(count),
                 first = Figure::count(first, all),

@@ -9,7 +9,7 @@ pub struct Elsewhere {
     channel: Channel,
     radio: wire::radio::Decoder,
     decoder: Decoder,
-    /// Where their records are counted; nobody looks at it.
+    /// Where their records are counted; nothing reads it.
     tally: Tally,
 }
 
@@ -19,8 +19,8 @@ impl Elsewhere {
         Self { channel, radio: Default::default(), decoder: Decoder::default(), tally: Tally::default() }
     }
 
-    /// Takes a record of another channel, or of one that nobody knows; `false` when it is another's. What cannot be read at
-    /// all is nobody's, and so counts as unreadable.
+    /// Takes a record of another channel, or of one that is not known; `false` when it is another's. What cannot be read at
+    /// all belongs to no channel, and so counts as unreadable.
     pub fn took(&mut self, record: &RawRecord<'_>, batch: &mut Batch) -> bool {
         if !record.link.is_wlan() {
             return false;

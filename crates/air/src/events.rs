@@ -83,7 +83,7 @@ const NAMES: [&str; 21] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Says {
     Nothing,
-    /// Encrypted: it cannot be told.
+    /// Encrypted: it cannot be determined.
     Hidden,
     /// Algorithm, transaction and status of an authentication.
     Authentication(u16, u16, u16),

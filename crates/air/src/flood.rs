@@ -18,7 +18,7 @@ const PER_SECOND: u64 = 64;
 const MIN_FRAMES: u64 = 100;
 /// Frames of one second that are counted; more count as at least this many.
 const MAX_LATELY: usize = 65_536;
-/// Addresses told apart.
+/// Addresses distinguished.
 const MAX_ADDRESSES: usize = 64;
 /// Frames of one address up to which they may be stations that come or leave, with attempts sent again.
 const FEW: u64 = 8;

@@ -15,7 +15,7 @@ pub enum Fcs {
     Good,
     /// Flagged bad by the receiver, or computed wrong.
     Bad,
-    /// Cannot be told.
+    /// Cannot be determined.
     Unknown,
 }
 

@@ -1,4 +1,4 @@
-//! Addresses that nobody has.
+//! Addresses that no station has.
 //!
 //! A damaged frame carries damaged addresses. Where the FCS is known the rule is simple: an address that no frame
 //! with a good FCS names does not exist. Where it is not known, only rare addresses a few bit flips from a common

@@ -1,4 +1,4 @@
-//! What a capture cannot tell, and why.
+//! Limits of a capture, and why.
 
 mod known;
 mod times;
@@ -27,12 +27,12 @@ const MIN_PAIRS: u64 = 5;
 /// A median response gap this far from SIFS is remarked upon.
 const ODD_GAP_US: f64 = 4.0;
 
-/// What this capture cannot tell. `untimely`: why times cannot be used at all.
+/// Limits of this capture. `untimely`: why times cannot be used at all.
 pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
     let n = known.counts.frames();
     if n == 0 {
         let sentence = sentence!(
-            "{n} 802.11 frames are in what was counted: nothing of the air can be told",
+            "{n} 802.11 frames are in what was counted: nothing about the air can be determined",
             n = Figure::total(n)
         );
         return vec![Limit::new("no-frames", sentence, &["all sections"])];
@@ -48,7 +48,7 @@ pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
     limits
 }
 
-/// Frames whose transmitter is all zeros, which is nobody's address.
+/// Frames whose transmitter is all zeros, which is the address of no station.
 fn no_address(known: &Known<'_>) -> Option<Limit> {
     let (zero, all) = (known.addressless, known.counts.frames());
     (zero > 0).then(|| {
@@ -96,7 +96,7 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "no-tsft",
             sentence!(
-                "{stamped} of {n} frames carry a hardware time stamp: gaps of microseconds cannot be told",
+                "{stamped} of {n} frames carry a hardware time stamp: gaps of microseconds cannot be determined",
                 stamped = Figure::count(counts.stamped(), n),
                 n = Figure::total(n)
             ),
@@ -198,7 +198,7 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "no-rate",
             sentence!(
-                "only {rated} of {n} frames tell the rate they were sent at",
+                "only {rated} of {n} frames carry the rate they were sent at",
                 rated = Figure::count(counts.rated(), n),
                 n = Figure::total(n)
             ),
@@ -209,7 +209,7 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "no-duration",
             sentence!(
-                "the duration of {untimed} of {all} frames ({share}) cannot be computed from what the capture says",
+                "the duration of {untimed} of {all} frames ({share}) cannot be computed from what the capture records",
                 untimed = Figure::count(untimed, all),
                 all = Figure::total(all),
                 share = Figure::percent(untimed, all, 1)
@@ -296,7 +296,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "fcs-not-said",
             sentence!(
-                "the capture does not say of {unsaid} whole frames whether they end with their FCS: {right} end with a right one, so the {others} \
+                "the capture does not record for {unsaid} whole frames whether they end with their FCS: {right} end with a right one, so the {others} \
                  others are damaged, or end without one",
                 unsaid = Figure::total(unsaid),
                 right = Figure::count(right, unsaid),
@@ -320,7 +320,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "fcs-flagged",
             sentence!(
-                "the capture holds no right FCS of {flagged} of {n} frames: the receiver's flag alone says that they are not damaged",
+                "the capture holds no right FCS of {flagged} of {n} frames: only the receiver's flag indicates that they are not damaged",
                 flagged = Figure::count(counts.fcs_flagged, n),
                 n = Figure::total(n)
             ),
@@ -353,7 +353,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
     }
 }
 
-/// What the sniffer cannot have heard.
+/// What the sniffer cannot have captured.
 fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let Known { counts, medium, .. } = known;
     let channels = counts.channels(known.main_interface);
@@ -377,7 +377,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "hopping",
             sentence!(
-                "frames were heard on {channels} channels: gaps across a change of the channel are not observed, and time on one channel \
+                "frames were captured on {channels} channels: gaps across a change of the channel are not observed, and time on one channel \
                  counts for all; --channel gives one alone",
                 channels = Figure::total(channels)
             ),
@@ -387,7 +387,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "no-channel",
             sentence!(
-                "{tuned} of {n} frames tell their channel: SIFS and signal extension of 2.4 GHz are assumed where they matter",
+                "{tuned} of {n} frames carry their channel: SIFS and signal extension of 2.4 GHz are assumed where they matter",
                 tuned = Figure::count(0, n),
                 n = Figure::total(n)
             ),
@@ -402,7 +402,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "hopping",
             sentence!(
-                "{elsewhere} of {all} frames were heard on another channel than the others: {share} of the time lies between two frames \
+                "{elsewhere} of {all} frames were captured on another channel than the others: {share} of the time lies between two frames \
                  of different channels, and is not observed",
                 elsewhere = Figure::count(all - here, all),
                 all = Figure::total(all),
@@ -416,7 +416,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "away",
             sentence!(
-                "not even beacons were heard for {share} of the time, where {beacons} were heard at other times: the sniffer did not \
+                "not even beacons were captured for {share} of the time, where {beacons} were captured at other times: the sniffer did not \
                  listen, the access point was away, or frames were filtered out",
                 share = Figure::share(share(silent_ns), medium.beacons(), 0),
                 beacons = Figure::total(medium.beacons())
@@ -424,8 +424,8 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
             &["airtime", "waterfall", "steadiness", "exchanges"],
         ));
     }
-    let told: Vec<Sentence> = limits.iter().map(|limit| limit.sentence.clone()).collect();
-    for doubt in known.hearing.doubts.iter().filter(|doubt| !told.contains(doubt)) {
+    let stated: Vec<Sentence> = limits.iter().map(|limit| limit.sentence.clone()).collect();
+    for doubt in known.hearing.doubts.iter().filter(|doubt| !stated.contains(doubt)) {
         limits.push(Limit::new(
             "frames-missing",
             doubt.clone(),
@@ -496,7 +496,7 @@ fn copies(known: &Known<'_>, limits: &mut Vec<Limit>) {
     }
 }
 
-/// The busiest link's receiver sends no data frame and no Block Ack back: its side was not heard.
+/// The busiest link's receiver sends no data frame and no Block Ack back: its side was not captured.
 fn one_direction(links: &Links, stations: &Stations) -> Option<Sentence> {
     let busiest = links.iter().map(|(_, link)| link).filter(|l| !l.ra.is_group()).max_by_key(|l| l.mpdus)?;
     if busiest.mpdus < 20 {
@@ -518,7 +518,7 @@ fn one_direction(links: &Links, stations: &Stations) -> Option<Sentence> {
             );
         }
         sentence!(
-            "of {ta} and {ra} only the first was heard ({mpdus} data MPDUs, {back} undamaged frames the other way)",
+            "of {ta} and {ra} only the first was captured ({mpdus} data MPDUs, {back} undamaged frames the other way)",
             mpdus = Figure::total(busiest.mpdus),
             back = Figure::count(0, busiest.mpdus);
             ta = busiest.ta,

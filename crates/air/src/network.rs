@@ -199,7 +199,7 @@ impl Networks {
         let bssid = frame.header.bssid().unwrap_or(MacAddr::ZERO);
         let kind = frame.header.fc.kind();
         let ssid = SsidKey::new(match ssid.unwrap_or_default() {
-            // A hidden network's beacon has an SSID of zeros, as long as the name or of one: a name that is not told.
+            // A hidden network's beacon has an SSID of zeros, as long as the name or of one: a name that is hidden.
             zeros if !matches!(kind, FrameKind::ProbeRequest) && zeros.iter().all(|byte| *byte == 0) => &[],
             ssid => ssid,
         });

@@ -68,7 +68,7 @@ impl std::fmt::Display for Error {
             Self::Unreadable { records, example } => {
                 write!(f, "none of its {records} 802.11 records can be read: {example}")
             }
-            Self::NoTimes => f.write_str("its records have no time, so none can be said to lie in a window"),
+            Self::NoTimes => f.write_str("its records have no time, so none can be placed in a window"),
             Self::NotThere(what) => what.fmt(f),
             Self::Stopped => f.write_str("stopped"),
         }
@@ -292,7 +292,7 @@ fn read(
     Ok(())
 }
 
-/// What the operating system called an interface, safe to print; empty where the capture does not tell.
+/// What the operating system called an interface, safe to print; empty where the capture does not show it.
 fn name_of(interface: &capture::Interface) -> String {
     let name = interface.name.as_deref().unwrap_or_default();
     name.chars().take(LONGEST_NAME).map(|letter| if letter.is_ascii_graphic() { letter } else { '?' }).collect()

@@ -93,7 +93,7 @@ pub struct Ppdu {
     pub saw_last: bool,
     /// The duration comes from L-SIG and does not depend on having captured every subframe.
     pub exact_duration: bool,
-    /// Time on the air, ns; `None` when the mode does not tell.
+    /// Time on the air, ns; `None` when the mode does not show it.
     pub duration_ns: Option<i64>,
     /// Half-width of its uncertainty, ns.
     pub uncertainty_ns: i64,
@@ -378,7 +378,7 @@ impl Assembler {
                 let (from, to) = (place(before), place(before + weight));
                 user.start_ns = start_ns + from;
                 user.duration_ns = Some(to - from);
-                // The preamble is everybody's, too.
+                // All stations receive the preamble, too.
                 user.preamble_ns = (i128::from(user.preamble_ns) * i128::from(weight) / i128::from(all)) as i64;
                 user.exact_start |= user.group.at.exact && self.calibrated;
             }

@@ -54,7 +54,7 @@ impl Channel {
         }
     }
 
-    /// Was `frame` heard on another channel, or on one that nobody knows?
+    /// Was `frame` captured on another channel, or on one that is not known?
     #[inline]
     pub fn excludes(self, frame: &Frame) -> bool {
         !frame.radio.frequency_mhz.is_some_and(|mhz| self.is(mhz))
@@ -143,7 +143,7 @@ impl NotThere {
         (records == 0).then(|| Self { said: format!("no record was captured by interface {asked}{read}; {there}") })
     }
 
-    /// `asked` where no channel, or more than one, of those that frames were `heard` on is meant.
+    /// `asked` where no channel, or more than one, of those that frames were captured on (`heard`) is meant.
     pub fn channel(asked: Channel, heard: &Channels, without_channel: u64) -> Option<Self> {
         let mut heard: Vec<(u16, u64)> = heard.iter().collect();
         heard.sort_by_key(|(mhz, frames)| (std::cmp::Reverse(*frames), *mhz));
@@ -152,14 +152,14 @@ impl NotThere {
         let said = match meant.len() {
             1 => return None,
             0 if heard.is_empty() && without_channel == 0 => return None,
-            0 if heard.is_empty() => format!("none of its {} tells its channel", counted(without_channel, "frame")),
+            0 if heard.is_empty() => format!("none of its {} carries its channel", counted(without_channel, "frame")),
             0 => {
                 let all = heard.iter().map(|(mhz, frames)| {
                     let number =
                         Band::channel_number(*mhz).map_or(String::new(), |number| format!("channel {number}, "));
                     format!("{number}{mhz} MHz ({})", counted(*frames, "frame"))
                 });
-                format!("no frame was heard on {asked}; there are: {}", listed(all, heard.len()))
+                format!("no frame was captured on {asked}; there are: {}", listed(all, heard.len()))
             }
             _ => format!("{asked} is {} here: name the frequency", meant.join(" and ")),
         };
@@ -244,11 +244,11 @@ mod tests {
         assert_eq!(
             said(6).as_deref(),
             Some(
-                "no frame was heard on channel 6; there are: channel 1, 5955 MHz (70 frames), channel 1, 2412 MHz (1 frame)"
+                "no frame was captured on channel 6; there are: channel 1, 5955 MHz (70 frames), channel 1, 2412 MHz (1 frame)"
             )
         );
         let none = NotThere::channel(6.into(), &heard(&[]), 3).map(|error| error.to_string());
-        assert_eq!(none.as_deref(), Some("none of its 3 frames tells its channel"));
+        assert_eq!(none.as_deref(), Some("none of its 3 frames carries its channel"));
         assert_eq!(NotThere::channel(6.into(), &heard(&[]), 0), None, "an empty window is said otherwise");
     }
 }

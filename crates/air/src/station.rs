@@ -229,7 +229,7 @@ pub struct Station {
     pub beacons: u64,
     /// First and last of them, ns on the timeline.
     pub beacon_span_ns: (i64, i64),
-    /// Those of its beacons that the capturing machine sent itself: they show nothing about what it heard.
+    /// Those of its beacons that the capturing machine sent itself: they show nothing about what it captured.
     pub own_beacons: u64,
     /// Beacons that came through the air to the interface whose channel the medium's accounts are of.
     pub heard_beacons: u64,
@@ -298,7 +298,7 @@ pub struct Stations {
 }
 
 impl Station {
-    /// It behaves as an access point does. `has_mesh`: mesh stations were heard.
+    /// It behaves as an access point does. `has_mesh`: mesh stations were captured.
     pub fn acts_as_ap(&self, has_mesh: bool) -> bool {
         self.as_ap > 0 || (self.from_ds_group > 0 && !has_mesh) || (self.ends_in_own_name > 0 && self.uplink == 0)
     }

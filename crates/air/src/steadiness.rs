@@ -173,7 +173,7 @@ fn explain(before: &Level, during: &Level, known: &Known) -> (bool, Sentence) {
             sentence!("sender silent ({during} MPDUs in a bin instead of {before})", during = during, before = before)
         } else {
             sentence!(
-                "sender not heard ({during} MPDUs in a bin instead of {before}; whether it was silent, this capture does not show)",
+                "sender not captured ({during} MPDUs in a bin instead of {before}; whether it was silent, this capture does not show)",
                 during = during,
                 before = before
             )

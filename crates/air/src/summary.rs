@@ -1,4 +1,4 @@
-//! Sections 1 to 3 of the report: what the capture is, what it cannot tell, and the rows of its addresses.
+//! Sections 1 to 3 of the report: what the capture is, its limits, and the rows of its addresses.
 
 use capture::report::Window;
 use capture::Placed;
@@ -26,7 +26,7 @@ use sentence::{sentence, Figure};
 pub const DISORDER_NS: i64 = 10_000_000;
 /// Interfaces with a capture clock of their own; further ones share the last.
 const MAX_CLOCKS: usize = 64;
-/// Interfaces told apart.
+/// Interfaces distinguished.
 pub const MAX_INTERFACES: usize = 1_024;
 /// A channel with less than one frame in this many is a neighbour's.
 const CHANNEL_SHARE: u64 = 50;
@@ -187,7 +187,7 @@ impl Counts {
         self.data
     }
 
-    /// Channels that a noticeable share of the frames of an interface was heard on, counted or not; a strong neighbour is no
+    /// Channels that a noticeable share of the frames of an interface was captured on, counted or not; a strong neighbour is no
     /// hop. `main`: that interface, the one which frames of other channels than the chosen one are counted of, too.
     pub fn channels(&self, main: u32) -> u64 {
         let heard = self.heard_by(main);
@@ -196,7 +196,7 @@ impl Counts {
         most.max(u64::from(heard.len() > 0))
     }
 
-    /// Frames that an interface heard by channel, counted or not.
+    /// Frames that an interface captured by channel, counted or not.
     fn heard_by(&self, main: u32) -> Channels {
         let mut heard = self.left_for.clone();
         let own = self.channels.iter().filter(|((interface, _), _)| *interface == main);
@@ -204,7 +204,7 @@ impl Counts {
         heard
     }
 
-    /// Frames that an interface heard on the channel of most of them, and on any.
+    /// Frames that an interface captured on the channel of most of them, and on any.
     pub fn on_main_channel(&self, main: u32) -> (u64, u64) {
         let heard = self.heard_by(main);
         let frames = || heard.iter().map(|(_, frames)| frames);
@@ -568,7 +568,7 @@ pub fn ghost_effect(counts: &Counts, stations: &Stations, links: &Links, ghosts:
     }
     let rows = ghosts.iter().filter_map(|ghost| stations.table.by_key(&ghost.address.as_u64()));
     let named: u64 = rows.map(|station| station.sent + station.received).sum();
-    // A damaged frame mostly has two addresses that nobody has, and is one frame all the same.
+    // A damaged frame mostly has two addresses that no station has, and is one frame all the same.
     let ghosts_at: HashSet<MacAddr> = ghosts.iter().map(|ghost| ghost.address).collect();
     let between = links.iter().filter(|(_, link)| ghosts_at.contains(&link.ta) && ghosts_at.contains(&link.ra));
     let named_twice: u64 = between.map(|(_, link)| link.frames).sum();

@@ -9,7 +9,7 @@ pub trait Weight {
     fn weight(&self) -> u64;
 }
 
-/// A key that can be told from most others at once.
+/// A key that differs from most others at the first look.
 pub trait Key: Hash + Eq + Copy {
     /// A number that differs for most keys in its high bits.
     fn mixed(&self) -> u64;

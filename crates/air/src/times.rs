@@ -8,9 +8,9 @@ const SLOTS: usize = 1024;
 /// What mode and length make of a PPDU, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PpduTimes {
-    /// Before the first PSDU bit; 0 where the mode does not tell.
+    /// Before the first PSDU bit; 0 where the mode does not show it.
     pub preamble_ns: i64,
-    /// All of it; `None` where the mode does not tell.
+    /// All of it; `None` where the mode does not show it.
     pub duration_ns: Option<i64>,
     /// Half-width of the duration's uncertainty.
     pub uncertainty_ns: i64,

@@ -68,7 +68,7 @@ pub struct Usage {
     pub ft_authentications: u64,
     /// Action frames sent that can be read.
     pub actions: u64,
-    /// Action frames sent encrypted: what they say can't be told.
+    /// Action frames sent encrypted: what they say can't be determined.
     pub encrypted_actions: u64,
     /// Radio measurement, link measurement and neighbor reports, and requests for them; part of `actions`.
     pub radio_measurements: u64,
@@ -120,7 +120,7 @@ pub struct Usage {
     pub received_ht: u64,
 }
 
-/// What matters of a mode; `None` where its format has no such thing, or the header does not tell.
+/// What matters of a mode; `None` where its format has no such thing, or the header does not show it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Traits {
     short_gi: Option<bool>,

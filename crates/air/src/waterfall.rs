@@ -174,7 +174,7 @@ pub struct Grounds<'a> {
     pub grouped: bool,
     /// The capture has hardware time stamps, calibrated or not.
     pub stamped: bool,
-    /// Channels that frames were heard on.
+    /// Channels that frames were captured on.
     pub channels: u64,
     /// First PPDU to last, away times included, ns.
     pub observed_ns: i64,
@@ -186,15 +186,15 @@ pub struct Grounds<'a> {
     pub management_ns: (i64, i64),
     /// Frames whose duration is not known, and all.
     pub untimed: (u64, u64),
-    /// What the sniffer heard.
+    /// What the sniffer captured.
     pub hearing: &'a Hearing,
     /// The interface that all this is of.
     pub place: CapturedBy,
-    /// What the capture cannot tell.
+    /// What the capture does not show.
     pub limits: &'a [Limit],
 }
 
-/// Limits by which air that looks idle may not be, whatever beacons were heard.
+/// Limits by which air that looks idle may not be, whatever beacons were captured.
 const UNHEARD: [&str; 5] = ["one-direction", "hopping", "away", "dropped", "own-transmissions"];
 
 impl Grounds<'_> {
@@ -224,7 +224,7 @@ fn advise(waterfall: &Waterfall, direction: Direction<'_>, grounds: &Grounds<'_>
     let link = direction.link;
     if link.medium_mpdus < MIN_MPDUS {
         return vec![sentence!(
-            "What limits this direction cannot be told, because only {mpdus} data MPDUs were captured of it (at least {MIN_MPDUS} are \
+            "What limits this direction cannot be determined, because only {mpdus} data MPDUs were captured of it (at least {MIN_MPDUS} are \
              needed).",
             mpdus = Figure::total(link.medium_mpdus)
         )];
@@ -285,7 +285,7 @@ fn remedy(
             )
         }
         "retries" => sentence!(
-            "{retry} of the {mpdus} MPDUs are retries; the Block Ack and response sections say what can be told of whether they were lost or \
+            "{retry} of the {mpdus} MPDUs are retries; the Block Ack and response sections show what can be determined about whether they were lost or \
              acknowledged too late, and a lower rate helps only if they were lost",
             retry = Figure::percent(link.medium_retries, link.medium_mpdus, 1),
             mpdus = mpdus()
@@ -350,22 +350,22 @@ fn remedy(
             seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
         ),
         "idle" | "idle_queued" if is_said && grounds.deaf().is_some() => sentence!(
-            "{seconds} s, of which the same is to be said",
+            "{seconds} s, of which the same holds",
             seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
         ),
         "idle_queued" => match grounds.deaf() {
             Some(doubt) => sentence!(
-                "the sender had an MPDU to repeat for {seconds} s. Whether it was silent then cannot be told",
+                "the sender had an MPDU to repeat for {seconds} s. Whether it was silent then cannot be determined",
                 seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
             )
             .and(", because ", doubt),
             None => {
                 let silent = sentence!(
-                    "the sender had an MPDU to repeat and was not heard for {seconds} s: its driver, bus or firmware was busy or slow",
+                    "the sender had an MPDU to repeat, and no frame of it was captured for {seconds} s: its driver, bus or firmware was busy or slow",
                     seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
                 );
                 either(silent, "it waited for what the sniffer does not hear", direction.sleeps().into_iter().collect())
-                    .with(" (an 802.11 capture cannot tell which)")
+                    .with(" (an 802.11 capture does not show which)")
             }
         },
         "idle" => idle(step, waterfall, direction, grounds),
@@ -378,7 +378,7 @@ fn remedy(
             seconds = Figure::of(grounds.hopped_ns as f64 / 1e9, "s", link.medium_mpdus, 2)
         ),
         _ => sentence!(
-            "{seconds} s in pauses in which not even beacons were heard, where they come at other times: the sniffer did not listen, \
+            "{seconds} s in pauses in which not even beacons were captured, where they come at other times: the sniffer did not listen, \
              the access point was away, or frames were filtered out",
             seconds = Figure::of((grounds.unobserved_ns - grounds.hopped_ns) as f64 / 1e9, "s", link.medium_mpdus, 2)
         ),
@@ -409,7 +409,7 @@ fn once_per_ppdu(link: &Link, grouped: bool) -> Sentence {
     }
     if !grouped {
         return sentence!(
-            "every PPDU pays this once; how many of the {mpdus} MPDUs shared one, this capture does not tell",
+            "every PPDU pays this once; how many of the {mpdus} MPDUs shared one, this capture does not show",
             mpdus = Figure::total(link.medium_mpdus)
         );
     }
@@ -434,10 +434,12 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, g
     let link = direction.link;
     let seconds = || Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2);
     let said = match grounds.deaf() {
-        Some(doubt) => sentence!("whether nobody sent in these {seconds} s cannot be told", seconds = seconds())
-            .and(", because ", doubt),
+        Some(doubt) => {
+            sentence!("whether the channel was idle in these {seconds} s cannot be determined", seconds = seconds())
+                .and(", because ", doubt)
+        }
         None => {
-            let said = sentence!("nobody was heard{by} for {seconds} s", seconds = seconds(); by = grounds.place.by());
+            let said = sentence!("no transmission was captured{by} for {seconds} s", seconds = seconds(); by = grounds.place.by());
             let said = match &grounds.hearing.proof {
                 Some(proof) => said.and(", while ", proof.clone()),
                 None => said,
@@ -456,7 +458,7 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, g
             let apart = direction.apart(grounds.observed_ns, grounds.place);
             let others = apart.into_iter().chain(direction.sleeps()).collect();
             let why = either(offered, "the sender's host or bus did not deliver it", others);
-            said.and(". ", why).with(", or not all that was sent was captured; the capture cannot tell which")
+            said.and(". ", why).with(", or not all that was sent was captured; the capture does not show which")
         }
     };
     if waterfall.timing != "capture-clock" {

@@ -55,7 +55,7 @@ fn users_that_were_not_captured_are_not_called_unanswered() {
     check(
         &capture,
         &["60 PPDUs carry data to or from several users: who of these answered, and when, is not judged"],
-        &["got no response", "PPDUs were answered", "a response", "nobody was heard", "multi-link"],
+        &["got no response", "PPDUs were answered", "a response", "no transmission was captured", "multi-link"],
     );
     let report = capture.report();
     let row = &report.multi_user_ppdus[0];
@@ -96,8 +96,8 @@ fn links_of_one_device_on_two_channels_are_summed_and_time_away_is_named() {
     let capture = on_two_links();
     check(
         &capture,
-        &["frames were heard on 2 channels: gaps across a change of the channel are not observed, and time on one channel counts for all"],
-        &["multi-link devices", "is a link of", "several users", "nobody was heard"],
+        &["frames were captured on 2 channels: gaps across a change of the channel are not observed, and time on one channel counts for all"],
+        &["multi-link devices", "is a link of", "several users", "no transmission was captured"],
     );
     let report = capture.report();
     let device = &report.multi_link_devices[0];
@@ -112,7 +112,7 @@ fn a_link_that_two_devices_claim_is_in_no_sum() {
     check(
         &capture,
         &["2 frames claim 02:00:00:00:00:b2 for 2 multi-link devices, 1 of them for one and 1 for others: which one it is a link \
-           of can't be told"],
+           of can't be determined"],
         &["claim 02:00:00:00:00:b1", "several users"],
     );
     let report = capture.report();

@@ -42,7 +42,7 @@ fn what_two_interfaces_heard_is_matched_apart() {
     let (one, two) = (on_interfaces(&records, &[0]), on_interfaces(&records, &[0, 1]));
     assert!(!has_limit(&one, "several-interfaces") && !has_limit(&one, "duplicates"));
     assert!(has_limit(&two, "several-interfaces") && has_limit(&two, "heard-twice") && !has_limit(&two, "duplicates"));
-    assert!(two.ack_verdicts.iter().all(|verdict| verdict.answer == "cannot-be-told"), "they count every frame twice");
+    assert!(two.ack_verdicts.iter().all(|verdict| verdict.answer == "not-determined"), "they count every frame twice");
     assert_eq!(two.frames, 2 * one.frames);
     assert!(!one.exchanges.is_empty() && one.exchanges.len() == two.exchanges.len());
     for (one, two) in one.exchanges.iter().zip(&two.exchanges) {
@@ -86,13 +86,13 @@ fn frames_that_are_there_twice_are_reported() {
     assert!(has_limit(&report, "duplicates") && !has_limit(&on_interfaces(&records, &[0]), "duplicates"));
     // Every figure of time has each frame twice, and every response comes twice.
     assert!(report.airtime.busy_share.is_none() && report.waterfalls.is_empty());
-    assert!(report.ack_verdicts.iter().all(|verdict| verdict.answer == "cannot-be-told"));
+    assert!(report.ack_verdicts.iter().all(|verdict| verdict.answer == "not-determined"));
     assert!(!report.hearing.silence_is_evidence);
 }
 
 /// The same from a program that stamped them later: the hardware stamps are the same.
 #[test]
-fn copies_with_another_capture_time_are_told() {
+fn copies_with_another_capture_time_are_named() {
     let records = records("healthy", 1.0);
     let twice: Vec<_> =
         records.iter().flat_map(|(at, data)| [(*at, data.clone()), (*at + 3_000, data.clone())]).collect();

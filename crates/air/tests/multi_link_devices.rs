@@ -134,7 +134,7 @@ fn a_link_that_two_devices_claim_is_in_neither() {
     assert_eq!(
         unclear.text.text(),
         "2 frames claim 02:00:00:00:00:b2 for 2 multi-link devices, 1 of them for one and 1 for others: which one it is a \
-         link of can't be told"
+         link of can't be determined"
     );
     let station = of(&report, STATION);
     assert_eq!((addresses(station), station.frames_sent), (vec![name(STATION_LINKS[0]).as_str()], 41));
@@ -153,7 +153,7 @@ fn devices_beyond_those_kept_make_the_count_a_lower_bound() {
     assert_eq!(
         unclear.text.text(),
         "7 frames claim 02:00:00:00:00:b2 for at least 5 multi-link devices, 1 of them for one and 6 for others: which one it \
-         is a link of can't be told"
+         is a link of can't be determined"
     );
 }
 

@@ -238,7 +238,7 @@ fn users_of_whom_nothing_was_captured_are_counted() {
     let allocations: Vec<_> =
         row.allocations.iter().map(|it| (it.units.as_str(), it.users, it.ppdus, it.users_captured)).collect();
     assert_eq!(allocations, [("484 + 2 x 242", 3, 50, 110), ("996", 5, 10, 20)]);
-    // HE-SIG-B of three symbols of 4 us, in 424 us; in the others its MCS, and so its length, is not told.
+    // HE-SIG-B of three symbols of 4 us, in 424 us; in the others its MCS, and so its length, is not known.
     assert_eq!((row.sig_timed, row.sig_us, row.sig_air_us), (Some(50), Some(50.0 * 12.0), Some(50.0 * 424.0)));
     assert_eq!(row.sig_share, Some(12.0 / 424.0));
     assert_eq!(row.sig_b_rates, [SigBRate { mcs: 0, dcm: Some(false), ppdus: 50 }]);

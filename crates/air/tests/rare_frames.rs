@@ -38,7 +38,9 @@ fn a_frame_of_another_channel_is_no_silence_of_beacons() {
     let said = limits(&report);
     let hop = said.iter().find(|(code, _)| *code == "hopping").expect("a word on it").1;
     assert!(
-        hop.starts_with("1 of 91 frames was heard on another channel than the others: 69 % of the time lies between"),
+        hop.starts_with(
+            "1 of 91 frames was captured on another channel than the others: 69 % of the time lies between"
+        ),
         "{hop}"
     );
     assert!(said.iter().all(|(_, text)| !text.contains("beacons were heard for")), "{said:?}");
@@ -59,7 +61,10 @@ fn a_silence_before_the_tenth_beacon_is_one_too() {
     let unobserved = step_s(&report, "unobserved");
     assert!((unobserved - 20.0).abs() < 0.1, "20 pauses of 1 s: {unobserved} s");
     let away = limits(&report).into_iter().find(|(code, _)| *code == "away").expect("a word on it").1.to_owned();
-    assert!(away.starts_with("not even beacons were heard for 99.9 % of the time, where 20 were heard"), "{away}");
+    assert!(
+        away.starts_with("not even beacons were captured for 99.9 % of the time, where 20 were captured"),
+        "{away}"
+    );
 }
 
 #[test]
@@ -261,7 +266,7 @@ fn beacons_of_two_intervals_are_in_no_raster() {
     let two = beacons([100, 20]).hearing;
     assert_eq!((two.beacons.len(), two.silence_is_evidence), (0, false));
     let text = two.doubts[0].text();
-    assert!(text.ends_with("name more than one interval, so how many were due cannot be told"), "{text}");
+    assert!(text.ends_with("name more than one interval, so how many were due cannot be determined"), "{text}");
     assert!(text.starts_with("the 60 beacons of "), "{text}");
 }
 

@@ -163,7 +163,7 @@ fn what_is_not_there_is_an_error_that_names_what_is() {
     assert!(!both.contains("02:00:00:00:aa:01 ") && both.contains("02:00:00:00:bb:01"), "{both}");
 }
 
-/// The same with a hardware clock for each: their stamps say so, and nobody was away from either channel.
+/// The same with a hardware clock for each: their stamps say so, and no radio was away from either channel.
 #[test]
 fn channels_with_clocks_of_their_own_are_captures_of_several() {
     let (first, mut second) = (network(FIRST, 2_437), network(SECOND_BSS, 2_462));

@@ -65,7 +65,7 @@ fn every_preset_is_found_as_it_was() {
             airtime(&mut check, &report, &truth);
         }
         if truth.damaged == truth.bad_fcs {
-            // Damage that the file does not show cannot be told from good frames.
+            // Damage that the file does not show cannot be determined from good frames.
             block_acks(&mut check, &report, &truth);
         }
         let grouped =

@@ -25,7 +25,7 @@ larger value, a ``level`` in dBm by its share of :data:`_SPAN_DB`, a few ``event
 _SPAN_DB = 60.0
 """From signals near the noise to those of a neighbour."""
 
-BETWEEN = "whether they differ can't be told, because what each can be overlaps"
+BETWEEN = "whether they differ can't be determined, because what each can be overlaps"
 
 _TIME = "Time: "
 """Begins the labels of the waterfall's rows."""
@@ -309,15 +309,17 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
     verdict = next(
         (v for v in report.ack_verdicts if v.question == "ack" and (v.originator, v.recipient) == flow), None
     )
-    untold = "whether its responses are complete can't be told"
+    open_question = "whether its responses are complete can't be determined"
     for e in report.exchanges:
         if (e.ta, e.ra) == flow:
-            untold_here = (
-                untold if verdict is not None and verdict.answer == "cannot-be-told" and report.hearing.doubts else None
+            open_here = (
+                open_question
+                if verdict is not None and verdict.answer == "not-determined" and report.hearing.doubts
+                else None
             )
             yield figure("exchanges.answered", "exchanges", "PPDUs with data answered", "fraction", "fraction",
                          e.data.answered / e.data.ppdus if has_control and e.data.ppdus else None,
-                         _few(e.data.ppdus, "PPDUs with data") or uncontrolled or untold_here)  # fmt: skip
+                         _few(e.data.ppdus, "PPDUs with data") or uncontrolled or open_here)  # fmt: skip
             few = _few(e.gap_us.n, "response delays") if e.gap_us else uncontrolled
             yield figure("exchanges.delay", "exchanges", "Response delay, median", "µs", "relative",
                          e.gap_us.median if e.gap_us else None, few)  # fmt: skip
@@ -348,7 +350,7 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
                          float(len(s.events)) if not_sought(s) is None else None)  # fmt: skip
 
 
-_NO_DAMAGE = "it may lack damaged frames, or does not tell them apart"
+_NO_DAMAGE = "it may lack damaged frames, or does not distinguish them"
 
 _OF_ALL = frozenset({"beacons_management", "other_stations", "damaged", "idle", "unobserved"})
 """Rows of the waterfall that are of the channel, however few MPDUs the direction has."""

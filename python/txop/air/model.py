@@ -35,7 +35,7 @@ class DhcpMessage(Model):
     attempts: int
     """Attempts of its MPDU captured."""
     acknowledged: bool | None
-    """An 802.11 acknowledgement was captured; null for group addresses, which nobody acknowledges."""
+    """An 802.11 acknowledgement was captured; null for group addresses, which are not acknowledged."""
 
 
 class RateAttempts(Model):
@@ -119,7 +119,7 @@ class PacketFlow(Model):
     attempts: int
     """Attempts of these MPDUs on the air, captured with a good or unknown FCS."""
     acknowledged: int | None
-    """MPDUs of which an acknowledgement was captured; null for group addresses, which nobody acknowledges."""
+    """MPDUs of which an acknowledgement was captured; null for group addresses, which are not acknowledged."""
     airtime_us: float | None
     """Airtime of the attempts whose duration is known, µs; null when there are none."""
     tcp_payload_bytes: int | None
@@ -146,7 +146,7 @@ class PacketFlow(Model):
 
 
 class Traffic(Model):
-    """Packets joined with the MPDUs that carried them. null in the report when nobody asked."""
+    """Packets joined with the MPDUs that carried them. null in the report when it was not asked for."""
 
     packets: int
     """Packets: IPv4, IPv6 and ARP, in frames without encryption and in decrypted ones. Attempts after the first do
@@ -177,7 +177,7 @@ class DecryptedGroup(Model):
     sender: str
     """Sender."""
     ssid: str | None
-    """Name of its network, where it was heard."""
+    """Name of its network, where it was captured."""
     protected: int
     """Protected data MPDUs."""
     decrypted: int
@@ -199,7 +199,7 @@ class DecryptedPair(Model):
     station: str
     """Station."""
     ssid: str | None
-    """Name of the network, where it was heard; bytes that are not text are shown as `\\xNN`."""
+    """Name of the network, where it was captured; bytes that are not text are shown as `\\xNN`."""
     state: str
     """How far it came: `keys`, `no-handshake`, `incomplete-handshake`, `wrong-key`, `no-key-for-network`,
     `pmk-needed`, `unsupported-akm`, `unsupported-cipher`, `no-wep-key`, `too-many-handshakes`."""
@@ -327,9 +327,9 @@ class CapabilityRow(Model):
     claimed_detail: str | None
     """What exactly is claimed, or why it is not available."""
     seen: int | None
-    """Frames that used it; null when this capture cannot tell."""
+    """Frames that used it; null when this capture does not show it."""
     seen_detail: str | None
-    """Numerator and denominator in words, or why the capture cannot tell."""
+    """Numerator and denominator in words, or why the capture does not show it."""
     note: Sentence | None
     """What a reader should notice: a claim that was not used although there was an occasion, or a use without a
     claim."""
@@ -487,7 +487,7 @@ class SigBRate(Model):
     mcs: int
     """MCS: 0 to 5, higher ones are reserved."""
     dcm: bool | None
-    """Dual carrier modulation; null where the header does not tell."""
+    """Dual carrier modulation; null where the header does not show it."""
     ppdus: int
     """PPDUs."""
 
@@ -523,7 +523,7 @@ class MultiUserPpdus(Model):
     ppdus: int
     """PPDUs of which at least one frame was captured."""
     parts_without_stamp: int
-    """Parts of such PPDUs that have no stamp: which of them are one PPDU cannot be told. In none of the other
+    """Parts of such PPDUs that have no stamp: which of them are one PPDU cannot be determined. In none of the other
     counts."""
     allocation_known: int
     """PPDUs whose header tells all units and users: HE-MU or EHT with the RU Allocation of both content channels
@@ -535,9 +535,9 @@ class MultiUserPpdus(Model):
     users: int | None
     """User fields in them. A unit can be allocated and left empty, so this is the most users there can be."""
     users_captured: int | None
-    """Users of them of whom a frame was captured that is not known to be damaged."""
+    """Users of them with a captured frame that is not known to be damaged."""
     users_not_captured: int | None
-    """`users` without `users_captured`: users of whom nothing was captured, and units that were left empty."""
+    """`users` without `users_captured`: users without a captured frame, and units that were left empty."""
     resource_units: list[AllocatedUnit]
     """Units by their size, smallest first."""
     allocations: list[AllocationCount]
@@ -590,7 +590,7 @@ class MultiUser(Model):
     others the whole band."""
     certainly_ofdma: int
     """Frames of `unit_known` in a unit that is smaller than the PPDU's width, or of which the U-SIG says that they
-    are OFDMA. Where the capture does not tell the width, only units smaller than the narrowest channel (242 tones)
+    are OFDMA. Where the capture does not give the width, only units smaller than the narrowest channel (242 tones)
     count."""
     certainly_ofdma_share: float | None
     """`certainly_ofdma / unit_known`."""
@@ -680,7 +680,7 @@ class AckVerdict(Model):
     """`block-ack` (the seed's ACK #1) or `ack` (ACK #2)."""
     answer: str
     """`in-order` (nothing missing worth a word), `late`, `probably-late`, `not-received`, `rate-dependent`, `mixed`,
-    `cannot-be-told`."""
+    `not-determined`."""
     text: str
     """In words."""
     figures: list[Figure]
@@ -951,7 +951,7 @@ class UnclearLink(Model):
     mlds: list[str]
     """The devices that it is claimed for: all of them, or four where there are more, and `text` says "at least"."""
     text: Sentence
-    """Why it can't be told."""
+    """Why it can't be determined."""
 
 
 class DeviceLink(Model):
@@ -1372,9 +1372,10 @@ class Hearing(Model):
 
     silence_is_evidence: bool
     """The sniffer was listening, and neither responses nor Block Acks show that it missed many frames: while it
-    heard nothing, most likely nobody near it sent."""
+    captured nothing, most likely no station near it sent."""
     proof: Sentence | None
-    """The beacons that show that it was listening; null when no access point was heard in nearly all of its raster."""
+    """The beacons that show that it was listening; null when no access point was captured in nearly all of its
+    raster."""
     no_proof: Sentence | None = None
     """Why silence is not evidence, doubts aside; null where there are beacons and enough other frames."""
     doubts: list[Sentence]
@@ -1390,7 +1391,7 @@ class Hearing(Model):
     beacon_senders: int = 0
     """Stations whose beacons were received."""
     beacons: list[BeaconRaster]
-    """Beacons heard and due, per access point, most beacons first (64 at most)."""
+    """Beacons captured and due, per access point, most beacons first (64 at most)."""
 
 
 class StampHypothesis(Model):
@@ -1419,7 +1420,7 @@ class Timing(Model):
     stamp_meaning: str | None
     """`mpdu-first-bit`, `ppdu-start`, `ppdu-end`; null when it could not be inferred."""
     ambiguous_with: str | None
-    """Another meaning that the evidence cannot tell from it; the confidence is halved then."""
+    """Another meaning that the evidence does not distinguish from it; the confidence is halved then."""
     confidence: float | None
     """0 to 1: share of solicited responses that fall into the SIFS window under the chosen meaning, times the
     evidence (pairs / (pairs + 10))."""
@@ -1442,7 +1443,7 @@ class Timing(Model):
 
 
 class Limit(Model):
-    """Something that the capture cannot tell."""
+    """Something that the capture does not show."""
 
     code: str
     """Stable identifier: `no-tsft`, `no-rate`, `no-ampdu-status`, `no-fcs`, `one-direction`, `hopping`, `cut`, ..."""
@@ -1458,8 +1459,8 @@ class Selection(Model):
     """The network or the channel that the figures are of. A network has the tables that name stations (`stations` to
     `aggregation`, without `ghosts`), `waterfalls`, `capabilities` and `steadiness` to itself; a station that was in
     several is counted in all of them. `frames`, `summary`, `hearing`, `floods`, the ghosts and what `airtime` says
-    of the channel stay of everybody on it, and the `bss_...` fields of `airtime` are the network's part. A channel
-    has everything to itself but the calibration of the time stamps and what stations claim."""
+    of the channel still cover all stations on it, and the `bss_...` fields of `airtime` are the network's part. A
+    channel has everything to itself but the calibration of the time stamps and what stations claim."""
 
     bssid: str | None
     """The network."""
@@ -1476,7 +1477,7 @@ class Selection(Model):
     frames_elsewhere: int
     """Frames on other channels, which are left out."""
     frames_without_channel: int
-    """Frames that do not tell their channel, which are left out where one was chosen."""
+    """Frames that do not carry their channel, which are left out where one was chosen."""
     interface: int | None = None
     """Index of the chosen interface in the capture."""
     interface_name: str | None = None
@@ -1494,7 +1495,7 @@ class FcsState(Model):
     bad: int
     """Bad."""
     unknown: int
-    """Not in the capture or frame cut, and no flag: cannot be told."""
+    """Not in the capture or frame cut, and no flag: cannot be determined."""
     disagreements: int
     """The receiver's flag and our computation disagree (counted in `bad` when either says bad)."""
     flagged_good: int
@@ -1502,7 +1503,7 @@ class FcsState(Model):
 
 
 class Channel(Model):
-    """A channel that frames were heard on."""
+    """A channel that frames were captured on."""
 
     frequency_mhz: int
     """Centre of the primary channel, MHz."""
@@ -1526,7 +1527,7 @@ class LinkTypeCount(Model):
 
 
 class Summary(Model):
-    """1. What the capture is, and what it cannot tell."""
+    """1. What the capture is, and its limits."""
 
     container: str
     """`pcap` or `pcapng`."""
@@ -1569,7 +1570,7 @@ class Summary(Model):
     selection: Selection | None = None
     """The network or channel that was chosen; null when the figures are of all."""
     limits: list[Limit]
-    """What this capture cannot tell."""
+    """Limits of this capture."""
 
 
 class Report(Model):
@@ -1595,7 +1596,7 @@ class Report(Model):
     timing: Timing
     """How time stamps, A-MPDU references and control rates were calibrated."""
     hearing: Hearing
-    """What the sniffer heard of what must have been there."""
+    """What the sniffer captured of what must have been there."""
     floods: list[Flood]
     """The same kind of frame, again and again, faster than any protocol sends it."""
     events: Events

@@ -23,11 +23,11 @@ AirTable = Table[Report]
 TABLES: dict[str, AirTable] = {
     table.name: table
     for table in (
-        AirTable("channels", "channels heard", (), model.Channel, plain(lambda r: r.summary.channels)),
-        AirTable("limits", "what the capture cannot tell", (), model.Limit, plain(lambda r: r.summary.limits)),
+        AirTable("channels", "channels captured", (), model.Channel, plain(lambda r: r.summary.channels)),
+        AirTable("limits", "what the capture does not show", (), model.Limit, plain(lambda r: r.summary.limits)),
         AirTable("timing", "meanings of the time stamp tried", (), model.StampHypothesis,
               plain(lambda r: r.timing.hypotheses)),
-        AirTable("beacons", "beacons heard and due, per access point", (), model.BeaconRaster,
+        AirTable("beacons", "beacons captured and due, per access point", (), model.BeaconRaster,
               plain(lambda r: r.hearing.beacons)),
         AirTable("floods", "frames of one kind that come in floods", (), model.Flood, plain(lambda r: r.floods)),
         AirTable("event_frames", "frames of each kind of event", (), model.EventFrames,

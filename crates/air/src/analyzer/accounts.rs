@@ -94,7 +94,8 @@ impl Accounts {
         }
     }
 
-    /// What a management frame says of its sender. `on_medium`: the accounts of the medium are of where it was heard.
+    /// What a management frame says of its sender. `on_medium`: the accounts of the medium are of where it was
+    /// captured.
     fn announced(&mut self, frame: &Frame, management: &Arc<Management>, on_medium: bool) {
         self.claims.management(frame, management);
         self.devices.management(frame, management);
@@ -196,7 +197,8 @@ impl Accounts {
         }
     }
 
-    /// Per-PPDU counting. `matcher`: of the interface that heard it; `is_main`: the medium's accounts are of that one.
+    /// Per-PPDU counting. `matcher`: of the interface that captured it; `is_main`: the medium's accounts are of that
+    /// one.
     pub(super) fn ppdu(&mut self, ppdu: &Ppdu, matcher: &mut Matcher, is_main: bool) {
         let link = match ppdu.link {
             Some((row, generation)) if generation == self.links.generation() => Some(row),
@@ -247,7 +249,7 @@ impl Accounts {
                 if let Some(recipient) = ppdu.ta.filter(|ta| *ta != MacAddr::ZERO) {
                     for acked in tids {
                         let by = Occasion { number: ppdu.number, at_ns: ppdu.start_ns, exact: ppdu.exact_start };
-                        // One to several stations says for whom each part is by AID.
+                        // One to several stations names the receiver of each part by AID.
                         let to_one = Some(ppdu.ra).filter(|ra| acked.aid.is_none() || !ra.is_group());
                         let by_aid = || self.claims.associated(recipient, acked.aid?);
                         let Some(originator) = to_one.or_else(by_aid) else {
@@ -274,7 +276,7 @@ impl Accounts {
         }
     }
 
-    /// Somebody answered, on a channel whose airtime is not counted.
+    /// A station answered, on a channel whose airtime is not counted.
     fn response(&mut self, role: Role) {
         let (Role::Response { link, .. } | Role::CtsResponse { link }) = role else { return };
         let Some(responder) = self.links.get(link).map(|link| link.ra) else { return };

@@ -96,13 +96,13 @@ impl Running {
             moved.then(|| "records up to 1 ms apart stay as they stand where others were put in order".to_owned())
         });
         if let Some(limit) = &unordered {
-            // Nothing can be told of who answered what.
+            // Who answered what cannot be determined.
             hearing.silence_is_evidence = false;
             hearing.doubts = vec![limit.sentence.clone()];
         }
-        let nobody = stations.table.by_key(&MacAddr::ZERO.as_u64());
+        let no_address = stations.table.by_key(&MacAddr::ZERO.as_u64());
         let known = Known {
-            addressless: nobody.map_or(0, |station| station.sent.saturating_sub(station.sent_bad)),
+            addressless: no_address.map_or(0, |station| station.sent.saturating_sub(station.sent_bad)),
             counts,
             source,
             calibration: &self.calibration,

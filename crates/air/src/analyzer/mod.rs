@@ -257,7 +257,7 @@ struct Running {
     accounts: Accounts,
 }
 
-/// What one interface heard, frame after frame.
+/// What one interface captured, frame after frame.
 #[derive(Debug)]
 struct Lane {
     assembler: Assembler,
@@ -384,7 +384,7 @@ impl Running {
         accounts.learn(frame, batch, Place::After);
         // A frame without a channel was sent by the capturing machine, on whatever channel it is.
         let Some(mhz) = frame.radio.frequency_mhz.filter(|_| frame.interface == self.main_interface) else { return };
-        // With a radio for each channel, nobody was away.
+        // With a radio for each channel, no radio was away.
         if self.calibration.several_radios.is_some() {
             return;
         }

@@ -5,7 +5,7 @@ use wire::ieee80211::{Capabilities, LinkIds, MultiLink};
 use super::subject::{row, Seen, Subject};
 use crate::report::{Basis, CapabilityRow, Claim};
 
-/// The rows. Nobody has to use any of it: a claim that is not used is not a fault, and has no note.
+/// The rows. No station has to use any of it: a claim that is not used is not a fault, and has no note.
 pub fn amendments(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let usage = subject.usage;
     let kvr = [
@@ -52,7 +52,7 @@ pub(super) fn managed(
     test: impl Fn(&Capabilities) -> (bool, Option<String>),
 ) -> (Claim, Option<String>) {
     match (subject.claim(test), subject.shows_security) {
-        ((Claim::No, _), false) => (Claim::NotAvailable, Some("a probe request does not tell".to_owned())),
+        ((Claim::No, _), false) => (Claim::NotAvailable, Some("a probe request does not contain it".to_owned())),
         (claim, _) => claim,
     }
 }

@@ -67,7 +67,7 @@ pub fn beamforming(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         row(Basis::Mac, "SU Beamformer", claim(subject, su_beamformer), announcements(), occasion),
         row(Basis::Mac, "SU Beamformee", claim(subject, su_beamformee), reports, None),
     ];
-    let silent = || Seen::Unknown("how many users a sounding or a PPDU was for is not told here");
+    let silent = || Seen::Unknown("how many users a sounding or a PPDU was for is not known here");
     let several = [
         row(Basis::Mac, "MU Beamformer", claim(subject, mu_beamformer), silent(), None),
         row(Basis::Mac, "MU Beamformee", claim(subject, mu_beamformee), silent(), None),

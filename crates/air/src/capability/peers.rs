@@ -1,4 +1,4 @@
-//! With whom a station exchanged data: a claim can only be used with a peer that claims it, too.
+//! The peers that a station exchanged data with: a claim can only be used with a peer that claims it, too.
 
 use hashbrown::HashMap;
 use wire::ieee80211::{Capabilities, MacAddr};

@@ -208,7 +208,7 @@ fn wmm(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let qos_data: u64 = usage.tids.iter().sum();
     // A probe request says nothing of WMM.
     let claim = match (claim.0, subject.shows_security) {
-        (Claim::No, false) => (Claim::NotAvailable, Some("a probe request does not tell".to_owned())),
+        (Claim::No, false) => (Claim::NotAvailable, Some("a probe request does not contain it".to_owned())),
         // An HT station is a QoS station (4.3.14), whether or not it has the element of the Wi-Fi Alliance.
         (Claim::No, true) if subject.claimed.is_some_and(|c| c.ht.is_some() || c.he.is_some()) => {
             (Claim::NotAvailable, Some("no WMM element; HT and HE stations have QoS without it".to_owned()))
@@ -300,7 +300,7 @@ fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         let greenfield = c.ht.is_some_and(|ht| ht.greenfield());
         (greenfield, greenfield.then(|| "receives it".to_owned()))
     });
-    let silent = "the capture does not tell the preamble";
+    let silent = "the capture does not record the preamble";
     let known = usage.received_greenfield_known;
     let seen = subject.reported(usage.received_greenfield, known, usage.received_ht, silent, "HT frames to it");
     let greenfield = row(Basis::Radio, "Greenfield Preamble", claim, seen, None);

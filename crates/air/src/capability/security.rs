@@ -35,7 +35,7 @@ fn families(capabilities: &Capabilities) -> Option<Vec<Family>> {
 }
 
 impl Subject<'_> {
-    /// The one family that its encrypted data can belong to; `None` when the capture does not tell.
+    /// The one family that its encrypted data can belong to; `None` when the capture does not show it.
     fn family(&self) -> Option<Family> {
         let own = self.claimed.filter(|_| self.shows_security).map(families);
         let found = match own {
@@ -65,7 +65,7 @@ impl Subject<'_> {
             }
             Some(known) if known == family => Seen::Frames(usage.protected_data, usage.data, what),
             Some(_) => Seen::Unknown("its encrypted data frames belong to another key management"),
-            None => Seen::Unknown("encrypted data frames do not tell how their key was agreed on"),
+            None => Seen::Unknown("encrypted data frames do not show how their key was agreed on"),
         }
     }
 }

@@ -19,7 +19,7 @@ pub struct Subject<'a> {
     pub shows_security: bool,
     /// The Privacy bit of what it announces.
     pub privacy: Option<bool>,
-    /// Whom it exchanged data with.
+    /// The peers it exchanged data with.
     pub peers: &'a Peers<'a>,
     /// What it was seen using.
     pub usage: &'a Usage,
@@ -32,13 +32,13 @@ pub struct Subject<'a> {
 }
 
 pub(super) const NO_CLAIM: &str = "no whole beacon, probe or association frame of it captured";
-pub(super) const NO_RATES: &str = "the capture does not say how frames were modulated";
+pub(super) const NO_RATES: &str = "the capture does not record how frames were modulated";
 
 /// What was seen of a capability.
 pub(super) enum Seen {
     /// Frames that used it, of how many, called what.
     Frames(u64, u64, String),
-    /// Cannot be told, because.
+    /// Cannot be determined, because.
     Unknown(&'static str),
 }
 

@@ -32,7 +32,7 @@ pub struct Known<'a> {
     pub chosen_mhz: Option<u16>,
     /// First to last frame of the main interface, ns.
     pub span_ns: i64,
-    /// What the sniffer heard.
+    /// What the sniffer captured.
     pub hearing: &'a Hearing,
     /// Records that are out of order, or in the file twice.
     pub unordered: Option<&'a Limit>,

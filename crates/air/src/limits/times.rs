@@ -31,7 +31,7 @@ const TIMED: &[&str] = &["airtime", "waterfall", "steadiness", "response delay",
 pub const TIMED_OR_COUNTED: &[&str] =
     &["all counts", "airtime", "waterfall", "steadiness", "response delay", "exchanges"];
 
-/// Records that are out of order: nothing can be told of times, nor of who answered what.
+/// Records that are out of order: neither times nor who answered what can be determined.
 pub fn disorder(counts: &Counts) -> Option<Limit> {
     let (n, disordered) = (counts.frames(), counts.disordered());
     if disordered as f64 <= UNTIMELY * n as f64 {
@@ -99,7 +99,7 @@ pub fn reversed(counts: &Counts) -> Option<Limit> {
     Some(Limit::new("disorder", limit.sentence, TIMED))
 }
 
-/// Where many frames are in the file twice, neither times nor answers can be told.
+/// Where many frames are in the file twice, neither times nor answers can be determined.
 pub fn doubled(counts: &Counts, calibration: &Calibration) -> Option<Limit> {
     if let Some((copies, looked_at)) = calibration.copies {
         let sentence = sentence!(
@@ -143,7 +143,7 @@ pub fn in_it_twice(duplicates: u64, n: u64) -> Sentence {
     )
 }
 
-/// Several interfaces heard the same frames: what is said of links counts them twice.
+/// Several interfaces captured the same frames: the figures of links count them twice.
 pub fn heard_twice(counts: &Counts) -> Option<Limit> {
     let (n, twice) = (counts.frames(), counts.heard_twice);
     (twice >= MIN_COPIES && twice * 100 > n).then(|| {
@@ -165,7 +165,7 @@ pub fn merged(counts: &Counts, calibration: &Calibration, main_interface: u32) -
     let sentence = match several {
         SeveralRadios::Fast { fast, changes } => sentence!(
             "{fast} of the first {changes} changes of the channel in the file come within half a millisecond, faster than a radio can be tuned: captures of several \
-             radios were merged, or frames name another channel than the one they were heard on; --channel gives one channel alone",
+             radios were merged, or frames name another channel than the one they were captured on; --channel gives one channel alone",
             fast = Figure::count(fast, changes),
             changes = Figure::total(changes)
         ),
@@ -191,7 +191,7 @@ fn stepping(steps: Steps) -> Sentence {
     )
 }
 
-/// Two captures of one channel with clocks of their own were merged: who answered what can't be told.
+/// Two captures of one channel with clocks of their own were merged: who answered what can't be determined.
 pub fn interleaved(calibration: &Calibration) -> Option<Limit> {
     calibration.several_clocks.map(|steps| Limit::new("clock-jumps", stepping(steps), TIMED_OR_COUNTED))
 }

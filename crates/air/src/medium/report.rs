@@ -18,7 +18,7 @@ pub struct Totals {
     pub unobserved_ns: i64,
     /// The part of it between frames of different channels.
     pub hopped_ns: i64,
-    /// Nobody sends.
+    /// No station sends.
     pub idle_ns: i64,
     /// All links together.
     pub all: SpentNs,
@@ -30,7 +30,7 @@ pub struct Totals {
     pub stray_ns: i64,
     /// Retries whose earlier attempt was not captured.
     pub unseen: Unseen,
-    /// Gaps could be told apart.
+    /// Gaps could be distinguished.
     pub gaps_usable: bool,
 }
 
@@ -51,7 +51,7 @@ impl Medium {
         self.without_duration
     }
 
-    /// Beacons heard.
+    /// Beacons captured.
     pub fn beacons(&self) -> u64 {
         self.beacons
     }

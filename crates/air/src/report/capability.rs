@@ -33,9 +33,9 @@ pub struct CapabilityRow {
     pub claimed: Claim,
     /// What exactly is claimed, or why it is not available.
     pub claimed_detail: Option<String>,
-    /// Frames that used it; `None` when this capture cannot tell.
+    /// Frames that used it; `None` when this capture does not show it.
     pub seen: Option<u64>,
-    /// Numerator and denominator in words, or why the capture cannot tell.
+    /// Numerator and denominator in words, or why the capture does not show it.
     pub seen_detail: Option<String>,
     /// What a reader should notice: a claim that was not used although there was an occasion, or a use without a claim.
     pub note: Option<Sentence>,

@@ -61,6 +61,6 @@ pub struct UnclearLink {
     pub address: String,
     /// The devices that it is claimed for: all of them, or four where there are more, and `text` says "at least".
     pub mlds: Vec<String>,
-    /// Why it can't be told.
+    /// Why it can't be determined.
     pub text: Sentence,
 }

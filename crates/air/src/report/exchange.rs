@@ -244,7 +244,7 @@ pub struct AckVerdict {
     /// `block-ack` (the seed's ACK #1) or `ack` (ACK #2).
     pub question: String,
     /// `in-order` (nothing missing worth a word), `late`, `probably-late`, `not-received`, `rate-dependent`,
-    /// `mixed`, `cannot-be-told`.
+    /// `mixed`, `not-determined`.
     pub answer: String,
     /// The answer in words, and the figures it rests on.
     #[serde(flatten)]
@@ -254,10 +254,10 @@ pub struct AckVerdict {
 }
 
 impl AckVerdict {
-    /// Nothing can be told, because of what `why` says of the whole capture.
+    /// Nothing can be determined, for the reason `why`, which is about the whole capture.
     pub fn withhold(&mut self, why: &Sentence) {
-        self.answer = "cannot-be-told".to_owned();
-        self.sentence = why.clone().after("cannot be told from this capture, because ");
+        self.answer = "not-determined".to_owned();
+        self.sentence = why.clone().after("cannot be determined from this capture, because ");
         self.evidence.clear();
     }
 }

@@ -1,4 +1,4 @@
-//! What the sniffer heard of what must have been there.
+//! What the sniffer captured of what must have been there.
 
 use serde::Serialize;
 
@@ -8,10 +8,11 @@ use sentence::Sentence;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hearing {
-    /// The sniffer was listening, and neither responses nor Block Acks show that it missed many frames: while it heard nothing,
-    /// most likely nobody near it sent.
+    /// The sniffer was listening, and neither responses nor Block Acks show that it missed many frames: while it captured nothing,
+    /// most likely no station near it sent.
     pub silence_is_evidence: bool,
-    /// The beacons that show that it was listening; `None` when no access point was heard in nearly all of its raster.
+    /// The beacons that show that it was listening; `None` when no access point was captured in nearly all of its
+    /// raster.
     pub proof: Option<Sentence>,
     /// Why silence is not evidence, doubts aside; `None` where there are beacons and enough other frames.
     #[serde(default)] // older documents lack it
@@ -30,7 +31,7 @@ pub struct Hearing {
     /// Stations whose beacons were received.
     #[serde(default)] // older documents lack it
     pub beacon_senders: u64,
-    /// Beacons heard and due, per access point, most beacons first (64 at most).
+    /// Beacons captured and due, per access point, most beacons first (64 at most).
     pub beacons: Vec<BeaconRaster>,
 }
 

@@ -64,7 +64,7 @@ pub struct Report {
     pub summary: Summary,
     /// How time stamps, A-MPDU references and control rates were calibrated.
     pub timing: Timing,
-    /// What the sniffer heard of what must have been there.
+    /// What the sniffer captured of what must have been there.
     pub hearing: Hearing,
     /// The same kind of frame, again and again, faster than any protocol sends it.
     pub floods: Vec<Flood>,
@@ -126,7 +126,7 @@ pub struct Report {
     pub traffic: Option<Traffic>,
 }
 
-/// 1. What the capture is, and what it cannot tell.
+/// 1. What the capture is, and its limits.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
@@ -172,7 +172,7 @@ pub struct Summary {
     /// The network or channel that was chosen; `None` when the figures are of all.
     #[serde(default)] // older documents lack it
     pub selection: Option<Selection>,
-    /// What this capture cannot tell.
+    /// Limits of this capture.
     pub limits: Vec<Limit>,
 }
 
@@ -180,7 +180,8 @@ pub struct Summary {
 ///
 /// A network has the tables that name stations (`stations` to `aggregation`, without `ghosts`), `waterfalls`,
 /// `capabilities` and `steadiness` to itself; a station that was in several is counted in all of them. `frames`,
-/// `summary`, `hearing`, `floods`, the ghosts and what `airtime` says of the channel stay of everybody on it, and the
+/// `summary`, `hearing`, `floods`, the ghosts and what `airtime` says of the channel still cover all stations on it,
+/// and the
 /// `bss_...` fields of `airtime` are the network's part. A channel has everything to itself but the calibration of the
 /// time stamps and what stations claim.
 #[derive(Clone, Debug, Serialize)]
@@ -200,7 +201,7 @@ pub struct Selection {
     pub frames: u64,
     /// Frames on other channels, which are left out.
     pub frames_elsewhere: u64,
-    /// Frames that do not tell their channel, which are left out where one was chosen.
+    /// Frames that do not carry their channel, which are left out where one was chosen.
     pub frames_without_channel: u64,
     /// Index of the chosen interface in the capture.
     #[serde(default)]
@@ -225,7 +226,7 @@ pub struct LinkTypeCount {
     pub frames: u64,
 }
 
-/// A channel that frames were heard on.
+/// A channel that frames were captured on.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Channel {
@@ -247,7 +248,7 @@ pub struct FcsState {
     pub good: u64,
     /// Bad.
     pub bad: u64,
-    /// Not in the capture or frame cut, and no flag: cannot be told.
+    /// Not in the capture or frame cut, and no flag: cannot be determined.
     pub unknown: u64,
     /// The receiver's flag and our computation disagree (counted in `bad` when either says bad).
     pub disagreements: u64,
@@ -255,7 +256,7 @@ pub struct FcsState {
     pub flagged_good: u64,
 }
 
-/// Something that the capture cannot tell.
+/// Something that the capture does not show.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limit {
@@ -286,7 +287,7 @@ pub struct Timing {
     pub clock: String,
     /// `mpdu-first-bit`, `ppdu-start`, `ppdu-end`; `None` when it could not be inferred.
     pub stamp_meaning: Option<String>,
-    /// Another meaning that the evidence cannot tell from it; the confidence is halved then.
+    /// Another meaning that the evidence does not distinguish from it; the confidence is halved then.
     pub ambiguous_with: Option<String>,
     /// 0 to 1: share of solicited responses that fall into the SIFS window under the chosen meaning, times the
     /// evidence (pairs / (pairs + 10)).

@@ -28,7 +28,7 @@ pub struct MultiUser {
     /// the whole band.
     pub unit_known: u64,
     /// Frames of `unit_known` in a unit that is smaller than the PPDU's width, or of which the U-SIG says that they are OFDMA. Where
-    /// the capture does not tell the width, only units smaller than the narrowest channel (242 tones) count.
+    /// the capture does not give the width, only units smaller than the narrowest channel (242 tones) count.
     pub certainly_ofdma: u64,
     /// `certainly_ofdma / unit_known`.
     pub certainly_ofdma_share: Option<f64>,
@@ -71,7 +71,8 @@ pub struct MultiUserPpdus {
     pub ta: String,
     /// PPDUs of which at least one frame was captured.
     pub ppdus: u64,
-    /// Parts of such PPDUs that have no stamp: which of them are one PPDU cannot be told. In none of the other counts.
+    /// Parts of such PPDUs that have no stamp: which of them are one PPDU cannot be determined. In none of the other
+    /// counts.
     pub parts_without_stamp: u64,
     /// PPDUs whose header tells all units and users: HE-MU or EHT with the RU Allocation of both content channels (EHT: without
     /// units of several parts), or MU-MIMO in the whole band with its number of users.
@@ -82,9 +83,9 @@ pub struct MultiUserPpdus {
     pub units: Option<u64>,
     /// User fields in them. A unit can be allocated and left empty, so this is the most users there can be.
     pub users: Option<u64>,
-    /// Users of them of whom a frame was captured that is not known to be damaged.
+    /// Users of them with a captured frame that is not known to be damaged.
     pub users_captured: Option<u64>,
-    /// `users` without `users_captured`: users of whom nothing was captured, and units that were left empty.
+    /// `users` without `users_captured`: users without a captured frame, and units that were left empty.
     pub users_not_captured: Option<u64>,
     /// Units by their size, smallest first.
     pub resource_units: Vec<AllocatedUnit>,
@@ -114,7 +115,7 @@ pub struct MultiUserPpdus {
 pub struct SigBRate {
     /// MCS: 0 to 5, higher ones are reserved.
     pub mcs: u8,
-    /// Dual carrier modulation; null where the header does not tell.
+    /// Dual carrier modulation; null where the header does not show it.
     pub dcm: Option<bool>,
     /// PPDUs.
     pub ppdus: u64,

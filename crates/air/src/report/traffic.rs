@@ -32,7 +32,7 @@ pub struct DecryptedPair {
     pub access_point: String,
     /// Station.
     pub station: String,
-    /// Name of the network, where it was heard; bytes that are not text are shown as `\xNN`.
+    /// Name of the network, where it was captured; bytes that are not text are shown as `\xNN`.
     pub ssid: Option<String>,
     /// How far it came: `keys`, `no-handshake`, `incomplete-handshake`, `wrong-key`, `no-key-for-network`, `pmk-needed`,
     /// `unsupported-akm`, `unsupported-cipher`, `no-wep-key`, `too-many-handshakes`.
@@ -58,7 +58,7 @@ pub struct DecryptedPair {
 pub struct DecryptedGroup {
     /// Sender.
     pub sender: String,
-    /// Name of its network, where it was heard.
+    /// Name of its network, where it was captured.
     pub ssid: Option<String>,
     /// Its protected data MPDUs.
     #[serde(flatten)]
@@ -81,7 +81,7 @@ pub struct ProtectedMpdus {
     pub cut: u64,
 }
 
-/// Packets joined with the MPDUs that carried them. `None` in the report when nobody asked.
+/// Packets joined with the MPDUs that carried them. `None` in the report when it was not asked for.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
@@ -137,7 +137,7 @@ pub struct PacketFlow {
     pub mpdus: u64,
     /// Attempts of these MPDUs on the air, captured with a good or unknown FCS.
     pub attempts: u64,
-    /// MPDUs of which an acknowledgement was captured; `None` for group addresses, which nobody acknowledges.
+    /// MPDUs of which an acknowledgement was captured; `None` for group addresses, which are not acknowledged.
     pub acknowledged: Option<u64>,
     /// Airtime of the attempts whose duration is known, µs; `None` when there are none.
     pub airtime_us: Option<f64>,
@@ -238,6 +238,6 @@ pub struct DhcpMessage {
     pub address: Option<String>,
     /// Attempts of its MPDU captured.
     pub attempts: u64,
-    /// An 802.11 acknowledgement was captured; `None` for group addresses, which nobody acknowledges.
+    /// An 802.11 acknowledgement was captured; `None` for group addresses, which are not acknowledged.
     pub acknowledged: Option<bool>,
 }

@@ -147,7 +147,7 @@ fn protocol(flow: Option<&Flow>) -> String {
     }
 }
 
-/// `None` for group addresses, which nobody acknowledges.
+/// `None` for group addresses, which are not acknowledged.
 fn if_acknowledged<T>(ra: MacAddr, value: T) -> Option<T> {
     (!ra.is_group()).then_some(value)
 }

@@ -116,36 +116,37 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
             n_acked = Figure::total(acked.n)
         ));
     }
-    let unheard = |because: Sentence| ("cannot-be-told", because);
+    let unheard = |because: Sentence| ("not-determined", because);
     let (answer, sentence) = if answered == 0 {
         unheard(if not_captured == 0 {
             sentence!(
-                "cannot be told from this capture, because its {block_acks} Block Acks acknowledge no MPDU, and no undamaged data of this \
+                "cannot be determined from this capture, because its {block_acks} Block Acks acknowledge no MPDU, and no undamaged data of this \
                  direction was captured",
                 block_acks = Figure::total(acks)
             )
         } else {
             sentence!(
-                "cannot be told from this capture, because none of the data that the {block_acks} Block Acks answer was captured undamaged",
+                "cannot be determined from this capture, because none of the data that the {block_acks} Block Acks answer was captured undamaged",
                 block_acks = Figure::total(acks)
             )
         })
     } else if answered < MIN_LEFT_OUT {
         unheard(sentence!(
-            "cannot be told from this capture, because data and its Block Ack were both captured of only {answered} MPDUs (at \
+            "cannot be determined from this capture, because data and its Block Ack were both captured of only {answered} MPDUs (at \
              least {MIN_LEFT_OUT} are needed)",
             answered = Figure::total(answered)
         ))
     } else if not_captured > newly {
         unheard(sentence!(
-            "cannot be told from this capture, because it misses most of the data: {acked_not_captured} MPDUs were \
+            "cannot be determined from this capture, because it misses most of the data: {acked_not_captured} MPDUs \
+             were \
              acknowledged whose transmission was not captured undamaged, against {newly_acked} that were",
             acked_not_captured = Figure::count(not_captured, newly + not_captured),
             newly_acked = Figure::count(newly, newly + not_captured)
         ))
     } else if percent(left_out, answered) < COMPLETE_PERCENT && misses_frames {
         unheard(sentence!(
-            "cannot be told from this capture, because it misses frames: the {block_acks} Block Acks captured leave {left_out} of {answered} \
+            "cannot be determined from this capture, because it misses frames: the {block_acks} Block Acks captured leave {left_out} of {answered} \
              MPDUs out ({share}), and what others left out is not known",
             block_acks = Figure::total(acks),
             left_out = Figure::count(left_out, answered),
@@ -168,7 +169,7 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
         ("in-order", beside_retries(complete, retries, &link.originator, &link.recipient))
     } else if left_out < MIN_LEFT_OUT {
         unheard(sentence!(
-            "cannot be told from this capture, because only {left_out} MPDUs were left out (at least {MIN_LEFT_OUT} are needed)",
+            "cannot be determined from this capture, because only {left_out} MPDUs were left out (at least {MIN_LEFT_OUT} are needed)",
             left_out = Figure::count(left_out, answered)
         ))
     } else if proven.is_proof(late, left_out) {
@@ -206,7 +207,7 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
         )
     } else if late as f64 >= LATE_SHARE * left_out as f64 {
         unheard(sentence!(
-            "cannot be told from this capture, because {missed} of the data was not captured undamaged: {late} of {left_out} left-out \
+            "cannot be determined from this capture, because {missed} of the data was not captured undamaged: {late} of {left_out} left-out \
              MPDUs seem to have been acknowledged without a retransmission, about {chance} of them only because it was missed",
             missed = Figure::share(proven.loss, newly + not_captured, 0),
             late = Figure::count(late, left_out),
@@ -239,7 +240,7 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
         )
     } else {
         unheard(sentence!(
-            "cannot be told from this capture, because only {positioned} of the {left_out} MPDUs left out were in A-MPDUs of 4 and more \
+            "cannot be determined from this capture, because only {positioned} of the {left_out} MPDUs left out were in A-MPDUs of 4 and more \
              MPDUs that were acknowledged in part, by {events} Block Acks (at least {MIN_LEFT_OUT} by {MIN_TAIL_BLOCK_ACKS} and half of \
              them are needed); of all left out {again} were sent again",
             events = Figure::total(events),

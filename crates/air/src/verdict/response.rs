@@ -33,7 +33,7 @@ impl Receiver {
 }
 
 /// ACK #2: are responses to data missing at some rates only, or late? One verdict per (transmitter, receiver) with enough
-/// PPDUs. Management goes to scanners, too, who are gone before the answer: it is counted, and judged by nobody.
+/// PPDUs. Management goes to scanners, too, who are gone before the answer: it is counted, and not judged.
 /// `control_frames`: of the whole capture. `receiver`: what is known of an address. `hears_all`: silence is evidence. `grouped`: MPDUs could be grouped
 /// to PPDUs, so that unanswered ones are known.
 pub fn ack(
@@ -90,9 +90,9 @@ fn judge_rates(
     let late_gap = timed.filter(|gap| late as f64 > LATE_RESPONSES * gap.n as f64 && consequences);
     let (answer, sentence) = if control_frames == 0 {
         (
-            "cannot-be-told",
+            "not-determined",
             sentence!(
-                "cannot be told from this capture, because no undamaged control frame is in what was counted, so no response to these {ppdus} PPDUs \
+                "cannot be determined from this capture, because no undamaged control frame is in what was counted, so no response to these {ppdus} PPDUs \
                  either{own}",
                 ppdus = ppdus();
                 own = if receiver.is_ours {
@@ -104,9 +104,9 @@ fn judge_rates(
         )
     } else if data.answered == 0 {
         (
-            "cannot-be-told",
+            "not-determined",
             sentence!(
-                "cannot be told from this capture, because no response to any of {ppdus} PPDUs was captured undamaged: {who} {why}",
+                "cannot be determined from this capture, because no response to any of {ppdus} PPDUs was captured undamaged: {who} {why}",
                 ppdus = ppdus();
                 who = exchange.ra,
                 why = if receiver.is_ours {
@@ -158,9 +158,9 @@ fn judge_rates(
         (resent_percent <= 2.0 && answered_share >= 0.9, shows_all, many_retries(others))
     {
         (
-            "cannot-be-told",
+            "not-determined",
             sentence!(
-                "cannot be told from this capture, because {retries} of the {mpdus} MPDUs captured carry the retry bit ({share}){beside}, and of \
+                "cannot be determined from this capture, because {retries} of the {mpdus} MPDUs captured carry the retry bit ({share}){beside}, and of \
                  {ppdus} PPDUs only {resent} were sent again for lack of a response as far as captured: {why}",
                 retries = Figure::count(retry.retries, retry.frames),
                 mpdus = Figure::total(retry.frames),
@@ -193,9 +193,9 @@ fn judge_rates(
         ("in-order", beside_retries(complete, retries, &exchange.ta, &exchange.ra))
     } else if resent_percent <= 2.0 {
         (
-            "cannot-be-told",
+            "not-determined",
             sentence!(
-                "cannot be told from this capture, because only {answered} {responses} to {ppdus} PPDUs {were} captured undamaged ({share}); \
+                "cannot be determined from this capture, because only {answered} {responses} to {ppdus} PPDUs {were} captured undamaged ({share}); \
                  only {resent} were sent again{meaning}",
                 answered = Figure::count(data.answered, data.ppdus),
                 ppdus = ppdus(),
@@ -223,7 +223,7 @@ fn judge_rates(
     }
 }
 
-/// Many PPDUs were sent again without an answer: lost, or answered and not heard?
+/// Many PPDUs were sent again without an answer: lost, or answered without the sender's receiving it?
 fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread>) -> (&'static str, Sentence) {
     let data = exchange.data;
     let late = exchange.data_late_responses.unwrap_or(0);
@@ -234,9 +234,9 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
     let worst = rates.iter().min_by(|a, b| share(a.answered, a.ppdus).total_cmp(&share(b.answered, b.ppdus)));
     if data.missing_resent < MIN_MISSING {
         return (
-            "cannot-be-told",
+            "not-determined",
             sentence!(
-                "cannot be told from this capture, because only {resent} of {ppdus} PPDUs were sent again without a response captured undamaged (at least \
+                "cannot be determined from this capture, because only {resent} of {ppdus} PPDUs were sent again without a response captured undamaged (at least \
                  {MIN_MISSING} are needed)",
                 resent = resent(),
                 ppdus = ppdus()
@@ -245,9 +245,9 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
     }
     if !rates.is_empty() && held * 10 < data.missing_resent * 8 {
         return (
-            "cannot-be-told",
+            "not-determined",
             sentence!(
-                "cannot be told from this capture, because only {held} of the {resent} PPDUs that were sent again without a response captured undamaged \
+                "cannot be determined from this capture, because only {held} of the {resent} PPDUs that were sent again without a response captured undamaged \
                  were sent at a rate that is used enough (at least {MIN_PPDUS} PPDUs)",
                 held = Figure::count(held, data.missing_resent),
                 resent = resent()
@@ -271,7 +271,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             let rate = if rates.len() > 1 {
                 sentence!(
                     "and from {worst} ({worst_rate}) to {best} ({best_rate}) are answered, so no rate with at least \
-                     {MIN_PPDUS} PPDUs is left unanswered: most likely the others were not received, or answered and not heard by the \
+                     {MIN_PPDUS} PPDUs is left unanswered: most likely the others were not received, or answered, but the answer did not reach the \
                      sender",
                     worst = Figure::percent(worst.answered, worst.ppdus, 0),
                     best = Figure::percent(best.answered, best.ppdus, 0);
@@ -281,7 +281,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             } else {
                 sentence!(
                     "and at {rate}, the only rate with enough PPDUs, {best} are answered: most likely the others were not received, or \
-                     answered and not heard by the sender",
+                     answered, but the answer did not reach the sender",
                     best = Figure::percent(best.answered, best.ppdus, 0);
                     rate = best.label
                 )
@@ -289,9 +289,9 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             ("not-received", said.and(", ", rate))
         }
         (Some(best), ..) if share(best.answered, best.ppdus) >= 0.8 && data.answered >= MIN_PPDUS && timed.is_none() => (
-            "cannot-be-told",
+            "not-determined",
             sentence!(
-                "cannot be told from this capture, because only {timed} response delays were measured (at least {MIN_PPDUS} are \
+                "cannot be determined from this capture, because only {timed} response delays were measured (at least {MIN_PPDUS} are \
                  needed): {resent} of {ppdus} PPDUs ({share}) have no response captured undamaged and were sent again, lost or answered too late",
                 timed = Figure::count(exchange.data_gap_us.map_or(0, |gap| gap.n), data.answered),
                 resent = resent(),
@@ -300,9 +300,9 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             ),
         ),
         (None, ..) => (
-            "cannot-be-told",
+            "not-determined",
             sentence!(
-                "cannot be told from this capture, because it names no rate at which at least {MIN_PPDUS} PPDUs were sent: {resent} of \
+                "cannot be determined from this capture, because it names no rate at which at least {MIN_PPDUS} PPDUs were sent: {resent} of \
                  {ppdus} PPDUs ({share}) have no response captured undamaged and were sent again",
                 resent = resent(),
                 ppdus = ppdus(),
@@ -310,9 +310,9 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             ),
         ),
         _ => (
-            "cannot-be-told",
+            "not-determined",
             sentence!(
-                "cannot be told from this capture, because the responses of {who} are in it too seldom ({answered} for {ppdus} \
+                "cannot be determined from this capture, because the responses of {who} are in it too seldom ({answered} for {ppdus} \
                  PPDUs): {resent} PPDUs were sent again, but a response that only the sniffer missed looks the same",
                 answered = Figure::count(data.answered, data.ppdus),
                 ppdus = ppdus(),

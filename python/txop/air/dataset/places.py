@@ -24,7 +24,7 @@ class Source:
     address: str
     """As it is named in the data set."""
     bytes: int | None
-    """Its size; ``None``: the store does not tell."""
+    """Its size; ``None``: the store does not give it."""
     changed: str
     """Stands for its contents: the time of the last change, or the store's tag."""
 

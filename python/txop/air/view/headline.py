@@ -70,7 +70,7 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
         key=lambda v: (
             frozenset((v.originator, v.recipient)) not in explained,
             ANSWER_TONE.get(v.answer, "dim") != "bad",
-            v.answer == "cannot-be-told",
+            v.answer == "not-determined",
         ),
     )
     verdicts = tuple(
@@ -97,7 +97,7 @@ def title_of(verdict: AckVerdict) -> str:
 
 def _in_words(verdict: AckVerdict) -> str:
     """The sentence of a verdict, under its answer: what that says already is left out."""
-    start = "cannot be told from this capture, "
+    start = "cannot be determined from this capture, "
     if verdict.text.startswith(f"{start}because it "):
         return "The capture " + verdict.text.removeprefix(f"{start}because it ")
     return capital(verdict.text.removeprefix(start))

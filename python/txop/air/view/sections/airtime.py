@@ -43,7 +43,7 @@ def _busy(report: AirReport) -> str:
     air = report.airtime
     if air.busy_share is None or air.observed_us is None:
         return (
-            f"{fmt.duration_us(air.busy_us)}; the share of the time can't be told, because the time observed "
+            f"{fmt.duration_us(air.busy_us)}; the share of the time can't be determined, because the time observed "
             f"({fmt.duration_us(air.observed_us)}) is that of the captured frames themselves"
         )
     busy = f"{fmt.share(air.busy_share)} ({fmt.duration_us(air.busy_us)} of {fmt.duration_us(air.observed_us)})"

@@ -61,7 +61,7 @@ def _verdict(v: AckVerdict) -> tuple[Cell, ...]:
 
 
 def _exchanges(exchanges: list[Exchange], *, any_response: bool) -> Grid:
-    """Who answers whom. Without any control frame in the capture, what is not answered in it cannot be told."""
+    """Who answers whom. Without any control frame in the capture, what is not answered in it cannot be determined."""
     columns = (
         Column("Transmitter", right=False),
         Column("Receiver", right=False),
@@ -80,7 +80,7 @@ def _exchanges(exchanges: list[Exchange], *, any_response: bool) -> Grid:
         Column("Late", "late"),
         Column("Unexpected rate", "response_rate", 3),
     )
-    silent = "No undamaged control frame is in what was counted: whether PPDUs were answered cannot be told."
+    silent = "No undamaged control frame is in what was counted: whether PPDUs were answered cannot be determined."
     note = "" if any_response else silent
     return Grid(
         "Responses", columns, Rows(exchanges, _exchange if any_response else _unanswered), note, unit_of_rows="links"

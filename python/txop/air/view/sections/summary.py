@@ -1,4 +1,4 @@
-"""Section 1: what the capture is, and what it cannot tell."""
+"""Section 1: what the capture is, and its limits."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ def section(report: AirReport, options: Options) -> Section:
         blocks.append(Lines(tuple(report.summary.unreadable_examples), "Unreadable records, the first few"))
     if report.floods:
         blocks.append(Lines(tuple(flood.text for flood in report.floods), "Floods"))
-    blocks.append(Lines(_hearing(report), "What the sniffer heard"))
+    blocks.append(Lines(_hearing(report), "What the sniffer captured"))
     limits = tuple(f"{limit.text} [{', '.join(limit.affects)}]" for limit in report.summary.limits)
-    blocks.append(Lines(limits or ("Nothing that this report needs.",), "What this capture cannot tell"))
+    blocks.append(Lines(limits or ("Nothing that this report needs.",), "Limits of this capture"))
     return Section("summary", 1, "Summary", blocks)
 
 
 def _hearing(report: AirReport) -> tuple[str, ...]:
-    """Whether silence in this capture means that nobody sent."""
+    """Whether silence in this capture means that no station sent."""
     hearing = report.hearing
     if hearing.silence_is_evidence and hearing.proof is not None:
         return (
-            f"{hearing.proof.text}{_nothing_missing(report)}: while nothing was captured, most likely nobody near the "
-            "sniffer sent. Single frames, and stations farther away, may have been missed",
+            f"{hearing.proof.text}{_nothing_missing(report)}: while nothing was captured, most likely no station near "
+            "the sniffer sent. Single frames, and stations farther away, may have been missed",
         )
     return tuple(doubt.text for doubt in hearing.doubts) or (
-        f"{_no_proof(hearing)}, so silence in this capture does not mean that nobody sent.",
+        f"{_no_proof(hearing)}, so silence in this capture does not mean that no station sent.",
     )
 
 
@@ -77,7 +77,7 @@ def _nothing_missing(report: AirReport) -> str:
 def _no_proof(hearing: Hearing) -> str:
     """Why no beacons show that the sniffer was listening."""
     if hearing.no_proof is None:
-        return "No access point was heard in nearly all of its beacons"
+        return "No access point was captured in nearly all of its beacons"
     return hearing.no_proof.text[0].upper() + hearing.no_proof.text[1:]
 
 
