@@ -308,7 +308,7 @@ def public(figure: dict[str, Any]) -> str:
 def residual(figure: dict[str, Any], values: list[float]) -> str:
     """How far the virtual mean is from the public value or its range."""
     if not values or "low" not in figure:
-        return "can't be told"
+        return "can't be determined"
     mean, low = statistics.mean(values), figure["low"]
     high = figure.get("high", low)
     off = mean - high if mean > high else mean - low if mean < low else 0.0

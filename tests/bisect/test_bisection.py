@@ -138,7 +138,8 @@ def test_ends_that_do_not_differ(guests, plan_file, tmp_path, capsys):
         "-o", str(tmp_path / "out"),
     )  # fmt: skip
     assert (code, found["state"], found["bad"]) == (1, "cannot-tell", None)
-    assert found["headline"].startswith("It can't be told, because the bad end is not worse than the good one (tx")
+    words = "It can't be determined, because the bad end is not worse than the good one (tx"
+    assert found["headline"].startswith(words)
 
 
 def test_the_terminal_and_the_page_have_the_answer_and_every_tested_commit(guests, plan_file, tmp_path, capsys):

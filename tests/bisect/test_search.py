@@ -118,7 +118,7 @@ def test_what_does_not_build_is_never_the_answer_and_the_range_is(count, data, b
     assert found.good not in broken
     assert found.bad not in broken
     assert found.good < first <= found.bad
-    assert set(range(found.good + 1, found.bad)) <= broken, "only those between that cannot be told apart"
+    assert set(range(found.good + 1, found.bad)) <= broken, "only those between that cannot be distinguished"
     assert all(search().standing(known, at) is Standing.SKIPPED for at in range(found.good + 1, found.bad))
 
 

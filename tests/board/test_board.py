@@ -83,13 +83,13 @@ def test_what_of_the_shipped_board_has_evidence():
     ("claims", "answers", "expected"),
     [
         ("works", ["pass"], "shown"),
-        ("works", ["fail", "can't be told"], "contradicted"),
+        ("works", ["fail", "can't be determined"], "contradicted"),
         ("does not work", ["fail"], "shown"),
         ("does not work", ["pass"], "works"),
         (None, ["fail"], "does not work"),
         ("works", ["pass", "fail"], "evidence disagrees"),
         ("works", ["pass", "not there"], "evidence not there"),
-        ("works", ["can't be told"], "can't be told"),
+        ("works", ["can't be determined"], "can't be determined"),
         ("works", [], "claimed, without evidence"),
     ],
 )
@@ -103,8 +103,8 @@ def test_standings(claims, answers, expected):
         ("\ttx bitrate:\t65.0 MBit/s MCS 7\n", "pass"),
         ("\ttx bitrate:\t(unknown)\n", "fail"),
         ("\ttx bitrate:\t65.0 MBit/s\n\ttx bitrate:\t(unknown)\n", "fail"),
-        ("Station 02:00:00:00:00:01 (on wlan0)\n", "can't be told"),
-        ("", "can't be told"),
+        ("Station 02:00:00:00:00:01 (on wlan0)\n", "can't be determined"),
+        ("", "can't be determined"),
     ],
 )
 def test_lines_of_iw(tmp_path, text, answer):
@@ -113,14 +113,14 @@ def test_lines_of_iw(tmp_path, text, answer):
         tmp_path, {"kind": "text", "file": "iw.txt", "fails": "tx bitrate:\t(unknown)", "works": "tx bitrate:"}, "works"
     )
     assert row.outcomes[0].answer == answer
-    if answer != "can't be told":
+    if answer != "can't be determined":
         assert "line " in row.outcomes[0].sentence
 
 
 def test_a_log_that_has_neither_tells_nothing(tmp_path):
     (tmp_path / "log").write_text("[    1.0] usb 1-1: Firmware revision 88.2 (signature 0x88c1)\n")
     evidence = {"kind": "log", "file": "log", "fails": "rtl8xxxu-firmware-block", "works": "wifi-associated"}
-    assert weighed(tmp_path, evidence, "works").standing == "can't be told"
+    assert weighed(tmp_path, evidence, "works").standing == "can't be determined"
     (tmp_path / "log").write_text("[    1.0] wlan0: associated\n")
     row = weighed(tmp_path, evidence, "works")
     assert row.standing == "shown", row.outcomes
@@ -167,7 +167,7 @@ def test_a_figure_of_runs(tmp_path):
     runs = [json.loads(path.read_text()) for path in sorted((ARCHIVE / "runs").glob("*-vanilla-tx/run.json"))]
     values = sorted(run["metrics"]["throughput_mbit_s"]["value"] for run in runs if run["state"] == "valid")
     middle = (values[0] + values[-1]) / 2
-    assert outcome("vanilla", at_least=middle).answer == "can't be told"
+    assert outcome("vanilla", at_least=middle).answer == "can't be determined"
     assert outcome("nobody", at_least=1).answer == "not there"
     (tmp_path / "not-an-archive").mkdir()
     assert weighed(tmp_path, {**common, "archive": "not-an-archive", "arm": "x", "at_least": 1}).standing == (
@@ -182,7 +182,7 @@ def test_faults_of_runs(tmp_path):
     evidence = {"kind": "faults", "archive": "campaign", "arm": having["arm"], "fault": having["faults"][0]["key"]}
     assert weighed(tmp_path, evidence, "works").standing == "contradicted"
     absent = {**evidence, "fault": "rtl8xxxu-urb"}
-    assert weighed(tmp_path, absent, "works").standing == "can't be told", "none of these runs has a kernel log"
+    assert weighed(tmp_path, absent, "works").standing == "can't be determined", "none of these runs has a kernel log"
     for path in (tmp_path / "campaign" / "runs").glob(f"*-{having['arm']}-*/run.json"):
         run = json.loads(path.read_text())
         path.write_text(json.dumps({**run, "files": {"kernel-log.txt": "what the kernel logged"}}))
@@ -198,18 +198,18 @@ def test_every_check_says_what_it_shows():
     [
         ("late-block-ack", "block-ack-complete", "fail"),
         ("healthy", "block-ack-complete", "pass"),
-        ("lossy", "block-ack-complete", "can't be told"),
+        ("lossy", "block-ack-complete", "can't be determined"),
         ("ack-by-rate", "ack-every-rate", "fail"),
-        ("healthy", "ack-every-rate", "can't be told"),
+        ("healthy", "ack-every-rate", "can't be determined"),
         ("upload", "a-mpdu-tx", "pass"),
         ("healthy", "a-mpdu-rx", "pass"),
-        ("ack-by-rate", "a-mpdu-rx", "can't be told"),
-        ("no-ampdu-status", "bar-rx", "can't be told"),
-        ("healthy", "a-msdu-rx", "can't be told"),
-        ("healthy", "stbc-rx", "can't be told"),
+        ("ack-by-rate", "a-mpdu-rx", "can't be determined"),
+        ("no-ampdu-status", "bar-rx", "can't be determined"),
+        ("healthy", "a-msdu-rx", "can't be determined"),
+        ("healthy", "stbc-rx", "can't be determined"),
         ("healthy", "greenfield", "fail"),
         ("healthy", "pmf", "fail"),
-        ("healthy", "wmm", "can't be told"),
+        ("healthy", "wmm", "can't be determined"),
         ("upload", "high-mcs", "pass"),
         ("healthy", "40-mhz", "fail"),
     ],
@@ -217,12 +217,12 @@ def test_every_check_says_what_it_shows():
 def test_checks_of_captures_made_by_rule(scene, name, check, answer):
     found = run(check, scene(name), DONGLE)
     assert found.answer == answer, found
-    assert ("because" in found.sentence) == (answer == "can't be told")
+    assert ("because" in found.sentence) == (answer == "can't be determined")
 
 
 @pytest.mark.parametrize("check", CHECK_NAMES)
 def test_a_station_that_is_not_there(scene, check):
-    assert run(check, scene("healthy"), "02:00:00:00:00:99").answer == "can't be told"
+    assert run(check, scene("healthy"), "02:00:00:00:00:99").answer == "can't be determined"
 
 
 def test_a_deaf_sniffer_is_no_failure(scene):
@@ -243,7 +243,7 @@ def test_amsdus_and_block_ack_requests(scene):
     ]
     assert run("a-msdu-rx", report_with(report, aggregation=flows), DONGLE).answer == "pass"
     some = [flow.model_copy(update={"amsdu_mpdus": 30}) if flow.ra == DONGLE else flow for flow in report.aggregation]
-    assert run("a-msdu-rx", report_with(report, aggregation=some), DONGLE).answer == "can't be told"
+    assert run("a-msdu-rx", report_with(report, aggregation=some), DONGLE).answer == "can't be determined"
 
     def exchanges(answered, resent):
         changed = []
@@ -259,9 +259,9 @@ def test_amsdus_and_block_ack_requests(scene):
     unanswered = report_with(report, aggregation=flows, exchanges=exchanges(0, 40))
     assert run("a-msdu-rx", unanswered, DONGLE).answer == "fail"
     half = report_with(report, aggregation=flows, exchanges=exchanges(20, 20))
-    assert run("a-msdu-rx", half, DONGLE).answer == "can't be told"
+    assert run("a-msdu-rx", half, DONGLE).answer == "can't be determined"
     asked = [each.model_copy(update={"requests": 40}) for each in report.block_acks]
-    for answered, answer in ((40, "pass"), (20, "can't be told"), (0, "fail")):
+    for answered, answer in ((40, "pass"), (20, "can't be determined"), (0, "fail")):
         changed = report_with(report, block_acks=asked, exchanges=exchanges(answered, 40 - answered))
         assert run("bar-rx", changed, DONGLE).answer == answer
     refusing = {"addba_requests": 3, "addba_refused": 3, "addba_accepted": 0, "block_acks": 0}
@@ -269,7 +269,7 @@ def test_amsdus_and_block_ack_requests(scene):
     assert run("a-mpdu-rx", changed, DONGLE).answer == "fail"
     deaf = report.hearing.model_copy(update={"silence_is_evidence": False})
     changed = report_with(report, block_acks=asked, exchanges=exchanges(0, 40), hearing=deaf)
-    assert run("bar-rx", changed, DONGLE).answer == "can't be told"
+    assert run("bar-rx", changed, DONGLE).answer == "can't be determined"
 
 
 def test_certificates(scene):
@@ -283,7 +283,7 @@ def test_certificates(scene):
     legacy = check_certificate(certificate, 1, scene("legacy"), None, "air.pcapng")
     assert {line.text: line.answer for line in legacy.lines}["b/g/n"] == "not claimed"
     nobody = check_certificate(certificate, 1, scene("healthy"), "02:00:00:00:00:99", "air.pcapng")
-    assert {line.answer for line in nobody.lines} == {"can't be told"}
+    assert {line.answer for line in nobody.lines} == {"can't be determined"}
 
 
 HOSTILE = "<script>alert(1)</script> | **b** %% \x1b[31m [[x]] `rm -rf`"

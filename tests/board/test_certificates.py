@@ -74,9 +74,9 @@ def test_every_run_of_an_archive_is_evidence(campaign, scene):
     assert lines["STA"].sentence.startswith(f"shown in 2 of 2 runs that show it; 001-{first.arm}-rx: ")
     assert lines["STBC Receive"].answer == "claimed, not seen used"
     assert lines["Greenfield Preamble"].answer == "not claimed"
-    assert lines["TX power by rate"].answer == "can't be told"
+    assert lines["TX power by rate"].answer == "can't be determined"
     assert lines["TX power by rate"].n == 0
-    because = "can't be told here, because none of 2 captures shows it; 001-"
+    because = "can't be determined here, because none of 2 captures shows it; 001-"
     assert lines["TX power by rate"].sentence.startswith(because)
 
 
@@ -122,7 +122,7 @@ def test_an_archive_without_captures_can_tell_nothing(campaign, scene, txop):
     judged = weigh(placed(campaign), [], lambda _: scene("healthy"), arm="vanilla")
     (certificate,) = judged.certificates
     assert certificate.runs == 0
-    because = "can't be told here, because no valid run of vanilla has a capture that can be read"
+    because = "can't be determined here, because no valid run of vanilla has a capture that can be read"
     assert {line.sentence for line in certificate.lines} == {because}
     assert any("no valid run of vanilla" in sentence for sentence in judged.damage)
     (campaign / "board.toml").write_text(
@@ -131,7 +131,7 @@ def test_an_archive_without_captures_can_tell_nothing(campaign, scene, txop):
     (campaign.parent / "page.txt").write_text(WIKI)
     done = txop("board", str(campaign), "--certificate", str(campaign.parent / "page.txt"))
     assert done.returncode == 4
-    assert "can't be told here, because no valid run has a capture" in done.stdout.replace("\n", " ")
+    assert "can't be determined here, because no valid run has a capture" in done.stdout.replace("\n", " ")
 
 
 @pytest.mark.parametrize("broken", ["cut", "empty", "no capture", "folder", "link"])

@@ -71,12 +71,12 @@ def test_a_row_may_speak_of_another_arm_and_may_say_why_nothing_tells(tmp_path):
     assert [each.sentence.split(":")[0] for each in vendor] == ["vendor"]
     assert [each.sentence.split(":")[0] for each in default] == ["vanilla"]
     assert [each.sentence for each in nobody] == [
-        "can't be told here, because no capture of a valid run of nobody was put to the check"
+        "can't be determined here, because no capture of a valid run of nobody was put to the check"
     ]
-    assert [each.sentence for each in silicon] == ["can't be told here, because it is silicon"]
-    assert judged.rows[3].standing == "can't be told"
+    assert [each.sentence for each in silicon] == ["can't be determined here, because it is silicon"]
+    assert judged.rows[3].standing == "can't be determined"
     only = weigh(board, [], analyze, arm="vanilla")
-    assert [each.answer for each in only.rows[0].outcomes] == ["can't be told"]
+    assert [each.answer for each in only.rows[0].outcomes] == ["can't be determined"]
 
 
 @pytest.mark.slow
@@ -108,4 +108,4 @@ def test_a_guest_gives_evidence_of_several_rows(tmp_path, txop):
         (evidence,) = rows[line]["evidence"]
         assert evidence["origin"] == "guest-exact"
         assert "n = 1" in evidence["sentence"]
-    assert rows[53]["standing"] == "can't be told"
+    assert rows[53]["standing"] == "can't be determined"

@@ -173,7 +173,8 @@ def test_without_messages_it_cannot_be_told(tmp_path: Path) -> None:
     send(trace, 2_000_000, [qmap([tcp(0)] * 20)] * 20)
     report = read(trace, tmp_path)
     assert limit(report) == (
-        "Whether the aggregates of device 1.5 keep to what host and modem agreed on can't be told, because no modem's "
+        "Whether the aggregates of device 1.5 keep to what host and modem agreed on can't be determined, because "
+        "no modem's "
         "answer about its data format (WDA) is in the capture: it came before, or was not asked for."
     )
     assert report.data_formats == report.qmi_messages == []
@@ -184,7 +185,7 @@ def test_with_cut_messages_it_cannot_be_told(tmp_path: Path) -> None:
     agree(trace, 1_100_000)
     send(trace, 2_000_000, [qmap([tcp(0)] * 2)] * 20)
     report = read(trace, tmp_path, snap=64 + 32)
-    assert limit(report).endswith("can't be told, because 2 QMI messages are cut in the capture.")
+    assert limit(report).endswith("can't be determined, because 2 QMI messages are cut in the capture.")
     assert report.qmi_messages[0].answers == 1
 
 
@@ -235,13 +236,14 @@ def test_a_format_that_came_after_the_window_is_not_the_one_in_it(tmp_path: Path
     text, times = _format_said(trace, tmp_path, "+0.01s", "+1.0s")
     assert text.startswith("After the window, the modem agreed on the link raw IP; QMAP from the host, at most 8")
     assert text.endswith(
-        ". What was in force in the window can't be told, because no earlier answer is in the capture."
+        ". What was in force in the window can't be determined, because no earlier answer is in the capture."
     )
     assert times == ["the format was set 2 times after the window"]
     report = bus.analyze(trace.write(tmp_path / "x.pcap"), from_="+0.01s", to="+1.0s")
     assert [format_.after_window for format_ in report.data_formats] == [True, True]
     assert limit(report) == (
-        "Whether the aggregates of device 1.5 keep to what host and modem agreed on can't be told, because the modem's "
+        "Whether the aggregates of device 1.5 keep to what host and modem agreed on can't be determined, because "
+        "the modem's "
         "answer about its data format (WDA) came after the window."
     )
 

@@ -309,18 +309,18 @@ def test_table_markdown_wiki_and_csv_say_what_a_patch_does_given_the_others(tmp_
     assert sentences[1].startswith("patch 7 given patch 10 (p10-7 against p10): tx throughput −40.")
     assert sentences[1].endswith(": worse")
     assert sentences[2:] == [
-        f"patch {number}: cannot be told, because no two arms differ by it alone" for number in (8, 6)
+        f"patch {number}: cannot be determined, because no two arms differ by it alone" for number in (8, 6)
     ]
     wiki = "\n".join(dokuwiki(archive, result))
     told = next(line for line in wiki.splitlines() if line.startswith("| 7 |"))
     assert "patch 7 given patch 10" in told
     assert "+33" not in told  # that is patch 10's
-    assert "cannot be told" in next(line for line in wiki.splitlines() if line.startswith("| 8 |"))
+    assert "cannot be determined" in next(line for line in wiki.splitlines() if line.startswith("| 8 |"))
     assert "patch 7 given patch 10 (p10-7 against p10)" in " ".join("\n".join(markdown(archive, result)).split())
     text = " ".join(re.sub(r"<[^>]+>", " ", page(archive, result, tmp_path / "page.html")).split())
     assert "What each change does, given the others" in text
     assert "patch 7 patch 10 p10-7 vs p10 tx throughput 12 −40." in text
-    assert "can't be told: no two arms differ by it alone" in html.unescape(text)
+    assert "can't be determined: no two arms differ by it alone" in html.unescape(text)
     table = [entry for entry in comparison_rows(result) if entry[2] == "p10-7" and entry[3] == "p10"]
     assert [entry[-2:] for entry in table] == [("patch 7", "patch 10")]
 

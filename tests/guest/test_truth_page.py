@@ -42,8 +42,8 @@ def test_the_page_is_made_of_its_files(truth: ModuleType) -> None:
         (10.0, 12.0, [6.0], "-4 (-40 %)"),
         (10.0, 12.0, [18.0], "+6 (+50 %)"),
         (0.0, None, [52.0], "+52"),
-        (10.0, None, [], "can't be told"),
-        (None, None, [3.0], "can't be told"),
+        (10.0, None, [], "can't be determined"),
+        (None, None, [3.0], "can't be determined"),
     ],
 )
 def test_a_residual_is_from_the_nearest_public_value(

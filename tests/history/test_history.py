@@ -71,7 +71,7 @@ def test_a_conclusion_that_the_figures_refuse_does_not_hold():
     narrow = SDIO.model_copy(
         update={"conclusion": [c.model_copy(update={"percent": 0.5}) for c in SDIO.conclusion if c.rule == "same"]}
     )
-    assert [finding.answer for finding in findings(narrow)] == ["can't be told"], (
+    assert [finding.answer for finding in findings(narrow)] == ["can't be determined"], (
         "the interval is wider than the margin"
     )
 
@@ -79,7 +79,7 @@ def test_a_conclusion_that_the_figures_refuse_does_not_hold():
 def test_single_runs_tell_nothing():
     told = by_rule(WIKI, "runs")
     assert len(told) == 7
-    assert {finding.answer for finding in told} == {"can't be told"}
+    assert {finding.answer for finding in told} == {"can't be determined"}
     assert all("n = 1 and 1" in f.sentence or "n = 2 and 1" in f.sentence for f in told)
     gateway = [runs for runs in cells(WIKI).values() if runs[0].device == "gateway"]
     assert sorted(map(len, gateway)) == [1] * 11 + [2]
@@ -129,8 +129,8 @@ def test_an_average_that_is_wrong_is_named():
 def test_every_sentence_has_figures_or_a_because():
     for document in DOCUMENTS.values():
         for finding in findings(document):
-            assert finding.answer == "can't be told" or finding.basis, finding.said
-            assert finding.answer != "can't be told" or "because" in finding.sentence
+            assert finding.answer == "can't be determined" or finding.basis, finding.said
+            assert finding.answer != "can't be determined" or "because" in finding.sentence
 
 
 def test_the_command(txop):

@@ -133,7 +133,7 @@ def test_what_goes_with_the_verdict_has_the_figures_it_rests_on(golden, golden_r
     assert f"retries {share(shares[0])} instead of {share(shares[1])} of the air time" in tx.text
     assert f"n={row.n} runs of each arm" in tx.text
     assert "emulated" in tx.text
-    assert "the bus can't be told, because the plan asked for no capture of it" in tx.text
+    assert "the bus can't be determined, because the plan asked for no capture of it" in tx.text
 
 
 def test_without_captures_the_reason_stands_in_its_place(golden, golden_result):
@@ -146,7 +146,7 @@ def test_without_captures_the_reason_stands_in_its_place(golden, golden_result):
     assert said
     for each in said:
         assert not each.has_figures
-        assert "can't be told, because" in each.text
+        assert "can't be determined, because" in each.text
         assert "there is no figure of a capture: of the air " in each.text
         assert "; of the bus the plan asked for no capture of it" in each.text
     collect = archive.plan.collect.model_copy(update={"air": False, "usbmon": False})

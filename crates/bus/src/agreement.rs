@@ -111,7 +111,7 @@ fn in_force<'a>(formats: &[&'a DataFormat]) -> Option<(&'a DataFormat, Sentence,
     let who = if format.request == "set" { "modem agreed on" } else { "modem says that its data format is" };
     let text = if is_late(format) {
         sentence!(
-            "After the window, the {who} {answered} (record {record}). What was in force in the window can't be told, because \
+            "After the window, the {who} {answered} (record {record}). What was in force in the window can't be determined, because \
              no earlier answer is in the capture.",
             record = record(format);
             who = who,
@@ -268,7 +268,7 @@ pub(crate) struct OfMessages {
     pub unjudged: u64,
 }
 
-/// Why it can't be told whether aggregates keep to what was agreed on.
+/// Why it can't be determined whether aggregates keep to what was agreed on.
 pub(crate) fn limits(report: &Report, OfMessages { cut, unjudged }: OfMessages) -> Option<Limit> {
     let unknown: Vec<&str> = report
         .devices
@@ -284,7 +284,7 @@ pub(crate) fn limits(report: &Report, OfMessages { cut, unjudged }: OfMessages) 
         let (transfers, they) =
             if unjudged == 1 { ("1 transfer".to_owned(), "it") } else { (counted(unjudged, "transfer"), "they") };
         let text = format!(
-            "{transfers} with datagrams came before the first answer about the data format: what {they} had to keep to can't be told."
+            "{transfers} with datagrams came before the first answer about the data format: what {they} had to keep to can't be determined."
         );
         return (unjudged > 0).then(|| Limit { code: "no-data-format".to_owned(), text });
     }
@@ -306,7 +306,7 @@ pub(crate) fn limits(report: &Report, OfMessages { cut, unjudged }: OfMessages) 
     };
     let s = if unknown.len() == 1 { "" } else { "s" };
     let text = format!(
-        "Whether the aggregates of device{s} {} keep to what host and modem agreed on can't be told, because {because}.",
+        "Whether the aggregates of device{s} {} keep to what host and modem agreed on can't be determined, because {because}.",
         unknown.join(", ")
     );
     Some(Limit { code: "no-data-format".to_owned(), text })

@@ -61,7 +61,7 @@ pub struct Endpoint {
     turnaround: Histogram,
     intervals: Histogram,
     pub under_way: UnderWay,
-    /// Transfers outside the window whose framing was told, by [`Framing`].
+    /// Transfers outside the window whose framing was known, by [`Framing`].
     known: [u64; Framing::ALL.len()],
     rate: Rate,
     /// Rate of the completions with data to the device.

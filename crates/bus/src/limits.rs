@@ -185,7 +185,7 @@ fn short_lines(report: &Report, totals: &Totals) -> String {
             1 => ("1 datagram".to_owned(), "it", "is only a TCP acknowledgement"),
             n => (counted(n, "datagram"), "they", "are only TCP acknowledgements"),
         };
-        hidden.push_str(&format!("; of {of} it can't be told whether {they} {are}"));
+        hidden.push_str(&format!("; of {of} it can't be determined whether {they} {are}"));
     }
     format!(
         "{}, because the text form of usbmon shows at most 32 bytes of each{hidden}. Capture with tcpdump -i usbmonN -w FILE for \
@@ -317,7 +317,7 @@ fn steps_back(summary: &Summary) -> Option<Limit> {
         }
     );
     let what = match summary.span_us.filter(|span| *span > 0) {
-        None => "the time span, rates, gaps and requests under way cannot be told, and requests are paired between these steps only",
+        None => "the time span, rates, gaps and requests under way cannot be determined, and requests are paired between these steps only",
         Some(_) => "rates are of the time between these steps, and requests are paired in it only",
     };
     let text = format!("{how}: {what}.");

@@ -99,7 +99,7 @@ pub struct Found {
     pub headers: u64,
     /// Bytes of the largest datagram with its own headers.
     pub largest: u64,
-    /// Datagrams that are pure acknowledgements, those that are not, and those that cannot be told.
+    /// Datagrams that are pure acknowledgements, those that are not, and those that cannot be determined.
     pub acks: [u64; 3],
     /// Protocol commands.
     pub commands: u64,

@@ -329,7 +329,7 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     let is_few = |per_transfer: f64| per_transfer < NOT_AGGREGATED;
     if is_few(mean) && cut > 0 && !row.at_most_per_transfer.is_some_and(is_few) {
         let said = sentence!(
-            "Whether the {way} is aggregated can't be told, because {cut} of {transfers} are cut in the capture: at least {mean} \
+            "Whether the {way} is aggregated can't be determined, because {cut} of {transfers} are cut in the capture: at least {mean} \
              datagrams per {unit} ({framing})",
             cut = Figure::count(cut, transfers),
             transfers = Figure::all(transfers, "transfer"),
@@ -471,7 +471,7 @@ fn faults(report: &Report, device: &Device, traffic: &[&Traffic]) -> Option<Verd
         ("bad", why)
     } else {
         let why = ". Their sender skipped the numbers, they were lost on the way, or the capture lacks both ends of their requests: \
-                   which it was can't be told, because the file does not record how many were dropped.";
+                   which it was can't be determined, because the file does not record how many were dropped.";
         ("neutral", why)
     };
     Some(verdict("missing-blocks", tone, device, blocks.with(why), Vec::new()))

@@ -79,7 +79,7 @@ fn padding_behind_a_cut_is_no_datagram() {
     assert!(row(&cut).datagrams_at_most.is_some_and(|most| most >= 40));
     assert_eq!(
         verdict(&cut, "uplink-aggregation-unknown").text,
-        "Whether the uplink is aggregated can't be told, because 40 of 40 transfers are cut in the capture: at least 1.0 datagrams \
+        "Whether the uplink is aggregated can't be determined, because 40 of 40 transfers are cut in the capture: at least 1.0 datagrams \
          per URB (NTB-16), 1,000 URB/s."
     );
     assert_eq!(cut.verdicts.len(), 1, "{:?}", cut.verdicts);

@@ -74,7 +74,10 @@ fn the_32_bytes_of_a_text_hide_only_what_is_behind_them() {
     assert!(limit(&icmp, "text-32-bytes").is_some_and(|text| !text.contains("acknowledgement")));
     let tcp = read_lines(&[&packet("06")]);
     let text = limit(&tcp, "text-32-bytes").expect("a limit");
-    assert!(text.contains("; of 1 datagram it can't be told whether it is only a TCP acknowledgement."), "{text}");
+    assert!(
+        text.contains("; of 1 datagram it can't be determined whether it is only a TCP acknowledgement."),
+        "{text}"
+    );
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub enum Place {
     Inside,
     /// At its end or later.
     After,
-    /// It has no time, so that it cannot be told.
+    /// It has no time, so that it cannot be determined.
     Untimed,
 }
 

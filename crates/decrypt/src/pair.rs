@@ -139,12 +139,12 @@ impl Pair {
         self.state
     }
 
-    /// Key management that the station chose, where message 2 told.
+    /// Key management that the station chose, where message 2 names it.
     pub fn akm(&self) -> Option<Akm> {
         self.akm
     }
 
-    /// Pairwise cipher that the station chose, where message 2 told.
+    /// Pairwise cipher that the station chose, where message 2 names it.
     pub fn cipher(&self) -> Option<Cipher> {
         self.cipher
     }

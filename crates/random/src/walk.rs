@@ -76,7 +76,7 @@ mod tests {
 
     /// Far from its bounds: within a second by a standard deviation of what it was given (400 walks, 3.5 standard errors).
     #[test]
-    fn it_changes_as_fast_as_it_was_told() {
+    fn it_changes_as_fast_as_configured() {
         let changes: Vec<f64> = (0..400)
             .map(|seed| {
                 let mut walk = walk(seed, -1e9, 1e9, 30.0);

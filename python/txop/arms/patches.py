@@ -70,8 +70,8 @@ async def _with_git(tree: Path, patch: Path, log: Path, variables: Mapping[str, 
     if ended.status == 0:
         return None
     again = ["git", "apply", "-p1", "--whitespace=nowarn", "--reject", "--verbose", *way, str(patch)]
-    told = await run_here(again, folder=tree, log=log, variables=alone, timeout_s=TIMEOUT_S)
-    return rejected_by_git(told.output) or _last_words(ended.output)
+    retried = await run_here(again, folder=tree, log=log, variables=alone, timeout_s=TIMEOUT_S)
+    return rejected_by_git(retried.output) or _last_words(ended.output)
 
 
 async def _with_patch(tree: Path, patch: Path, log: Path, variables: Mapping[str, str], *, reverse: bool) -> str | None:

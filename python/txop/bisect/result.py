@@ -232,7 +232,7 @@ def _headline(
     )
     if isinstance(answer, CannotTell):
         shown = f" ({figure}: {ends.text})" if ends is not None else ""
-        return "cannot-tell", f"It can't be told, because {answer.why.replace('worse', way)}{shown}."
+        return "cannot-tell", f"It can't be determined, because {answer.why.replace('worse', way)}{shown}."
     if not isinstance(answer, Found):
         return "unfinished", "It is not finished."
     bad = rows[answer.bad]

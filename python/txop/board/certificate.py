@@ -13,14 +13,14 @@ from txop.board.judge import CertifiedLine, CheckedCertificate
 from txop.board.model import Certificate
 from txop.present.format import plural
 
-UNTOLD = "can't be told"
+UNDETERMINED = "can't be determined"
 DISAGREE = "runs disagree"
-_BECAUSE = "can't be told here, because "
+_BECAUSE = "can't be determined here, because "
 _STRONGEST = (
     "shown",
     "used, not claimed",
     "claimed, not seen used",
-    "claimed, use can't be told",
+    "claimed, use can't be determined",
     "not claimed",
 )
 """Answers, the one that shows most first: of several runs, one that uses a capability is enough to show it."""
@@ -77,30 +77,30 @@ def together(
 def _of_runs(text: str, found: Sequence[tuple[str, CertifiedLine]], arm: str) -> CertifiedLine:
     if not found:
         return _undecided(text, f"no valid run{f' of {arm}' if arm else ''} has a capture that can be read")
-    telling = [(run, line) for run, line in found if line.answer != UNTOLD]
-    if not telling:
+    shown = [(run, line) for run, line in found if line.answer != UNDETERMINED]
+    if not shown:
         run, line = found[0]
         because = line.sentence.removeprefix(_BECAUSE)
         return replace(
             _undecided(text, f"none of {plural(len(found), 'capture')} shows it; {run}: {because}"), n=0, run=run
         )
-    answers = {line.answer for _, line in telling}
-    claimed = {line.answer not in _NOT_CLAIMED for _, line in telling}
+    answers = {line.answer for _, line in shown}
+    claimed = {line.answer not in _NOT_CLAIMED for _, line in shown}
     best = min(answers, key=_STRONGEST.index)
-    run, line = next((run, line) for run, line in telling if line.answer == best)
-    alike = sum(each.answer == best for _, each in telling)
-    text_of = f"{best} in {alike} of {plural(len(telling), 'run')} that {'shows' if len(telling) == 1 else 'show'} it"
-    if len(telling) < len(found):
-        text_of += f" ({len(found) - len(telling)} do not)"
+    run, line = next((run, line) for run, line in shown if line.answer == best)
+    alike = sum(each.answer == best for _, each in shown)
+    text_of = f"{best} in {alike} of {plural(len(shown), 'run')} that {'shows' if len(shown) == 1 else 'show'} it"
+    if len(shown) < len(found):
+        text_of += f" ({len(found) - len(shown)} do not)"
     sentence = f"{text_of}; {run}: {line.sentence}"
     if len(claimed) > 1:
-        best, odd = DISAGREE, next((run, each) for run, each in telling if each.answer in _NOT_CLAIMED)
+        best, odd = DISAGREE, next((run, each) for run, each in shown if each.answer in _NOT_CLAIMED)
         sentence += f"; {odd[0]}: {odd[1].sentence}"
-    return CertifiedLine(text, best, sentence, len(telling), run)
+    return CertifiedLine(text, best, sentence, len(shown), run)
 
 
 def _undecided(text: str, because: str) -> CertifiedLine:
-    return CertifiedLine(text, UNTOLD, f"{_BECAUSE}{because}")
+    return CertifiedLine(text, UNDETERMINED, f"{_BECAUSE}{because}")
 
 
 def _line(text: str, audit: CapabilityAudit) -> CertifiedLine:
@@ -138,7 +138,7 @@ def _answer(text: str, row: CapabilityRow) -> CertifiedLine:
     if row.claimed == "yes" and used:
         answer = "shown"
     elif row.claimed == "yes":
-        answer = "claimed, not seen used" if row.seen == 0 else "claimed, use can't be told"
+        answer = "claimed, not seen used" if row.seen == 0 else "claimed, use can't be determined"
     elif row.claimed == "no":
         answer = "used, not claimed" if used else "not claimed"
     else:

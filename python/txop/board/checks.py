@@ -1,4 +1,4 @@
-"""Rows of a board that a monitor capture can answer: pass, fail, or can't be told here, because.
+"""Rows of a board that a monitor capture can answer: pass, fail, or can't be determined here, because.
 
 Each check says what a pass shows and no more. What a capture does not have is not a failure: a check fails on frames
 that were captured, or on what the device's own elements say.
@@ -67,7 +67,7 @@ def _block_ack_complete(report: AirReport, station: str) -> Outcome:
         return decided(False, verdict.text, n)
     if verdict.answer == "not-received":
         return undecided(f"what the Block Acks leave out had not been received ({verdict.text})", n)
-    return undecided(verdict.text.removeprefix("cannot be told from this capture, because "), n)
+    return undecided(verdict.text.removeprefix("cannot be determined from this capture, because "), n)
 
 
 @dataclass

@@ -15,7 +15,7 @@ Standing = Literal[
     "works",
     "does not work",
     "evidence disagrees",
-    "can't be told",
+    "can't be determined",
     "evidence not there",
     "claimed, without evidence",
 ]
@@ -47,8 +47,8 @@ class CertifiedLine:
 
     text: str
     answer: str
-    """``shown``, ``claimed, not seen used``, ``claimed, use can't be told``, ``used, not claimed``, ``not claimed``,
-    ``runs disagree``, ``can't be told``."""
+    """``shown``, ``claimed, not seen used``, ``claimed, use can't be determined``, ``used, not claimed``,
+    ``not claimed``, ``runs disagree``, ``can't be determined``."""
     sentence: str
     n: int | None = None
     """Frames; of an archive, runs whose capture tells."""
@@ -101,7 +101,7 @@ def judge(board: Board, look_up: Callable[[Task], Sequence[Outcome]]) -> list[Ro
 def standing(claims: str | None, outcomes: Sequence[Outcome]) -> Standing:
     """How a state that claims so much stands beside its evidence.
 
-    >>> standing("works", [Outcome("fail", ""), Outcome("can't be told", "")])
+    >>> standing("works", [Outcome("fail", ""), Outcome("can't be determined", "")])
     'contradicted'
     >>> standing("does not work", [Outcome("fail", "")])
     'shown'
@@ -119,7 +119,7 @@ def standing(claims: str | None, outcomes: Sequence[Outcome]) -> Standing:
         return "shown" if claims == "works" else "works"
     if "fail" in answers:
         return _FAILED.get(claims or "", "does not work")
-    return "can't be told"
+    return "can't be determined"
 
 
 _FAILED: Mapping[str, Standing] = {"works": "contradicted", "does not work": "shown"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Answer = Literal["pass", "fail", "can't be told", "not there"]
+Answer = Literal["pass", "fail", "can't be determined", "not there"]
 """``not there``: the evidence that the board names does not exist, or cannot be read."""
 
 
@@ -31,4 +31,4 @@ def decided(works: bool, sentence: str, n: int) -> Outcome:
 
 def undecided(because: str, n: int | None = None) -> Outcome:
     """A check that has none."""
-    return Outcome("can't be told", f"can't be told here, because {because}", n=n)
+    return Outcome("can't be determined", f"can't be determined here, because {because}", n=n)

@@ -17,7 +17,7 @@ TONES: dict[Standing, Tone] = {
     "evidence not there": "bad",
     "evidence disagrees": "bad",
     "does not work": "bad",
-    "can't be told": "dim",
+    "can't be determined": "dim",
     "claimed, without evidence": "dim",
 }
 
@@ -28,7 +28,7 @@ WORDS: dict[Standing, str] = {
     "evidence not there": "the evidence named is not there",
     "evidence disagrees": "the evidence disagrees with itself",
     "does not work": "the evidence shows that it does not work",
-    "can't be told": "can't be told from what was given",
+    "can't be determined": "can't be determined from what was given",
     "claimed, without evidence": "claimed, without evidence",
 }
 """How each standing is shown."""
@@ -41,7 +41,7 @@ _COUNTED: dict[Standing, str] = {
     "contradicted": "contradicted",
     "evidence disagrees": "with evidence that disagrees",
     "evidence not there": "whose evidence is not there",
-    "can't be told": "that can't be told",
+    "can't be determined": "that can't be determined",
     "claimed, without evidence": "claimed, without evidence",
 }
 
@@ -86,7 +86,7 @@ def evidence_lines(judged: Judged) -> Iterator[str]:
 def outcome_words(outcome: Outcome) -> str:
     """What a piece of evidence shows, with where it is and what its figures come from."""
     where = ", ".join(part for part in (outcome.source, outcome.origin) if part)
-    answer = "" if outcome.answer == "can't be told" else f"{outcome.answer}: "
+    answer = "" if outcome.answer == "can't be determined" else f"{outcome.answer}: "
     return f"{answer}{outcome.sentence}" + (f" ({where})" if where else "")
 
 

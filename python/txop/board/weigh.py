@@ -175,7 +175,7 @@ def _together(arm: str, outcomes: Sequence[tuple[RunFile, Outcome]]) -> Outcome:
     chosen_run, chosen = (failing or telling or list(outcomes))[0]
     answer = chosen.answer
     n = len(telling)
-    if answer == "can't be told":
+    if answer == "can't be determined":
         text = f"{arm}: none of {plural(len(outcomes), 'run')} shows it"
     else:
         agreeing = len(failing) if failing else n

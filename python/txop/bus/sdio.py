@@ -7,7 +7,7 @@ from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Section
 from txop.present.cells import count, missing, text
 
-_UNKNOWN = "can't be told"
+_UNKNOWN = "can't be determined"
 
 
 def sdio_section(sdio: Sdio) -> Section:

@@ -270,7 +270,7 @@ def _endpoints(report: BusReport) -> Section:
         ]
         blocks.append(Grid("Requests that did not succeed, or were taken back", heads, cells, unit_of_rows="statuses"))
     gaps = [(e, g) for e in report.endpoints if e.transfer == "bulk" for g in e.gaps]
-    untold = [e for e in report.endpoints if e.transfer == "bulk" and e.are_gaps_known is False]
+    unknown = [e for e in report.endpoints if e.transfer == "bulk" and e.are_gaps_known is False]
     if gaps:
         heads = (
             Column("Device", right=False), Column("Endpoint", right=False), Column("From"), Column("Length"),
@@ -281,8 +281,8 @@ def _endpoints(report: BusReport) -> Section:
             for e, g in sorted(gaps, key=lambda pair: -pair[1].length_us)
         ]
         blocks.append(Grid("Longest gaps of bulk endpoints with requests under way", heads, cells, unit_of_rows="gaps"))
-    if untold:
-        names = ", ".join(f"{e.device} {_place(e)}" for e in untold)
+    if unknown:
+        names = ", ".join(f"{e.device} {_place(e)}" for e in unknown)
         why = f"not available of {names}: completions are missing, or time steps back"
         blocks.append(Lines((why,), "Gaps with requests under way"))
     return Section("endpoints", 3, "Endpoints", blocks)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from txop.history.judge import Finding
     from txop.history.model import Document
 
-_STYLES = {"holds": "bold green", "does not hold": "bold red", "can't be told": "yellow"}
+_STYLES = {"holds": "bold green", "does not hold": "bold red", "can't be determined": "yellow"}
 
 
 def register(app: typer.Typer) -> None:
@@ -36,8 +36,8 @@ def register(app: typer.Typer) -> None:
                 ("txop history --json | jq '.documents[].findings[] | {said, answer}'", "for scripts"),
             ],
             [
-                "A conclusion holds, does not hold, or can't be told, because of n = 1, of plots in place of figures, "
-                "and so on. docs/history.md explains the files.",
+                "A conclusion holds, does not hold, or can't be determined, because of n = 1, of plots in place of "
+                "figures, and so on. docs/history.md explains the files.",
             ],
         ),
     )(history)

@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
             ],
             [
                 "Only the archive is read: the campaign does not notice. One in a store is looked at once: whether a"
-                " process works on it can't be told from there.",
+                " process works on it can't be determined from there.",
                 "Exit codes: 0 when it is finished, and with --json always; 4 when it stopped or was killed.",
             ],
         ),
@@ -145,7 +145,7 @@ def _end(now: Progress) -> list[str]:
     if now.doing == "stopped":
         said = f"Stopped: {now.reason}. {counts}"
     elif now.doing == "not determined":
-        said = f"Its journal has no end, and whether a process works on it can't be told from a store. {counts}"
+        said = f"Its journal has no end, and whether a process works on it can't be determined from a store. {counts}"
     elif now.doing == "killed":
         said = f"No process works on it, and none wrote down why: it was killed. {counts}"
     else:

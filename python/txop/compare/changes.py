@@ -32,7 +32,7 @@ def change_facts(
             arm=None,
             against=None,
             given=[],
-            sentence=f"{undecided.change}: cannot be told, because no two arms differ by it alone",
+            sentence=f"{undecided.change}: cannot be determined, because no two arms differ by it alone",
         )
         for undecided in changes.undecided
     ]
@@ -43,7 +43,7 @@ def _sentence(pair: OneChange, figures: Sequence[ComparedFigure], baseline: str)
     who = f"{pair.change}{given} ({pair.arm} against {pair.against})"
     rows = [(figure, row) for figure in figures if figure.role == "primary" for row in rows_of(figure, pair, baseline)]
     if not rows:
-        return f"{who}: cannot be told, because no primary figure of the two could be compared"
+        return f"{who}: cannot be determined, because no primary figure of the two could be compared"
     found = [f"{words.with_interval(figure, row)}: {words.verdict(row)}" for figure, row in rows]
     worse = [
         (figure, row)

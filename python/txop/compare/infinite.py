@@ -116,7 +116,7 @@ def compare_values(
     runs = "figure is" if endless == 1 else "figures are"
     warnings.append(
         f"{endless} {runs} beyond every number (lost probes) and counted as larger than any finite one; "
-        "how much noise there is, and what it lets one detect, cannot be told"
+        "how much noise there is, and what it lets one detect, cannot be determined"
     )
     return Judged(without_spread(judged, warnings), limit, low_limit)
 

@@ -256,13 +256,13 @@ class ChangeFacts(Record):
     patch: str | None
     """The patch that it is: its number, or else its file, link or description."""
     arm: str | None
-    """The arm with the change; ``None``: no two arms differ by it alone, so what it does cannot be told."""
+    """The arm with the change; ``None``: no two arms differ by it alone, so what it does cannot be determined."""
     against: str | None
     """The arm that is the same without it."""
     given: list[str]
     """What both have beyond the baseline; empty: the change was made to the baseline itself."""
     sentence: str
-    """What it does in the primary figures and which exploratory ones it makes worse, or that this cannot be told."""
+    """Its effect on the primary figures and which exploratory ones it makes worse, or that it cannot be determined."""
 
 
 class NotAvailable(Record):

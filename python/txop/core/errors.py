@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
     PARTIAL = 4
     """Done, but the input was damaged or cut short: the result covers what was readable."""
     UNDECIDED = 5
-    """Done, and what was asked cannot be told (``txop ci``)."""
+    """Done, and what was asked cannot be determined (``txop ci``)."""
     INTERNAL = 70
     """A defect of txop itself."""
     INTERRUPTED = 130
@@ -39,7 +39,7 @@ EXIT_CODE_MEANINGS: tuple[tuple[ExitCode, str], ...] = (
     (ExitCode.BAD_INPUT, "wrong usage, or input that cannot be read"),
     (ExitCode.MISSING, "a tool, device or permission is missing"),
     (ExitCode.PARTIAL, "done, but the input was damaged or cut short"),
-    (ExitCode.UNDECIDED, "done, and it can't be told"),
+    (ExitCode.UNDECIDED, "done, and it can't be determined"),
     (ExitCode.INTERNAL, "a defect of txop itself"),
     (ExitCode.INTERRUPTED, "stopped by Ctrl-C"),
     (ExitCode.BROKEN_PIPE, "the reader of the output went away"),

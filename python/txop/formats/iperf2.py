@@ -144,7 +144,7 @@ def _result(connections: dict[str, _Rows], role: Role | None, *, reverse: bool, 
         sums,
         tuple(streams),
     )
-    told = () if role is not None else ("the text does not show whether the client or the server sent",)
+    unknown = () if role is not None else ("the text does not show whether the client or the server sent",)
     return Iperf3Result(
         source="iperf2-text",
         version=None,
@@ -158,7 +158,7 @@ def _result(connections: dict[str, _Rows], role: Role | None, *, reverse: bool, 
         bidirectional=False,
         stream_count=len(streams),
         flows=(flow,),
-        notes=(*told, _ROUNDED),
+        notes=(*unknown, _ROUNDED),
     )
 
 

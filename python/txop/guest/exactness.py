@@ -9,7 +9,7 @@ from pathlib import Path
 from txop.core.visible import visible
 from txop.guest.running import FILES
 
-FIRST_TOLD = ("files/kernel.log", "console", "events", "stdout", "stderr")
+FIRST_NAMED = ("files/kernel.log", "console", "events", "stdout", "stderr")
 """Files with times: when several files differ, the first difference is shown of the first of these."""
 
 LEFT = ("console", "events", "stdout", "stderr")
@@ -39,7 +39,7 @@ def difference(one: Path, other: Path) -> str | None:
     if not (missing or differing):
         return None
     shown = sorted(
-        differing, key=lambda name: (FIRST_TOLD.index(name) if name in FIRST_TOLD else len(FIRST_TOLD), name)
+        differing, key=lambda name: (FIRST_NAMED.index(name) if name in FIRST_NAMED else len(FIRST_NAMED), name)
     )
     words = []
     if differing:

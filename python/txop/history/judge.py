@@ -1,4 +1,4 @@
-"""What a document says, weighed against its own figures: it holds, it does not, or it can't be told, because."""
+"""What a document says, weighed against its own figures: it holds, it does not, or it can't be determined, because."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from txop.history.model import BetweenRuns, BetweenTables, Document, InRange, Ru
 from txop.stats.comparison import Comparison
 from txop.stats.verdict import compare_unpaired
 
-Answer = Literal["holds", "does not hold", "can't be told"]
+Answer = Literal["holds", "does not hold", "can't be determined"]
+UNDETERMINED: Literal["can't be determined"] = "can't be determined"
 
 _UNITS = {"throughput": "Mbit/s", "switches": "context switches of the device per transfer", "retries": "%"}
 _BETTER: dict[str, Better] = {"throughput": "higher", "switches": "lower", "retries": "lower"}
@@ -42,7 +43,7 @@ class Finding:
     said: str
     answer: Answer
     sentence: str
-    """Why, with figures and their n; or ``can't be told, because ...``."""
+    """Why, with figures and their n; or ``can't be determined, because ...``."""
     basis: tuple[Basis, ...]
     change_percent: float | None = None
     low_percent: float | None = None
@@ -74,7 +75,8 @@ def findings(document: Document) -> list[Finding]:
 def _undecided(
     conclusion: BetweenTables | BetweenRuns | InRange | Share | Undecided, because: str, basis: tuple[Basis, ...]
 ) -> Finding:
-    return Finding(conclusion.line, conclusion.said, "can't be told", f"Can't be told, because {because}.", basis)
+    sentence = f"Can't be determined, because {because}."
+    return Finding(conclusion.line, conclusion.said, "can't be determined", sentence, basis)
 
 
 def _between_tables(document: Document, said: BetweenTables) -> Finding:
@@ -94,14 +96,14 @@ def _between_tables(document: Document, said: BetweenTables) -> Finding:
             answer = (
                 "holds"
                 if compared.verdict == "equivalent"
-                else "can't be told"
+                else "can't be determined"
                 if low <= 0 <= high
                 else "does not hold"
             )
         case "below":
-            answer = "holds" if high < said.percent else "does not hold" if low >= said.percent else "can't be told"
+            answer = "holds" if high < said.percent else "does not hold" if low >= said.percent else UNDETERMINED
         case "above":
-            answer = "holds" if low > said.percent else "does not hold" if high <= said.percent else "can't be told"
+            answer = "holds" if low > said.percent else "does not hold" if high <= said.percent else UNDETERMINED
     sentence = (
         f"{said.group} against {said.baseline}, {said.way} {said.quantity}: {compared.estimate:+.1f} % "
         f"({low:+.1f} to {high:+.1f} %, 95 %, exact), n = {sides[0].n} and {sides[1].n}, {_p(compared.p)}; unpaired, "
@@ -111,8 +113,8 @@ def _between_tables(document: Document, said: BetweenTables) -> Finding:
         sentence += (
             f"; the same within ±{said.percent:g} %" if answer == "holds" else f"; ±{said.percent:g} % is not shown"
         )
-    if answer == "can't be told":
-        sentence = f"Can't be told, because the interval leaves both open: {sentence}"
+    if answer == "can't be determined":
+        sentence = f"Can't be determined, because the interval leaves both open: {sentence}"
     return Finding(said.line, said.said, answer, f"{sentence}.", tuple(sides), compared.estimate, low, high, compared.p)
 
 
@@ -172,7 +174,7 @@ def _between_runs(document: Document, said: BetweenRuns) -> Finding:
         return _undecided(said, f"{before.n} and {after.n} runs give no interval: {shown}", tuple(sides))
     more, less = compared.low > 0, compared.high < 0
     wanted = {"more": more, "less": less, "not more": not more}[said.claim]
-    answer: Answer = "holds" if wanted else "does not hold" if more or less else "can't be told"
+    answer: Answer = "holds" if wanted else "does not hold" if more or less else "can't be determined"
     return Finding(
         said.line,
         said.said,

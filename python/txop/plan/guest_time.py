@@ -61,8 +61,8 @@ FIRST_GUESS = {
     ("fast", True): (Spent(10, 1.0), Spent(25, 1.0), Spent(90, 1.2)),
     ("fast", False): (Spent(10, 1.0), Spent(25, 1.0), Spent(90, 1.2)),
 }
-"""Until runs have told: at 500 million instructions a second on a two-core x86-64 machine, with nothing else to do and
-with a load of ten; what is between is a judgement."""
+"""Until runs have shown it: at 500 million instructions a second on a two-core x86-64 machine, with nothing else to do
+and with a load of ten; what is between is a judgement."""
 
 
 def guests_at_once(plan: Plan, jobs: int | None = None) -> int:

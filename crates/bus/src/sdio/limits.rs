@@ -40,7 +40,7 @@ pub(crate) fn limits(report: &Report) -> Vec<Limit> {
         let card = sdio.card_name.as_deref().or(sdio.card.as_deref());
         add(
             "sdio-packets",
-            format!("Commands per packet can't be told, because {}.", why_no_packets(sdio.cut_commands, card)),
+            format!("Commands per packet can't be determined, because {}.", why_no_packets(sdio.cut_commands, card)),
         );
     }
     found

@@ -178,10 +178,10 @@ fn times(sdio: &Sdio) -> Verdict {
             }
         }
         (Some(took), None) => {
-            took.after("A command takes ").with(" in the median; the host's time until the next can't be told.")
+            took.after("A command takes ").with(" in the median; the host's time until the next can't be determined.")
         }
         _ => sentence!(
-            "How long commands take can't be told, because the log has {no} times of them.",
+            "How long commands take can't be determined, because the log has {no} times of them.",
             no = Figure::said(0.0, "count", sdio.commands, "no")
         ),
     };

@@ -34,7 +34,7 @@ pub(crate) struct Made {
     pub(crate) chain: Chain,
     /// Attempts so far.
     pub(crate) attempts: u32,
-    /// Its time on the air, as the queues were told.
+    /// Its time on the air, as given to the queues.
     pub(crate) estimated_us: u32,
 }
 

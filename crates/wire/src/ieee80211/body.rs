@@ -90,7 +90,7 @@ impl Cipher {
 /// How the body of one data MPDU divides. The five lengths sum to the body's length on the air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataBody {
-    /// The cipher used for the division; `None` when the frame is not protected or the cipher cannot be told.
+    /// The cipher used for the division; `None` when the frame is not protected or the cipher cannot be determined.
     pub cipher: Option<Cipher>,
     /// Security header and trailer, bytes.
     pub security_len: usize,

@@ -30,37 +30,37 @@ impl FrameControl {
         Self(if set { self.0 | bit } else { self.0 & !bit })
     }
 
-    /// With To DS as told.
+    /// With To DS as given.
     #[must_use]
     pub const fn with_to_ds(self, set: bool) -> Self {
         self.with(0x0100, set)
     }
 
-    /// With From DS as told.
+    /// With From DS as given.
     #[must_use]
     pub const fn with_from_ds(self, set: bool) -> Self {
         self.with(0x0200, set)
     }
 
-    /// With Retry as told.
+    /// With Retry as given.
     #[must_use]
     pub const fn with_retry(self, set: bool) -> Self {
         self.with(0x0800, set)
     }
 
-    /// With Power Management as told.
+    /// With Power Management as given.
     #[must_use]
     pub const fn with_power_management(self, set: bool) -> Self {
         self.with(0x1000, set)
     }
 
-    /// With More Data as told.
+    /// With More Data as given.
     #[must_use]
     pub const fn with_more_data(self, set: bool) -> Self {
         self.with(0x2000, set)
     }
 
-    /// With Protected Frame as told.
+    /// With Protected Frame as given.
     #[must_use]
     pub const fn with_protected(self, set: bool) -> Self {
         self.with(0x4000, set)

@@ -202,7 +202,7 @@ mod tests {
         let sent = HeMu { sig_b_mcs: Some(0), sig_b_dcm: Some(false), ..field };
         assert_eq!(sent.sig_b().symbols, Some(2), "two users in each channel: 52 bits");
         assert_eq!(HeMu { width: Some(Bandwidth::Mhz20), ..sent }.sig_b().symbols, Some(4));
-        assert_eq!(HeMu { sig_b_compression: Some(false), ..sent }.sig_b().symbols, Some(4), "as told");
+        assert_eq!(HeMu { sig_b_compression: Some(false), ..sent }.sig_b().symbols, Some(4), "as given");
         assert_eq!((field.sig_b().symbols, HeMu { sig_b_compression: None, ..sent }.sig_b().symbols), (None, None));
         assert_eq!(HeMu { sig_b_compression: None, ..field }.allocation(), None, "symbols or users?");
         let units = HeMu { sig_b_compression: Some(false), ..field };

@@ -60,7 +60,7 @@ static unsigned long commands, signals, pio_interrupts, timeouts;
 module_param(commands, ulong, 0444);
 MODULE_PARM_DESC(commands, "counter: commands");
 module_param(signals, ulong, 0444);
-MODULE_PARM_DESC(signals, "counter: interrupts of cards that the core was told of");
+MODULE_PARM_DESC(signals, "counter: interrupts of cards that the core was notified of");
 module_param(pio_interrupts, ulong, 0444);
 MODULE_PARM_DESC(pio_interrupts, "counter: interrupts that moved data");
 module_param(timeouts, ulong, 0444);

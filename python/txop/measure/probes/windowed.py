@@ -71,7 +71,7 @@ class CaptureWindow:
 def capture_window(facts: RunFacts, target: str) -> CaptureWindow:
     """The window of a run in a capture that was made on ``target``.
 
-    Raises :class:`ValueError` with the reason when it cannot be told.
+    Raises :class:`ValueError` with the reason when it cannot be determined.
     """
     marks = facts.marks
     if marks.window is None or marks.end is None:

@@ -49,11 +49,11 @@ class Because:
 
     test: str
     facts: Sequence[str]
-    """Figures with their values in both arms; empty: it cannot be told."""
+    """Figures with their values in both arms; empty: it cannot be determined."""
     basis: str
     """Runs and origin of the figures."""
     missing: str
-    """What cannot be told, and why."""
+    """What cannot be determined, and why."""
 
     @property
     def has_figures(self) -> bool:
@@ -69,7 +69,7 @@ class Because:
     def text(self) -> str:
         """The sentence."""
         if not self.facts:
-            return f"{self.test}: can't be told, because {self.missing}."
+            return f"{self.test}: can't be determined, because {self.missing}."
         return f"{self.test}: {'; '.join(self.facts)} ({self.basis}){f' ({self.missing})' if self.missing else ''}."
 
 
@@ -100,7 +100,7 @@ def _sentence(archive: Archive, result: CompareResult, test: str, arm: str, agai
         whys = "; ".join(f"of {name} {why}" for name, why in lacking)
         none = "the plan asked for no capture, neither of the air (collect.air) nor of the bus (collect.usbmon)"
         return Because(test, [], "", none if asked_for_none else f"there is no figure of a capture: {whys}")
-    missing = [f"{name} can't be told, because {why}" for name, why in lacking]
+    missing = [f"{name} can't be determined, because {why}" for name, why in lacking]
     facts = [*air, *bus]
     if not facts:
         moved = "no figure of the captures moved, clear of the spread of the runs, in the way that would explain it"

@@ -93,10 +93,10 @@ def changes(result: CompareResult) -> Grid | None:
         head = [Cell(change.change), Cell(listed(change.given) or "the baseline alone")]
         compared = [(figure, row) for figure in primary(result) for row in rows_of(figure, change, result.baseline)]
         if change.arm is None:
-            said = Cell("can't be told: no two arms differ by it alone", None, "dim")
+            said = Cell("can't be determined: no two arms differ by it alone", None, "dim")
             rows.append([Cell(change.change), *[Cell("–")] * 7, said])
         elif not compared:
-            said = Cell("can't be told: no primary figure of the two could be compared", None, "dim")
+            said = Cell("can't be determined: no primary figure of the two could be compared", None, "dim")
             rows.append([*head, Cell(f"{change.arm} vs {change.against}"), *[Cell("–")] * 5, said])
         for figure, row in compared:
             p = row.p if row.p_adjusted is None else row.p_adjusted

@@ -32,7 +32,7 @@ _AP = ("ap", "access_point", "peer")
 _WHERE = ("distance", "line_of_sight")
 _MOST_CAPTURES = 5
 
-NOT_ISOLATED = "can't be told: every arm has it, or none of those compared"
+NOT_ISOLATED = "can't be determined: every arm has it, or none of those compared"
 
 
 def write_dokuwiki(archive: Archive, result: CompareResult, target: Path) -> None:

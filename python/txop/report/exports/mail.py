@@ -172,7 +172,7 @@ class _Writer:
             more = f" {len(known) - most} more in {_PAGE}." if at == most < len(known) else ""
             yield from self._filled(f"* {line.arm} vs {line.against}, {said}{more}")
         if most == 1:
-            return  # what can't be told is on the page
+            return  # what can't be determined is on the page
         gaps = {why.missing for _, why in known[:most] if why.has_figures and basis and why.missing}
         for gap in sorted(gaps):
             yield from self._filled(f"* {gap}")

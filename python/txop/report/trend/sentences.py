@@ -30,7 +30,7 @@ def step_sentence(title: str, step: Step, labels: Sequence[str]) -> str:
         parts.append(f"adjusted p {step.p_adjusted:.2g}")
     said = step.verdict.replace("-", " ")
     if min(step.n_before, step.n_after) == 1:
-        said = "can't be told, because a single run says nothing about chance"
+        said = "can't be determined, because a single run says nothing about chance"
     return f"{title}, {labels[step.before]} to {labels[step.after]}: {effect(step)}, {', '.join(parts)}: {said}"
 
 
@@ -43,7 +43,7 @@ def between_sentence(changed: Sequence[Changed], all_changed: int, before: str, 
     more = f" and {all_changed - _NAMED} more" if all_changed > _NAMED else ""
     if all_changed == 1:
         return f"{where} one recorded fact changed: {named}. What neither records may have changed, too."
-    open_question = "which of them caused a step can't be told"
+    open_question = "which of them caused a step can't be determined"
     return f"{where} {all_changed} recorded facts changed, and {open_question}: {named}{more}."
 
 

@@ -23,7 +23,7 @@ impl Window {
     }
 }
 
-/// What an ACK told, and what the sender knows.
+/// What an ACK reported, and what the sender knows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ack {
     pub now_ns: u64,

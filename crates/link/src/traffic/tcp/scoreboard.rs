@@ -38,7 +38,7 @@ pub(crate) struct Delivered {
     pub ever_again: bool,
 }
 
-/// What an ACK told.
+/// What an ACK reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acknowledged {
     /// Segments below the cumulative ACK that were not before.
