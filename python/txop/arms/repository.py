@@ -110,9 +110,10 @@ class Repository:
 
     def tree(self, treeish: str, folders: Sequence[str]) -> str:
         """One hash of the folders of a commit or tree: equal where all that is in them is equal."""
-        shown = self._run(["ls-tree", "-z", "--full-tree", treeish, "--", *folders]).stdout
-        if "" in folders:
+        if "" in folders:  # the whole repository: git takes no empty pathspec
             shown = self._run(["rev-parse", f"{treeish}^{{tree}}"]).stdout
+        else:
+            shown = self._run(["ls-tree", "-z", "--full-tree", treeish, "--", *folders]).stdout
         return hashlib.sha256(shown).hexdigest()[:32]
 
     def export(self, treeish: str, folders: Sequence[str], target: Path) -> None:
