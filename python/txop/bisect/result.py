@@ -159,7 +159,7 @@ def result_of(bisection: Bisection, account: Account) -> BisectResult:
         origin=plan.origin,
         repository=request.repository,
         folders=request.folders,
-        driver=spec.driver if spec is not None else "",
+        driver=spec.builds if spec is not None else "",
         arm=request.arm,
         looking_for=request.looking_for,
         figure=FigureFacts(

@@ -70,12 +70,12 @@ def begin(loaded: LoadedPlan, what: Range, how: Ask, place: Place) -> Bisection:
             )
         if spec.varied(plan.find_arm(arm).guest).reverse:
             raise UserError(f"the arm {arm} takes its patches back (reverse), and a series is applied")
-        candidates = _of_series(what.series, place.series, spec.varied(plan.find_arm(arm).guest).driver)
+        candidates = _of_series(what.series, place.series, spec.varied(plan.find_arm(arm).guest).builds)
     else:
         if what.good is None or what.bad is None:
             raise UserError("a bisection needs --good and --bad, or --series")
         found = Repository.at(what.repository or Path())
-        driver = spec.varied(plan.find_arm(arm).guest).driver
+        driver = spec.varied(plan.find_arm(arm).guest).builds
         candidates, folders, notes = _of_commits(found, what, driver)
         repository = str(found.root)
     least = least_blocks(plan.design.confidence)

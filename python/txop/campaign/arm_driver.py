@@ -1,4 +1,4 @@
-"""What an arm in a guest has built: its driver, from which source, with which patches."""
+"""What an arm in a guest has built: its driver or another module, from which source, with which patches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def lock_of(spec: GuestSpec, folder: Path) -> Lock:
 
 
 def driver_of(arm: Arm, spec: GuestSpec, folder: Path) -> DriverBuild:
-    """The driver of an arm as it is built.
+    """The driver of an arm, or the module that takes its place, as it is built.
 
     Args:
         arm: With its patches.
@@ -30,4 +30,4 @@ def driver_of(arm: Arm, spec: GuestSpec, folder: Path) -> DriverBuild:
     """
     patches = patch_files([named_file(folder, patch.file) for patch in arm.patches if patch.file is not None])
     source = named_file(folder, spec.source) if spec.source is not None else None
-    return DriverBuild(spec.driver, patches, spec.reverse, source)
+    return DriverBuild(spec.builds, patches, spec.reverse, source, tuple(spec.switches))

@@ -114,10 +114,14 @@ class GuestTestbed:
         if spec.queues is not None and spec.queues.needs_debugfs:
             modules = await build_with_debugfs(lock, progress=self._reporter.notice)
             facts["stack_sha256"] = hashlib.sha256(b"".join(each.read_bytes() for each in modules)).hexdigest()
-        elif what.patches or what.source is not None or needs:
-            built = await build_driver(what, lock, progress=self._reporter.notice)
-            modules = (built.module,)
-            facts["build_id"] = built.info.build_id
+        else:
+            if spec.asks_for_a_build or what.patches or (needs and what.driver == spec.driver):
+                built = await build_driver(what, lock, progress=self._reporter.notice)
+                modules = (built.module,)
+                facts["build_id"] = built.info.build_id
+            if needs and what.driver != spec.driver:  # beside what is under test
+                beside = await build_driver(DriverBuild(spec.driver), lock, progress=self._reporter.notice)
+                modules = (*modules, beside.module)
         if spec.modem is not None and spec.device == "qmi-modem" and spec.modem.mux == "rmnet":
             rmnet = await build_driver(DriverBuild("rmnet"), lock, progress=self._reporter.notice)
             modules = (*modules, rmnet.module)

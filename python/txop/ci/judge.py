@@ -94,7 +94,7 @@ class Judged:
             base=self.found.base,
             series=self.found.title,
             patches=[patch.title for patch in self.found.patches],
-            driver=spec.varied(plan.find_arm(SERIES).guest).driver,
+            driver=spec.varied(plan.find_arm(SERIES).guest).builds,
             origin=plan.origin,
             base_build=_facts(self.base),
             series_build=_facts(self.series),

@@ -115,7 +115,7 @@ def ci(
     loaded, _ = read_plan(plan)
     spec = exact_guest(loaded.plan)
     user = next((each for each in loaded.plan.arm if each.name == (arm or loaded.plan.baseline)), None)
-    driver = spec.varied(user.guest if user is not None else None).driver
+    driver = spec.varied(user.guest if user is not None else None).builds
     again = _command(plan, series or (), branch, source, base, folder, arm, blocks)
     asked = Asked(source, base, folder, tuple(series or ()), branch)
     try:

@@ -121,7 +121,9 @@ def _tables(key: str, value: Any) -> list[str]:
 def _in_guest(arm: Arm, spec: GuestSpec) -> str:
     """What a guest of the arm has. An edit script may take a patch out as well as put it in, so it is named as its file
     is; only of patches is it known which way they go."""
-    words = [f"{spec.driver} from {spec.source}" if spec.source is not None else spec.driver]
+    words = [f"{spec.builds} from {spec.source}" if spec.source is not None else spec.builds]
+    if spec.builds != spec.driver:
+        words.insert(0, spec.driver)
     words.append(f"kernel {spec.kernel}")
     files = [(patch, PurePath(patch.file)) for patch in arm.patches if patch.file is not None]
     scripts = [file.stem for _, file in files if file.suffix == ".toml"]

@@ -17,6 +17,7 @@ KERNEL_WORDS_TAKEN = ("txop.", "console=", "init=", "rdinit=")
 """Beginnings of words on a guest's kernel command line that no user may give."""
 
 
+_Switch = Annotated[str, StringConstraints(pattern=r"^CONFIG_[A-Z0-9_]{1,80}$")]
 _Assumption = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 
 
@@ -43,6 +44,9 @@ class GuestVariant(Strict):
     """Module of the driver under test; default for an RTL8723AU: ``rtl8xxxu``, for an MT7610U: ``mt76x0u``, for an
     AR6003: ``ath6kl_sdio``, for an SD8686: ``libertas_sdio``, for network functions: ``cdc_ncm``, ``cdc_mbim``,
     ``cdc_ether`` or ``qmi_wwan``."""
+    module: Module | None = None
+    """Module that is built with the arm's patches, from ``source`` where that is set: ``mac80211``, say; default: the
+    driver."""
     stations: Annotated[list[GuestStation], Field(min_length=1, max_length=16)] | None = None
     """The device (an MT7610U) is the access point of these, with hostapd; default: it is the station of one."""
     topology: Topology = "router"
@@ -63,6 +67,9 @@ class GuestVariant(Strict):
     """Module parameters; true and false become 1 and 0."""
     source: str | None = None
     """Source folder of the driver; default: the kernel's own source, when it has to be built."""
+    switches: list[_Switch] = []
+    """Configuration symbols to turn on in its code, beside those that txop turns on by itself
+    (``CONFIG_RTL8XXXU_UNTESTED`` in rtl8xxxu)."""
     reverse: bool = False
     """Take the arm's patches back instead of applying them; not possible with edit scripts."""
     security: Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3"] = "wpa2"
@@ -95,6 +102,16 @@ class GuestVariant(Strict):
         if (self.kernel_file is None) != (self.modules_dir is None):
             raise ValueError("kernel_file and modules_dir go together")
         return self
+
+    @property
+    def builds(self) -> str:
+        """Name of the module that is built with an arm's patches."""
+        return self.module or self.driver
+
+    @property
+    def asks_for_a_build(self) -> bool:
+        """Whether a module is built even for an arm without patches."""
+        return bool(self.source or self.module or self.switches)
 
     @property
     def is_function(self) -> bool:

@@ -188,10 +188,15 @@ def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
             stack = (guest.kernel, guest.lock, "mac80211")
             wanted.setdefault(stack, folder is not None and _is_stack_cached(guest, folder))
             continue
-        if not (arm.patches or guest.source is not None or (guest.device, guest.driver) in NEEDS_BUILD):
+        needs = (guest.device, guest.driver) in NEEDS_BUILD
+        if needs and guest.builds != guest.driver:
+            alone = guest.model_copy(update={"module": None, "reverse": False, "source": None, "switches": []})
+            beside = (guest.kernel, guest.lock, guest.driver)
+            wanted.setdefault(beside, folder is not None and _is_cached(alone, (), folder))
+        if not (guest.asks_for_a_build or arm.patches or (needs and guest.builds == guest.driver)):
             continue
         files = tuple(patch.file for patch in arm.patches if patch.file is not None)
-        key = (guest.kernel, guest.lock, guest.driver, guest.source, guest.reverse, files)
+        key = (guest.kernel, guest.lock, guest.builds, guest.source, guest.reverse, tuple(guest.switches), files)
         if key not in wanted:
             wanted[key] = folder is not None and _is_cached(guest, files, folder)
     return sum(not cached for cached in wanted.values())
@@ -219,7 +224,7 @@ def _is_cached(guest: GuestSpec, files: tuple[str, ...], folder: Path) -> bool:
         lock = find_lock(guest.kernel, named_file(folder, guest.lock) if guest.lock is not None else None)
         patches = patch_files([named_file(folder, name) for name in files])
         source = named_file(folder, guest.source) if guest.source is not None else None
-        return was_built(DriverBuild(guest.driver, patches, guest.reverse, source), lock)
+        return was_built(DriverBuild(guest.builds, patches, guest.reverse, source, tuple(guest.switches)), lock)
     except (GuestError, OSError, RuntimeError):  # what is wrong with them is said elsewhere
         return False
 

@@ -162,12 +162,13 @@ def wrong_guests(loaded: LoadedPlan) -> Found:
                 find_lock(spec.kernel, lock)
         except (GuestError, OSError) as error:
             yield place(key), getattr(error, "what", str(error)), getattr(error, "what_to_do", None)
-        if spec.kernel_file is not None and (spec.source is not None or arm.patches):
+        if spec.kernel_file is not None and (spec.asks_for_a_build or arm.patches):
             said = "no driver is built for a kernel of one's own: its modules are taken as they are"
-            yield place("kernel_file"), said, "take patches and source out, or kernel_file and modules_dir"
+            advice = "take patches, source, module and switches out, or kernel_file and modules_dir"
+            yield place("kernel_file"), said, advice
         if spec.source is not None:
             source = loaded.file(spec.source)
-            if source.is_dir() and not _builds(source, spec.driver):
+            if source.is_dir() and not _builds(source, spec.builds):
                 yield place("source"), f"{source} has no Makefile to build a module with", None
         if spec.faults is not None:
             yield from _script(loaded, spec.faults, spec.ap, place("faults"))
