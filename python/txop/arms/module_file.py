@@ -15,6 +15,8 @@ from dataclasses import dataclass
 MAX_BYTES = 256 << 20
 """Limit on a module file, unpacked."""
 
+_NOBITS = 8
+"""SHT_NOBITS."""
 _MAX_SECTIONS = 65_536
 _MAX_ENTRIES = 100_000
 
@@ -156,7 +158,34 @@ def _padded(size: int) -> int:
     return -(-size // 4) * 4
 
 
+@dataclass(frozen=True)
+class Section:
+    """A section of an ELF file."""
+
+    name: str
+    kind: int
+    flags: int
+    size: int
+    data: bytes
+    """Empty where the file has none of it (SHT_NOBITS)."""
+
+
+def sections_of(data: bytes) -> list[Section]:
+    """The sections of a module, in their order. Raises :class:`NotAModule`."""
+    return [
+        Section(name, entry[1], entry[2], entry[5], b"" if entry[1] == _NOBITS else _bytes(data, entry))
+        for name, entry in _headers(data)
+    ]
+
+
 def _sections(data: bytes) -> dict[str, bytes]:
+    """Those that say what a module is."""
+    wanted = (".modinfo", ".note.gnu.build-id")
+    return {name: _bytes(data, entry) for name, entry in _headers(data) if name in wanted and entry[1] != _NOBITS}
+
+
+def _headers(data: bytes) -> list[tuple[str, tuple[int, ...]]]:
+    """Name and header of each section."""
     if data[:4] != b"\x7fELF" or len(data) < 52:
         raise NotAModule("it is not an ELF file, so it is not a kernel module")
     wide, order = data[4] == 2, ">" if data[5] == 2 else "<"
@@ -172,14 +201,11 @@ def _sections(data: bytes) -> dict[str, bytes]:
         names = _bytes(data, headers[names_index])
     except (struct.error, IndexError, OverflowError):
         raise NotAModule("its section headers are damaged") from None
-    found = {}
+    found = []
     for entry in headers:
-        if entry[1] == 8:  # SHT_NOBITS
-            continue
         end = names.find(b"\x00", entry[0])
         name = names[entry[0] : end].decode("latin-1") if end >= 0 else ""
-        if name in (".modinfo", ".note.gnu.build-id"):
-            found[name] = _bytes(data, entry)
+        found.append((name, entry))
     return found
 
 

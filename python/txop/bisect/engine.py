@@ -7,7 +7,6 @@ block, so the runs of a block are pairs whatever the order in which they were do
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import math
 import shutil
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from txop.archive.journal import JournalWriter, read_journal
 from txop.archive.layout import ArchiveLock, Layout, sync_folder
+from txop.arms.module_code import code_digest
 from txop.arms.repository import GitFailed, Repository
 from txop.bisect.journal import BUILT, NOT_BUILT, RAN, VOIDED, Account, account_of
 from txop.bisect.judge import judge_of
@@ -151,7 +151,7 @@ class Engine:
             self._reporter.notice(f"{candidate.name} does not build, so it is skipped: {cause}")
             return
         self._build_s = time.monotonic() - begun
-        digest = hashlib.sha256(built.read_bytes()).hexdigest()
+        digest = code_digest(built.read_bytes())
         journal.write(BUILT, at_candidate=at, name=candidate.name, module=digest, seconds=round(self._build_s, 3))
 
     async def _built(self, at: int) -> Path:

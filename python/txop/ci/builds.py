@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.arms.build import Built
+from txop.arms.module_code import code_digest
 
 _WARNING = re.compile(r"^(?:\./)?(?P<file>[^\s:]+\.[chS]):\d+(?::\d+)?: warning: (?P<what>.+)$")
 MAX_LOG_BYTES = 64 << 20
@@ -21,6 +22,8 @@ class Module:
 
     file: Path
     sha256: str
+    code: str
+    """Hash of what it does: without line numbers (:mod:`txop.arms.module_code`)."""
     build_id: str | None
     warnings: tuple[str, ...]
     """The compiler's, without line numbers, which move."""
@@ -28,10 +31,11 @@ class Module:
     @classmethod
     def of(cls, built: Built) -> Module:
         """From a build. Raises :class:`OSError`."""
-        digest = hashlib.sha256(built.module.read_bytes()).hexdigest()
+        data = built.module.read_bytes()
         with built.log.open("rb") as log:
             text = log.read(MAX_LOG_BYTES).decode("utf-8", "replace")
-        return cls(built.module, digest, built.info.build_id, tuple(warnings_in(text)))
+        digest = hashlib.sha256(data).hexdigest()
+        return cls(built.module, digest, code_digest(data), built.info.build_id, tuple(warnings_in(text)))
 
 
 def warnings_in(log: str) -> list[str]:

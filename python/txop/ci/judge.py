@@ -59,11 +59,12 @@ class Judged:
             self.state = State.DOES_NOT_BUILD if applies else State.DOES_NOT_APPLY
             self.reason = error.what
             return
-        if self.base.sha256 == self.series.sha256:
+        if self.base.code == self.series.code:
             warnings = self.warnings
             self.state = State.WARNINGS if warnings else State.SAME_MODULE
+            how = "byte for byte" if self.base.sha256 == self.series.sha256 else "but for line numbers"
             self.reason = (
-                "it builds the same module as its base, byte for byte: there is nothing to measure"
+                f"it builds the same module as its base, {how}: there is nothing to measure"
                 if not warnings else f"the compiler has new warnings: {warnings[0]}"
             )  # fmt: skip
 
