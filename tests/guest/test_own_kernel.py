@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,9 +13,13 @@ from txop.cli.app import main
 from txop.guest_image import own_kernel
 from txop.guest_image.error import GuestError, MissingForGuest
 from txop.guest_image.locks import find_lock
-from txop.guest_image.own_kernel import CHECKERS, KernelRecipe, build_kernel, check_programs, lost_lines
+from txop.guest_image.own_kernel import CHECKERS, KernelRecipe, check_programs, lost_lines
 from txop.guest_image.recipe import MODULES
 from txop.guest_image.tree_digest import tree_digest
+
+
+def build_kernel(*given, **named):
+    return asyncio.run(own_kernel.build_kernel(*given, **named))
 
 
 def test_the_last_line_of_a_symbol_counts(tmp_path):
@@ -196,16 +200,37 @@ def test_every_module_of_the_recipe_is_asked_for():
 def test_make_is_called_with_nothing_of_this_machine(tmp_path, no_compiler, monkeypatch):
     monkeypatch.setenv("MAKEFLAGS", "-n")
     monkeypatch.setenv("KCFLAGS", "-O0")
-    seen: list[dict[str, str]] = []
-    real = subprocess.run
+    seen = []
+    real = own_kernel.run_here
 
-    def run(command, **how):
-        if command[0] == "make":
-            seen.append(how["env"])
-        return real(command, **how)
+    async def run_here(command, **how):
+        seen.append(how["variables"])
+        return await real(command, **how)
 
-    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(own_kernel, "run_here", run_here)
     build_kernel(KernelRecipe(small_tree(tmp_path / "linux")), find_lock("6.12"), cache=tmp_path / "cache")
     assert len(seen) == 3
     assert all("MAKEFLAGS" not in each and "KCFLAGS" not in each for each in seen)
     assert all(each["KBUILD_BUILD_USER"] == "txop" for each in seen)
+
+
+def test_nothing_is_built_on_when_it_is_given_up(tmp_path, no_compiler):
+    tree = small_tree(tmp_path / "linux")
+    text = (tree / "Makefile").read_text()
+    (tree / "Makefile").write_text(
+        text.replace("\t! grep", "\ttouch $(O)/begun; sleep 5; touch $(O)/went-on\n\t! grep")
+    )
+
+    async def given_up():
+        building = asyncio.ensure_future(
+            own_kernel.build_kernel(KernelRecipe(tree), find_lock("6.12"), cache=tmp_path / "cache")
+        )
+        while not list((tmp_path / "cache").glob("kernel-builds/*/begun")):
+            await asyncio.sleep(0.05)
+        building.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await building
+        await asyncio.sleep(6)
+
+    asyncio.run(given_up())
+    assert not list((tmp_path / "cache").glob("kernel-builds/*/went-on"))

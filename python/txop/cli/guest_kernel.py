@@ -68,8 +68,9 @@ def kernel(
         raise UserError("it is not a folder", where=str(source))
     if output is not None and output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise UserError("is not empty", where=str(output), what_to_do="give a new folder to --output")
-    with errors_reported():
-        made = build_kernel(KernelRecipe(source, tuple(with_ or ()), tuple(config or ())), lock.pinned(), progress=note)
+    what = KernelRecipe(source, tuple(with_ or ()), tuple(config or ()))
+    with errors_reported() as ending:
+        made = ending.run(build_kernel(what, lock.pinned(), progress=note), at_once=True)
         place = made.folder
         if output is not None:
             with room(output, advice="choose another folder with --output"):

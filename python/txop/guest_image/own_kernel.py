@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from txop.arms.local_command import run_here
 from txop.guest_image.cache import default_cache, new_folder, room
 from txop.guest_image.compiler import compiler_folder
 from txop.guest_image.error import GuestError, MissingForGuest
@@ -99,7 +100,7 @@ class KernelRecipe:
         return list(chosen.values())
 
 
-def build_kernel(
+async def build_kernel(
     what: KernelRecipe, lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None
 ) -> OwnKernel:
     """Build a kernel and its modules, or take them from the cache.
@@ -140,9 +141,9 @@ def build_kernel(
             name = hashlib.sha256(json.dumps([RECIPE, str(source), configuration, compiler]).encode()).hexdigest()[:16]
             work = folder / "kernel-builds" / name
             work.mkdir(parents=True, exist_ok=True)
-            lost = _build(source, work, lines, variables, progress)
+            lost = await _build(source, work, lines, variables, progress)
             with new_folder(place) as made:
-                _install(source, work, made, variables, lost)
+                await _install(source, work, made, variables, lost)
             return _open(place, key, cached=False)
     return _open(place, key, cached=True)
 
@@ -228,7 +229,7 @@ _SAME_EVERYWHERE = {
 """Who builds, where and when is in a kernel's banner: without this the same tree makes another kernel each time."""
 
 
-def _build(
+async def _build(
     source: Path, work: Path, lines: Sequence[str], variables: Mapping[str, str], progress: Progress
 ) -> tuple[str, ...]:
     asked = work / "laboratory.config"
@@ -236,43 +237,39 @@ def _build(
     progress("configuring the kernel")
     log = work / "build.log"
     log.unlink(missing_ok=True)
-    _make(source, work, ["alldefconfig"], {**variables, "KCONFIG_ALLCONFIG": str(asked)}, log)
+    await _make(source, work, ["alldefconfig"], {**variables, "KCONFIG_ALLCONFIG": str(asked)}, log)
     lost = lost_lines(lines, (work / ".config").read_text(encoding="utf-8"))
     if lost:
         progress(f"this tree does not take {', '.join(lost)}")
     progress(f"building the kernel; what it says is in {log}")
-    _make(source, work, ["bzImage", "modules"], variables, log)
+    await _make(source, work, ["bzImage", "modules"], variables, log)
     return lost
 
 
-def _make(source: Path, work: Path, targets: Sequence[str], variables: Mapping[str, str], log: Path) -> None:
+async def _make(source: Path, work: Path, targets: Sequence[str], variables: Mapping[str, str], log: Path) -> None:
     jobs = len(os.sched_getaffinity(0))
-    given = [
-        f"{name}={variables[name]}" for name in ("ARCH", "CC", "CROSS_COMPILE", "LOCALVERSION") if name in variables
-    ]
+    given = [f"{name}={variables[name]}" for name in _TO_MAKE if name in variables]
     command = ["make", "-C", str(source), f"O={work}", f"-j{jobs}", *given, *targets]
-    with log.open("ab") as out:
-        try:
-            code = subprocess.run(
-                command, env=dict(variables), stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
-                timeout=TIMEOUT_S, check=False,
-            ).returncode  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise GuestError(f"the kernel is not built after {TIMEOUT_S / 3600:g} h (all of it: {log})") from None
-    if code != 0:
-        raise GuestError(f"the kernel could not be built: {_errors(log)} (all of it: {log})")
+    ended = await run_here(command, folder=work, log=log, variables=variables, timeout_s=TIMEOUT_S)
+    if ended.timed_out:
+        raise GuestError(f"the kernel is not built after {TIMEOUT_S / 3600:g} h (all of it: {log})")
+    if ended.missing or ended.status != 0:
+        raise GuestError(f"the kernel could not be built: {_errors(ended.output)} (all of it: {log})")
 
 
-def _errors(log: Path) -> str:
-    rows = log.read_text(encoding="utf-8", errors="replace").splitlines()
+_TO_MAKE = ("ARCH", "CC", "CROSS_COMPILE", "LOCALVERSION")
+
+
+def _errors(output: str) -> str:
+    rows = output.splitlines()
     wrong = [row for row in rows if re.search(r"\berror\b|\*\*\*|undefined reference", row, re.IGNORECASE)]
     return " / ".join(row.strip()[:300] for row in (wrong[:3] or rows[-_LAST_ROWS:]))
 
 
-def _install(source: Path, work: Path, made: Path, variables: Mapping[str, str], lost: Sequence[str]) -> None:
+async def _install(source: Path, work: Path, made: Path, variables: Mapping[str, str], lost: Sequence[str]) -> None:
     release = (work / "include" / "config" / "kernel.release").read_text(encoding="utf-8").strip()
     out = {**variables, "INSTALL_MOD_PATH": str(made), "INSTALL_MOD_STRIP": "1", "DEPMOD": "true"}
-    _make(source, work, ["modules_install"], out, work / "build.log")
+    await _make(source, work, ["modules_install"], out, work / "build.log")
     for name in ("build", "source"):  # they name folders of this machine
         (made / "lib" / "modules" / release / name).unlink(missing_ok=True)
     shutil.copyfile(work / "arch" / "x86" / "boot" / "bzImage", made / "bzImage")
