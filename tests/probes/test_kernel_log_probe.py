@@ -9,7 +9,7 @@ import pytest
 from fake_target import FakeTarget
 from instrument_bench import TCP, carry_out, context_of, facts_of, gate_states, make_plan, values
 from txop.measure.instrument import Marks
-from txop.measure.probes.kernel_log import AFTER_FILE, BEFORE_FILE, KernelLog
+from txop.measure.probes.kernel_log import AFTER_FILE, BEFORE_FILE, LEAVING_FILE, WHOLE_FILE, KernelLog
 from txop.plan.target import GuestTarget
 
 OLD = "[   10.000000] wlan0: deauthenticated from 24:f5:a2:c0:4e:b1 (Reason: 2)\n"
@@ -109,3 +109,35 @@ def test_an_archive_that_cannot_be_written_to_can_be_read(tmp_path):
 
     KernelLog().read(facts_of(make_plan(), tmp_path))
     assert (tmp_path / "kernel-log.txt").stat().st_mtime_ns == before
+
+
+SLAB = "[  120.000000] BUG kmalloc-4k (Not tainted): kmalloc Redzone overwritten\n"
+GONE = "[  121.000000] usb 1-1: USB disconnect, device number 2\n"
+STUCK = IQK.replace("98.000000", "122.000000")
+
+
+def test_what_the_kernel_reports_when_a_guest_lets_go_is_a_fault(tmp_path):
+    """A write behind the end of a station shows when the station is freed, after the window."""
+    guest = make_plan()
+    guest = guest.model_copy(update={"target": {"dut": GuestTarget(kind="guest"), "peer": GuestTarget(kind="guest")}})
+    for name, text in ((BEFORE_FILE, OLD), (AFTER_FILE, OLD), (WHOLE_FILE, OLD + SLAB + GONE + STUCK + LOST)):
+        (tmp_path / name).write_text(text)
+    reading = KernelLog().read(facts_of(guest, tmp_path))
+    assert [(fault.key, fault.severity) for fault in reading.faults] == [("kernel-slab", "error")]
+    assert "kmalloc Redzone overwritten" in reading.faults[0].lines[0]
+    assert not reading.gates, "the link has to end some time"
+    assert values(reading)["faults"] == 0, "figures are of the run"
+    assert (tmp_path / LEAVING_FILE).read_text() == SLAB + GONE + STUCK + LOST
+
+
+def test_a_fault_of_the_run_is_not_named_twice(tmp_path):
+    guest = make_plan()
+    guest = guest.model_copy(update={"target": {"dut": GuestTarget(kind="guest"), "peer": GuestTarget(kind="guest")}})
+    for name, text in (
+        (BEFORE_FILE, OLD),
+        (AFTER_FILE, OLD + SLAB),
+        (WHOLE_FILE, OLD + SLAB + SLAB.replace("120.", "125.")),
+    ):
+        (tmp_path / name).write_text(text)
+    reading = KernelLog().read(facts_of(guest, tmp_path))
+    assert [(fault.key, fault.count) for fault in reading.faults] == [("kernel-slab", 1)]

@@ -23,6 +23,11 @@ LOADED_FILE = "kernel-log-loaded.txt"
 AFTER_FILE = "kernel-log-after.txt"
 NEW_FILE = "kernel-log.txt"
 LOADING_FILE = "kernel-log-loading.txt"
+WHOLE_FILE = "kernel.log"
+"""The log of a guest after the testbed was taken down: the link, the stations and the device are gone by then."""
+LEAVING_FILE = "kernel-log-leaving.txt"
+OF_THE_KERNEL = "kernel-"
+"""How keys of faults begin that are the kernel's own: oopses, warnings, what its checkers report."""
 MAX_LOG_BYTES = 16 * 1024 * 1024
 MAX_LINES_KEPT = 5
 ASSOCIATION_LOST = frozenset({"wifi-deauthenticated", "wifi-disassociated", "wifi-connection-lost", "wifi-leaving"})
@@ -87,6 +92,7 @@ class KernelLog:
         if came_up:
             found = self._read(facts, reading, (before, last), NEW_FILE, "faults", "during the run")
             self._association(facts, reading, found)
+            self._leaving(facts, reading, last)
         else:
             reading.put("faults", None, "kernel log", "the arm never came up: see the faults while loading")
         return reading
@@ -99,23 +105,41 @@ class KernelLog:
         lines = difference(*logs)
         _write(facts.folder / file, "\n".join(lines) + "\n" if lines else "")
         report = name_faults(lines)
-        found = [
-            Fault(
-                key=fault.key,
-                title=fault.title,
-                severity=str(fault.severity),
-                target=self._target,
-                count=fault.count,
-                lines=list(fault.examples[:MAX_LINES_KEPT]),
-                while_loading=key == "load_faults",
-            )
-            for fault in report.faults
-        ]
+        found = [self._fault(fault, while_loading=key == "load_faults") for fault in report.faults]
         reading.faults += found
         serious = sum(fault.count for fault in found if fault.severity in _SERIOUS[key])
         reading.put(key, float(serious), "kernel log")
         reading.files[file] = f"what the kernel logged {when}"
         return report.faults
+
+    def _leaving(self, facts: RunFacts, reading: Reading, before: str) -> None:
+        """What a guest's kernel reports when it frees what it had for the link and the device. That the device has gone
+        makes drivers complain, so only what is of the kernel itself is named, and the figures do not count it."""
+        from txop.klog import difference, name_faults
+
+        whole = _text(facts.folder / WHOLE_FILE)
+        if whole is None:
+            return
+        lines = difference(before, whole)
+        _write(facts.folder / LEAVING_FILE, "\n".join(lines) + "\n" if lines else "")
+        known = {fault.key for fault in reading.faults}
+        reading.faults += [
+            self._fault(fault)
+            for fault in name_faults(lines).faults
+            if fault.key.startswith(OF_THE_KERNEL) and fault.key not in known
+        ]
+        reading.files[LEAVING_FILE] = "what the kernel logged when the testbed was taken down"
+
+    def _fault(self, fault: Named, *, while_loading: bool = False) -> Fault:
+        return Fault(
+            key=fault.key,
+            title=fault.title,
+            severity=str(fault.severity),
+            target=self._target,
+            count=fault.count,
+            lines=list(fault.examples[:MAX_LINES_KEPT]),
+            while_loading=while_loading,
+        )
 
     def _association(self, facts: RunFacts, reading: Reading, faults: Sequence[Named]) -> None:
         """The gate ``association-lost``, when the log shows it for the interface under test."""
