@@ -328,7 +328,9 @@ def test_what_cannot_be_done_in_a_guest_is_said_before(old: str, new: str, key: 
     [
         "guest-two-drivers",
         "guest-modem-aggregation",
+        "guest-modem-pacing",
         "guest-modem-sweep",
+        "guest-modem-wandering",
         "guest-ncm-timer",
         "guest-sdio-stacks",
         "guest-sdio-endurance",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from txop.campaign.arm_driver import beside_driver_of, driver_of
 from txop.guest.fault_check import check_options
 from txop.plan.guest_function import ModemSpec
 from txop.plan.load import LoadedPlan
@@ -143,6 +144,48 @@ def test_a_patched_qmi_wwan_aggregates_and_has_a_timer_of_its_own(
     loaded = parse(text.replace('name = "b"\n', PATCHED))
     problems = check(loaded).problems
     assert [("takes no hold_us" in problem.message) for problem in problems] == [True] * refused
+
+
+RMNET_PATCHED = """\
+name = "b"
+patches = [{ file = "txop:rmnet/pacing-shift-9.toml", module = "rmnet" }]
+"""
+
+
+def test_a_patch_of_rmnet_is_not_one_of_the_driver_below_it(parse: Callable[[str], LoadedPlan]) -> None:
+    text = PLAN.format(guest='device = "qmi-modem"', arm='modem = { mux = "rmnet" }')
+    loaded = parse(text.replace('name = "b"\n', RMNET_PATCHED))
+    assert check(loaded).problems == ()
+    plain, patched = loaded.plan.arm
+    assert loaded.plan.guest is not None
+    spec = loaded.plan.guest.varied(patched.guest)
+    assert driver_of(patched, spec, Path()).patches == ()
+    beside = beside_driver_of(patched, spec, Path())
+    assert beside is not None
+    assert (beside.driver, [file.name for file in beside.patches]) == ("rmnet", ["pacing-shift-9.toml"])
+    assert beside_driver_of(plain, loaded.plan.guest.varied(plain.guest), Path()) is None
+
+
+@pytest.mark.parametrize(
+    ("arm", "words"),
+    [
+        ('modem = { mux = "qmimux" }', 'the guest builds qmi_wwan, not rmnet: set mux = "rmnet" in guest.modem'),
+        ("modem = {}", "the guest builds qmi_wwan, not rmnet"),
+    ],
+)
+def test_a_patch_of_a_module_that_is_not_built_is_refused(
+    parse: Callable[[str], LoadedPlan], arm: str, words: str
+) -> None:
+    text = PLAN.format(guest='device = "qmi-modem"', arm=arm)
+    (problem,) = check(parse(text.replace('name = "b"\n', RMNET_PATCHED))).problems
+    assert words in f"{problem.message}: {problem.what_to_do}"
+    assert problem.key == "arm[1].patches[0].module"
+
+
+def test_a_patch_of_rmnet_does_not_make_qmi_wwan_aggregate(parse: Callable[[str], LoadedPlan]) -> None:
+    text = PLAN.format(guest='device = "qmi-modem"', arm='modem = { mux = "qmimux", tx_aggregation = {} }')
+    problems = check(parse(text.replace('name = "b"\n', RMNET_PATCHED))).problems
+    assert any("aggregates nothing that it sends" in problem.message for problem in problems)
 
 
 def test_what_the_host_makes_of_a_modem_reaches_the_guest(parse: Callable[[str], LoadedPlan]) -> None:

@@ -28,6 +28,20 @@ def driver_of(arm: Arm, spec: GuestSpec, folder: Path) -> DriverBuild:
     Raises:
         GuestError: A patch is not there.
     """
-    patches = patch_files([named_file(folder, patch.file) for patch in arm.patches if patch.file is not None])
     source = named_file(folder, spec.source) if spec.source is not None else None
+    patches = _patches(arm, spec.builds, spec, folder)
     return DriverBuild(spec.builds, patches, spec.reverse, source, tuple(spec.switches))
+
+
+def beside_driver_of(arm: Arm, spec: GuestSpec, folder: Path) -> DriverBuild | None:
+    """The module on top of the driver of an arm as it is built, always from the distribution's source.
+
+    Arguments and errors are those of :func:`driver_of`.
+    """
+    module = spec.built_beside
+    return None if module is None else DriverBuild(module, _patches(arm, module, spec, folder), spec.reverse)
+
+
+def _patches(arm: Arm, module: str, spec: GuestSpec, folder: Path) -> tuple[Path, ...]:
+    files = [patch.file for patch in arm.patches_of(module, spec.builds)]
+    return patch_files([named_file(folder, file) for file in files if file is not None])

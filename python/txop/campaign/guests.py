@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from txop.campaign.arm_driver import driver_of, lock_of
+from txop.campaign.arm_driver import beside_driver_of, driver_of, lock_of
 from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import GuestArm
 from txop.campaign.instruments import in_guest
 from txop.campaign.reporter import Reporter
 from txop.campaign.testbed import CarryOut, Reached
 from txop.guest.chips import NEEDS_BUILD, Chip, find_chips
-from txop.guest.driver import DriverBuild, build_driver
+from txop.guest.driver import build_driver
 from txop.guest.driver_check import check_driver
 from txop.guest.mmc_host import with_mmc_host
 from txop.guest.qemu import Mode, kvm_works, qemu_version
@@ -120,12 +120,13 @@ class GuestTestbed:
                 modules = (built.module,)
                 facts["build_id"] = built.info.build_id
             if needs and what.driver != spec.driver:  # beside what is under test
-                beside = await build_driver(DriverBuild(spec.driver), lock, progress=self._reporter.notice)
-                modules = (*modules, beside.module)
-        if spec.modem is not None and spec.device == "qmi-modem" and spec.modem.mux == "rmnet":
-            rmnet = await build_driver(DriverBuild("rmnet"), lock, progress=self._reporter.notice)
-            modules = (*modules, rmnet.module)
-            facts["rmnet_build_id"] = rmnet.info.build_id
+                own = await build_driver(DriverBuild(spec.driver), lock, progress=self._reporter.notice)
+                modules = (*modules, own.module)
+        beside = beside_driver_of(arm, spec, self._folder)
+        if beside is not None:
+            built = await build_driver(beside, lock, progress=self._reporter.notice)
+            modules = (*modules, built.module)
+            facts[f"{beside.driver}_build_id"] = built.info.build_id
         if spec.faults is not None:
             facts["faults_sha256"] = hashlib.sha256(self._file(spec.faults).read_bytes()).hexdigest()
         chip = self._chip(spec)

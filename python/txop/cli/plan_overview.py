@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import Any
@@ -13,7 +14,7 @@ from rich.table import Table
 from txop.cli import console
 from txop.compare.select import metric_of
 from txop.plan import guest_time
-from txop.plan.arm import Arm
+from txop.plan.arm import Arm, Patch
 from txop.plan.guest import GuestSpec
 from txop.plan.guest_access_point import GuestStation, QueueSpec
 from txop.plan.guest_card import CARDS
@@ -83,6 +84,9 @@ def loads_what(arm: Arm, guest: GuestSpec | None = None) -> str:
     'rtl8192cu, kernel 6.12, edited by 10-interrupts'
     >>> loads_what(Arm(name="a", patches=[{"number": 10, "file": "0010.patch"}]), GuestSpec(reverse=True))
     'rtl8192cu, kernel 6.12, without patches 10'
+    >>> nine = Arm(name="a", patches=[{"file": "txop:rmnet/pacing-shift-9.toml", "module": "rmnet"}])
+    >>> loads_what(nine, GuestSpec(device="qmi-modem", driver="qmi_wwan", modem=ModemSpec(mux="rmnet"))).split(", ")[2]
+    'rmnet edited by pacing-shift-9'
     >>> modem = ModemSpec(mux="rmnet", traffic="lan", ack_every_segment=True)
     >>> loads_what(Arm(name="a"), GuestSpec(device="qmi-modem", modem=modem)).partition("each, ")[2]
     'traffic of a client on a LAN behind it, every segment acknowledged'
@@ -125,13 +129,9 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
     if spec.builds != spec.driver:
         words.insert(0, spec.driver)
     words.append(f"kernel {spec.kernel}")
-    files = [(patch, PurePath(patch.file)) for patch in arm.patches if patch.file is not None]
-    scripts = [file.stem for _, file in files if file.suffix == ".toml"]
-    numbers = [str(patch.number or file.name) for patch, file in files if file.suffix != ".toml"]
-    if numbers:
-        words.append(f"{'without' if spec.reverse else 'with'} patches {', '.join(numbers)}")
-    if scripts:
-        words.append(f"edited by {', '.join(scripts)}")
+    words += _patched(arm.patches_of(spec.builds, spec.builds), spec)
+    if (beside := spec.built_beside) is not None:
+        words += [f"{beside} {said}" for said in _patched(arm.patches_of(beside, spec.builds), spec)]
     words += [f"{key}={int(value) if isinstance(value, bool) else value}" for key, value in spec.parameters.items()]
     words += [f"{name} assumed as {value}" for name, value in spec.assume.items()]
     words += [f"faults {spec.faults}"] if spec.faults is not None else []
@@ -160,6 +160,14 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
     return ", ".join([*words, *(f"{key} {getattr(spec, key)}" for key in sorted(varied))])
 
 
+def _patched(patches: Sequence[Patch], spec: GuestSpec) -> list[str]:
+    files = [(patch, PurePath(patch.file)) for patch in patches if patch.file is not None]
+    scripts = [file.stem for _, file in files if file.suffix == ".toml"]
+    numbers = [str(patch.number or file.name) for patch, file in files if file.suffix != ".toml"]
+    words = [f"{'without' if spec.reverse else 'with'} patches {', '.join(numbers)}"] if numbers else []
+    return [*words, f"edited by {', '.join(scripts)}"] if scripts else words
+
+
 def _station(station: GuestStation) -> str:
     weight = f", airtime weight {station.airtime_weight}" if station.airtime_weight is not None else ""
     return f"{station.name} at {station.signal_dbm} dBm{weight}"
@@ -184,6 +192,8 @@ def _modem(modem: ModemSpec) -> list[str]:
     if modem.is_negotiated and aggregation is not None:
         others.append(f"it takes {modem.uplink_datagrams} datagrams and {modem.uplink_bytes} B at most")
     others += [f"queue of {modem.queue_packets}"] if modem.queue_packets is not None else []
+    if modem.downlink_least_mbit_s is not None:
+        others.append(f"a downlink that wanders from {modem.downlink_least_mbit_s:g} Mbit/s up")
     others += ["traffic of a client on a LAN behind it"] if modem.traffic == "lan" else []
     others += ["every segment acknowledged"] if modem.ack_every_segment else []
     return [words[modem.mux], f"{most} per URB", f"{modem.transfer_cost_us} us for each", *others]

@@ -24,6 +24,8 @@ class Patch(Strict):
     """Upstream state in words."""
     file: str | None = None
     """The patch itself, or an edit script (``.toml``; ``txop:NAME`` for one that comes with txop), for a build."""
+    module: Module | None = None
+    """In a guest: the module that it is for, where that is not the driver: ``"rmnet"`` on top of a modem's qmi_wwan."""
 
 
 class ModuleSpec(Strict):
@@ -204,6 +206,10 @@ class Arm(Strict):
     def shown(self) -> str:
         """Title, or else the name."""
         return self.title or self.name
+
+    def patches_of(self, module: str, driver: str) -> tuple[Patch, ...]:
+        """Those for a module that a guest builds; those that name none are for its driver."""
+        return tuple(patch for patch in self.patches if (patch.module or driver) == module)
 
     @property
     def loads(self) -> tuple[ModuleSpec, ...]:

@@ -119,6 +119,11 @@ class GuestVariant(Strict):
         return self.device in FUNCTION_INTERFACES
 
     @property
+    def built_beside(self) -> str | None:
+        """A module that is built and loaded on top of the driver."""
+        return self.modem.module if self.modem is not None and self.device == "qmi-modem" else None
+
+    @property
     def interface(self) -> str:
         """The interface that the driver makes of the device."""
         return FUNCTION_INTERFACES.get(self.device, CHIP_INTERFACE)

@@ -91,6 +91,11 @@ class ModemSpec(_Table):
     """How long the first datagram of a transfer to the host waits for more."""
 
     @property
+    def module(self) -> str | None:
+        """The module that is built for what multiplexes, where it is none of the distribution's kernel."""
+        return "rmnet" if self.mux == "rmnet" else None
+
+    @property
     def is_negotiated(self) -> bool:
         """Whether messages decide on the data path."""
         return self.framing == "negotiated"

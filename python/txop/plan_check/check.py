@@ -27,6 +27,7 @@ from txop.plan.problem import PlanError, Problem
 from txop.plan_check import files as check_files
 from txop.plan_check import guest as check_guest
 from txop.plan_check import link as check_link
+from txop.plan_check import patch_modules as check_patch_modules
 from txop.plan_check import patch_reach as check_patches
 from txop.plan_check import scripts as check_scripts
 from txop.plan_check.figures import figures_of, own_figures
@@ -50,7 +51,7 @@ def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
     """Check the meaning of a plan. ``files``: also that the files it names are there and can be read."""
     parts = [
         *(_names, _targets, _emulation, check_link.wrong_links, check_link.wrong_hosts),
-        *(_guest, check_guest.wrong_chips),
+        *(_guest, check_guest.wrong_chips, check_patch_modules.wrong_modules),
         *(_tests, _figures, _arms, _interface, _collect),
     ]
     found = [entry for part in parts for entry in part(loaded)]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from txop.guest.chips import NEEDS_BUILD
 from txop.plan import guest_time
-from txop.plan.arm import Arm
+from txop.plan.arm import Arm, Patch
 from txop.plan.guest import GuestSpec
 from txop.plan.measurement import ModuleCycleTest, Test
 from txop.plan.model import Plan
@@ -181,9 +182,9 @@ def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
     wanted: dict[tuple[object, ...], bool] = {}
     for arm in plan.arm:
         guest = spec.varied(arm.guest)
-        if guest.device == "qmi-modem" and guest.modem is not None and guest.modem.mux == "rmnet":
-            rmnet = guest.model_copy(update={"driver": "rmnet", "reverse": False, "source": None})
-            wanted.setdefault((guest.kernel, guest.lock, "rmnet"), folder is not None and _is_cached(rmnet, (), folder))
+        if (module := guest.built_beside) is not None:
+            beside = guest.model_copy(update={"driver": module, "module": None, "source": None, "switches": []})
+            _want(wanted, beside, arm.patches_of(module, guest.builds), folder)
         if guest.queues is not None and guest.queues.needs_debugfs:
             stack = (guest.kernel, guest.lock, "mac80211")
             wanted.setdefault(stack, folder is not None and _is_stack_cached(guest, folder))
@@ -191,15 +192,20 @@ def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
         needs = (guest.device, guest.driver) in NEEDS_BUILD
         if needs and guest.builds != guest.driver:
             alone = guest.model_copy(update={"module": None, "reverse": False, "source": None, "switches": []})
-            beside = (guest.kernel, guest.lock, guest.driver)
-            wanted.setdefault(beside, folder is not None and _is_cached(alone, (), folder))
-        if not (guest.asks_for_a_build or arm.patches or (needs and guest.builds == guest.driver)):
-            continue
-        files = tuple(patch.file for patch in arm.patches if patch.file is not None)
-        key = (guest.kernel, guest.lock, guest.builds, guest.source, guest.reverse, tuple(guest.switches), files)
-        if key not in wanted:
-            wanted[key] = folder is not None and _is_cached(guest, files, folder)
+            _want(wanted, alone, (), folder)
+        patches = arm.patches_of(guest.builds, guest.builds)
+        if guest.asks_for_a_build or patches or (needs and guest.builds == guest.driver):
+            _want(wanted, guest, patches, folder)
     return sum(not cached for cached in wanted.values())
+
+
+def _want(
+    wanted: dict[tuple[object, ...], bool], guest: GuestSpec, patches: Sequence[Patch], folder: Path | None
+) -> None:
+    files = tuple(patch.file for patch in patches if patch.file is not None)
+    key = (guest.kernel, guest.lock, guest.builds, guest.source, guest.reverse, tuple(guest.switches), files)
+    if key not in wanted:
+        wanted[key] = folder is not None and _is_cached(guest, files, folder)
 
 
 def _is_stack_cached(guest: GuestSpec, folder: Path) -> bool:

@@ -53,7 +53,11 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
             yield place("parameters"), *wrong
         elif wrong is not None:
             yield place("security", "ap"), *wrong
-        if spec.source is None and not arm.patches and spec.driver not in STOCK_DRIVERS[spec.device]:
+        if (
+            spec.source is None
+            and not arm.patches_of(spec.driver, spec.builds)
+            and spec.driver not in STOCK_DRIVERS[spec.device]
+        ):
             known = " and ".join(STOCK_DRIVERS[spec.device])
             yield place("driver", "device"), f"{spec.driver} does not know an {spec.device}", f"{known} do"
 
@@ -122,10 +126,10 @@ def _function(arm: Arm, spec: GuestSpec, place: Place) -> Found:
     if spec.driver in STOCK_DRIVERS["rtl8188cus"]:
         yield place("driver", "device"), f"{spec.driver} does not know a {spec.device}", f"{DRIVERS[spec.device]} does"
     if spec.modem is not None:
-        yield from _modem(arm, spec.modem, place)
+        yield from _modem(arm, spec, spec.modem, place)
 
 
-def _modem(arm: Arm, modem: ModemSpec, place: Place) -> Found:
+def _modem(arm: Arm, spec: GuestSpec, modem: ModemSpec, place: Place) -> Found:
     """What the host cannot make of a modem."""
     limits = modem.tx_aggregation
     if (modem.downlink_least_mbit_s or 0) > modem.downlink_mbit_s:
@@ -139,7 +143,7 @@ def _modem(arm: Arm, modem: ModemSpec, place: Place) -> Found:
     if modem.mux == "none":
         said = 'raw IP has one datagram in a transfer, and mux is "none"'
         yield place("modem"), said, 'set mux = "rmnet", or "qmimux" with a patch that aggregates'
-    elif not arm.patches:
+    elif not arm.patches_of(spec.driver, spec.builds):
         said = "qmi_wwan's own QMAP aggregates nothing that it sends"
         yield place("modem"), said, f'give the arm the patch {UPLINK_PATCH}, or set mux = "rmnet"'
     elif "hold_us" in limits.model_fields_set:
