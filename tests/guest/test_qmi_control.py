@@ -13,7 +13,8 @@ from guests_here import no_guest, rebuilt_driver
 from txop import bus
 from txop.bus.report import BusReport
 from txop.guest.chips import Chip
-from txop.guest.qemu import Computer
+from txop.guest.exactness import difference
+from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
@@ -27,13 +28,21 @@ SCRIPT = Path(__file__).with_name("qmi_control.sh")
 pytestmark = pytest.mark.slow
 
 
-def seen(image: Image, folder: Path, mux: str, modules: tuple[Path, ...] = ()) -> Path:
-    """The folder of what the guest handed out."""
+def seen(
+    image: Image,
+    folder: Path,
+    mux: str,
+    modules: tuple[Path, ...] = (),
+    *,
+    limits: tuple[str, ...] = (),
+    computer: Computer = Computer(),  # noqa: B008 - frozen
+) -> Path:
+    """The folder of what the guest handed out. ``limits``: options of the modem's."""
     try:
         programs = modem_files(find_lock("6.12"), "qmicli")
     except GuestError as error:
         no_guest(f"qmicli cannot be had here: {error}")
-    options = ("--framing", "negotiated", "--transfer-cost-us", "0")
+    options = ("--framing", "negotiated", "--transfer-cost-us", "0", *limits)
     chip = Chip("qmi-modem", DRIVERS["qmi-modem"], options=options, usb="usb.pcapng", plug_only=True)
     overlay = Overlay(
         script=SCRIPT.read_text(encoding="utf-8"),
@@ -41,7 +50,9 @@ def seen(image: Image, folder: Path, mux: str, modules: tuple[Path, ...] = ()) -
         files={**chip.files(), **programs},
         modules=modules,
     )
-    ended = asyncio.run(run_guest(image, overlay, Computer(), results=folder, wall_limit_s=600))
+    ended = asyncio.run(
+        run_guest(image, overlay, computer, results=folder, wall_limit_s=3600 if computer.mode is Mode.EXACT else 600)
+    )
     assert ended.status == 0, (folder / "stderr").read_text()
     return folder / "files"
 
@@ -110,3 +121,36 @@ def test_a_host_that_goes_past_the_limits_crashes_the_modem(image: Image, chips:
     (text,) = texts(report, "uplink-beyond-agreed")
     assert text.startswith("The host puts more into a transfer than the modem takes: ")
     assert "past 16 datagrams and 8,192 bytes" in text
+
+
+def blocks(capture: Path) -> list[bytes]:
+    """Of a pcapng file (little-endian)."""
+    data, at, found = capture.read_bytes(), 0, []
+    while at < len(data):
+        length = int.from_bytes(data[at + 4 : at + 8], "little")
+        found.append(data[at : at + length])
+        at += length
+    return found
+
+
+def test_another_limit_changes_one_answer_of_an_exact_run_and_nothing_else(
+    image: Image, chips: Path, tmp_path: Path
+) -> None:
+    """Two campaigns whose modems take 16 and 32 datagrams have the same figures at the same seed, and captures that
+    differ: by this."""
+    del chips
+    sixteen, thirty_two = (
+        seen(
+            image,
+            tmp_path / limit,
+            "qmimux",
+            limits=("--uplink-datagrams", limit),
+            computer=Computer(mode=Mode.EXACT, shift=0),
+        )
+        for limit in ("16", "32")
+    )
+    assert "4 of " in (difference(tmp_path / "16", tmp_path / "32") or ""), "chip, counters, format and the capture"
+    one, other = blocks(sixteen / "usb.pcapng"), blocks(thirty_two / "usb.pcapng")
+    assert len(one) == len(other) > 100
+    ((first, second),) = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
+    assert [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]] == [(16, 32)]
