@@ -16,7 +16,7 @@ from txop.campaign.instruments import in_guest
 from txop.campaign.reporter import Reporter
 from txop.campaign.testbed import CarryOut, Reached
 from txop.guest.chips import NEEDS_BUILD, Chip, find_chips
-from txop.guest.driver import build_driver
+from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.driver_check import check_driver
 from txop.guest.mmc_host import with_mmc_host
 from txop.guest.qemu import Mode, kvm_works, qemu_version
