@@ -104,13 +104,50 @@ def test_the_other_end_can_be_the_access_point_itself() -> None:
 
 
 def test_queues_and_weights_come_to_the_testbed() -> None:
-    limits = "aql_txq_limit_us = [1500, 5000]\nfixed_mcs = 3\ntxq_quantum_bytes = 300\n[[test]]"
+    limits = (
+        "aql_txq_limit_us = [1500, 5000]\naql_threshold_us = 5000\nfixed_mcs = 3\ntxq_quantum_bytes = 300\n[[test]]"
+    )
     plan = loaded(TEXT.replace("[[test]]", limits)).plan
     stock, changed = (chip_of(spec).variables() for arm in plan.arm if (spec := plan.guest_of(arm)))
     assert (stock["LAB_STATIONS"], stock["LAB_WEIGHTS"], stock["LAB_DEBUGFS"]) == ("-45,-88", ",128", "")
     limits = " ".join(f"aql_txq_limit={category},1500,5000" for category in range(4))
-    assert changed["LAB_DEBUGFS"] == f"{limits} aql_enable=0 rc/fixed_rate_idx=3"
+    assert changed["LAB_DEBUGFS"] == f"{limits} aql_threshold=5000 aql_enable=0 rc/fixed_rate_idx=3"
     assert changed["LAB_TXQ"] == "quantum=300"
+
+
+def test_rates_of_40_mhz_are_another_group() -> None:
+    text = TEXT.replace("[guest]", "[guest]\nwidth_mhz = 40").replace("aql_enable = false", "fixed_mcs = 3")
+    plan = loaded(text).plan
+    _, changed = (chip_of(spec).variables() for arm in plan.arm if (spec := plan.guest_of(arm)))
+    assert (changed["LAB_DEBUGFS"], changed["LAB_WIDTH"]) == ("rc/fixed_rate_idx=131", "40")
+
+
+def test_a_station_can_have_limits_of_its_own() -> None:
+    near = '{ name = "near", signal_dbm = -45 }'
+    far = '{ name = "far-off", signal_dbm = -88, aql_limit_us = [1500, 3000] }'
+    text = TEXT.replace("aql_enable = false", "").replace(
+        "[arm.guest.queues]", f"[arm.guest]\nstations = [{near}, {far}]"
+    )
+    plan = loaded(text).plan
+    assert problems(text) == ""
+    stock, changed = (spec for arm in plan.arm if (spec := plan.guest_of(arm)))
+    assert (stock.needs_debugfs, changed.needs_debugfs) == (False, True)
+    variables = chip_of(changed).variables()
+    assert (chip_of(stock).variables()["LAB_LIMITS"], variables["LAB_LIMITS"]) == ("", ",1500/3000")
+    with pytest.raises(PlanError, match="the low limit and then the high one"):
+        loaded(text.replace("[1500, 3000]", "[3000, 1500]"))
+
+
+def test_a_station_has_queues_too() -> None:
+    alone = TEXT.replace(STATIONS, "").replace(f'kind = "stations"\n{BOTH}', 'kind = "tcp-tx"')
+    for name in ("near", "far-off"):
+        alone = alone.replace(f'[target.{name}]\nkind = "guest"\n', "")
+    plan = loaded(alone).plan
+    assert problems(alone) == ""
+    stock, changed = (chip_of(spec).variables() for arm in plan.arm if (spec := plan.guest_of(arm)))
+    assert (stock["LAB_DEBUGFS"], changed["LAB_DEBUGFS"], changed["LAB_STATIONS"]) == ("", "aql_enable=0", "")
+    assert "rtl8192cu is not rebuilt" in problems(alone.replace('"mt7610u"', '"rtl8188cus"'))
+    assert "is of an access point of stations" in problems(alone.replace("[guest]", '[guest]\ntopology = "server"'))
 
 
 def test_an_arm_can_assume_another_chip() -> None:

@@ -111,7 +111,7 @@ class GuestTestbed:
         facts: dict[str, Any] = {"kernel": image.release, "image": image.key, "guest": spec.model_dump()}
         modules: tuple[Path, ...] = ()
         needs = (spec.device, spec.driver) in NEEDS_BUILD and spec.kernel_file is None  # its drivers are as they are
-        if spec.queues is not None and spec.queues.needs_debugfs:
+        if spec.needs_debugfs:
             modules = await build_with_debugfs(lock, progress=self._reporter.notice)
             facts["stack_sha256"] = hashlib.sha256(b"".join(each.read_bytes() for each in modules)).hexdigest()
         else:

@@ -170,7 +170,8 @@ def _patched(patches: Sequence[Patch], spec: GuestSpec) -> list[str]:
 
 def _station(station: GuestStation) -> str:
     weight = f", airtime weight {station.airtime_weight}" if station.airtime_weight is not None else ""
-    return f"{station.name} at {station.signal_dbm} dBm{weight}"
+    limit = ", AQL {} to {} µs".format(*station.aql_limit_us) if station.aql_limit_us is not None else ""
+    return f"{station.name} at {station.signal_dbm} dBm{weight}{limit}"
 
 
 def _queues(queues: QueueSpec) -> list[str]:

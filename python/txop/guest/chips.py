@@ -63,14 +63,16 @@ FAULTS = "/txop/faults.toml"
 
 @dataclass(frozen=True)
 class Queues:
-    """Settings of mac80211 on an access point of stations; empty: as the kernel has them."""
+    """Settings of mac80211 above the device; empty: as the kernel has them."""
 
     debugfs: tuple[str, ...] = ()
     """``FILE=WORDS`` below the radio's folder in debugfs, words with commas for spaces."""
     txq: tuple[str, ...] = ()
     """``NAME=VALUE`` of ``iw phy set txq``."""
     weights: tuple[int | None, ...] = ()
-    """By station: its airtime weight; ``None``: the kernel's."""
+    """By station of an access point: its airtime weight; ``None``: the kernel's."""
+    limits: tuple[tuple[int, ...], ...] = ()
+    """By station: low and high limit of its airtime in the driver, µs; empty: those of all."""
 
     def variables(self) -> dict[str, str]:
         """What ``txop-lab`` reads."""
@@ -79,6 +81,7 @@ class Queues:
             "LAB_DEBUGFS": " ".join(self.debugfs),
             "LAB_TXQ": " ".join(self.txq),
             "LAB_WEIGHTS": weights if any(self.weights) else "",
+            "LAB_LIMITS": ",".join("/".join(map(str, limit)) for limit in self.limits) if any(self.limits) else "",
         }
 
 
@@ -101,7 +104,7 @@ class Chip:
     stations: tuple[int, ...] = ()
     """The chip is the access point, with hostapd, of this many stations: the signal on the link to each, dBm."""
     queues: Queues = field(default_factory=Queues)
-    """What is set of the queues of mac80211 on that access point."""
+    """What is set of the queues of mac80211."""
     air: str | None = None
     """Name of the capture of the air to leave, in :data:`OUT`."""
     usb: str | None = None

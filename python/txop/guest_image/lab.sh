@@ -12,7 +12,7 @@
 #   link to each, with commas. `station N COMMAND` is at one of them, `dut` at the access point, `peer` at a host behind it
 #   LAB_DEBUGFS  settings of mac80211 on that access point, below its radio's folder in debugfs: FILE=WORD,WORD ...
 #   LAB_TXQ      settings of its queues (iw phy set txq): NAME=VALUE ...; LAB_WEIGHTS airtime weight of each station, with
-#   commas, empty for that of the kernel
+#   commas, empty for that of the kernel; LAB_LIMITS likewise its limits of airtime in the driver, LOW/HIGH
 #   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2 or wpa3
 #   LAB_CHANNEL   of the 2.4 GHz band              LAB_WIDTH     20 or 40 MHz
 #   LAB_ONLY=plug  stop when the interface is there: no association
@@ -231,6 +231,7 @@ join() {
         move dut wlan0 || fail "the interface under test cannot be moved"
     fi
     ip -n dut link set wlan0 up || fail "the interface under test cannot be brought up"
+    queues_of_radio
     wpa_conf wpa >"$run/wpa.conf"
     ip netns exec dut wpa_supplicant -B -t -f "$out/wpa_supplicant.log" -P "$run/wpa.pid" -Dnl80211 -iwlan0 \
         -c "$run/wpa.conf" >/dev/null || fail "wpa_supplicant does not start"
@@ -290,7 +291,7 @@ host_behind() { # what the stations talk to is not the access point itself: that
     ip netns exec dut sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward' || fail "the access point cannot forward"
 }
 
-queues_of_stations() { # settings of mac80211 that the plan has
+queues_of_radio() { # settings of mac80211 that the plan has
     phy=$(ip netns exec dut cat /sys/class/net/wlan0/phy80211/name)
     for setting in ${LAB_TXQ:-}; do
         ip netns exec dut iw phy "$phy" set txq "${setting%%=*}" "${setting#*=}" || fail "iw phy set txq ${setting%%=*} fails"
@@ -307,6 +308,17 @@ weight() { # weight N: of the airtime of station N
     [ -n "$weight" ] || return 0
     address=$(ip netns exec "sta$1" cat /sys/class/net/wlan0/address)
     ip netns exec dut iw dev wlan0 station set "$address" airtime_weight "$weight" || fail "station $1 takes no weight $weight"
+}
+
+limit() { # limit N: of the airtime that waits in the driver for station N
+    limit=$(echo "$LAB_LIMITS" | cut -d , -f "$1")
+    [ -n "$limit" ] || return 0
+    phy=$(ip netns exec dut cat /sys/class/net/wlan0/phy80211/name)
+    address=$(ip netns exec "sta$1" cat /sys/class/net/wlan0/address)
+    file=$(echo "/sys/kernel/debug/ieee80211/$phy"/netdev:*/"stations/$address/aql")
+    for category in 0 1 2 3; do
+        echo "limit $category ${limit%/*} ${limit#*/}" >"$file" || fail "station $1 takes no limit $limit"
+    done
 }
 
 plug_of_stations() { # the radios of the stations are made, and the chip, which is their access point
@@ -331,9 +343,10 @@ serve_stations() {
     ip -n dut addr add "$DUT_ADDRESS/24" dev wlan0
     host_behind
     stage "the access point is up (channel $channel, $width MHz)"
-    queues_of_stations
+    queues_of_radio
     of_stations station_joins
     [ -z "${LAB_WEIGHTS:-}" ] || of_stations weight
+    [ -z "${LAB_LIMITS:-}" ] || of_stations limit
     stage "associated ($stations stations, $security)"
 }
 

@@ -53,8 +53,8 @@ class GuestVariant(Strict):
     """Where the traffic of ``stations`` comes from: ``router`` a host behind the access point, which forwards it;
     ``server`` programs on the access point, whose sockets hold back what they send."""
     queues: QueueSpec | None = None
-    """The queues of mac80211 on the access point of ``stations``. Those of an arm are laid over those of the plan, key
-    by key."""
+    """The queues of mac80211 above the device, an access point of ``stations`` or a station. Those of an arm are laid
+    over those of the plan, key by key."""
     modem: ModemSpec | None = None
     """Settings of the QMI modem. Those of an arm are laid over those of the plan, key by key."""
     ncm: NcmSpec | None = None
@@ -122,6 +122,12 @@ class GuestVariant(Strict):
     def built_beside(self) -> str | None:
         """A module that is built and loaded on top of the driver."""
         return self.modem.module if self.modem is not None and self.device == "qmi-modem" else None
+
+    @property
+    def needs_debugfs(self) -> bool:
+        """Whether the wireless stack is rebuilt with debugfs for it."""
+        limits = any(station.aql_limit_us is not None for station in self.stations or ())
+        return limits or (self.queues is not None and self.queues.needs_debugfs)
 
     @property
     def interface(self) -> str:

@@ -15,6 +15,17 @@ from txop.plan.strict import STRICT
 
 _Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 _Us = Annotated[int, Field(ge=0, le=1_000_000)]
+_Limits = Annotated[list[_Us], Field(min_length=2, max_length=2)]
+_Dbm = Annotated[int, Field(ge=-100, le=-10)]
+
+_GROUP_40_MHZ = 8
+"""Group of rates of one stream, 40 MHz, long guard interval: groups are counted by streams (four), guard interval and
+width (rc80211_minstrel_ht.c, GROUP_IDX); that of 20 MHz is the first."""
+
+
+def _check_limits(key: str, limits: list[int] | None) -> None:
+    if limits is not None and limits[0] > limits[1]:
+        raise ValueError(f"{key} is the low limit and then the high one")
 
 
 class GuestStation(BaseModel):
@@ -24,31 +35,43 @@ class GuestStation(BaseModel):
 
     name: Name
     """Its target is called so, too."""
-    signal_dbm: Annotated[int, Field(ge=-100, le=-10)]
+    signal_dbm: _Dbm
     """Signal on the link to it, both ways, dBm. The noise is at -95 dBm unless set otherwise."""
     airtime_weight: Annotated[int, Field(ge=1, le=65_535)] | None = None
     """Weight of its airtime (``iw dev wlan0 station set MAC airtime_weight``); default: the kernel's, 256."""
+    aql_limit_us: _Limits | None = None
+    """Low and high limit of the airtime that may wait in the driver for this station alone, µs, of every access
+    category (debugfs ``aql`` of the station)."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> GuestStation:
+        _check_limits("aql_limit_us", self.aql_limit_us)
+        return self
 
 
 class QueueSpec(BaseModel):
-    """The queues of mac80211 on an access point under test. What is left out stays as the kernel has it."""
+    """The queues of mac80211 above the device under test. What is left out stays as the kernel has it."""
 
     model_config = STRICT
 
     debugfs: bool = False
-    """Rebuild cfg80211, mac80211 and their drivers, unmodified, with debugfs, as the next four need: an arm with this
+    """Rebuild cfg80211, mac80211 and their drivers, unmodified, with debugfs, as the next five need: an arm with this
     alone is the control for those. Queues and airtime of each station are then read from there."""
     aql_enable: bool | None = None
     """Airtime queue limits, of all queues together (debugfs ``aql_enable``)."""
     airtime_flags: Annotated[int, Field(ge=0, le=3)] | None = None
     """Which airtime counts for fairness: 1 what is sent, 2 what is received, 3 both, 0 none (debugfs
     ``airtime_flags``)."""
-    aql_txq_limit_us: Annotated[list[_Us], Field(min_length=2, max_length=2)] | None = None
+    aql_txq_limit_us: _Limits | None = None
     """Low and high limit of the airtime that may wait in the driver for a station, µs, of every access category
     (debugfs ``aql_txq_limit``); the kernel's are 5000 and 12000."""
+    aql_threshold_us: _Us | None = None
+    """Airtime of all stations in the driver from which on the low limit counts, and below it the high one, µs (debugfs
+    ``aql_threshold``); the kernel's is 24000."""
     fixed_mcs: Annotated[int, Field(ge=0, le=7)] | None = None
-    """MCS of all data to the stations, one stream, 20 MHz, long guard interval (debugfs ``rc/fixed_rate_idx`` of
-    minstrel_ht); retries still go down from it. Default: minstrel_ht finds the rates of each station."""
+    """MCS of all data that the device sends, one stream, the width of the channel, long guard interval (debugfs
+    ``rc/fixed_rate_idx`` of minstrel_ht); retries still go down from it. Default: minstrel_ht finds the rates of each
+    station."""
     txq_limit_packets: _Count | None = None
     """Packets in all queues of the radio (``iw phy set txq limit``); the kernel's is 8192."""
     txq_memory_limit_bytes: _Count | None = None
@@ -58,31 +81,39 @@ class QueueSpec(BaseModel):
 
     @model_validator(mode="after")
     def _limits(self) -> QueueSpec:
-        if self.aql_txq_limit_us is not None and self.aql_txq_limit_us[0] > self.aql_txq_limit_us[1]:
-            raise ValueError("aql_txq_limit_us is the low limit and then the high one")
+        _check_limits("aql_txq_limit_us", self.aql_txq_limit_us)
         return self
 
     @property
     def needs_debugfs(self) -> bool:
         """Whether stock modules cannot do it."""
         return self.debugfs or any(
-            value is not None for value in (self.aql_enable, self.airtime_flags, self.aql_txq_limit_us, self.fixed_mcs)
+            value is not None
+            for value in (
+                self.aql_enable,
+                self.airtime_flags,
+                self.aql_txq_limit_us,
+                self.aql_threshold_us,
+                self.fixed_mcs,
+            )
         )
 
-    @property
-    def debugfs_words(self) -> tuple[str, ...]:
-        """``FILE=WORDS`` below the radio's folder in debugfs; words with commas for spaces."""
+    def debugfs_words(self, width_mhz: int) -> tuple[str, ...]:
+        """``FILE=WORDS`` below the radio's folder in debugfs, for a channel of this width; commas for spaces."""
         words: list[str] = []
         if self.airtime_flags is not None:
             words.append(f"airtime_flags={self.airtime_flags}")
         if self.aql_txq_limit_us is not None:
             low, high = self.aql_txq_limit_us
             words += [f"aql_txq_limit={category},{low},{high}" for category in range(4)]
+        if self.aql_threshold_us is not None:
+            words.append(f"aql_threshold={self.aql_threshold_us}")
         if self.aql_enable is not None:
             words.append(f"aql_enable={int(self.aql_enable)}")
         if self.fixed_mcs is not None:
-            # Its first group of rates is one stream, 20 MHz, long guard interval (rc80211_minstrel_ht.c, GROUP_IDX).
-            words.append(f"rc/fixed_rate_idx={self.fixed_mcs}")
+            # The group above four bits of its rate (rc80211_minstrel_ht.h, MI_RATE).
+            group = _GROUP_40_MHZ if width_mhz == 40 else 0
+            words.append(f"rc/fixed_rate_idx={group << 4 | self.fixed_mcs}")
         return tuple(words)
 
     @property

@@ -185,7 +185,7 @@ def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
         if (module := guest.built_beside) is not None:
             beside = guest.model_copy(update={"driver": module, "module": None, "source": None, "switches": []})
             _want(wanted, beside, arm.patches_of(module, guest.builds), folder)
-        if guest.queues is not None and guest.queues.needs_debugfs:
+        if guest.needs_debugfs:
             stack = (guest.kernel, guest.lock, "mac80211")
             wanted.setdefault(stack, folder is not None and _is_stack_cached(guest, folder))
             continue

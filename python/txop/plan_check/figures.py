@@ -100,10 +100,13 @@ def _of_stations(plan: Plan, test: StationsTest, found: set[str]) -> list[str]:
     keys = set(OF_STATION) & found
     if plan.guest_stations:
         keys |= {"airtime_percent"}
-        if any(spec.queues is not None and spec.queues.needs_debugfs for spec in map(plan.guest_of, plan.arm) if spec):
+        if any(spec.needs_debugfs for spec in map(plan.guest_of, plan.arm) if spec is not None):
             keys |= {"aql_pending_ms", "txq_backlog_packets", "txq_drops_per_s"}
     else:
         keys -= set(_CHIP)
+        if plan.target["dut"].kind != "emulated" and "dut" not in test.stations:
+            # an access point on a desk; with debugfs its kernel shows the queues, too
+            keys |= {"airtime_percent", "aql_pending_ms", "txq_backlog_packets", "txq_drops_per_s"}
     return [station_key(station, key) for station in test.stations for key in OF_STATION if key in keys]
 
 

@@ -77,14 +77,11 @@ _ALONE: dict[str, object] = {"stations": None, "queues": None}
 
 def _access_point(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) -> Found:
     """What an access point of stations cannot be, and settings that need one."""
+    yield from _queues(arm, spec, place)
     if spec.stations is None:
-        for key in ("queues", "topology"):
-            if key in spec.model_fields_set and getattr(spec, key) is not None:
-                yield (
-                    place(key),
-                    "is of an access point of stations, and there are none",
-                    "set stations, or take it out",
-                )
+        if "topology" in spec.model_fields_set:
+            said = "is of an access point of stations, and there are none"
+            yield place("topology"), said, "set stations, or take it out"
         return
     names = [station.name for station in spec.stations]
     known = list(loaded.plan.guest_stations)
@@ -100,7 +97,11 @@ def _access_point(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) -
                 f"the station {name} is not a target",
                 f'add a table [target.{name}] with kind = "guest"',
             )
-    if spec.queues is not None and spec.queues.needs_debugfs:
+
+
+def _queues(arm: Arm, spec: GuestSpec, place: Place) -> Found:
+    """What cannot be rebuilt with mac80211."""
+    if spec.needs_debugfs:
         if arm.patches or spec.source is not None:
             said = "the driver is rebuilt together with mac80211, and takes no patches and no source of its own"
             yield place("queues"), said, "take debugfs, aql_enable, airtime_flags and aql_txq_limit_us out"

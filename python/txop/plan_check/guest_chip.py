@@ -5,6 +5,7 @@ from __future__ import annotations
 from txop.guest.chips import Chip, Queues
 from txop.guest.function_host import FunctionHost
 from txop.plan.guest import GuestSpec
+from txop.plan.guest_access_point import QueueSpec
 from txop.plan.guest_card import CARDS, SdioSpec
 from txop.plan.guest_function import MbimSpec, ModemSpec, NcmSpec
 
@@ -39,10 +40,11 @@ def chip_of(spec: GuestSpec) -> Chip:
 
 
 def _queues(spec: GuestSpec) -> Queues:
-    weights = tuple(station.airtime_weight for station in spec.stations or ())
-    if spec.queues is None:
-        return Queues(weights=weights)
-    return Queues(spec.queues.debugfs_words, spec.queues.txq_words, weights)
+    stations = spec.stations or ()
+    weights = tuple(station.airtime_weight for station in stations)
+    limits = tuple(tuple(station.aql_limit_us or ()) for station in stations)
+    queues = spec.queues or QueueSpec()
+    return Queues(queues.debugfs_words(spec.width_mhz), queues.txq_words, weights, limits)
 
 
 def _host(spec: GuestSpec) -> FunctionHost:
