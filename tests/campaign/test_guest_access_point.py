@@ -179,6 +179,8 @@ def test_figures_of_each_station_have_keys_of_their_own() -> None:
     figures = figures_of(plan, plan.test[0])
     assert {
         "chip_airtime_jain_index", "station_near_throughput_mbit_s", "station_far_off_rtt_p95_ms",
+        "station_near_rtt_min_ms", "station_near_rtt_mean_ms", "station_far_off_rtt_max_ms",
+        "station_near_rtt_stddev_ms",
         "station_far_off_chip_airtime_percent", "station_near_airtime_percent", "station_near_aql_pending_ms",
     } <= set(figures)  # fmt: skip
     metric = describe(station_key("far-off", "rtt_p50_ms"))

@@ -344,7 +344,8 @@ def in_origin(metric: Metric, origin: Origin) -> Metric:
 _STATION = "station_"
 OF_STATION = (
     "throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s", "rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms",
-    "probe_loss_percent", "chip_airtime_percent", "chip_ppdu_mpdus", "chip_retry_percent", "airtime_percent",
+    "rtt_min_ms", "rtt_mean_ms", "rtt_max_ms", "rtt_stddev_ms", "probe_loss_percent", "chip_airtime_percent",
+    "chip_ppdu_mpdus", "chip_retry_percent", "airtime_percent",
     "aql_pending_ms", "txq_backlog_packets", "txq_drops_per_s",
 )  # fmt: skip
 """Metrics that a test of several stations gives of each of them, too."""
