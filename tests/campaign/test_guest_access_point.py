@@ -122,8 +122,8 @@ def test_rates_of_40_mhz_are_another_group() -> None:
     assert (changed["LAB_DEBUGFS"], changed["LAB_WIDTH"]) == ("rc/fixed_rate_idx=131", "40")
 
 
-def test_a_station_can_have_limits_of_its_own() -> None:
-    near = '{ name = "near", signal_dbm = -45 }'
+def test_a_link_has_two_directions_and_a_station_limits_of_its_own() -> None:
+    near = '{ name = "near", signal_dbm = -45, signal_up_dbm = -80 }'
     far = '{ name = "far-off", signal_dbm = -88, aql_limit_us = [1500, 3000] }'
     text = TEXT.replace("aql_enable = false", "").replace(
         "[arm.guest.queues]", f"[arm.guest]\nstations = [{near}, {far}]"
@@ -133,6 +133,7 @@ def test_a_station_can_have_limits_of_its_own() -> None:
     stock, changed = (spec for arm in plan.arm if (spec := plan.guest_of(arm)))
     assert (stock.needs_debugfs, changed.needs_debugfs) == (False, True)
     variables = chip_of(changed).variables()
+    assert (variables["LAB_STATIONS"], variables["LAB_OPTIONS"]) == ("-45,-88", "--stations-up=-80,-88")
     assert (chip_of(stock).variables()["LAB_LIMITS"], variables["LAB_LIMITS"]) == ("", ",1500/3000")
     with pytest.raises(PlanError, match="the low limit and then the high one"):
         loaded(text.replace("[1500, 3000]", "[3000, 1500]"))

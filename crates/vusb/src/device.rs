@@ -88,6 +88,8 @@ pub enum Effect {
     Loss(f64),
     /// The noise at the receivers from now on, dBm in 20 MHz; `None`: as before.
     Noise(Option<i8>),
+    /// The signal on the link to the station with this number, from 0, both ways, dBm, from now on.
+    Signal(u8, i8),
     /// With this probability a Block Ack of the device comes before it has the MPDU, from now on.
     LateBlockAck(f64),
     /// Pulled out, and plugged in again after this many milliseconds.

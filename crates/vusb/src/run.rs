@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use monitor::CaptureSettings;
 use sdio::BusAbility;
-use vusb::air::{ChannelSettings, Medium, Neighbour};
+use vusb::air::{ChannelSettings, LinkSignal, Medium, Neighbour};
 use vusb::chips::ar6003::{self, Ar6003};
 use vusb::chips::mt7610u::{self, Mt7610u};
 use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
@@ -197,6 +197,9 @@ fn unfitting(args: &DeviceArgs) -> Option<RunError> {
     if !args.stations.is_empty() && !is_mt7610u {
         return Some(RunError::Option("--stations: only an MT7610U is an access point (--device mt7610u)"));
     }
+    if !args.stations_up.is_empty() && args.stations_up.len() != args.stations.len() {
+        return Some(RunError::Option("--stations-up: as many signals as --stations has"));
+    }
     if args.efuse.is_some() && is_mt7610u {
         return Some(RunError::Option("--efuse: an MT7610U's is not given"));
     }
@@ -252,7 +255,7 @@ fn mt7610u(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Device>
     }
     let peers: Box<dyn Peers> = match u8::try_from(args.stations.len()) {
         Ok(0) => access_point(args, script)?,
-        Ok(..=STATIONS_MAX) => Box::new(Stations::new(&args.stations, args.strict_agreements)?),
+        Ok(..=STATIONS_MAX) => Box::new(Stations::new(&link_signals(args), args.strict_agreements)?),
         _ => return Err(RunError::Stations(args.stations.len())),
     };
     Ok(Box::new(Mt7610u::new(settings, medium(args)?, peers)))
@@ -299,9 +302,16 @@ fn medium(args: &DeviceArgs) -> Result<Medium, RunError> {
     let medium = if args.stations.is_empty() {
         Medium::new(channel, args.seed, recorder)
     } else {
-        Medium::with_stations(channel, &args.stations, args.seed, recorder)
+        Medium::with_stations(channel, &link_signals(args), args.seed, recorder)
     };
     Ok(medium.with_neighbour(args.neighbour.map(Neighbour::new)))
+}
+
+/// Signal on the link to each station.
+fn link_signals(args: &DeviceArgs) -> Vec<LinkSignal> {
+    let up = args.stations_up.iter().copied().map(Some).chain(std::iter::repeat(None));
+    let link = |(&down_dbm, up): (&i8, Option<i8>)| LinkSignal { down_dbm, up_dbm: up.unwrap_or(down_dbm) };
+    args.stations.iter().zip(up).map(link).collect()
 }
 
 fn access_point(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Peers>, RunError> {

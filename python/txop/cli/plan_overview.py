@@ -169,9 +169,10 @@ def _patched(patches: Sequence[Patch], spec: GuestSpec) -> list[str]:
 
 
 def _station(station: GuestStation) -> str:
+    up = f" down and {station.signal_up_dbm} up" if station.signal_up_dbm is not None else ""
     weight = f", airtime weight {station.airtime_weight}" if station.airtime_weight is not None else ""
     limit = ", AQL {} to {} µs".format(*station.aql_limit_us) if station.aql_limit_us is not None else ""
-    return f"{station.name} at {station.signal_dbm} dBm{weight}{limit}"
+    return f"{station.name} at {station.signal_dbm} dBm{up}{weight}{limit}"
 
 
 def _queues(queues: QueueSpec) -> list[str]:

@@ -103,6 +103,8 @@ class Chip:
     """One of :data:`ACCESS_POINTS`."""
     stations: tuple[int, ...] = ()
     """The chip is the access point, with hostapd, of this many stations: the signal on the link to each, dBm."""
+    stations_up: tuple[int, ...] = ()
+    """Signal of what each sends, at the chip; empty: as the other way."""
     queues: Queues = field(default_factory=Queues)
     """What is set of the queues of mac80211."""
     air: str | None = None
@@ -230,6 +232,7 @@ class Chip:
     def _words(self) -> tuple[str, ...]:
         """Options of the program."""
         words: list[str] = ["--host", self.sdio_host] if self.sdio_host != "ushc" else []
+        words += [f"--stations-up={','.join(map(str, self.stations_up))}"] if self.stations_up else []
         if self.air is not None:
             words += ["--air", f"{OUT}/{self.air}"]
         if self.usb is not None:

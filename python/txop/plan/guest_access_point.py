@@ -37,6 +37,8 @@ class GuestStation(BaseModel):
     """Its target is called so, too."""
     signal_dbm: _Dbm
     """Signal on the link to it, both ways, dBm. The noise is at -95 dBm unless set otherwise."""
+    signal_up_dbm: _Dbm | None = None
+    """Signal of what it sends, at the access point, where that is another."""
     airtime_weight: Annotated[int, Field(ge=1, le=65_535)] | None = None
     """Weight of its airtime (``iw dev wlan0 station set MAC airtime_weight``); default: the kernel's, 256."""
     aql_limit_us: _Limits | None = None

@@ -30,6 +30,7 @@ def chip_of(spec: GuestSpec) -> Chip:
         width_mhz=spec.width_mhz,
         ap=spec.ap,
         stations=tuple(station.signal_dbm for station in spec.stations or ()),
+        stations_up=_up(spec),
         queues=_queues(spec),
         bus_first=spec.bus_first,
         sdio_host=sdio.host,
@@ -37,6 +38,14 @@ def chip_of(spec: GuestSpec) -> Chip:
         options=(*words.get(spec.device, ()), *assumed),
         host=_host(spec),
     )
+
+
+def _up(spec: GuestSpec) -> tuple[int, ...]:
+    """Signals of what stations send, where one differs from the other way."""
+    stations = spec.stations or ()
+    if all(station.signal_up_dbm is None for station in stations):
+        return ()
+    return tuple(station.signal_dbm if station.signal_up_dbm is None else station.signal_up_dbm for station in stations)
 
 
 def _queues(spec: GuestSpec) -> Queues:

@@ -24,6 +24,22 @@ impl Tuned {
     }
 }
 
+/// Signal on a link, dBm. The two directions differ where one end sends with more power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkSignal {
+    /// Of the chip's frames, at the peer.
+    pub down_dbm: i8,
+    /// Of the peer's frames, at the chip.
+    pub up_dbm: i8,
+}
+
+impl LinkSignal {
+    /// The same in both directions.
+    pub const fn both(dbm: i8) -> Self {
+        Self { down_dbm: dbm, up_dbm: dbm }
+    }
+}
+
 /// How good the channel is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChannelSettings {

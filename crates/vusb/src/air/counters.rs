@@ -73,8 +73,11 @@ pub struct SideCounters {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StationCounters {
-    /// Signal at both ends, dBm.
+    /// Signal of what the chip sends, at the station, dBm; after a move that of the last place.
     pub signal_dbm: i8,
+    /// Signal of what the station sends, at the chip, dBm, where it is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal_up_dbm: Option<i8>,
     /// From the chip to this station alone; it is in the chip's counters too.
     pub down: SideCounters,
     /// From the station.

@@ -5,7 +5,7 @@ use random::{Rng, Stream};
 use wire::ieee80211::Mpdu;
 use wire::phy::{RateSet, ACK_LEN, BLOCK_ACK_64_LEN, RTS_LEN};
 
-use super::channel::{ChannelSettings, Losses, Tuned};
+use super::channel::{ChannelSettings, LinkSignal, Losses, Tuned};
 use super::counters::{AirCounters, SideCounters, StationCounters};
 use super::exchange::{self, BAND, FCS_LEN};
 use super::monitor::{set_durations, Heard, Monitor};
@@ -20,6 +20,8 @@ struct Side {
     rates: Rates,
     /// On each of its links: of the chip those to its peers, of others the one to the chip.
     losses: Vec<Losses>,
+    /// Of answers to what it sent, which go the other way, on each of its links.
+    answer_losses: Vec<Losses>,
     /// The function that has something to send.
     head: Option<usize>,
 }
@@ -33,15 +35,24 @@ pub struct Medium {
 impl Medium {
     /// A free medium between a chip and an access point.
     pub fn new(settings: ChannelSettings, seed: u64, recorder: Option<AirFile>) -> Self {
-        Self { air: Air::new(settings, vec![settings.signal_dbm], seed, recorder), neighbour: None }
+        Self { air: Air::new(settings, vec![LinkSignal::both(settings.signal_dbm)], seed, recorder), neighbour: None }
     }
 
     /// A free medium between a chip and stations, with the signal on the link to each of them; the settings' own does not
     /// count.
-    pub fn with_stations(settings: ChannelSettings, signals_dbm: &[i8], seed: u64, recorder: Option<AirFile>) -> Self {
-        let mut air = Air::new(settings, signals_dbm.to_vec(), seed, recorder);
-        let station = |&signal_dbm: &i8| StationCounters { signal_dbm, ..StationCounters::default() };
-        air.counters.stations = signals_dbm.iter().map(station).collect();
+    pub fn with_stations(
+        settings: ChannelSettings,
+        signals: &[LinkSignal],
+        seed: u64,
+        recorder: Option<AirFile>,
+    ) -> Self {
+        let mut air = Air::new(settings, signals.to_vec(), seed, recorder);
+        let station = |link: &LinkSignal| StationCounters {
+            signal_dbm: link.down_dbm,
+            signal_up_dbm: Some(link.up_dbm).filter(|&up_dbm| up_dbm != link.down_dbm),
+            ..StationCounters::default()
+        };
+        air.counters.stations = signals.iter().map(station).collect();
         air.counters.ap = None;
         Self { air, neighbour: None }
     }
@@ -67,6 +78,19 @@ impl Medium {
     pub fn set_noise(&mut self, dbm: Option<i8>) {
         self.air.settings.noise_dbm = dbm.unwrap_or(self.air.noise_dbm);
         self.air.forget_losses();
+    }
+
+    /// A station has moved: the signal on the link to it, both ways, from now on. `false`: there is no such station.
+    pub fn move_station(&mut self, number: usize, dbm: i8) -> bool {
+        let (Some(link), Some(counters)) =
+            (self.air.signals.get_mut(number), self.air.counters.stations.get_mut(number))
+        else {
+            return false;
+        };
+        *link = LinkSignal::both(dbm);
+        (counters.signal_dbm, counters.signal_up_dbm) = (dbm, None);
+        self.air.forget_losses();
+        true
     }
 
     /// Writes the capture out.
@@ -99,8 +123,8 @@ impl Medium {
 /// The medium without its stations.
 struct Air {
     settings: ChannelSettings,
-    /// Signal on the link to each peer, dBm.
-    signals_dbm: Vec<i8>,
+    /// Signal on the link to each peer.
+    signals: Vec<LinkSignal>,
     /// Noise and loss at the beginning.
     noise_dbm: i8,
     loss: f64,
@@ -116,17 +140,18 @@ struct Air {
 }
 
 impl Air {
-    fn new(settings: ChannelSettings, signals_dbm: Vec<i8>, seed: u64, recorder: Option<AirFile>) -> Self {
+    fn new(settings: ChannelSettings, signals: Vec<LinkSignal>, seed: u64, recorder: Option<AirFile>) -> Self {
         // The chip, its peers, the neighbour.
-        let sides = signals_dbm.len() + 2;
+        let sides = signals.len() + 2;
         // Every function gets its own before it is used.
         let unset = Parameters { aifsn: 2, cw_min: 15, cw_max: 1_023, retry_limit: 7 };
         // Short slots; no station here is 802.11b only.
         let spaces = Spaces::new(BAND, true, false);
-        let fresh = || Side { rates: Rates::new(BAND, None), losses: Vec::new(), head: None };
+        let fresh =
+            || Side { rates: Rates::new(BAND, None), losses: Vec::new(), answer_losses: Vec::new(), head: None };
         let mut air = Self {
             settings,
-            signals_dbm,
+            signals,
             noise_dbm: settings.noise_dbm,
             loss: settings.loss,
             backoff: Rng::new(seed, Stream::AirBackoff, 0),
@@ -146,24 +171,40 @@ impl Air {
         for side in 0..self.sides.len() {
             let losses = self.losses_of(side);
             if let Some(side) = self.sides.get_mut(side) {
-                side.losses = losses;
+                (side.losses, side.answer_losses) = losses;
             }
         }
     }
 
-    /// What is lost on the links of a side; the neighbour's is as good as the settings say.
-    fn losses_of(&self, side: usize) -> Vec<Losses> {
+    /// What is lost of what a side sends on its links, and of the answers to it; the neighbour's link is as good as the
+    /// settings say.
+    fn losses_of(&self, side: usize) -> (Vec<Losses>, Vec<Losses>) {
         let losses = |signal_dbm: i8| Losses::new(&ChannelSettings { signal_dbm, ..self.settings });
+        let down = |link: &LinkSignal| losses(link.down_dbm);
+        let up = |link: &LinkSignal| losses(link.up_dbm);
         match side {
-            CHIP => self.signals_dbm.iter().map(|&signal_dbm| losses(signal_dbm)).collect(),
-            side => vec![losses(self.signal_dbm(side))],
+            CHIP => (self.signals.iter().map(down).collect(), self.signals.iter().map(up).collect()),
+            side => {
+                let link = self.link_signal(side);
+                (vec![up(&link)], vec![down(&link)])
+            }
         }
     }
 
     /// Signal on the link between the chip and the other side.
-    fn signal_dbm(&self, other: usize) -> i8 {
-        let link = other.checked_sub(1).and_then(|link| self.signals_dbm.get(link));
-        link.copied().unwrap_or(self.settings.signal_dbm)
+    fn link_signal(&self, other: usize) -> LinkSignal {
+        let link = other.checked_sub(1).and_then(|link| self.signals.get(link));
+        link.copied().unwrap_or(LinkSignal::both(self.settings.signal_dbm))
+    }
+
+    /// Signal of what one side sends at another; one of them is the chip.
+    fn signal_dbm(&self, from: usize, to: usize) -> i8 {
+        let link = self.link_signal(from.max(to));
+        if from == CHIP {
+            link.down_dbm
+        } else {
+            link.up_dbm
+        }
     }
 
     fn next_event<'a>(&self, stations: impl Iterator<Item = Option<&'a dyn Station>>) -> Option<u64> {
@@ -287,7 +328,7 @@ impl Air {
     fn rates_of(&mut self, side: usize, basic: Option<RateSet>) -> &mut Rates {
         if self.sides[side].rates.basic() != basic {
             self.sides[side].rates = Rates::new(BAND, basic);
-            self.sides[side].losses = self.losses_of(side);
+            (self.sides[side].losses, self.sides[side].answer_losses) = self.losses_of(side);
         }
         &mut self.sides[side].rates
     }
@@ -295,9 +336,16 @@ impl Air {
     /// Whether a frame gets lost between a side and another; it does where there is no link.
     #[expect(clippy::indexing_slicing, reason = "a side is what Access::owner named: one of those that there are")]
     fn loses(&mut self, side: usize, to: Option<usize>, mode: &wire::phy::Mode, len: usize) -> bool {
-        let link = if side == CHIP { to.and_then(|to| to.checked_sub(1)) } else { Some(0) };
         let Side { rates, losses, .. } = &mut self.sides[side];
-        let losses = link.and_then(|link| losses.get_mut(link));
+        let losses = link_of(side, to).and_then(|link| losses.get_mut(link));
+        losses.is_none_or(|losses| losses.loses(&mut self.loss_draws, rates, mode, len))
+    }
+
+    /// Whether the answer to what a side sent gets lost on its way back.
+    #[expect(clippy::indexing_slicing, reason = "a side is what Access::owner named: one of those that there are")]
+    fn loses_answer(&mut self, side: usize, from: Option<usize>, mode: &wire::phy::Mode, len: usize) -> bool {
+        let Side { rates, answer_losses, .. } = &mut self.sides[side];
+        let losses = link_of(side, from).and_then(|link| answer_losses.get_mut(link));
         losses.is_none_or(|losses| losses.loses(&mut self.loss_draws, rates, mode, len))
     }
 
@@ -332,7 +380,7 @@ impl Air {
                 continue;
             }
             let Some(tuned) = stations.shared(side, listener) else { continue };
-            let signal_dbm = self.signal_dbm(side.max(listener));
+            let signal_dbm = self.signal_dbm(side, listener);
             let ampdu = transmission.ppdu.aggregated.then_some(next == 0);
             let reception = Reception { mode, ampdu, tuned, signal_dbm };
             let station = stations.get_mut(listener);
@@ -369,7 +417,7 @@ impl Air {
         let answer = transmission.timeline.response.filter(|_| answered);
         if let Some(slice) = answer {
             let len = if response == Response::BlockAck { BLOCK_ACK_64_LEN } else { ACK_LEN };
-            let lost = self.loses(side, to, &slice.mode, len);
+            let lost = self.loses_answer(side, to, &slice.mode, len);
             transmission.answer_lost = lost;
             if !lost {
                 let end_ns = transmission.start_ns + slice.end_ns;
@@ -436,7 +484,7 @@ impl Air {
             counters.sent(&transmission.ppdu, data_sent, collided, &acknowledged);
         });
         let tuned = stations.get(side).and_then(Station::tuned);
-        let link_signal_dbm = self.signal_dbm(if side == CHIP { to.unwrap_or(side) } else { side });
+        let link_signal_dbm = self.signal_dbm(side, to.unwrap_or(side));
         if let (Some(monitor), Some(first)) = (&mut self.monitor, Tuned::channel(1)) {
             let tuned = tuned.unwrap_or(first);
             let accepted = transmission.accepted.as_slice();
@@ -449,6 +497,15 @@ impl Air {
         }
         // While the medium still counts as busy: what waits behind this draws its backoff now.
         self.look_at_queues(stations);
+    }
+}
+
+/// The number of the link from a side to another among those of the side.
+fn link_of(side: usize, to: Option<usize>) -> Option<usize> {
+    if side == CHIP {
+        to.and_then(|to| to.checked_sub(1))
+    } else {
+        Some(0)
     }
 }
 

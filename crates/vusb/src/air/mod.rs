@@ -20,7 +20,7 @@ use wire::phy::{EdcaParameters, Mode};
 
 pub use self::medium::Medium;
 pub use ::medium::{Protection, Response};
-pub use channel::{ChannelSettings, Tuned};
+pub use channel::{ChannelSettings, LinkSignal, Tuned};
 pub use counters::{AirCounters, Frames, SideCounters, StationCounters};
 pub use neighbour::Neighbour;
 

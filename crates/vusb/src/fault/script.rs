@@ -63,6 +63,8 @@ pub enum Action {
     Loss,
     /// The noise at both receivers is `noise_dbm`, for `for_ms`, or forever.
     Noise,
+    /// A station of an access point moves: `signal_dbm` on the link to `station`, both ways.
+    Signal,
     /// The device's Block Ack is sent before it has an MPDU that did arrive, with `probability` for each MPDU of an A-MPDU,
     /// for `for_ms`, or forever: the sender repeats it.
     LateBlockAck,
@@ -82,7 +84,10 @@ impl Action {
 
     /// It happens inside the device, not to a transfer.
     const fn is_inside(self) -> bool {
-        matches!(self, Self::FirmwareHang | Self::LostC2h | Self::Loss | Self::Noise | Self::LateBlockAck)
+        matches!(
+            self,
+            Self::FirmwareHang | Self::LostC2h | Self::Loss | Self::Noise | Self::Signal | Self::LateBlockAck
+        )
     }
 }
 
@@ -131,6 +136,10 @@ pub struct Fault {
     pub probability: Option<f64>,
     /// See [`Action::Noise`].
     pub noise_dbm: Option<i8>,
+    /// See [`Action::Signal`]: the number of the station, from 1.
+    pub station: Option<u8>,
+    /// See [`Action::Signal`].
+    pub signal_dbm: Option<i8>,
 }
 
 const fn one() -> u64 {
@@ -160,6 +169,10 @@ impl Fault {
             Action::LostC2h => (Effect::LostC2h(true), Some(Effect::LostC2h(false))),
             Action::Loss => (Effect::Loss(probability), Some(Effect::Loss(0.0))),
             Action::Noise => (Effect::Noise(self.noise_dbm), Some(Effect::Noise(None))),
+            Action::Signal => {
+                let station = self.station.unwrap_or(1).saturating_sub(1);
+                (Effect::Signal(station, self.signal_dbm.unwrap_or(0)), None)
+            }
             Action::LateBlockAck => (Effect::LateBlockAck(probability), Some(Effect::LateBlockAck(0.0))),
             Action::Corrupt if self.command.is_some() => (Effect::Command(self.corruption()), None),
             Action::NoAnswer => (Effect::Command(CommandFault::NoAnswer), None),
@@ -254,6 +267,15 @@ impl Fault {
             Action::Noise if self.noise_dbm.is_none_or(|dbm| dbm > 0) => {
                 Err("noise_dbm is missing, or above 0: the noise in dBm, as in -60")
             }
+            Action::Signal if self.station.is_none_or(|number| number == 0) => {
+                Err("station is missing, or 0: they are numbered from 1")
+            }
+            Action::Signal if self.signal_dbm.is_none_or(|dbm| dbm > 0) => {
+                Err("signal_dbm is missing, or above 0: the signal in dBm, as in -60")
+            }
+            Action::Signal if self.for_ms.is_some() => {
+                Err("for_ms: a station stays where it went; give the way back a row of its own")
+            }
             _ => Ok(()),
         }
     }
@@ -325,6 +347,9 @@ mod tests {
             ("[[fault]]\naction = \"loss\"\nprobability = 1.5\n", "not from 0 to 1"),
             ("[[fault]]\naction = \"late_block_ack\"\n", "not from 0 to 1"),
             ("[[fault]]\naction = \"noise\"\n", "noise_dbm is missing"),
+            ("[[fault]]\naction = \"signal\"\nsignal_dbm = -60\n", "station is missing"),
+            ("[[fault]]\naction = \"signal\"\nstation = 1\n", "signal_dbm is missing"),
+            ("[[fault]]\naction = \"signal\"\nstation = 1\nsignal_dbm = -60\nfor_ms = 5\n", "stays where it went"),
             ("[[fault]]\naction = \"explode\"\n", "unknown variant"),
             ("[[fault]]\naction = \"disconnect\"\nfrom_ms = 1000\nuntil_ms = 500\n", "until_ms is before from_ms"),
             ("[[ap]]\nname = \"x\"\naction = \"forget\"\n", "ap 1 (\"x\"): when?"),

@@ -6,7 +6,7 @@ use super::radio::{transmitter, Radio};
 use super::relay::Relay;
 use super::statistics::{PeerStatistics, StationsStatistics};
 use super::{ApError, Peers};
-use crate::air::Station;
+use crate::air::{LinkSignal, Station};
 use crate::device::Source;
 
 /// Radios 0 to n - 1.
@@ -16,14 +16,14 @@ pub struct Stations {
 }
 
 impl Stations {
-    /// Registers with mac80211_hwsim, which has to have as many radios: one for each link with this signal. `strict_agreements`: as for
+    /// Registers with mac80211_hwsim, which has to have as many radios: one for each link. `strict_agreements`: as for
     /// [`super::hostapd::Hostapd`].
     ///
     /// # Errors
     /// The module is not loaded, or another program relays already.
-    pub fn new(signals_dbm: &[i8], strict_agreements: bool) -> Result<Self, ApError> {
-        let radio = |(number, &signal_dbm): (u8, &i8)| Radio::new(number, signal_dbm, false, strict_agreements);
-        let radios = (0..).zip(signals_dbm).map(radio).collect();
+    pub fn new(signals: &[LinkSignal], strict_agreements: bool) -> Result<Self, ApError> {
+        let radio = |(number, link): (u8, &LinkSignal)| Radio::new(number, link.down_dbm, false, strict_agreements);
+        let radios = (0..).zip(signals).map(radio).collect();
         Ok(Self { relay: Relay::new()?, radios })
     }
 }

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use crate::chip::{run, Air, FarEnd};
 use crate::host::Host;
-use vusb::air::{ChannelSettings, Medium, Outcome, Ppdu, Protection, Reception, Response, Station, Tuned};
+use vusb::air::{ChannelSettings, LinkSignal, Medium, Outcome, Ppdu, Protection, Reception, Response, Station, Tuned};
 use vusb::chips::mt7610u::registers as reg;
 use vusb::chips::mt7610u::{Mt7610u, Settings};
-use vusb::device::Device;
+use vusb::device::{Device, Effect};
 use vusb::peers::{PeerStatistics, Peers};
 use wire::ieee80211::MacAddr;
 use wire::phy::EdcaParameters;
@@ -103,12 +103,17 @@ fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks(4).map(word).collect()
 }
 
-/// An access point on channel 6 as a driver sets it up, and stations with these signals.
+/// An access point on channel 6 as a driver sets it up, and stations with these signals, both ways.
 fn access_point(signals_dbm: &[i8]) -> (Host<Mt7610u>, Vec<Rc<RefCell<Air>>>) {
-    let far: Vec<FarEnd> = signals_dbm.iter().map(|_| FarEnd::default()).collect();
+    let links: Vec<LinkSignal> = signals_dbm.iter().map(|&dbm| LinkSignal::both(dbm)).collect();
+    access_point_of(&links)
+}
+
+fn access_point_of(links: &[LinkSignal]) -> (Host<Mt7610u>, Vec<Rc<RefCell<Air>>>) {
+    let far: Vec<FarEnd> = links.iter().map(|_| FarEnd::default()).collect();
     let airs = far.iter().map(|far| Rc::clone(&far.0)).collect();
     let stations = far.into_iter().enumerate().map(|(n, far)| Sta(far, MacAddr(address(n)))).collect();
-    let medium = Medium::with_stations(ChannelSettings::default(), signals_dbm, 1, None);
+    let medium = Medium::with_stations(ChannelSettings::default(), links, 1, None);
     let mut host = Host::new(Mt7610u::new(Settings::default(), medium, Box::new(Stas(stations))));
     // Bank 0 of the RF registers: channel 6 (mt76x0/initvals_phy.h).
     for (register, value) in [(32u32, 0x47u32), (31, 0x47), (29, 0xa2), (30, 0x02), (24, 1)] {
@@ -118,7 +123,7 @@ fn access_point(signals_dbm: &[i8]) -> (Host<Mt7610u>, Vec<Rc<RefCell<Air>>>) {
     write(&mut host, reg::TX_RETRY_CFG, &[0x47d0_1f0f]);
     write(&mut host, reg::AMPDU_MAX_LEN_20, &[0xaaa9_9887]);
     write(&mut host, reg::RX_FILTER, &[0x0001_7f97]);
-    for number in 0..signals_dbm.len() {
+    for number in 0..links.len() {
         write(&mut host, reg::WCID_ADDR + 8 * number as u32, &words(&address(number)));
     }
     write(&mut host, reg::MAC_SYS_CTRL, &[0x0c]);
@@ -192,6 +197,50 @@ fn a_far_station_loses_what_is_too_fast_for_it() {
     assert!(stations[1].down.lost >= 4 && stations[1].down.acknowledged == 4, "{:?}", stations[1]);
     let rates: Vec<_> = airs[1].borrow().heard.iter().map(|(_, _, it)| it.mode.rate_kbps()).collect();
     assert!(rates.iter().all(|&rate| rate < Some(39_000)), "it was tried at lower rates: {rates:?}");
+}
+
+/// 7 dB over the noise one way and 50 the other.
+#[test]
+fn the_two_directions_of_a_link_may_differ() {
+    for (down_dbm, up_dbm) in [(-45, -88), (-88, -45)] {
+        let (mut host, airs) = access_point_of(&[LinkSignal { down_dbm, up_dbm }]);
+        for sequence in 0..4 {
+            host.write(4, &data(address(0), 0, sequence, 7));
+        }
+        let mut mpdu = vec![0x88, 0x01, 0, 0];
+        mpdu.extend([OWN, address(0), OWN].concat());
+        mpdu.extend([0x30, 0, 0, 0]);
+        mpdu.resize(1_000, 0x55);
+        let (mode, protection, response) = (Rate(0x4007).mode().unwrap(), Protection::None, Response::Ack);
+        let ppdu = Ppdu { mode, mpdus: vec![mpdu], aggregated: false, protection, response };
+        airs[0].borrow_mut().to_send.push((0, ppdu));
+        run(&mut host, 200_000_000);
+        let station = host.device.air().stations[0];
+        assert_eq!((station.signal_dbm, station.signal_up_dbm), (down_dbm, Some(up_dbm)));
+        assert_eq!((station.down.lost > 0, station.up.lost > 0), (down_dbm < up_dbm, up_dbm < down_dbm), "{station:?}");
+        let heard = airs[0].borrow();
+        assert!(heard.heard.iter().all(|(_, _, reception)| reception.signal_dbm == down_dbm));
+    }
+}
+
+#[test]
+fn a_station_that_moved_loses_what_is_too_fast_for_where_it_is() {
+    let (mut host, _airs) = access_point(&[-45, -45]);
+    let lost_of_four = |host: &mut Host<Mt7610u>, first: u16| {
+        let before = host.device.air().stations[1].down.lost;
+        for sequence in first..first + 4 {
+            host.write(4, &data(address(1), 1, sequence, 7));
+        }
+        run(host, 200_000_000);
+        host.device.air().stations[1].down.lost - before
+    };
+    assert_eq!(lost_of_four(&mut host, 0), 0);
+    assert!(host.device.inject(host.now_ns, Effect::Signal(1, -88)));
+    assert!(lost_of_four(&mut host, 4) >= 4);
+    assert!(host.device.inject(host.now_ns, Effect::Signal(1, -45)));
+    assert_eq!(lost_of_four(&mut host, 8), 0);
+    assert_eq!(host.device.air().stations[0].signal_dbm, -45);
+    assert!(!host.device.inject(host.now_ns, Effect::Signal(2, -45)), "there are two");
 }
 
 /// Writes a beacon's template, and has it sent each this many sixteenths of a TU.

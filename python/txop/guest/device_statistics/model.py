@@ -554,11 +554,13 @@ class StationCounters(Model):
     """What went between the chip and one of several stations."""
 
     signal_dbm: int
-    """Signal at both ends, dBm."""
+    """Signal of what the chip sends, at the station, dBm; after a move that of the last place."""
     down: SideCounters
     """From the chip to this station alone; it is in the chip's counters too."""
     up: SideCounters
     """From the station."""
+    signal_up_dbm: int | None = None
+    """Signal of what the station sends, at the chip, dBm, where it is another."""
 
 
 class AirCounters(Model):

@@ -434,7 +434,11 @@ impl SdioChip for Ar6003 {
             }
             Effect::Loss(probability) => self.medium.set_loss(probability),
             Effect::Noise(dbm) => self.medium.set_noise(dbm),
-            Effect::LostC2h(_) | Effect::LateBlockAck(_) | Effect::Unplug(_) | Effect::Command(_) => return false,
+            Effect::LostC2h(_)
+            | Effect::LateBlockAck(_)
+            | Effect::Unplug(_)
+            | Effect::Command(_)
+            | Effect::Signal(..) => return false,
         }
         true
     }

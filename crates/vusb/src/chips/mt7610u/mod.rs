@@ -206,6 +206,7 @@ impl Device for Mt7610u {
             Effect::FirmwareHang => self.mac.hang_firmware(),
             Effect::Loss(probability) => self.medium.set_loss(probability),
             Effect::Noise(dbm) => self.medium.set_noise(dbm),
+            Effect::Signal(station, dbm) => return self.medium.move_station(station.into(), dbm),
             Effect::LostC2h(_) | Effect::LateBlockAck(_) | Effect::Unplug(_) | Effect::Command(_) => return false,
         }
         true

@@ -326,7 +326,11 @@ impl SdioChip for Sd8686 {
             }
             Effect::Loss(probability) => self.medium.set_loss(probability),
             Effect::Noise(dbm) => self.medium.set_noise(dbm),
-            Effect::LostC2h(_) | Effect::LateBlockAck(_) | Effect::Unplug(_) | Effect::Command(_) => return false,
+            Effect::LostC2h(_)
+            | Effect::LateBlockAck(_)
+            | Effect::Unplug(_)
+            | Effect::Command(_)
+            | Effect::Signal(..) => return false,
         }
         true
     }
