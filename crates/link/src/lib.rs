@@ -29,5 +29,5 @@ pub use ppdu::{write_msdu, Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
 pub use simulation::{Simulation, SimulationSettings};
 pub use wlan::{
     beacon_len, Categories, CategoryCounters, Counters, DirectionCounters, Drops, Edca, EdcaTable, Medium, Phy,
-    RateControl, Scenario, SideCounters, Sizes, Station, StationCounters, Usb, WlanLink,
+    RateControl, RetryRates, Scenario, SideCounters, Sizes, Station, StationCounters, Usb, WlanLink,
 };

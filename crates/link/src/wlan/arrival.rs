@@ -13,6 +13,7 @@ use crate::wlan::originator::{psdu_with, Outcome};
 use crate::wlan::radio::host;
 use crate::wlan::radio::Made;
 use crate::wlan::recipient::Reception;
+use crate::wlan::settings::RetryRates;
 use medium::mpdu_end_ns;
 
 /// How a data PPDU arrived.
@@ -156,7 +157,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         } else {
             self.phy.rates.data_ns(made.chain.rate(made.attempts), made.psdu_len)
         };
-        let rate = made.chain.rate(made.attempts);
+        let (rate, made_given) = (made.chain.rate(made.attempts), made.given);
         made.attempts += 1;
         let settings = &own.settings;
         let peer = &mut own.peers[made.peer];
@@ -210,8 +211,19 @@ impl<P: Packet + 'static> WlanLink<P> {
         originator.advance(|sequence| lane.made.iter().any(|made| held(made, sequence)));
         lane.starved = false;
         peer.counts.given_up += given_up;
-        if mpdus > 0 {
-            peer.rates.report(rate, mpdus, acknowledged_mpdus.min(mpdus));
+        let acknowledged_mpdus = acknowledged_mpdus.min(mpdus);
+        // With stepwise rates a driver learns of an MPDU when it is done with, and takes it for lost at the rates above.
+        let (told, above) = match own.settings.retry_rates {
+            RetryRates::Chain => (mpdus, None),
+            RetryRates::Stepwise => (acknowledged_mpdus + given_up as u32, Some(made_given)),
+        };
+        let mut above = above.filter(|_| told > 0);
+        while let Some(lost) = above.filter(|&lost| lost != rate) {
+            peer.rates.lost(lost, told);
+            above = self.phy.below(lost);
+        }
+        if told > 0 {
+            peer.rates.report(rate, told, acknowledged_mpdus);
         }
         own.queue.completed(at_ns, to, category, estimated_us, (airtime_ns / 1_000) as u32);
         own.hardware_us -= u64::from(estimated_us);

@@ -1,7 +1,7 @@
 //! From settings to radios.
 
 use random::{Rng, Stream};
-use wire::phy::{EdcaParameters, Mode};
+use wire::phy::EdcaParameters;
 
 use crate::checked::ScenarioError;
 use crate::engine::{AccessCategory, Packet};
@@ -55,24 +55,6 @@ pub(crate) fn parameters(scenario: &Scenario) -> Vec<Parameters> {
         .collect()
 }
 
-/// Modes up to one: HT of the same width and guard interval with as many streams or fewer, or of the same legacy PHY.
-fn up_to(mode: Mode) -> Vec<Mode> {
-    match mode {
-        Mode::Ht(ht) => (0..=ht.mcs).map(|mcs| Mode::Ht(wire::phy::Ht { mcs, ..ht })).collect(),
-        Mode::Ofdm { rate_500kbps, bandwidth } => [12, 18, 24, 36, 48, 72, 96, 108]
-            .into_iter()
-            .filter(|&rate| rate <= rate_500kbps)
-            .map(|rate_500kbps| Mode::Ofdm { rate_500kbps, bandwidth })
-            .collect(),
-        Mode::Dsss { rate_500kbps, short_preamble } => [2, 4, 11, 22]
-            .into_iter()
-            .filter(|&rate| rate <= rate_500kbps)
-            .map(|rate| phy::legacy_mode(rate, short_preamble == Some(true)))
-            .collect(),
-        other => vec![other],
-    }
-}
-
 fn rate_control(
     phy: &mut phy::Phy,
     kind: settings::RateControl,
@@ -83,7 +65,7 @@ fn rate_control(
         return Some(RateControl::Fixed(rate));
     }
     let mut rates = Vec::new();
-    for mode in up_to(phy.rate(rate).mode) {
+    for mode in phy::up_to(phy.rate(rate).mode) {
         let id = phy.rates.rate_id(mode)?;
         rates.push((id, phy.rate(id).kbit_s));
     }
@@ -105,6 +87,11 @@ fn peer<P: Packet>(
     let no_mode = || ScenarioError::new(key, "no such modulation at this channel width");
     let rate = phy.rates.rate_id(speech.mode).ok_or_else(no_mode)?;
     let aggregates = own.phy == Phy::Ht && other.phy == Phy::Ht && own.tx_ampdu;
+    if own.retry_rates == settings::RetryRates::Stepwise {
+        for lower in phy::up_to(speech.mode) {
+            phy.rates.rate_id(lower).ok_or_else(no_mode)?;
+        }
+    }
     let rates = rate_control(phy, own.rate_control, rate, aggregates).ok_or_else(no_mode)?;
     let both_ht = own.phy == Phy::Ht && other.phy == Phy::Ht;
     Ok(Peer {

@@ -5,8 +5,10 @@ use crate::queue::estimated_airtime_us;
 use crate::wlan::carried::{overhead, Carried};
 use crate::wlan::link::WlanLink;
 use crate::wlan::originator::psdu_with;
+use crate::wlan::phy::{Phy, RateId};
 use crate::wlan::radio::Made;
 use crate::wlan::rate::Chain;
+use crate::wlan::settings::RetryRates;
 
 /// How much fits into a PPDU.
 struct Room {
@@ -101,11 +103,16 @@ impl<P: Packet + 'static> WlanLink<P> {
                 psdu_len: 0,
                 ampdu: false,
                 chain,
+                given: self.phy.basic,
                 attempts: 0,
                 estimated_us: 0,
             });
         }
-        let chain = peer.rates.chain(now_ns, &mut self.draws.rate);
+        let stepwise = own.settings.retry_rates == RetryRates::Stepwise;
+        let steps = if stepwise { peer.originator(category, &own.settings).oldest_again() } else { 0 };
+        let chain = peer.rates.chain(now_ns, steps == 0, &mut self.draws.rate);
+        let given = chain.rate(0);
+        let chain = if stepwise { stepped(&self.phy, &chain, steps, peer.session(category)) } else { chain };
         let aggregates = peer.session(category) && !chain.probe;
         let max_bytes = own.settings.ampdu_max_bytes as usize;
         let max_ns = limit_ns.min(u64::from(own.settings.ampdu_max_us) * 1_000);
@@ -155,7 +162,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         }
         let ampdu = sequences.len() > 1;
         let psdu_len = psdu_len(&sequences, |sequence| originator.mpdu(sequence).packet.size_bytes() + overhead(qos));
-        Some(Made { peer: to, request: None, sequences, psdu_len, ampdu, chain, attempts: 0, estimated_us })
+        Some(Made { peer: to, request: None, sequences, psdu_len, ampdu, chain, given, attempts: 0, estimated_us })
     }
 
     /// Keeps as many PPDUs in the hardware as it holds.
@@ -174,6 +181,17 @@ impl<P: Packet + 'static> WlanLink<P> {
             }
         }
     }
+}
+
+/// The rates of a PPDU whose oldest MPDU was sent so often before. Under a session there is one: what is lost goes back to
+/// the queue.
+fn stepped(phy: &Phy, chain: &Chain, steps: u32, session: bool) -> Chain {
+    let down = |rate: RateId| phy.below(rate).unwrap_or(rate);
+    let first =
+        (0..steps).try_fold(chain.rate(0), |rate, _| phy.below(rate).ok_or(rate)).unwrap_or_else(|lowest| lowest);
+    let [second, third] = [down(first), down(down(first))];
+    let rates = [(first, 1), (second, 1), (third, 1), (down(third), 1)];
+    Chain::of(if session { &rates[..1] } else { &rates }, chain.probe)
 }
 
 /// Length of the PSDU of these MPDUs. A single MPDU goes without a delimiter, and is answered by an ACK.

@@ -24,4 +24,4 @@ pub use counters::{
 };
 pub use link::WlanLink;
 pub use phy::beacon_len;
-pub use settings::{Edca, EdcaTable, Medium, Phy, RateControl, Scenario, Station, Usb};
+pub use settings::{Edca, EdcaTable, Medium, Phy, RateControl, RetryRates, Scenario, Station, Usb};

@@ -124,6 +124,11 @@ impl<P: Packet> Originator<P> {
         &self.window[usize::from(ahead(sequence, self.start))]
     }
 
+    /// How often the oldest MPDU that waits to be sent again was sent; 0: none waits.
+    pub(crate) fn oldest_again(&self) -> u32 {
+        self.window.iter().find(|mpdu| mpdu.state == State::Waiting).map_or(0, |mpdu| mpdu.sent)
+    }
+
     /// Puts what waits to be sent again into a PPDU, oldest first, while `fits` says that the packet can be added.
     pub(crate) fn take_again(&mut self, mut fits: impl FnMut(&P) -> bool, chosen: &mut Vec<u16>) {
         if self.waiting == 0 {
@@ -251,7 +256,9 @@ mod tests {
         chosen.push(originator.take_new(0, 1500));
         assert_eq!(chosen, [1, 5, 64]);
         assert!(!originator.has_room() && !originator.has_again());
-        assert_eq!(originator.sent(&chosen), 2);
+        assert_eq!((originator.sent(&chosen), originator.oldest_again()), (2, 0));
+        originator.concluded(0, &mut chosen, ANSWERED, |seq| seq == 1, |_, _| {});
+        assert_eq!(originator.oldest_again(), 2, "of the oldest, not of the newest");
     }
 
     #[test]

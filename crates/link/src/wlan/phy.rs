@@ -37,6 +37,11 @@ impl Phy {
         self.rates.rate(id)
     }
 
+    /// The rate below another, of those that are in use: MCS 0 below the lowest MCS of more streams; the lowest has none.
+    pub(crate) fn below(&self, id: RateId) -> Option<RateId> {
+        self.rates.known(&one_down(self.rate(id).mode)?)
+    }
+
     pub(crate) fn block_ack_request_ns(&self) -> u64 {
         self.rates.data_ns(self.basic, BLOCK_ACK_REQ_LEN)
     }
@@ -58,6 +63,38 @@ pub(crate) fn legacy_mode(rate_500kbps: u8, short_preamble: bool) -> Mode {
         2 => Mode::Dsss { rate_500kbps, short_preamble: Some(false) },
         4 | 11 | 22 => Mode::Dsss { rate_500kbps, short_preamble: Some(short_preamble) },
         _ => Mode::Ofdm { rate_500kbps, bandwidth: Bandwidth::Mhz20 },
+    }
+}
+
+/// The next lower mode.
+fn one_down(mode: Mode) -> Option<Mode> {
+    match mode {
+        Mode::Ht(ht) => {
+            let mcs = if ht.mcs % 8 == 0 { 0 } else { ht.mcs - 1 };
+            (mcs != ht.mcs).then_some(Mode::Ht(Ht { mcs, ..ht }))
+        }
+        _ => {
+            let lower = up_to(mode);
+            lower.len().checked_sub(2).and_then(|at| lower.get(at).copied())
+        }
+    }
+}
+
+/// Modes up to one: HT of the same width and guard interval with as many streams or fewer, or of the same legacy PHY.
+pub(crate) fn up_to(mode: Mode) -> Vec<Mode> {
+    match mode {
+        Mode::Ht(ht) => (0..=ht.mcs).map(|mcs| Mode::Ht(Ht { mcs, ..ht })).collect(),
+        Mode::Ofdm { rate_500kbps, bandwidth } => [12, 18, 24, 36, 48, 72, 96, 108]
+            .into_iter()
+            .filter(|&rate| rate <= rate_500kbps)
+            .map(|rate_500kbps| Mode::Ofdm { rate_500kbps, bandwidth })
+            .collect(),
+        Mode::Dsss { rate_500kbps, short_preamble } => [2, 4, 11, 22]
+            .into_iter()
+            .filter(|&rate| rate <= rate_500kbps)
+            .map(|rate_500kbps| legacy_mode(rate_500kbps, short_preamble == Some(true)))
+            .collect(),
+        other => vec![other],
     }
 }
 

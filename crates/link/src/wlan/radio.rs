@@ -8,6 +8,7 @@ use crate::wlan::carried::Carried;
 use crate::wlan::counters::DirectionCounters;
 use crate::wlan::host::Host;
 use crate::wlan::originator::{Originator, Terms};
+use crate::wlan::phy::RateId;
 use crate::wlan::rate::{Chain, RateControl};
 use crate::wlan::recipient::Recipient;
 use crate::wlan::settings::Station;
@@ -32,6 +33,8 @@ pub(crate) struct Made {
     pub(crate) psdu_len: usize,
     pub(crate) ampdu: bool,
     pub(crate) chain: Chain,
+    /// The rate that the rate control gave: with stepwise rates of retries the chain may begin below it.
+    pub(crate) given: RateId,
     /// Attempts so far.
     pub(crate) attempts: u32,
     /// Its time on the air, as given to the queues.

@@ -173,8 +173,8 @@ impl Minstrel {
         }
     }
 
-    /// The rates for a PPDU that is made now.
-    pub(crate) fn chain(&mut self, now_ns: u64, rng: &mut Rng) -> Chain {
+    /// The rates for a PPDU that is made now. `may_probe`: it may try out a rate.
+    pub(crate) fn chain(&mut self, now_ns: u64, may_probe: bool, rng: &mut Rng) -> Chain {
         if now_ns >= self.update_ns {
             self.update_ns = now_ns + UPDATE_NS;
             self.update();
@@ -183,7 +183,8 @@ impl Minstrel {
         let [best, second] = self.best;
         let safest = stage(self.safest);
         let usual = [stage(best), stage(second), safest];
-        match self.sample(now_ns, rng) {
+        let sample = if may_probe { self.sample(now_ns, rng) } else { None };
+        match sample {
             Some(index) => {
                 let sample = (self.rates[index].id, 1);
                 Chain::of(&[sample, usual[0], safest], true)
@@ -194,12 +195,21 @@ impl Minstrel {
 
     /// The outcome of an attempt.
     pub(crate) fn report(&mut self, rate: RateId, mpdus: u32, acknowledged: u32) {
+        self.attempted(rate, mpdus, acknowledged);
+        self.mpdus += mpdus;
+        self.ppdus += 1;
+    }
+
+    /// MPDUs count as lost at a rate, in a PPDU of another.
+    pub(crate) fn lost(&mut self, rate: RateId, mpdus: u32) {
+        self.attempted(rate, mpdus, 0);
+    }
+
+    fn attempted(&mut self, rate: RateId, mpdus: u32, acknowledged: u32) {
         if let Some(rate) = self.rates.iter_mut().find(|statistics| statistics.id == rate) {
             rate.attempts += mpdus;
             rate.successes += acknowledged;
         }
-        self.mpdus += mpdus;
-        self.ppdus += 1;
     }
 }
 
@@ -217,7 +227,7 @@ mod tests {
         let mut rng = Rng::new(1, random::Stream::WlanRate, 0);
         let mut first = [0; 8];
         for ppdu in 0..4_000u64 {
-            let chain = minstrel.chain(ppdu * 2_500_000, &mut rng);
+            let chain = minstrel.chain(ppdu * 2_500_000, true, &mut rng);
             let mpdus = if chain.probe { 1 } else { 16 };
             for attempt in 0..chain.attempts() {
                 let rate = usize::from(chain.rate(attempt));

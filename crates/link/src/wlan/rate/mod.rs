@@ -19,11 +19,11 @@ pub(crate) enum RateControl {
 }
 
 impl RateControl {
-    /// The rates for a PPDU that is made now.
-    pub(crate) fn chain(&mut self, now_ns: u64, rng: &mut Rng) -> Chain {
+    /// The rates for a PPDU that is made now. `may_probe`: it may try out a rate.
+    pub(crate) fn chain(&mut self, now_ns: u64, may_probe: bool, rng: &mut Rng) -> Chain {
         match self {
             Self::Fixed(rate) => Chain::one(*rate),
-            Self::Minstrel(minstrel) => minstrel.chain(now_ns, rng),
+            Self::Minstrel(minstrel) => minstrel.chain(now_ns, may_probe, rng),
         }
     }
 
@@ -31,6 +31,13 @@ impl RateControl {
     pub(crate) fn report(&mut self, rate: RateId, mpdus: u32, acknowledged: u32) {
         if let Self::Minstrel(minstrel) = self {
             minstrel.report(rate, mpdus, acknowledged);
+        }
+    }
+
+    /// MPDUs count as lost at a rate, in a PPDU of another.
+    pub(crate) fn lost(&mut self, rate: RateId, mpdus: u32) {
+        if let Self::Minstrel(minstrel) = self {
+            minstrel.lost(rate, mpdus);
         }
     }
 }

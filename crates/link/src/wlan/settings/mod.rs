@@ -9,4 +9,4 @@ pub(crate) use self::medium::legacy_rate;
 pub use self::medium::Medium;
 pub use edca::{Edca, EdcaTable};
 pub use scenario::Scenario;
-pub use station::{Phy, RateControl, Station, Usb};
+pub use station::{Phy, RateControl, RetryRates, Station, Usb};

@@ -33,6 +33,20 @@ pub enum RateControl {
     MinstrelHt,
 }
 
+/// Which rates retries are sent with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RetryRates {
+    /// Those that the rate control gives for the attempts at a PPDU. What a Block Ack leaves out begins with the first of
+    /// them again.
+    #[default]
+    Chain,
+    /// One rate lower for each time that the oldest MPDU was sent. All MPDUs of its A-MPDU go with it, and the rate control
+    /// learns of them as lost at every rate above (Linux mt76x02_mac.c, mt76x02_mac_fill_tx_status).
+    Stepwise,
+}
+
 /// A radio that is reached over USB: each packet costs time on the bus and of the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -89,6 +103,8 @@ pub struct Station {
     pub short_preamble: bool,
     /// How the rate of data is chosen.
     pub rate_control: RateControl,
+    /// Rates of retries.
+    pub retry_rates: RetryRates,
     /// It sends A-MPDUs, under a Block Ack session. Otherwise one MPDU at a time, each with its ACK. (Voice is never
     /// aggregated, as in Linux.)
     pub tx_ampdu: bool,
@@ -173,6 +189,7 @@ impl Default for Station {
             rate_mbit_s: None,
             short_preamble: false,
             rate_control: RateControl::Fixed,
+            retry_rates: RetryRates::Chain,
             tx_ampdu: true,
             ampdu_max_subframes: 64,
             ampdu_max_bytes: 65_535,
