@@ -18,6 +18,7 @@ from txop.campaign.placed_arm import ArmError, Placed
 from txop.campaign.reporter import Reporter
 from txop.campaign.step_by_step import StepByStep
 from txop.campaign.testbed import Reached
+from txop.campaign.turns import Turn
 from txop.measure.instrument import Instrument
 from txop.measure.probes.provenance import provenance
 from txop.measure.programs import ensure_programs
@@ -67,6 +68,7 @@ class MachineTestbed(StepByStep):
         self._link: LinkUp | None = None
         self._booted: dict[str, Any] = {}
         self._open = False
+        self.turn = Turn(plan.design.turn) if plan.design.turn is not None else None
         self.targets: Targets = make_targets(plan, listener)
 
     @property

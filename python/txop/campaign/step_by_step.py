@@ -15,6 +15,7 @@ from txop.campaign.course import Course
 from txop.campaign.gates import CLOCK_JUMP_S
 from txop.campaign.placed_arm import Placed
 from txop.campaign.testbed import CarryOut, Reached
+from txop.campaign.turns import Turn
 from txop.measure.instrument import Early, Lasting
 from txop.plan.arm import Arm
 
@@ -24,6 +25,8 @@ class StepByStep(ABC):
 
     at_once = 1
     machine_per_run = False
+    turn: Turn | None = None
+    """Held while a run is on the air, where several campaigns share an access point."""
 
     @abstractmethod
     async def place(self, arm: Arm, folder: Path) -> Placed:
@@ -74,6 +77,8 @@ class _Group:
                 if self._earlier is None and self._arm.boot is not None:
                     course.reporter.phase("boot", None)
                     await self._testbed.prepare(self._arm)
+                if self._testbed.turn is not None:
+                    await self._testbed.turn.take(course.reporter)
                 await _begin_early(course)
                 course.placed = self._earlier or await self._put_in_place(course)
                 course.warnings += course.placed.warnings
@@ -82,6 +87,8 @@ class _Group:
             course.reporter.phase("collect", None)
             for instrument in reversed(course.began):
                 await course.guarded(instrument.stop(course.context), instrument)
+            if self._testbed.turn is not None:
+                await self._testbed.turn.leave()
         if self._to_come == 0 or course.placed is None:
             course.warnings += await self._take_away()
         elif course.lost is not None:

@@ -78,6 +78,9 @@ class Design(Strict):
     """A block interrupted for longer is begun again, but for exact guests, whose time does not go on."""
     time_budget_s: Seconds | None = None
     """The campaign stops after the block that reaches it."""
+    turn: Name | None = None
+    """For several devices under test on one access point, each with a campaign of its own: of those with the same word
+    here (of this user, on this machine) one at a time is on the air, from the load of an arm to the end of the run."""
 
 
 class Collect(Strict):

@@ -52,7 +52,7 @@ def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
     parts = [
         *(_names, _targets, _emulation, check_link.wrong_links, check_link.wrong_hosts),
         *(_guest, check_guest.wrong_chips, check_patch_modules.wrong_modules),
-        *(_tests, _figures, _arms, _interface, _collect),
+        *(_tests, _figures, _arms, _interface, _turn, _collect),
     ]
     found = [entry for part in parts for entry in part(loaded)]
     if files:
@@ -370,6 +370,13 @@ def _interface(loaded: LoadedPlan) -> Found:
         reasons.append("a module-cycle test")
     if reasons:
         yield ("target", "dut", "interface"), f"is missing, and {', '.join(reasons[:4])} needs it", None
+
+
+def _turn(loaded: LoadedPlan) -> Found:
+    kinds = {target.kind for target in loaded.plan.target.values()} & {"emulated", "guest"}
+    if loaded.plan.design.turn is not None and kinds:
+        said = f"targets of kind {min(kinds)} have no access point that other campaigns use"
+        yield ("design", "turn"), said, "take it out"
 
 
 def _collect(loaded: LoadedPlan) -> Found:
