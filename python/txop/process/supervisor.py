@@ -48,8 +48,7 @@ if [ "$own" != 1 ]; then
     read -r s </proc/$$/stat && fields && [ "$group" = $$ ] && own=1
     [ "$own" = 1 ] || ! command -v setsid >/dev/null 2>&1 || exec setsid sh -c "$body" "$0" 1 "$mode" "$seconds" "$@"
 fi
-n=$(printf '\n.')
-n=${n%.}
+[ "$n" ] || { n=$(printf '\n.'); n=${n%.}; }
 exec 3<&0 4>&2 </dev/null
 printf '\n%s %s\n' "$0" $$
 printf '\n%s %s\n' "$0" $$ >&2
@@ -125,6 +124,8 @@ if [ "$stopped" ] && [ "$own" = 1 ]; then
 fi
 exit $status
 """.replace("END_GRACE_S", str(END_GRACE_S))
+_BODY = "\n".join(filter(None, map(str.strip, _BODY.splitlines())))
+"""Shells read the line byte by byte, a system call for each: nothing in it is for readers only."""
 
 
 def remote_command(token: str) -> list[str]:
