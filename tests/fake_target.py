@@ -159,6 +159,9 @@ class FakeTarget:
             content = content.pop(0) if len(content) > 1 else content[0]
         return None if content is None else content[:limit_bytes]
 
+    async def read_several(self, *paths: str, limit_bytes: int = 1 << 20) -> list[bytes | None]:
+        return [await self.read(path, limit_bytes=limit_bytes) for path in paths]
+
     async def write(self, path: str, data: bytes, *, root: bool = False) -> None:
         self._begin(("write", path), log=False)
         what = self._answer(("write", path), data, default=Answer())

@@ -219,6 +219,10 @@ def test_reads_and_writes_files(place: Place) -> None:
             await target.write(odd, content)
             assert await target.read(odd) == content
         await target.write(f"{folder}/big", data)
+        several = (f"{folder}/big", f"{folder}/none", folder, odd, "/proc/self/mem", "/proc/sys/kernel/ostype")
+        assert await target.read_several(*several) == [data, None, None, b"short", None, b"Linux\n"]
+        assert await target.read_several(*several[:4], limit_bytes=1000) == [data[:1000], None, None, b"short"]
+        assert await target.read_several() == []
         assert await target.read(f"{folder}/big", limit_bytes=1000) == data[:1000]
         assert await target.read(f"{folder}/big") == data
         # A new file is private, an old one keeps its mode; nothing else is left in the folder.

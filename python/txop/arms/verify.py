@@ -4,7 +4,7 @@ behind the interface, the queue discipline, free commands. What a target cannot 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,8 +78,9 @@ async def _loaded(
     name = normal(step.module)
     expected, source = await _expected(target, step)
     own = findings if verify is not None else _Findings(problems=findings.problems)
-    await _module(target, name, expected, source, verify or VerifySpec(), own)
-    await _parameters(target, name, step, verify or VerifySpec(), own)
+    wanted = {**step.parameters, **(verify or VerifySpec()).parameters}
+    sysfs = await _module(target, name, expected, source, verify or VerifySpec(), own, wanted)
+    _parameters(target, name, step, verify or VerifySpec(), own, sysfs)
     if own is not findings:
         found = {key: value for key, value in own.found.items() if key != "module"}
         findings.found.setdefault("modules", {})[name] = found
@@ -103,18 +104,24 @@ async def _expected(target: Target, step: LoadModule | InsertModule) -> tuple[di
 
 
 async def _module(
-    target: Target, name: str, expected: dict[str, str | None], source: str, verify: VerifySpec, findings: _Findings
-) -> None:
+    target: Target,
+    name: str,
+    expected: dict[str, str | None],
+    source: str,
+    verify: VerifySpec,
+    findings: _Findings,
+    parameters: Iterable[str] = (),
+) -> dict[str, str | None]:
+    """The loaded module against what is expected of it. Its parameters as sysfs shows them."""
+    folder = f"/sys/module/{name}"
+    files = ["notes/.note.gnu.build-id", "srcversion", "version", *(f"parameters/{key}" for key in parameters)]
+    note, *texts = await target.read_several(*(f"{folder}/{file}" for file in files), limit_bytes=1 << 16)
+    srcversion, version, *values = map(_text, texts)
     if name not in await loaded_modules(target):
         findings.problems.append(f"{target.name}: module {name} is not loaded")
-        return
+        return {}
     findings.found["module"] = name
-    note = await target.read(f"/sys/module/{name}/notes/.note.gnu.build-id", limit_bytes=4096)
-    loaded = {
-        "srcversion": await _text(target, f"/sys/module/{name}/srcversion"),
-        "version": await _text(target, f"/sys/module/{name}/version"),
-        "build_id": build_id(note or b""),
-    }
+    loaded = {"srcversion": srcversion, "version": version, "build_id": build_id(note or b"")}
     for key, value in loaded.items():
         if value is None:
             findings.missing[key] = f"/sys/module/{name} does not show it"
@@ -131,10 +138,16 @@ async def _module(
             elif value is not None and value.lower() != wanted.strip().lower():
                 said = f"{target.name}: {key} of the loaded {name} is {value}, but {who} has {wanted}"
                 findings.problems.append(said)
+    return dict(zip(parameters, values, strict=True))
 
 
-async def _parameters(
-    target: Target, name: str, step: LoadModule | InsertModule, verify: VerifySpec, findings: _Findings
+def _parameters(
+    target: Target,
+    name: str,
+    step: LoadModule | InsertModule,
+    verify: VerifySpec,
+    findings: _Findings,
+    sysfs: Mapping[str, str | None],
 ) -> None:
     known: frozenset[str] | None = None
     if isinstance(step, InsertModule) and step.info is not None:
@@ -142,7 +155,7 @@ async def _parameters(
     wanted = {key: str(int(v)) if isinstance(v, bool) else str(v) for key, v in step.parameters.items()}
     found: dict[str, str] = {}
     for key, value in {**wanted, **verify.parameters}.items():
-        loaded = await _text(target, f"/sys/module/{name}/parameters/{key}")
+        loaded = sysfs.get(key)
         if loaded is not None:
             found[key] = loaded
             if not same_value(loaded, value):
@@ -225,8 +238,7 @@ async def _link(target: Target, path: str) -> str | None:
     return name or None
 
 
-async def _text(target: Target, path: str) -> str | None:
-    data = await target.read(path, limit_bytes=4096)
+def _text(data: bytes | None) -> str | None:
     return None if data is None else data.decode("utf-8", "replace").rstrip("\n")
 
 

@@ -184,6 +184,9 @@ class Target(Protocol):
     async def read(self, path: str, *, limit_bytes: int = 1 << 20) -> bytes | None:
         """The contents of a file (procfs, sysfs, debugfs too); ``None`` when there is none or it cannot be read."""
 
+    async def read_several(self, *paths: str, limit_bytes: int = 1 << 20) -> list[bytes | None]:
+        """The same of each of several files; at once, where a command costs a round trip."""
+
     async def write(self, path: str, data: bytes, *, root: bool = False) -> None:
         """Write a file there, whole or not at all. Raises :class:`CommandFailed`."""
 

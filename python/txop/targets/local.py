@@ -21,6 +21,10 @@ class LocalTarget(ProcessTarget):
                 return content
         return await super().read(path, limit_bytes=limit_bytes)
 
+    async def read_several(self, *paths: str, limit_bytes: int = 1 << 20) -> list[bytes | None]:
+        """See :class:`txop.targets.contract.Target`."""
+        return [await self.read(path, limit_bytes=limit_bytes) for path in paths]
+
 
 def _read_now(path: str, limit_bytes: int) -> bytes | None:
     parts: list[bytes] = []

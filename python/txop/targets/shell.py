@@ -44,6 +44,8 @@ _WRITE_WHOLE = (
     '|| { rm -f -- "$t"; echo "could not be written whole" >&2; exit 1; }'
 )
 _WRITE_THROUGH = 'cat >"$1"'
+# "$0" separates contents and statuses.
+_READ_SEVERAL = 'for f; do printf "%s+" "$0"; cat -- "$f" 2>/dev/null; printf "%s-%s" "$0" "$?"; done'
 _FIND = (
     'IFS=:; for d in $PATH; do case $d in /*) if [ -x "$d/$1" ] && [ ! -d "$d/$1" ]; then '
     'printf "%s\\n" "$d/$1"; exit 0; fi ;; esac; done; exit 1'
@@ -184,6 +186,24 @@ class ShellTarget(ABC):
             if "ermission denied" not in ran.stderr:
                 break
         return None
+
+    async def read_several(self, *paths: str, limit_bytes: int = 1 << 20) -> list[bytes | None]:
+        """See :class:`txop.targets.contract.Target`. What cannot be read in this way is read alone: where all of it is
+        too much, where a file needs root."""
+        token = secrets.token_hex(8)
+        content = Memory(limit_bytes, stop_when_full=True)
+        argv = ["sh", "-c", _READ_SEVERAL, token, *paths]
+        ran = await self._complete(argv, content, Memory(1000), timeout_s=READ_TIMEOUT_S)
+        parts = [part.rpartition(f"{token}-".encode()) for part in content.kept.split(f"{token}+".encode())[1:]]
+        if content.cut or not ran.ok or len(parts) != len(paths):
+            return [await self.read(path, limit_bytes=limit_bytes) for path in paths]
+        found: list[bytes | None] = []
+        for path, (data, _, status) in zip(paths, parts, strict=True):
+            if status == b"0":
+                found.append(data)
+            else:
+                found.append(await self.read(path, limit_bytes=limit_bytes) if self._sudo else None)
+        return found
 
     async def write(self, path: str, data: bytes, *, root: bool = False) -> None:
         """See :class:`txop.targets.contract.Target`. New files are private to their owner. Files of the kernel

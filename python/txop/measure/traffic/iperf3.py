@@ -282,7 +282,7 @@ async def listening(
 
 
 async def _listened(target: Target) -> set[int]:
-    tables = [await target.read(path, limit_bytes=4 << 20) for path in ("/proc/net/tcp", "/proc/net/tcp6")]
+    tables = await target.read_several("/proc/net/tcp", "/proc/net/tcp6", limit_bytes=4 << 20)
     return {port for table in tables for port in listening_ports((table or b"").decode("ascii", "replace"))}
 
 
