@@ -79,16 +79,18 @@ class Desk:
 
     def __init__(self, machine: LabMachine, folder: Path, program: Path, environment: dict[str, str]) -> None:
         self.machine, self.folder = machine, folder
-        # The one who types lets the key in with an old one, and says yes to the host.
+        # The one who types lets the key in with an old one, where no key is named, and says yes to the host.
         tools = folder / "tools"
         tools.mkdir()
         config = tools / "config"
         config.write_text(
-            f"Host *\n  IdentityFile {machine.image.key}\n  UserKnownHostsFile {tools}/known\n"
-            "  StrictHostKeyChecking accept-new\n"
+            f"Host *\n  IdentitiesOnly yes\n  UserKnownHostsFile {tools}/known\n  StrictHostKeyChecking accept-new\n"
         )
         ssh = tools / "ssh"
-        ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
+        ssh.write_text(
+            f"#!/bin/sh\ncase $* in *'-i '*) ;; *) set -- -i {machine.image.key} \"$@\" ;; esac\n"
+            f'exec {shutil.which("ssh")} -F {config} "$@"\n'
+        )
         ssh.chmod(0o755)
         path = f"{tools}:{program.parent}:{os.environ['PATH']}"
         self._environment = {**environment, "PATH": path, "HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
