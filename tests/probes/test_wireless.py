@@ -197,47 +197,23 @@ def test_an_access_point_knows_the_airtime_of_its_stations(tmp_path):
     assert gate_states(reading)["association-lost"] == "ok"
 
 
-STATIONS = """
-[[test]]
-name = "down"
-kind = "stations"
-stations = ["near", "far-off"]
-station = "near"
-[target.near]
-kind = "local"
-[target.far-off]
-kind = "local"
-"""
-
-
-def test_an_access_point_on_a_desk_has_figures_of_each_station_by_name(tmp_path):
-    access_point, peer = FakeTarget(), FakeTarget("peer")
-    access_point.answer("iw", stdout="")
-    near, far = FakeTarget("near"), FakeTarget("far-off", interface="wlan1")
-    near.answer("cat", "/sys/class/net/wlan0/address", stdout="02:00:00:00:01:00\n")
-    far.answer("cat", "/sys/class/net/wlan1/address", stdout="02:00:00:00:02:00\n")
-    targets = {"dut": access_point, "peer": peer, "near": near, "far-off": far}
-    run = context_of(make_plan(STATIONS), tmp_path, targets)
-    for target in targets.values():
-        target.connected = True
-    asyncio.run(Wireless().prepare(run))
+def test_stations_on_machines_have_their_airtime_by_their_own_addresses(tmp_path):
+    """The access point is the peer; each station is a machine that shows its own address."""
     folder = "sys/kernel/debug/ieee80211/phy0/netdev:wlan0/stations"
     looks = [
-        look(
-            t,
-            info=AP_INFO,
-            link="Not connected.\n",
-            peers=two_stations(t),
-            **{
-                f"{folder}/02:00:00:00:01:00/airtime": airtime(t, 1),
-                f"{folder}/02:00:00:00:02:00/airtime": airtime(t, 3),
-            },
-        )
+        look(t, info=AP_INFO, link="Not connected.\n", peers=two_stations(t),
+             **{f"{folder}/02:00:00:00:0{n}:00/airtime": airtime(t, factor) for n, factor in ((1, 1), (2, 3))})
         for t in range(31)
-    ]
-    figures = values(read(tmp_path, looks, STATIONS))
-    assert figures["station_near_airtime_percent"] == pytest.approx(1.0)
-    assert figures["station_far_off_airtime_percent"] == pytest.approx(2.8)
+    ]  # fmt: skip
+    for name, address in (("dut", "02:00:00:00:01:00"), ("second", "02:00:00:00:02:00")):
+        own = re.sub(r"addr \S+", f"addr {address}", INFO)
+        assert address in own
+        read(tmp_path, [look(t, info=own) for t in range(31)], target=name)
+    test = '[[test]]\nname = "both"\nkind = "stations"\nstations = ["dut", "second", "away"]\nduration_s = 30\n'
+    got = values(read(tmp_path, looks, test, target="peer", gated=False))
+    assert got["station_dut_airtime_percent"] == pytest.approx(1.0)
+    assert got["station_second_airtime_percent"] == pytest.approx(2.8)
+    assert "station_away_airtime_percent" not in got, "it showed no address"
 
 
 def test_airtime_from_the_station_dump_where_debugfs_has_none(tmp_path):

@@ -12,11 +12,10 @@ from dataclasses import replace
 from txop.core.whole_file import whole_file
 from txop.measure.instrument import Reading, RunContext, RunFacts
 from txop.measure.probes import sampler
-from txop.measure.probes.chip import STATIONS_FILE
 from txop.measure.probes.wireless_reading import ABOUT, AFTER, SAMPLES, read_wireless
 from txop.measure.recording import Look, Phase, Recording, begin
 from txop.plan.guest_function import CHIP_INTERFACE
-from txop.plan.measurement import StationsTest, Test
+from txop.plan.measurement import Test
 from txop.plan.model import Plan
 from txop.targets.contract import Running
 
@@ -91,8 +90,6 @@ class Wireless:
             out.write(json.dumps({"interface": target.interface, "missing": missing}) + "\n")
         if target.interface is None or program is None:
             return
-        if self._target == "dut" and isinstance(run.test, StationsTest):
-            await _name_stations(run, run.test)
         self._running = await begin(run, self._loop(run, program, target.interface))
 
     async def start(self, run: RunContext) -> None:
@@ -114,19 +111,6 @@ class Wireless:
     def read(self, facts: RunFacts) -> Reading:
         """See :mod:`txop.measure.probes.wireless_reading`."""
         return read_wireless(facts, self._target, gated=self._target != "peer")
-
-
-async def _name_stations(run: RunContext, test: StationsTest) -> None:
-    """Write down the addresses by which an access point knows the stations of the test."""
-    rows = []
-    for name in test.stations:
-        target = run.targets.by_name.get(name)
-        if target is None or target.interface is None:
-            continue
-        asked = await target.run(["cat", f"/sys/class/net/{target.interface}/address"], timeout_s=20)
-        rows.append(f"{name} {asked.stdout_bytes[:64].decode('ascii', 'replace').strip()}\n")
-    if rows:
-        (run.folder / STATIONS_FILE).write_text("".join(rows), encoding="ascii", errors="replace")
 
 
 def command(plan: Plan, test: Test, program: str, interface: str, longest_s: float) -> tuple[str, ...]:

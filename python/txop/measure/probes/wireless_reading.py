@@ -59,7 +59,7 @@ def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Readin
         _figures(reading, looks, inside)
     if modes & ACCESS_POINTS:
         put_fairness(reading, inside, of_test=isinstance(facts.test, StationsTest))
-        put_stations(reading, inside, named_stations(facts.folder))
+        put_stations(reading, inside, named_stations(facts.folder) or _own_addresses(facts))
     elif target == "dut" and isinstance(facts.test, StationsTest):
         reading.put("airtime_jain_index", None, IW, "only an access point or a capture shows the stations' airtime")
     reading.provenance[target] = {"wireless": _identity(known[-1])}
@@ -79,6 +79,16 @@ def _looks(facts: RunFacts, target: str) -> tuple[list[Look], str]:
         return [look_of(at_s, sample) for at_s, sample in sampler.timed(facts, target, path)], ""
     except OSError:
         return [], "nothing was recorded"
+
+
+def _own_addresses(facts: RunFacts) -> dict[str, str]:
+    """Addresses of the stations of a test of several, as each of them shows its own."""
+    found: dict[str, str] = {}
+    for name in facts.test.stations if isinstance(facts.test, StationsTest) else ():
+        for look in _looks(facts, name)[0]:
+            if look.interface is not None and look.interface.address is not None:
+                found[name] = look.interface.address
+    return found
 
 
 def _identity(look: Look) -> dict[str, object]:
