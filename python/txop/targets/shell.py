@@ -193,7 +193,11 @@ class ShellTarget(ABC):
         token = secrets.token_hex(8)
         content = Memory(limit_bytes, stop_when_full=True)
         argv = ["sh", "-c", _READ_SEVERAL, token, *paths]
-        ran = await self._complete(argv, content, Memory(1000), timeout_s=READ_TIMEOUT_S)
+        try:
+            ran = await self._complete(argv, content, Memory(1000), timeout_s=READ_TIMEOUT_S)
+        except CommandTimeout:
+            said = f"{', '.join(paths)} could not be read in {READ_TIMEOUT_S:g} s"
+            raise CommandTimeout(self._name, said) from None
         parts = [part.rpartition(f"{token}-".encode()) for part in content.kept.split(f"{token}+".encode())[1:]]
         if content.cut or not ran.ok or len(parts) != len(paths):
             return [await self.read(path, limit_bytes=limit_bytes) for path in paths]
