@@ -139,7 +139,7 @@ test-fresh: ## try the commands of the README on bare Debian 12 and 13 (hours; n
 	scripts/fresh_systems.py $(FRESH)
 
 test-bench: setup $(LAB_TOOLS) ## campaigns over SSH on whole Debian machines in QEMU, and what goes wrong with machines (half an hour)
-	$(BIN)/pytest tests/whole_machines
+	$(BIN)/pytest tests/whole_machines -n 2 --dist loadfile --durations=0
 
 lint: $(PACKAGES) ## rustfmt, clippy, ruff, mypy and import-linter, each of one pinned version; changes nothing
 	scripts/lint-rust.sh

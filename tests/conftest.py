@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from guests_here import built_chips, built_image
 from made_module import maker
+from plain_environment import environment
 from ssh_server import Keys, Server, why_not
 from txop.guest_image.image import Image
 
@@ -48,8 +49,7 @@ def make_module(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]
 @pytest.fixture
 def plain_environment() -> dict[str, str]:
     """The environment without what changes the look of output or the handling of errors."""
-    changes_output = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TXOP_DEBUG", "PYTHONIOENCODING", "TERM", "GITHUB_ACTIONS")
-    return {name: value for name, value in os.environ.items() if name not in changes_output}
+    return environment()
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ class Bench:
         """One arm, one block and no sniffer: what is compared does not matter."""
         head, _, rest = PLAN.read_text(encoding="utf-8").partition('[[arm]]\nname = "paged"')
         text = head + rest[rest.index("[bring_up]") :]
-        return self._written(text, {"blocks = 2": "blocks = 1", "[collect]\nair = true\n": "", **(changes or {})})
+        return self._written(text, {"[collect]\nair = true\n": "", **(changes or {})})
 
     def _written(self, text: str, changes: Mapping[str, str] | None) -> Path:
         for old, new in (changes or {}).items():
@@ -85,9 +85,13 @@ class Bench:
         return read_archive(self.archive)
 
     def wait_for_command(self, text: str, *, count: int = 1) -> None:
-        """Until the campaign has begun a command with this text, for the given time."""
+        """Until the campaign has begun so many commands with this text."""
+        self.wait(lambda: self.begun(text) >= count, f"`{text}`")
+
+    def begun(self, text: str) -> int:
+        """How many commands with this text the campaign has begun."""
         log = self.archive / "commands.log"
-        self.wait(lambda: log.exists() and log.read_text(errors="replace").count(text) >= count, f"`{text}`")
+        return log.read_text(errors="replace").count(text) if log.exists() else 0
 
     @staticmethod
     def wait(condition: Callable[[], bool], what: str, seconds: float = CAMPAIGN_S) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,7 +17,8 @@ import pytest
 
 from lab_bench import Bench
 from lab_image import LabImage, NoLabError, built_lab_image
-from lab_machine import LabMachine
+from lab_machine import LabMachine, Place
+from plain_environment import environment
 from txop.guest.qemu import check_qemu
 from txop.guest_image.error import GuestError
 
@@ -41,14 +43,39 @@ def lab_image() -> LabImage:
 
 
 @pytest.fixture(scope="session")
-def machine(lab_image: LabImage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabMachine]:
+def started_machine(lab_image: LabImage) -> Callable[..., AbstractContextManager[LabMachine]]:
+    """Starts a machine, by a folder and a place, or says why there is none."""
+
+    @contextmanager
+    def start(folder: Path, place: Place | None = None) -> Iterator[LabMachine]:
+        with ExitStack() as stack:
+            try:
+                machine = stack.enter_context(LabMachine(lab_image, folder, place))
+            except NoLabError as error:
+                _no_lab(str(error))
+            yield machine
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def machine(
+    started_machine: Callable[..., AbstractContextManager[LabMachine]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LabMachine]:
     """A running machine that all tests share; one that a test has broken is started again for the next."""
-    with LabMachine(lab_image, tmp_path_factory.mktemp("machine")) as started:
-        yield started
+    with started_machine(tmp_path_factory.mktemp("machine")) as machine:
+        yield machine
 
 
 @pytest.fixture
-def bench(machine: LabMachine, tmp_path: Path, program: Path, plain_environment: dict[str, str]) -> Bench:
+def bench(machine: LabMachine, tmp_path: Path, program: Path) -> Bench:
     """The machine in order, with nothing of an earlier test on it, and a folder for a plan and an archive."""
     machine.make_ready()
-    return Bench(machine, tmp_path, program, plain_environment)
+    return Bench(machine, tmp_path, program, environment())
+
+
+@pytest.fixture(scope="module")
+def shared_bench(machine: LabMachine, tmp_path_factory: pytest.TempPathFactory, program: Path) -> Bench:
+    """The same for a campaign that several tests look at."""
+    machine.make_ready()
+    return Bench(machine, tmp_path_factory.mktemp("bench"), program, environment())

@@ -73,9 +73,8 @@ def test_a_module_that_oopses_is_named_and_the_machine_reset(bench: Bench):
     hook = bench.folder / "reset"
     hook.write_text(
         f"#!/bin/sh\ncp {good}/lab_wire.ko {bad}/lab_wire.ko\n"
-        f"ssh -F /dev/null -i {machine.image.key} -p {machine.port} -o UserKnownHostsFile={machine.known_hosts} "
-        "-o BatchMode=yes -o ConnectTimeout=10 root@127.0.0.1 "
-        "'nohup sh -c \"sleep 1; reboot -ff\" >/dev/null 2>&1 &'\n"
+        + machine.ssh_line('nohup sh -c "sleep 1; reboot -ff" >/dev/null 2>&1 &')
+        + "\n"
     )
     hook.chmod(0o755)
     plan = driver(bench)

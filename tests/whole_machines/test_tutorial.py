@@ -7,14 +7,14 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
 from lab_bench import CAMPAIGN_S, STARVED
-from lab_image import PASSPHRASE, SSID, LabImage
+from lab_image import PASSPHRASE, SSID
 from lab_machine import SSH_PORT, LabMachine, Place
 from txop.archive.reader import read_archive
 
@@ -134,12 +134,15 @@ class Desk:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the addresses of the tutorial need root, for a network namespace")
 def test_every_command_of_the_tutorial(
-    lab_image: LabImage, tmp_path: Path, program: Path, plain_environment: dict[str, str]
+    started_machine: Callable[..., AbstractContextManager[LabMachine]],
+    tmp_path: Path,
+    program: Path,
+    plain_environment: dict[str, str],
 ) -> None:
     typed: dict[str, str] = {}
     left = dict(NOT_TYPED)
     place = Place(NAMESPACE, THERE, SSH_PORT)
-    with network(), LabMachine(lab_image, tmp_path, place) as machine:
+    with network(), started_machine(tmp_path, place) as machine:
         desk = Desk(machine, tmp_path, program, plain_environment)
         for line in lines():
             why = next((beginning for beginning in left if line.startswith(beginning)), None)
