@@ -122,7 +122,7 @@ CORPUS = (
         "b7fffafd019fb44b72c60ccebac09fe5689cb2268ec59fd92c300e1a69ba60e7",
         (
             "1.1: hub",
-            "12 completions have no submission in the capture: requests submitted before the capture began, or from before time",
+            "12 completions have no submission in the capture: requests submitted before the capture began, or from",
             "Time steps back by more than 10 ms 2 times, by 568.2 ms in all, 326.1 ms at the most",
             "rates are of the time between these steps",
         ),
