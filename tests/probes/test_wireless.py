@@ -241,6 +241,16 @@ def test_a_bystander_may_leave_an_access_point(tmp_path):
     assert gate_states(read(tmp_path, looks))["association-lost"] == "ok"
 
 
+def test_an_interface_that_vanishes_is_named(tmp_path):
+    """A dongle that was pulled out: what iw says of it from then on, and that it had been associated until then."""
+    gone = "command failed: No such device (-19)\n"
+    looks = [*steady(11), *(look(t, info=gone, link=gone, peers=gone) for t in range(12, 31))]
+    finding = next(f for f in read(tmp_path, looks).gates if f.gate == "association-lost")
+    assert (finding.state, finding.words) == ("void", "wlan1 was gone +12 s from the start of the window")
+    never = [look(t, info=gone, link=gone, peers=gone) for t in range(31)]
+    assert not any(f.state == "void" for f in read(tmp_path, never).gates)
+
+
 def test_the_peer_has_no_gates(tmp_path):
     reading = read(tmp_path, [look(t, info=NOT_WIRELESS) for t in range(31)], target="peer", gated=False)
     assert not reading.gates

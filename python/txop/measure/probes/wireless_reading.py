@@ -22,6 +22,8 @@ ABOUT = "wireless-{}.json"
 AFTER = "debugfs-{}.txt"
 
 FIGURES = ("retry_percent", "signal_dbm", "tx_bitrate_mbit_s", "rx_bitrate_mbit_s", "channel_busy_percent")
+_NO_DEVICE = "No such device"
+"""What iw says of an interface that is not there (ENODEV)."""
 STATIONS = frozenset({"managed", "P2P-client"})
 ACCESS_POINTS = frozenset({"AP", "P2P-GO"})
 
@@ -53,7 +55,7 @@ def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Readin
     inside = counted(((look.at_s, look) for look in looks), window_s)
     loaded = [look for look in looks if loaded_s <= look.at_s < 0] + inside
     if gated:
-        _gates(facts, reading, target, [look for look in loaded if look.interface is not None])
+        _gates(facts, reading, target, loaded)
     modes = {look.interface.mode for look in known if look.interface is not None}
     if target == "dut":
         _figures(reading, looks, inside)
@@ -217,15 +219,28 @@ def _use(before: Look, after: Look) -> float | None:
 # Gates ---------------------------------------------------------------------------------------------------------------
 
 
-def _gates(facts: RunFacts, reading: Reading, target: str, looks: Sequence[Look]) -> None:
+def _gates(facts: RunFacts, reading: Reading, target: str, all_looks: Sequence[Look]) -> None:
+    looks = [look for look in all_looks if look.interface is not None]
     if facts.plan.gates.association and not isinstance(facts.test, ModuleCycleTest):
-        finding = _association(looks, target)
+        gone = _gone(all_looks)
+        finding = GateFinding("association-lost", "void", gone, target) if gone else _association(looks, target)
         if finding.state == "void" and isinstance(facts.test, SoakTest):
             reading.warnings.append(f"{target}: {finding.words}")
             finding = GateFinding("association-lost", "not available", "a soak goes on without it", target)
         reading.gates.append(finding)
     if facts.plan.gates.channel:
         reading.gates.append(_channel(looks, target))
+
+
+def _gone(looks: Sequence[Look]) -> str | None:
+    """Whether the interface vanished: a dongle was pulled out, a driver let go of it."""
+    name: str | None = None
+    for look in looks:
+        if look.interface is not None:
+            name = look.interface.name
+        elif name is not None and _NO_DEVICE in (look.problem or ""):
+            return f"{name} was gone {look.at_s:+.0f} s from the start of the window"
+    return None
 
 
 def _association(looks: Sequence[Look], target: str) -> GateFinding:
