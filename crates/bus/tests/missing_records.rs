@@ -149,7 +149,7 @@ fn requests_from_before_the_capture_are_not_lost() {
     assert_eq!((summary.unmatched_completions, summary.lost_submissions, summary.lost_completions), (8, Some(0), 0));
     let text = limit(&report, "unmatched").expect("a limit");
     assert!(text.starts_with(
-        "8 completions have no submission in the capture: requests from before the capture, as their order shows."
+        "8 completions have no submission in the capture: requests submitted before the capture began, judging by their order."
     ));
     assert!(!verdict(&report, "uplink-one-each").contains("at least"));
 }

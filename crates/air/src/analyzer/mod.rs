@@ -116,6 +116,7 @@ impl Analyzer {
         }
         match &mut self.running {
             Some(running) => {
+                running.calibration.is_sample |= !batch.frames.is_empty();
                 if running.calibration.fcs_is_invented {
                     batch.frames.iter_mut().for_each(Frame::believe_flag);
                 }
@@ -124,6 +125,7 @@ impl Analyzer {
                 }
                 running.placed(&batch, &mut self.counts);
                 if let Some(whole) = &mut self.whole {
+                    whole.running.calibration.is_sample = running.calibration.is_sample;
                     whole.running.batch(&batch, &mut whole.counts);
                 }
                 done(batch);
