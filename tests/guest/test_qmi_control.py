@@ -123,7 +123,7 @@ def test_a_host_that_goes_past_the_limits_crashes_the_modem(image: Image, chips:
 
 
 def blocks(capture: Path) -> list[bytes]:
-    """Of a pcapng file (little-endian)."""
+    """The blocks of a pcapng file (little-endian)."""
     data, at, found = capture.read_bytes(), 0, []
     while at < len(data):
         length = int.from_bytes(data[at + 4 : at + 8], "little")

@@ -128,7 +128,7 @@ pub struct DeviceArgs {
         conflicts_with_all = ["ap", "signal"]
     )]
     pub stations: Vec<i8>,
-    /// Of --stations: the signal in dBm of what each sends, at the chip; default: as the other way.
+    /// With --stations: the signal in dBm of what each sends, at the chip; default: as the other way.
     #[arg(long, value_name = "DBM,...", value_delimiter = ',', allow_negative_numbers = true, requires = "stations")]
     pub stations_up: Vec<i8>,
     /// Efuse map: raw, or as a kernel log dumps it.

@@ -79,7 +79,7 @@ class KernelRecipe:
 
     source: Path
     checkers: tuple[str, ...] = ()
-    """Of :data:`CHECKERS`."""
+    """Names in :data:`CHECKERS`."""
     configuration: tuple[Path, ...] = ()
     """More lines of a configuration, in files."""
 

@@ -27,9 +27,9 @@ impl Tuned {
 /// Signal on a link, dBm. The two directions differ where one end sends with more power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkSignal {
-    /// Of the chip's frames, at the peer.
+    /// The chip's frames, at the peer.
     pub down_dbm: i8,
-    /// Of the peer's frames, at the chip.
+    /// The peer's frames, at the chip.
     pub up_dbm: i8,
 }
 

@@ -20,7 +20,7 @@ struct Side {
     rates: Rates,
     /// On each of its links: of the chip those to its peers, of others the one to the chip.
     losses: Vec<Losses>,
-    /// Of answers to what it sent, which go the other way, on each of its links.
+    /// Losses of the answers to what it sent, which go the other way, on each of its links.
     answer_losses: Vec<Losses>,
     /// The function that has something to send.
     head: Option<usize>,
