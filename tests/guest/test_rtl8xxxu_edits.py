@@ -39,7 +39,8 @@ RATE_1M, RATE_24M = 0, 8
 
 def test_every_script_is_one_and_says_what_it_does() -> None:
     names = [name.removeprefix(RTL8XXXU) for name in shipped_scripts() if name.startswith(RTL8XXXU)]
-    assert {name.rpartition("/")[2][:4] for name in names} == {f"{number:04}" for number in range(1, 11)}
+    series = {name.rpartition("/")[2][:4] for name in names if name.rpartition("/")[2][:1].isdigit()}
+    assert series == {f"{number:04}" for number in range(1, 11)}
     for name in names:
         script = read_script(named_file(Path(), RTL8XXXU + name))
         assert script.about
