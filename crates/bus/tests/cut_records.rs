@@ -94,7 +94,10 @@ fn address_0_is_no_device() {
     let of = |name: &str| report.devices.iter().find(|device| device.name == name).expect("the device");
     assert_eq!(of("1.3").vendor_id.as_deref(), Some("0bda"));
     assert_eq!((of("1.0").kind.as_str(), &of("1.0").vendor_id, of("1.0").completions), ("default-address", &None, 2));
-    assert_eq!(of("1.0").evidence, ["2 requests to address 0, which devices have until they get an address of their own"]);
+    assert_eq!(
+        of("1.0").evidence,
+        ["2 requests to address 0, which devices have until they get an address of their own"]
+    );
     let text = limit(&report, "no-descriptors").expect("a limit");
     assert!(text.starts_with("The enumeration of 1 of 2 devices is not in the capture"), "{text}");
 }
