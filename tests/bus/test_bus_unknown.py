@@ -276,7 +276,8 @@ def test_logs_one_behind_the_other_have_no_rates(tmp_path: Path) -> None:
     assert report.summary.steps_back == 1
     assert report.sdio is not None
     assert (report.sdio.commands_per_s, report.sdio.interrupts_per_s, report.sdio.span_us) == (None, None, None)
-    assert f"1 of {report.records} records is stamped earlier than the record before" in (limit(report, "backward") or "")
+    said = f"1 of {report.records} records is stamped earlier than the record before"
+    assert said in (limit(report, "backward") or "")
 
 
 def test_a_run_without_interrupts_has_none(tmp_path: Path, make_trace: Callable[..., Path]) -> None:
