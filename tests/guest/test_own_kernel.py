@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,7 +75,12 @@ def test_only_changed_files_are_read_again(tmp_path, monkeypatch):
     first = tree_digest(tree, known)
     opened: list[str] = []
     real = Path.open
-    monkeypatch.setattr(Path, "open", lambda self, *a, **k: (opened.append(self.name), real(self, *a, **k))[1])
+
+    def noted(self: Path, *how: Any, **more: Any) -> Any:
+        opened.append(self.name)
+        return real(self, *how, **more)
+
+    monkeypatch.setattr(Path, "open", noted)
     assert tree_digest(tree, known) == first
     assert not [name for name in opened if name.endswith(".c")]
     (tree / "3.c").write_text("other")
