@@ -139,7 +139,7 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             ));
         }
     }
-    let is_said = known.unordered.is_some() || limits.iter().any(|limit| limit.code == "clock-jumps");
+    let is_said = known.unordered.is_some() || is_limited(limits, "clock-jumps");
     if known.jumps >= MIN_JUMPS && n >= MIN_FRAMES && !is_said {
         limits.push(Limit::new(
             "some-clock-jumps",
@@ -357,7 +357,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
 fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let Known { counts, medium, .. } = known;
     let channels = counts.channels(known.main_interface);
-    let is_merged = limits.iter().any(|limit| limit.code == "merged-channels");
+    let is_merged = is_limited(limits, "merged-channels");
     let n = counts.frames();
     if let Some(sentence) = one_direction(known.links, known.stations).filter(|_| known.unordered.is_none()) {
         limits.push(Limit::new("one-direction", sentence, &["exchanges", "Block Ack accounting", "waterfall"]));
@@ -474,6 +474,11 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
     }
 }
 
+/// Is one of `limits` of this code?
+pub fn is_limited(limits: &[Limit], code: &str) -> bool {
+    limits.iter().any(|limit| limit.code == code)
+}
+
 /// Frames that are in the file twice.
 fn copies(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let (own, handed_over) = (known.counts.own(), known.counts.handed_over);
@@ -490,7 +495,7 @@ fn copies(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     let (n, duplicates) = (known.counts.frames(), known.counts.duplicates);
-    let is_said = limits.iter().any(|limit| limit.code == "duplicates");
+    let is_said = is_limited(limits, "duplicates");
     if duplicates >= MIN_COPIES && duplicates * 100 > n && !is_said {
         limits.push(Limit::new("duplicates", in_it_twice(duplicates, n), TIMED_OR_COUNTED));
     }

@@ -13,8 +13,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
-from txop.cli.page_output import a_folder
-from txop.cli.shared_options import DriverFolderOption, GuestsAtOnceOption, QuietFlag
+from txop.cli.shared_options import DriverFolderOption, GuestsAtOnceOption, QuietFlag, folder_option
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -59,13 +58,7 @@ Better = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        callback=a_folder,
-        metavar="DIR",
-        help="Folder for it; default: PLAN-bisect-TIME.",
-    ),
+    folder_option("Folder for it; default: PLAN-bisect-TIME."),
 ]
 Resume = Annotated[
     Path | None, typer.Option("--resume", metavar="DIR", help="Go on with a bisection, or show a finished one again.")

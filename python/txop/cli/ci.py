@@ -12,8 +12,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
-from txop.cli.page_output import a_folder
-from txop.cli.shared_options import BlocksOption, DriverFolderOption, GuestsAtOnceOption, QuietFlag
+from txop.cli.shared_options import BlocksOption, DriverFolderOption, GuestsAtOnceOption, QuietFlag, folder_option
 from txop.core.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -53,13 +52,7 @@ ArmOption = Annotated[
 ]
 Output = Annotated[
     Path,
-    typer.Option(
-        "--output",
-        "-o",
-        callback=a_folder,
-        metavar="DIR",
-        help="Folder for mail, page and archive; goes on with what is there.",
-    ),
+    folder_option("Folder for mail, page and archive; goes on with what is there."),
 ]
 InconclusiveFlag = Annotated[
     bool, typer.Option("--fail-on-inconclusive", help="Exit with 5 when chance is not ruled out, instead of 0.")

@@ -12,10 +12,9 @@ from txop.cli import console
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
-from txop.cli.page_output import a_folder
 from txop.cli.plan_problems import read_plan
 from txop.cli.run import carry_on
-from txop.cli.shared_options import OpenOrNotFlag, QuietFlag
+from txop.cli.shared_options import OpenOrNotFlag, QuietFlag, folder_option
 from txop.core.errors import UserError
 from txop.core.whole_file import whole_file
 
@@ -24,13 +23,7 @@ TEMPLATE = "emulated-driver-patches"
 
 Output = Annotated[
     Path,
-    typer.Option(
-        "--output",
-        "-o",
-        callback=a_folder,
-        metavar="FOLDER",
-        help="Folder for the plan and the archive; made if needed.",
-    ),
+    folder_option("Folder for the plan and the archive; made if needed.", "FOLDER"),
 ]
 Blocks = Annotated[int | None, typer.Option("--blocks", metavar="N", min=1, max=100, help="Another number of blocks.")]
 

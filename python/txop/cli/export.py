@@ -11,7 +11,7 @@ from txop.cli import console, name_completion
 from txop.cli.archive_place import ARCHIVE_HELP
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
-from txop.cli.page_output import a_folder
+from txop.cli.shared_options import folder_option
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import did_you_mean
 from txop.present.format import plural
@@ -46,13 +46,7 @@ def export(
     archive: Annotated[str, typer.Argument(metavar="ARCHIVE", help=ARCHIVE_HELP)],
     output: Annotated[
         Path,
-        typer.Option(
-            "--output",
-            "-o",
-            callback=a_folder,
-            metavar="DIR",
-            help="Folder for the files.",
-        ),
+        folder_option("Folder for the files."),
     ],
     format_name: Annotated[
         str,

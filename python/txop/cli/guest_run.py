@@ -19,7 +19,7 @@ from txop.cli.examples import epilog
 from txop.cli.guest_device import CaptureOptions, DeviceOptions
 from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
 from txop.cli.option_groups import grouped
-from txop.cli.page_output import a_folder
+from txop.cli.shared_options import folder_option
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -33,13 +33,7 @@ if TYPE_CHECKING:
 
 OutputDir = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        callback=a_folder,
-        metavar="DIR",
-        help="Folder for console, output, kernel log and /txop/out.",
-    ),
+    folder_option("Folder for console, output, kernel log and /txop/out."),
 ]
 WallLimit = Annotated[
     float,

@@ -18,7 +18,7 @@ from txop.cli.examples import epilog
 from txop.cli.guest_completion import fault_scripts
 from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
 from txop.cli.option_groups import grouped
-from txop.cli.page_output import a_folder
+from txop.cli.shared_options import folder_option
 from txop.core.errors import ExitCode, UserError
 from txop.present.format import plural
 
@@ -48,13 +48,7 @@ Samples = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        callback=a_folder,
-        metavar="DIR",
-        help="Folder for what the guests hand out: logs, facts.",
-    ),
+    folder_option("Folder for what the guests hand out: logs, facts."),
 ]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV, too.")]
 Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write the table as Markdown, too.")]

@@ -11,7 +11,7 @@ import typer
 from txop.cli import console, name_completion
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
-from txop.cli.page_output import a_folder
+from txop.cli.shared_options import folder_option
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import did_you_mean
 from txop.core.stores import is_address
@@ -60,13 +60,7 @@ def import_files(
     ],
     output: Annotated[
         Path,
-        typer.Option(
-            "--output",
-            "-o",
-            callback=a_folder,
-            metavar="ARCHIVE",
-            help="The archive to make: a new folder; with --add, that it is added to.",
-        ),
+        folder_option("The archive to make: a new folder; with --add, that it is added to.", "ARCHIVE"),
     ],
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the archive.", show_default=False)] = None,
     dut: Annotated[

@@ -16,9 +16,8 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
-from txop.cli.page_output import a_folder
 from txop.cli.plan_problems import print_problems, read_plan
-from txop.cli.shared_options import ArchiveFolderArgument, BlocksOption, QuietFlag
+from txop.cli.shared_options import ArchiveFolderArgument, BlocksOption, QuietFlag, folder_option
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -30,13 +29,7 @@ if TYPE_CHECKING:
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file; `txop plan new` writes one.")]
 Output = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        callback=a_folder,
-        metavar="ARCHIVE",
-        help="Folder for the archive; default: PLAN's name and the time.",
-    ),
+    folder_option("Folder for the archive; default: PLAN's name and the time.", "ARCHIVE"),
 ]
 Aa = Annotated[
     bool,

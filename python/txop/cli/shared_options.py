@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from txop.cli import name_completion
 from txop.cli.archive_place import ARCHIVE_HELP
+from txop.cli.page_output import a_folder
+
+
+def folder_option(words: str, metavar: str = "DIR") -> Any:
+    """``--output`` of a command that makes a folder; ``words``: its help."""
+    return typer.Option("--output", "-o", callback=a_folder, metavar=metavar, help=words)
+
 
 DriverFolderOption = Annotated[
     str | None,

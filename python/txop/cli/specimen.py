@@ -14,21 +14,14 @@ from txop.cli import console, name_completion
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
-from txop.cli.page_output import a_folder
-from txop.cli.shared_options import OpenOrNotFlag
+from txop.cli.shared_options import OpenOrNotFlag, folder_option
 from txop.core.errors import UserError
 from txop.core.nearest import did_you_mean
 from txop.core.whole_file import replacement
 
 Output = Annotated[
     Path,
-    typer.Option(
-        "--output",
-        "-o",
-        callback=a_folder,
-        metavar="FOLDER",
-        help="Folder for the capture and the page; made if needed.",
-    ),
+    folder_option("Folder for the capture and the page; made if needed.", "FOLDER"),
 ]
 Seed = Annotated[
     int,

@@ -7,7 +7,7 @@ use super::{has, Accounts, Options, Running};
 use crate::calibrate::Grouping;
 use crate::captured_by::CapturedBy;
 use crate::hearing::Counted;
-use crate::limits::{self, limits, untimely, Known};
+use crate::limits::{self, is_limited, limits, untimely, Known};
 use crate::link::Link;
 use crate::network::Networks;
 use crate::report::{self, Report};
@@ -132,7 +132,7 @@ impl Running {
             .collect::<Vec<_>>();
         let chosen_part = self.selection(selection, counts, source, &bss);
         let summary = summary::build(counts, source, chosen_part, limits(&known, untimely));
-        let has_copies = summary.limits.iter().any(|limit| limit.code == "duplicates");
+        let has_copies = is_limited(&summary.limits, "duplicates");
         let grounds = waterfall::Grounds {
             grouped,
             stamped: counts.stamped() > 0,
@@ -275,7 +275,7 @@ impl Running {
             block_ack_log: accounts.block_acks.as_ref().map(|log| log.report()),
             hearing,
         };
-        if !timely && report.summary.limits.iter().any(|limit| limit.code == "clock-jumps") {
+        if !timely && is_limited(&report.summary.limits, "clock-jumps") {
             // By the hardware clock, which is not the capture's.
             report.stations.iter_mut().for_each(|row| (row.first_seen_us, row.last_seen_us) = (None, None));
         }

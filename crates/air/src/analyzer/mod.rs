@@ -27,6 +27,7 @@ use crate::frame::{Fcs, Frame};
 use crate::ghost;
 use crate::handed_over;
 use crate::hearing::Listener;
+use crate::limits::is_limited;
 use crate::link::{Links, MAX_AGGREGATES, MAX_LINKS};
 use crate::medium::Medium;
 use crate::network::Networks;
@@ -79,7 +80,8 @@ pub struct Analyzer {
     options: Options,
     /// Frames that wait for the calibration.
     waiting: Vec<Batch>,
-    waiting_frames: usize,
+    /// Frames so far.
+    frames: usize,
     running: Option<Running>,
     /// Everything, of whatever place: for the audit of capabilities. Only where there is a window.
     whole: Option<Box<Whole>>,
@@ -95,7 +97,7 @@ impl Analyzer {
         Self {
             options,
             waiting: Vec::new(),
-            waiting_frames: 0,
+            frames: 0,
             running: None,
             whole: None,
             counts: Counts::default(),
@@ -110,13 +112,13 @@ impl Analyzer {
             self.counts.add(&batch.tally);
         }
         self.counts.tally.order = batch.tally.order;
+        self.frames += batch.frames.len();
         self.has_readable |= batch.tally.wlan > batch.tally.unreadable;
         if let Some(networks) = batch.networks.take() {
             self.networks = networks;
         }
         match &mut self.running {
             Some(running) => {
-                running.calibration.is_sample |= !batch.frames.is_empty();
                 if running.calibration.fcs_is_invented {
                     batch.frames.iter_mut().for_each(Frame::believe_flag);
                 }
@@ -125,7 +127,6 @@ impl Analyzer {
                 }
                 running.placed(&batch, &mut self.counts);
                 if let Some(whole) = &mut self.whole {
-                    whole.running.calibration.is_sample = running.calibration.is_sample;
                     whole.running.batch(&batch, &mut whole.counts);
                 }
                 done(batch);
@@ -133,9 +134,8 @@ impl Analyzer {
             // Its tally is counted, and there is nothing to calibrate on.
             None if batch.frames.is_empty() => done(batch),
             None => {
-                self.waiting_frames += batch.frames.len();
                 self.waiting.push(batch);
-                if self.waiting_frames >= CALIBRATION_FRAMES {
+                if self.frames >= CALIBRATION_FRAMES {
                     self.running = Some(self.started(done));
                 }
             }
@@ -163,7 +163,6 @@ impl Analyzer {
         if calibration.greenfield_is_invented {
             self.waiting.iter_mut().flat_map(|batch| &mut batch.frames).for_each(Frame::forget_greenfield);
         }
-        calibration.is_sample = self.waiting_frames > CALIBRATION_FRAMES;
         let come_back = handed_over::come_back(first(&self.waiting));
         if self.options.window.is_some() {
             let mut running = Running::new(calibration.clone(), main_interface, selection, false);
@@ -203,18 +202,15 @@ impl Analyzer {
     /// The report of everything so far. Ends the calibration phase.
     pub fn report(&mut self, source: &summary::Source) -> Report {
         let mut running = self.running.take().unwrap_or_else(|| self.started(drop));
+        running.calibration.is_sample = self.frames > CALIBRATION_FRAMES;
         let audit = self.whole.as_mut().map(|whole| whole.audit(&self.options.selection));
         let mut report = running.report(&self.options, &self.counts, &self.networks, source);
         self.running = Some(running);
         if let Some(audit) = audit {
             report.capabilities = audit;
         }
-        if report
-            .summary
-            .limits
-            .iter()
-            .any(|limit| matches!(limit.code.as_str(), "airtime-exceeds-time" | "rates-not-true"))
-        {
+        let limits = &report.summary.limits;
+        if is_limited(limits, "airtime-exceeds-time") || is_limited(limits, "rates-not-true") {
             capability::forget_rates(&mut report.capabilities);
         }
         report
