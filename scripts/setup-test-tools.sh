@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the tests compare with and look through, and the program itself never needs: tshark (the oracle), a headless
+# What the tests compare with and look through, and the program itself never needs: tshark (the oracle), tcpdump, a headless
 # browser (HTML pages), pandoc (wiki pages), SSH servers and a BusyBox userland (targets). Tests without them are skipped
 # and say so; under CI a missing oracle is an error.
 set -eu
@@ -23,6 +23,10 @@ fi
 
 if ! command -v pandoc >/dev/null 2>&1 && ! apt_install "because the tests render DokuWiki pages" pandoc; then
     echo "Going on without pandoc: the tests that render DokuWiki pages will be skipped." >&2
+fi
+
+if ! command -v tcpdump >/dev/null 2>&1 && ! apt_install "because the tests capture with it" tcpdump; then
+    echo "Going on without tcpdump: the tests that capture with it will be skipped." >&2
 fi
 
 # What the tests reach over SSH: servers of their own, in namespaces of their own. openssh-server comes with a service
