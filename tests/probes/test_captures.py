@@ -206,8 +206,9 @@ def test_no_tool_and_no_sniffer(tmp_path):
 # usbmon ---------------------------------------------------------------------------------------------------------------
 
 
-def usb(folder, target):
-    run = context_of(make_plan(more="[collect]\nusbmon = true\nusb_bus = 3\n"), folder, {"dut": target})
+def usb(folder, target, more=""):
+    text = "[collect]\nusbmon = true\nusb_bus = 3\n" + more
+    run = context_of(make_plan(more=text), folder, {"dut": target})
     return asyncio.run(carry_out([BusCapture()], run, window_s=0))
 
 
@@ -226,6 +227,17 @@ def test_usbmon_is_loaded_captured_from_and_taken_away(tmp_path):
         ("modprobe", "-r", "usbmon"),
     ]
     assert "usbmon3" in next(argv for argv in target.ran if argv[0] == "tcpdump")
+
+
+@pytest.mark.parametrize(("plan", "asked"), [(256, 245_824), (262_144, 262_144)])
+def test_usbmon_gets_the_largest_ring_as_libpcap_sizes_it_by_the_snapshot_length(tmp_path, plan, asked):
+    target = dut()
+    target.programs["tcpdump"] = "tcpdump"
+    target.answer("test")
+    target.answer("tcpdump", stderr="tcpdump: listening on usbmon3\n" + COUNTS.format(5, 5, 0), forever=True)
+    usb(tmp_path, target, more=f"snap_bytes = {plan}\n")
+    argv = next(argv for argv in target.ran if argv[0] == "tcpdump")
+    assert int(argv[argv.index("-s") + 1]) == asked
 
 
 def test_without_a_tool_the_text_of_usbmon_is_kept(tmp_path):

@@ -95,7 +95,7 @@ class Collect(Strict):
     max_capture_mb: Annotated[float, Field(gt=0, le=100_000)] = 200.0
     """A capture that grows beyond this many 10^6 bytes is stopped; before the window's end, it has no figures."""
     snap_bytes: Annotated[int, Field(ge=64, le=262_144)] = 256
-    """Bytes of each frame that are kept."""
+    """Bytes of each frame that are kept; captures of tcpdump or dumpcap on usbmon have all of each transfer."""
     kernel_log: bool = True
     """What the kernel of the device under test logs during each run."""
     counters_interval_s: Annotated[float, Field(ge=0.2, le=60)] = 1.0

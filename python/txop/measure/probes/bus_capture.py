@@ -15,6 +15,11 @@ BUS_FILES = ("usb.pcap", "usb.pcapng", "usbmon.txt")
 MADE_FILE = BUS_FILES[1]
 """What the links and virtual chips of txop write, which is pcapng."""
 TEXT_FILE = BUS_FILES[-1]
+LEAST_SNAP_BYTES = 245_824
+"""libpcap sizes usbmon's ring by the snapshot length: five times what is above the header of 64 bytes, 8 KiB at least
+(``usb_set_ring_size`` in libpcap's pcap-usb-linux.c). This gives 1,200 KiB, the most that the kernel allows (``BUFF_MAX``
+in drivers/usb/mon/mon_bin.c). The kernel keeps up to a fifth of the ring of each transfer whatever the snapshot length
+is, so that a ring of 8 KiB holds five full packets."""
 SETTLE_S = 0.5
 
 
@@ -36,7 +41,9 @@ class BusCapture:
         if not await self._there(dut, bus):
             ran = await dut.run(["modprobe", "usbmon"], timeout_s=30, root=True)
             self._loaded = ran.ok
-        if await self._there(dut, bus) and await self._capture.start(run, f"usbmon{bus}"):
+        if await self._there(dut, bus) and await self._capture.start(
+            run, f"usbmon{bus}", least_snap_bytes=LEAST_SNAP_BYTES
+        ):
             return
         binary = self._capture.about.pop("problem", "no such device, and usbmon cannot be loaded")
         path = f"/sys/kernel/debug/usb/usbmon/{bus}u"

@@ -90,10 +90,12 @@ class PacketCapture:
         """Whether it was started, and has not been stopped."""
         return self._running is not None
 
-    async def start(self, run: RunContext, interface: str) -> bool:
-        """Start capturing on ``interface``; whether it does."""
+    async def start(self, run: RunContext, interface: str, *, least_snap_bytes: int = 0) -> bool:
+        """Start capturing on ``interface``, of each frame the plan's ``snap_bytes``, but ``least_snap_bytes`` at least;
+        whether it does."""
         target = run.targets.by_name[self._target]
-        limit_bytes, snap = int(run.plan.collect.max_capture_mb * 1e6), str(run.plan.collect.snap_bytes)
+        limit_bytes = int(run.plan.collect.max_capture_mb * 1e6)
+        snap = str(max(run.plan.collect.snap_bytes, least_snap_bytes))
         for tool, suffix in (("tcpdump", "pcap"), ("dumpcap", "pcapng")):
             program = await target.find(tool)
             if program is None:
