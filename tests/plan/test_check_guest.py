@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from txop.campaign.arm_driver import beside_driver_of, driver_of
 from txop.guest.fault_check import check_options
 from txop.plan.guest_function import ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.problem import PlanError
 from txop.plan_check.check import check
+from txop.plan_check.guest_builds import builds_of
 from txop.plan_check.guest_chip import chip_of
 from txop.plan_check.hazards import hazards
 
@@ -159,11 +159,10 @@ def test_a_patch_of_rmnet_is_not_one_of_the_driver_below_it(parse: Callable[[str
     plain, patched = loaded.plan.arm
     assert loaded.plan.guest is not None
     spec = loaded.plan.guest.varied(patched.guest)
-    assert driver_of(patched, spec, Path()).patches == ()
-    beside = beside_driver_of(patched, spec, Path())
-    assert beside is not None
-    assert (beside.driver, [file.name for file in beside.patches]) == ("rmnet", ["pacing-shift-9.toml"])
-    assert beside_driver_of(plain, loaded.plan.guest.varied(plain.guest), Path()) is None
+    (beside,) = builds_of(patched, spec, Path())
+    assert beside.record == "rmnet_build_id"
+    assert (beside.what.driver, [file.name for file in beside.what.patches]) == ("rmnet", ["pacing-shift-9.toml"])
+    assert builds_of(plain, loaded.plan.guest.varied(plain.guest), Path()) == []
 
 
 @pytest.mark.parametrize(

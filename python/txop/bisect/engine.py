@@ -22,7 +22,6 @@ from txop.bisect.journal import BUILT, NOT_BUILT, RAN, VOIDED, Account, account_
 from txop.bisect.judge import judge_of
 from txop.bisect.request import Place, Request
 from txop.bisect.search import CannotTell, Found, Limits, Search, Work
-from txop.campaign.arm_driver import driver_of, lock_of
 from txop.campaign.course import RunLabel
 from txop.campaign.guests import GuestTestbed
 from txop.campaign.reporter import Reporter
@@ -36,6 +35,7 @@ from txop.plan.guest import GuestVariant
 from txop.plan.guest_time import expected, side_by_side
 from txop.plan.model import Plan
 from txop.plan_check.exact_guest import exact_guest
+from txop.plan_check.guest_builds import driver_of, lock_of
 from txop.targets.contract import TargetError
 
 BUILD_S = 40.0

@@ -9,14 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from txop.campaign.arm_driver import beside_driver_of, driver_of, lock_of
 from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import GuestArm
 from txop.campaign.instruments import in_guest
 from txop.campaign.reporter import Reporter
 from txop.campaign.testbed import CarryOut, Reached
-from txop.guest.chips import NEEDS_BUILD, Chip, find_chips
-from txop.guest.driver import DriverBuild, build_driver
+from txop.guest.chips import Chip, find_chips
+from txop.guest.driver import build_driver
 from txop.guest.driver_check import check_driver
 from txop.guest.mmc_host import with_mmc_host
 from txop.guest.qemu import Mode, kvm_works, qemu_version
@@ -34,6 +33,7 @@ from txop.plan.guest_time import guests_at_once
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
 from txop.plan.named_file import named_file
+from txop.plan_check.guest_builds import builds_of, lock_of
 from txop.plan_check.guest_chip import chip_of
 from txop.targets.contract import TargetError, Targets
 
@@ -107,26 +107,16 @@ class GuestTestbed:
         spec = self._spec.varied(arm.guest)
         lock = lock_of(spec, self._folder)
         image = self._image(spec, lock)
-        what = driver_of(arm, spec, self._folder)
         facts: dict[str, Any] = {"kernel": image.release, "image": image.key, "guest": spec.model_dump()}
         modules: tuple[Path, ...] = ()
-        needs = (spec.device, spec.driver) in NEEDS_BUILD and spec.kernel_file is None  # its drivers are as they are
         if spec.needs_debugfs:
             modules = await build_with_debugfs(lock, progress=self._reporter.notice)
             facts["stack_sha256"] = hashlib.sha256(b"".join(each.read_bytes() for each in modules)).hexdigest()
-        else:
-            if spec.asks_for_a_build or what.patches or (needs and what.driver == spec.driver):
-                built = await build_driver(what, lock, progress=self._reporter.notice)
-                modules = (built.module,)
-                facts["build_id"] = built.info.build_id
-            if needs and what.driver != spec.driver:  # beside what is under test
-                own = await build_driver(DriverBuild(spec.driver), lock, progress=self._reporter.notice)
-                modules = (*modules, own.module)
-        beside = beside_driver_of(arm, spec, self._folder)
-        if beside is not None:
-            built = await build_driver(beside, lock, progress=self._reporter.notice)
+        for each in builds_of(arm, spec, self._folder):
+            built = await build_driver(each.what, lock, progress=self._reporter.notice)
             modules = (*modules, built.module)
-            facts[f"{beside.driver}_build_id"] = built.info.build_id
+            if each.record is not None:
+                facts[each.record] = built.info.build_id
         if spec.faults is not None:
             facts["faults_sha256"] = hashlib.sha256(self._file(spec.faults).read_bytes()).hexdigest()
         chip = self._chip(spec)

@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass, field
 
 from txop.archive.reader import Archive
-from txop.campaign.arm_driver import driver_of, lock_of
 from txop.ci.builds import Module, new_warnings
 from txop.ci.result import BuildFacts, CiResult, FaultFacts, FigureVerdict
 from txop.ci.sources import Sources
@@ -17,6 +16,7 @@ from txop.guest.driver import DriverNotBuilt, build_driver
 from txop.guest_image.packages.apt import Progress
 from txop.plan.load import LoadedPlan
 from txop.plan_check.exact_guest import exact_guest
+from txop.plan_check.guest_builds import driver_of, lock_of
 
 
 @dataclass

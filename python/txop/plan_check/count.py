@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.guest.chips import NEEDS_BUILD
+from txop.guest.driver import DriverBuild, was_built
+from txop.guest.wireless_stack import was_built_with_debugfs
+from txop.guest_image.error import GuestError
 from txop.plan import guest_time
-from txop.plan.arm import Arm, Patch
+from txop.plan.arm import Arm
 from txop.plan.guest import GuestSpec
 from txop.plan.measurement import ModuleCycleTest, Test
 from txop.plan.model import Plan
-from txop.plan.named_file import named_file
+from txop.plan_check.guest_builds import builds_of, lock_of
 
 
 @dataclass(frozen=True)
@@ -182,56 +183,25 @@ def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
     wanted: dict[tuple[object, ...], bool] = {}
     for arm in plan.arm:
         guest = spec.varied(arm.guest)
-        if (module := guest.built_beside) is not None:
-            beside = guest.model_copy(update={"driver": module, "module": None, "source": None, "switches": []})
-            _want(wanted, beside, arm.patches_of(module, guest.builds), folder)
-        if guest.needs_debugfs:
-            stack = (guest.kernel, guest.lock, "mac80211")
-            wanted.setdefault(stack, folder is not None and _is_stack_cached(guest, folder))
+        if guest.needs_debugfs and (stack := (guest.kernel, guest.lock, "mac80211")) not in wanted:
+            wanted[stack] = folder is not None and _is_built(guest, None, folder)
+        try:
+            builds = builds_of(arm, guest, folder or Path())
+        except (GuestError, OSError, RuntimeError):  # what is wrong with them is said elsewhere
+            wanted[arm.name,] = False
             continue
-        needs = (guest.device, guest.driver) in NEEDS_BUILD
-        if needs and guest.builds != guest.driver:
-            alone = guest.model_copy(update={"module": None, "reverse": False, "source": None, "switches": []})
-            _want(wanted, alone, (), folder)
-        patches = arm.patches_of(guest.builds, guest.builds)
-        if guest.asks_for_a_build or patches or (needs and guest.builds == guest.driver):
-            _want(wanted, guest, patches, folder)
-    return sum(not cached for cached in wanted.values())
+        for build in builds:
+            if (key := (guest.kernel, guest.lock, build.what)) not in wanted:
+                wanted[key] = folder is not None and _is_built(guest, build.what, folder)
+    return sum(not built for built in wanted.values())
 
 
-def _want(
-    wanted: dict[tuple[object, ...], bool], guest: GuestSpec, patches: Sequence[Patch], folder: Path | None
-) -> None:
-    files = tuple(patch.file for patch in patches if patch.file is not None)
-    key = (guest.kernel, guest.lock, guest.builds, guest.source, guest.reverse, tuple(guest.switches), files)
-    if key not in wanted:
-        wanted[key] = folder is not None and _is_cached(guest, files, folder)
-
-
-def _is_stack_cached(guest: GuestSpec, folder: Path) -> bool:
-    from txop.guest.wireless_stack import was_built_with_debugfs
-    from txop.guest_image.error import GuestError
-    from txop.guest_image.locks import find_lock
-
+def _is_built(guest: GuestSpec, what: DriverBuild | None, folder: Path) -> bool:
+    """Whether the cache has it; ``None``: the wireless stack with debugfs."""
     try:
-        lock = find_lock(guest.kernel, named_file(folder, guest.lock) if guest.lock is not None else None)
-        return was_built_with_debugfs(lock)
+        lock = lock_of(guest, folder)
+        return was_built_with_debugfs(lock) if what is None else was_built(what, lock)
     except (GuestError, OSError, RuntimeError):
-        return False
-
-
-def _is_cached(guest: GuestSpec, files: tuple[str, ...], folder: Path) -> bool:
-    # here, as building knows of plans
-    from txop.guest.driver import DriverBuild, patch_files, was_built
-    from txop.guest_image.error import GuestError
-    from txop.guest_image.locks import find_lock
-
-    try:
-        lock = find_lock(guest.kernel, named_file(folder, guest.lock) if guest.lock is not None else None)
-        patches = patch_files([named_file(folder, name) for name in files])
-        source = named_file(folder, guest.source) if guest.source is not None else None
-        return was_built(DriverBuild(guest.builds, patches, guest.reverse, source, tuple(guest.switches)), lock)
-    except (GuestError, OSError, RuntimeError):  # what is wrong with them is said elsewhere
         return False
 
 

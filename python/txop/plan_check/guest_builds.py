@@ -1,0 +1,69 @@
+"""What an arm in a guest has built: which modules, from which source, with which patches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from txop.guest.chips import NEEDS_BUILD
+from txop.guest.driver import DriverBuild, patch_files
+from txop.guest_image.locks import find_lock
+from txop.guest_image.packages.lock import Lock
+from txop.plan.arm import Arm
+from txop.plan.guest import GuestSpec
+from txop.plan.named_file import named_file
+
+
+@dataclass(frozen=True)
+class ArmBuild:
+    """A module that is built for an arm."""
+
+    what: DriverBuild
+    record: str | None
+    """Key of its build id in the record of the arm; ``None``: a driver as the distribution has it."""
+
+
+def lock_of(spec: GuestSpec, folder: Path) -> Lock:
+    """The lock of a guest; ``folder``: what file names in the plan are relative to. Raises :class:`GuestError`."""
+    return find_lock(spec.kernel, named_file(folder, spec.lock) if spec.lock is not None else None)
+
+
+def builds_of(arm: Arm, spec: GuestSpec, folder: Path) -> list[ArmBuild]:
+    """All modules that an arm has built, in the order in which they are loaded. The wireless stack with debugfs
+    (``needs_debugfs``), which takes the place of the driver's build, is not one of them.
+
+    Arguments and errors are those of :func:`driver_of`.
+    """
+    found = []
+    if not spec.needs_debugfs:
+        what = driver_of(arm, spec, folder)
+        needs = (spec.device, spec.driver) in NEEDS_BUILD and spec.kernel_file is None  # its drivers are as they are
+        if spec.asks_for_a_build or what.patches or (needs and what.driver == spec.driver):
+            found.append(ArmBuild(what, "build_id"))
+        if needs and what.driver != spec.driver:  # beside what is under test
+            found.append(ArmBuild(DriverBuild(spec.driver), None))
+    if (module := spec.built_beside) is not None:  # on top of the driver, always from the distribution's source
+        patches = _patches(arm, module, spec, folder)
+        found.append(ArmBuild(DriverBuild(module, patches, spec.reverse), f"{module}_build_id"))
+    return found
+
+
+def driver_of(arm: Arm, spec: GuestSpec, folder: Path) -> DriverBuild:
+    """The driver of an arm, or the module that takes its place, as it is built.
+
+    Args:
+        arm: With its patches.
+        spec: Its guest.
+        folder: What file names in the plan are relative to.
+
+    Raises:
+        GuestError: A patch is not there.
+    """
+    source = named_file(folder, spec.source) if spec.source is not None else None
+    patches = _patches(arm, spec.builds, spec, folder)
+    return DriverBuild(spec.builds, patches, spec.reverse, source, tuple(spec.switches))
+
+
+def _patches(arm: Arm, module: str, spec: GuestSpec, folder: Path) -> tuple[Path, ...]:
+    files = [patch.file for patch in arm.patches_of(module, spec.builds)]
+    return patch_files([named_file(folder, file) for file in files if file is not None])
