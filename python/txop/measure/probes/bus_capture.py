@@ -17,9 +17,9 @@ MADE_FILE = BUS_FILES[1]
 TEXT_FILE = BUS_FILES[-1]
 LEAST_SNAP_BYTES = 245_824
 """libpcap sizes usbmon's ring by the snapshot length: five times what is above the header of 64 bytes, 8 KiB at least
-(``usb_set_ring_size`` in libpcap's pcap-usb-linux.c). This gives 1,200 KiB, the most that the kernel allows (``BUFF_MAX``
-in drivers/usb/mon/mon_bin.c). The kernel keeps up to a fifth of the ring of each transfer whatever the snapshot length
-is, so that a ring of 8 KiB holds five full packets."""
+(``usb_set_ring_size`` in libpcap's pcap-usb-linux.c). This gives 1,200 KiB, the most that the kernel allows
+(``BUFF_MAX`` in drivers/usb/mon/mon_bin.c). The kernel keeps up to a fifth of the ring of each transfer whatever the
+snapshot length is, so that a ring of 8 KiB holds five full packets."""
 SETTLE_S = 0.5
 
 
