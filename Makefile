@@ -83,7 +83,7 @@ $(DIST_TOOLS): requirements/distribution.txt $(PACKAGES)
 
 guest-tools: $(GUEST_TOOLS) ## install QEMU and what drivers are built with, for txop guest
 
-# Tests that start a guest say themselves what happened to them where there is no image.
+# Tests that start a guest report by themselves where there is no image.
 guest-image: setup $(GUEST_TOOLS) ## make the image of the guests: some 130 MB of Debian packages, the first time
 	@$(BIN)/txop guest build || echo "Going on without an image: no guest can be started." >&2
 
@@ -139,7 +139,7 @@ test-fresh: ## try the commands of the README on bare Debian 12 and 13 (hours; n
 	scripts/fresh_systems.py $(FRESH)
 
 test-bench: setup $(LAB_TOOLS) ## campaigns over SSH on whole Debian machines in QEMU, and what goes wrong with machines (half an hour)
-	$(BIN)/pytest tests/whole_machines -n 2 --dist loadfile --durations=0
+	$(BIN)/pytest tests/whole_machines -n 2 --dist loadfile --no-loadscope-reorder --durations=0
 
 lint: $(PACKAGES) ## rustfmt, clippy, ruff, mypy and import-linter, each of one pinned version; changes nothing
 	scripts/lint-rust.sh
