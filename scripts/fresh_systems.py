@@ -173,7 +173,7 @@ def sources_for(release: str, texts: list[str], codename: str) -> str:
 
 
 def of_line(line: str) -> dict[str, str]:
-    """One line of a sources.list, with the names that deb822 gives its parts; {} when it is no such line."""
+    """One line of a sources.list, with the names that deb822 gives its parts; {} for any other line."""
     found = re.match(r"(deb)\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s+(.+)", line)
     if found is None:
         return {}

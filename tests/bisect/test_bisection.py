@@ -137,7 +137,7 @@ def test_ends_that_do_not_differ(guests, plan_file, tmp_path, capsys):
         capsys, "--good", commits[0], "--bad", "main", "--source", str(tmp_path / "repo"), "--plan", str(plan_file),
         "-o", str(tmp_path / "out"),
     )  # fmt: skip
-    assert (code, found["state"], found["bad"]) == (1, "cannot-tell", None)
+    assert (code, found["state"], found["bad"]) == (1, "not-determined", None)
     words = "It can't be determined, because the bad end is not worse than the good one (tx"
     assert found["headline"].startswith(words)
 

@@ -13,8 +13,8 @@ fn main() {
         Ok(report) => {
             eprintln!("{} frames in {:.3} s", report.frames, started.elapsed().as_secs_f64());
             let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
-            serde_json::to_writer(&mut out, &report).expect("a report is plain data, and somebody reads it");
-            out.flush().expect("somebody reads it");
+            serde_json::to_writer(&mut out, &report).expect("a report is plain data, and the output is open");
+            out.flush().expect("the output is open");
         }
         Err(error) => {
             eprintln!("{path}: {error}");

@@ -29,7 +29,7 @@ pub struct ApClaim {
     pub ssids: Vec<Ssid>,
     /// Its latest beacon names no SSID; `None` without a beacon.
     pub is_hidden: Option<bool>,
-    /// What the receiver was tuned to, MHz, at the first of its frames that tells.
+    /// What the receiver was tuned to, MHz, at the first of its frames that records it.
     pub frequency_mhz: Option<u16>,
     /// Beacon intervals in units of 1,024 µs, each with the number of frames that name it.
     intervals: Few<u16, 8>,
@@ -37,7 +37,7 @@ pub struct ApClaim {
     pub basic_rates: Option<RateSet>,
     /// The frame that was taken in last: the same one again says nothing new.
     latest: Option<Arc<Management>>,
-    /// The latest that say something else, where no FCS tells whether they are damaged: each is taken in when another agrees.
+    /// The latest that say something else, where no FCS shows whether they are damaged: each is taken in when another agrees.
     unconfirmed: Vec<Arc<Management>>,
 }
 

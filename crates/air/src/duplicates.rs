@@ -182,7 +182,7 @@ impl Beginning {
     }
 }
 
-/// A number that tells a frame from others of its interface, whenever it comes; `None` without a sequence number.
+/// A number that distinguishes a frame from others of its interface, whenever it comes; `None` without a sequence number.
 pub fn mark(frame: &Frame) -> Option<u32> {
     Some(Marks::of(frame, frame.header.sequence?).of_any().mixed())
 }

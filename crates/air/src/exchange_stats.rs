@@ -210,7 +210,7 @@ impl ExchangeStats {
         }
     }
 
-    /// The next PPDU of a traffic class tells whether the last one was sent again.
+    /// The next PPDU of a traffic class shows whether the last one was sent again.
     pub(crate) fn resolve(&mut self, ppdu: &Ppdu, tid: Option<u8>) {
         let Some(position) = self.open.iter().position(|open| open.tid == tid) else { return };
         let open = self.open.swap_remove(position);

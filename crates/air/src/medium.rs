@@ -160,7 +160,7 @@ pub struct Medium {
     unobserved_ns: i64,
     /// The part of `unobserved_ns` across a change of the channel.
     hopped_ns: i64,
-    /// A CTS without its RTS, until the next PPDU tells whether its receiver sent it.
+    /// A CTS without its RTS, until the next PPDU shows whether its receiver sent it.
     cts: Option<Protection>,
     idle_ns: i64,
     /// The part of `idle_ns` in long silences before there were beacons enough to say that their absence says something.
@@ -290,7 +290,7 @@ impl Medium {
         let may_lack_subframes = self.turn.is_some_and(|turn| turn.may_lack_subframes);
         self.settle(ppdu.exact_start.then_some(ppdu.start_ns), links);
         let is_other = self.frequency_mhz != ppdu.frequency_mhz && ppdu.frequency_mhz.is_some();
-        // From frames that do not tell their channel to one that does, nobody is known to have changed it.
+        // Between frames without a recorded channel and one with it, no change of channel is known.
         let tuned = is_other && self.frequency_mhz.is_some();
         let hopped = tuned || std::mem::take(&mut self.was_away);
         if is_other {
@@ -454,7 +454,7 @@ impl Medium {
             phy.ppdus += u64::from(ppdu.whole.is_none_or(|whole| whole.is_first));
             phy.ns += ppdu.duration_ns.unwrap_or(0);
         }
-        // ACK and CTS carry no transmitter: the exchange tells who sent them.
+        // ACK and CTS carry no transmitter: the exchange identifies their sender.
         let sender = match role {
             Role::Response { link, .. } | Role::CtsResponse { link } => links.get(link).map(|link| link.ra),
             // The next PPDU shows whether its receiver may have sent it; otherwise it answers an RTS that was not captured.
@@ -503,7 +503,7 @@ impl Medium {
         }
         let timing = wire::phy::Timing::new(ppdu.band().unwrap_or(Band::Ghz2_4), Bandwidth::Mhz20, true);
         let (sifs, slot) = (i64::from(timing.sifs_ns), i64::from(timing.slot_ns));
-        // In 2.4 GHz an OFDM PPDU is followed by 6 µs of signal extension, in which nobody may send.
+        // In 2.4 GHz an OFDM PPDU is followed by 6 µs of signal extension, in which no station may send.
         let extension = i64::from(timing.signal_extension_ns);
         if matches!(role, Role::Response { .. } | Role::CtsResponse { .. }) {
             return gap.min(sifs + extension + slot);

@@ -45,7 +45,7 @@ impl SsidKey {
         wire::ieee80211::display_ssid(self.as_bytes())
     }
 
-    /// A number that tells most pairs of BSSID and SSID apart.
+    /// A number that distinguishes most pairs of BSSID and SSID.
     fn mixed_with(&self, bssid: MacAddr) -> u32 {
         let start = self.bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let both = bssid.as_u64() ^ start.rotate_left(24) ^ u64::from(self.len);
@@ -78,7 +78,7 @@ pub struct Network {
     pub data: u64,
     /// Probe requests and responses.
     pub probes: u64,
-    /// What the receiver was tuned to, MHz, at the first frame that tells.
+    /// What the receiver was tuned to, MHz, at the first frame that records it.
     pub frequency_mhz: Option<u16>,
     /// Address and member row of the latest frame's source and destination.
     recent: [Option<(u64, u32)>; 2],
@@ -194,7 +194,7 @@ impl Networks {
         }
     }
 
-    /// Counts a frame; tells where, if the next of its kind is sure to be counted there too.
+    /// Counts a frame; returns where, if the next of its kind is sure to be counted there too.
     fn look_up(&mut self, frame: &Frame, ssid: Option<&[u8]>) -> Option<Counted> {
         let bssid = frame.header.bssid().unwrap_or(MacAddr::ZERO);
         let kind = frame.header.fc.kind();

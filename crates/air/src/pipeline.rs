@@ -327,7 +327,7 @@ impl FirstStage<'_> {
         Ok(())
     }
 
-    /// Reads all records and tells those of a channel from the others.
+    /// Reads all records and separates those of a channel from the others.
     fn channel(&mut self, records: &mut InOrder) -> Result<(), Ended> {
         while let Some(record) = records.next()? {
             self.decode(&raw(&record));
@@ -345,7 +345,7 @@ impl FirstStage<'_> {
         }
     }
 
-    /// Reads all records and tells those of a window from the others: a batch is of one place.
+    /// Reads all records and separates those of a window from the others: a batch is of one place.
     fn part(&mut self, records: &mut InOrder, placing: &mut Placing) -> Result<(), Ended> {
         self.batch.place = Some(Place::Before);
         self.outside.packets = self.decoder.packets.take();

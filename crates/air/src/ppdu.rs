@@ -69,9 +69,9 @@ pub struct Ppdu {
     pub fc: FrameControl,
     /// Modulation.
     pub mode: Mode,
-    /// Units and users of the whole PPDU, where the header tells.
+    /// Units and users of the whole PPDU, where the header states them.
     pub allocation: Option<Allocation>,
-    /// HE-SIG-B, as far as the header tells it.
+    /// HE-SIG-B, as far as the header states it.
     pub sig_b: SigB,
     /// Channel.
     pub frequency_mhz: Option<u16>,
@@ -116,7 +116,7 @@ pub struct Ppdu {
 pub struct Whole {
     /// Start on the timeline, ns.
     pub start_ns: i64,
-    /// Duration, ns; `None` when no header tells.
+    /// Duration, ns; `None` when no header gives it.
     pub duration_ns: Option<i64>,
     /// This is the first of its users.
     pub is_first: bool,

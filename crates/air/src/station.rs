@@ -61,7 +61,7 @@ impl RateHistogram {
         key
     }
 
-    /// Frames in modes for which `test` holds, and frames in modes that the capture tells.
+    /// Frames in modes for which `test` holds, and frames in modes that the capture records.
     pub fn frames_that(&self, test: impl Fn(&Mode) -> bool) -> (u64, u64) {
         let known = self.rows.iter().filter_map(|row| Some((Mode::from_key(row.key)?, row.frames)));
         known
@@ -69,7 +69,7 @@ impl RateHistogram {
             .fold((0, 0), |(hits, all), (mode, frames)| (hits + if test(&mode) { frames } else { 0 }, all + frames))
     }
 
-    /// Frames by mode, where the capture tells it.
+    /// Frames by mode, where the capture records it.
     pub fn modes(&self) -> impl Iterator<Item = (Mode, u64)> + '_ {
         self.rows.iter().filter_map(|row| Some((Mode::from_key(row.key)?, row.frames)))
     }

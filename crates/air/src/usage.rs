@@ -24,13 +24,13 @@ pub struct Usage {
     pub bands: [u64; 3],
     /// Most spatial streams sent.
     pub max_nss: u8,
-    /// HT and later frames sent whose header tells their spatial streams, by these, from 1.
+    /// HT and later frames sent whose header states their spatial streams, by these, from 1.
     pub streams: [u64; 8],
     /// HT and VHT frames sent with the short guard interval; the denominator is `short_gi_known`.
     pub short_gi: u64,
     /// HT and VHT frames sent: later formats have guard intervals of other lengths.
     pub short_gi_known: u64,
-    /// HT and later frames sent whose header tells how wide they are.
+    /// HT and later frames sent whose header states their bandwidth.
     pub widths: Widths,
     /// Wide frames sent in 2.4 GHz.
     pub wide_2_4: u64,
@@ -102,7 +102,7 @@ pub struct Usage {
     pub received_short_gi: u64,
     /// See `received_short_gi`.
     pub received_short_gi_known: u64,
-    /// HT and later frames received whose header tells how wide they are.
+    /// HT and later frames received whose header states their bandwidth.
     pub received_widths: Widths,
     /// Frames received with LDPC; the denominator is `received_ldpc_known`.
     pub received_ldpc: u64,

@@ -346,7 +346,7 @@ fn remedy(
         }
         "damaged" => sentence!(
             "{seconds} s of frames that the sniffer could not decode, or that it missed inside an A-MPDU: they may belong to any \
-             cause; a sniffer nearer to the stations tells",
+             cause; a sniffer nearer to the stations can show it",
             seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
         ),
         "idle" | "idle_queued" if is_said && grounds.deaf().is_some() => sentence!(

@@ -39,22 +39,22 @@ fn security_in_the_words_of_the_wi_fi_alliance() {
         let row = one(&capture);
         (row.security.unwrap_or_default(), row.key_managements.join(" "), row.pmf)
     };
-    let told = |security: &str, keys: &str, pmf: Option<&'static str>| (security.to_owned(), keys.to_owned(), pmf);
-    assert_eq!(said(ESS, &[]), told("open", "", None));
-    assert_eq!(said(PRIVACY, &[]), told("WEP", "", None));
-    assert_eq!(said(PRIVACY, &[wpa()]), told("WPA Personal", "WPA PSK", None));
-    assert_eq!(said(PRIVACY, &[rsn(&[2], 0)]), told("WPA2 Personal", "PSK", Some("no")));
+    let expected = |security: &str, keys: &str, pmf: Option<&'static str>| (security.to_owned(), keys.to_owned(), pmf);
+    assert_eq!(said(ESS, &[]), expected("open", "", None));
+    assert_eq!(said(PRIVACY, &[]), expected("WEP", "", None));
+    assert_eq!(said(PRIVACY, &[wpa()]), expected("WPA Personal", "WPA PSK", None));
+    assert_eq!(said(PRIVACY, &[rsn(&[2], 0)]), expected("WPA2 Personal", "PSK", Some("no")));
     assert_eq!(said(PRIVACY, &[rsn(&[19, 20], 0)]).0, "WPA2 Personal");
     assert_eq!(said(PRIVACY, &[wpa(), rsn(&[2], 0)]).0, "WPA/WPA2 Personal");
-    assert_eq!(said(PRIVACY, &[rsn(&[2, 8], 0x80)]), told("WPA2/WPA3 Personal", "PSK SAE", Some("capable")));
-    assert_eq!(said(PRIVACY, &[rsn(&[8, 24], 0xc0)]), told("WPA3 Personal", "SAE SAE-EXT", Some("required")));
+    assert_eq!(said(PRIVACY, &[rsn(&[2, 8], 0x80)]), expected("WPA2/WPA3 Personal", "PSK SAE", Some("capable")));
+    assert_eq!(said(PRIVACY, &[rsn(&[8, 24], 0xc0)]), expected("WPA3 Personal", "SAE SAE-EXT", Some("required")));
     assert_eq!(said(PRIVACY, &[rsn(&[1, 3], 0)]).0, "WPA2 Enterprise");
     assert_eq!(said(PRIVACY, &[rsn(&[5], 0x80)]).0, "WPA2 Enterprise");
     assert_eq!(said(PRIVACY, &[rsn(&[5], 0xc0)]).0, "WPA3 Enterprise");
     assert_eq!(said(PRIVACY, &[rsn(&[12], 0xc0)]).0, "WPA3 Enterprise 192-bit");
     assert_eq!(said(PRIVACY, &[rsn(&[18], 0xc0)]).0, "Enhanced Open (OWE)");
     assert_eq!(said(ESS, &[element(221, &[0x50, 0x6f, 0x9a, 0x1c, 0])]).0, "open (with an OWE twin)");
-    assert_eq!(said(PRIVACY, &[rsn(&[2], 0)[..12].to_vec()]), told("", "", None), "the element is cut");
+    assert_eq!(said(PRIVACY, &[rsn(&[2], 0)[..12].to_vec()]), expected("", "", None), "the element is cut");
     let strange = said(PRIVACY, &[rsn(&[31], 0)]);
     assert_eq!(strange.0, "encrypted, with a key management that is not known here");
     assert_eq!(strange.1, "suite 31");
@@ -84,15 +84,15 @@ fn channel_width_and_standards() {
         let row = one(&capture);
         (row.channel, row.frequency_mhz, row.width_mhz, row.standards.join("/"))
     };
-    let told = |channel, mhz, width, standards: &str| (Some(channel), Some(mhz), Some(width), standards.to_owned());
+    let expected = |channel, mhz, width, standards: &str| (Some(channel), Some(mhz), Some(width), standards.to_owned());
     let dsss = element(1, &[0x82, 0x84, 0x8b, 0x96]);
     let ofdm = element(1, &[0x8c, 0x12, 0x98, 0x24]);
-    assert_eq!(described(2_462, &[dsss.clone(), element(3, &[9])]), told(9, 2_452, 20, "b"));
+    assert_eq!(described(2_462, &[dsss.clone(), element(3, &[9])]), expected(9, 2_452, 20, "b"));
     let ht =
         [element(45, &[0; 26]), element(61, &[36, 0x05, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])];
-    assert_eq!(described(5_180, &[ofdm.clone(), ht.concat()]), told(36, 5_180, 40, "a/n"));
+    assert_eq!(described(5_180, &[ofdm.clone(), ht.concat()]), expected(36, 5_180, 40, "a/n"));
     let vht = [element(191, &[0; 12]), element(192, &[1, 42, 50, 0, 0])];
-    assert_eq!(described(5_200, &[ofdm.clone(), ht.concat(), vht.concat()]), told(36, 5_180, 160, "a/n/ac"));
+    assert_eq!(described(5_200, &[ofdm.clone(), ht.concat(), vht.concat()]), expected(36, 5_180, 160, "a/n/ac"));
     let mut he = vec![35];
     he.extend([0; 21]);
     let mut eht = vec![108];
@@ -104,8 +104,8 @@ fn channel_width_and_standards() {
         element(255, &eht),
         element(255, &eht_operation),
     ];
-    assert_eq!(described(6_135, &[ofdm.clone(), new[..2].concat()]), told(37, 6_135, 160, "a/ax"));
-    assert_eq!(described(6_135, &[ofdm, new.concat()]), told(37, 6_135, 320, "a/ax/be"));
+    assert_eq!(described(6_135, &[ofdm.clone(), new[..2].concat()]), expected(37, 6_135, 160, "a/ax"));
+    assert_eq!(described(6_135, &[ofdm, new.concat()]), expected(37, 6_135, 320, "a/ax/be"));
 }
 
 #[test]

@@ -325,7 +325,7 @@ fn eht_ofdma_is_shared_out_as_eht_sig_says() {
 
 #[test]
 fn an_allocation_that_cannot_be_true_is_not_believed() {
-    // Two users captured, where the header tells one; and a PPDU of which two headers say different things.
+    // Two users captured, where the header states them one; and a PPDU of which two headers say different things.
     let rows = sent(&[(mimo(1), &[11, 12]), (mimo(2), &[11, 12])]);
     assert_eq!((rows[0].ppdus, rows[0].allocation_known, rows[0].contradictory), (2, 1, 1));
     let mut capture = Handmade::on(6_135);

@@ -98,7 +98,7 @@ fn a_lost_segment_is_its_attempts() {
     let third = tcp(2_001, 500);
     stage.data(3, false, 108, &third);
     stage.ack(air_us(&third) - 20);
-    // Again, and acknowledged this time; then again though nobody needs it.
+    // Again, and acknowledged this time; then again though no receiver needs it.
     let again = tcp(1_001, 1_000);
     stage.data(4, false, 108, &again);
     stage.ack(air_us(&again) - 20);

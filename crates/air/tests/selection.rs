@@ -66,7 +66,7 @@ fn json(report: &Report) -> Value {
 }
 
 /// The rows of a table that have the address of a network's own, or of one of its stations, in `key`; without probe requests,
-/// which are to nobody's network.
+/// which belong to no network.
 fn rows_of(report: &Value, table: &str, key: &str, bssid: MacAddr) -> Vec<Value> {
     let marks = format!("02:00:00:00:{:02x}:", bssid.0[4]);
     let rows = report[table].as_array().expect("a table").iter();

@@ -300,7 +300,7 @@ fn not_usb(source: &Source) -> String {
         "this is a capture of the wires (a USB analyser's packets), not of transfer requests: capture with usbmon on \
          Linux or USBPcap on Windows"
     } else if has(LinkType::SDIO_LOG.0) {
-        "this link type is for everybody's own use, and another program than txop wrote this"
+        "this link type is for private use, and another program than txop wrote this"
     } else if has(266) {
         "macOS' own format is not read: capture with usbmon on Linux or USBPcap on Windows"
     } else if source.link_types.keys().any(|(number, _)| LinkType(*number).is_wlan()) {

@@ -67,7 +67,7 @@ fn tshark(file: &Path, once: bool) -> Option<Table> {
         return None;
     };
     let mut table = Table::new();
-    // USBPcap tells the bytes of OUT transfers with their submission: kept until the completion, by IRP and endpoint.
+    // USBPcap records the bytes of OUT transfers with their submission: kept until the completion, by IRP and endpoint.
     let mut sent: BTreeMap<(String, String, String), u64> = BTreeMap::new();
     // The kind of each identifier's latest record: a request is submitted and completed by turns.
     let mut latest: BTreeMap<String, String> = BTreeMap::new();

@@ -77,7 +77,7 @@ pub(crate) struct Pmk {
     pub(crate) is_of_passphrase: bool,
 }
 
-/// The keys of a key file. `Debug` tells how many there are.
+/// The keys of a key file. `Debug` shows how many there are.
 #[derive(Default)]
 pub struct Keys {
     pub(crate) pmks: Vec<Pmk>,

@@ -37,7 +37,7 @@ pub struct Ppdu<'a, P> {
     pub mode: Mode,
     /// Transmitter.
     pub from: HostId,
-    /// Receiver; `None`: everybody.
+    /// Receiver; `None`: broadcast.
     pub to: Option<HostId>,
     /// Received signal strength at the access point or, for what it sends, at the receiver, dBm.
     pub signal_dbm: i8,

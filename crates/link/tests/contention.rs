@@ -224,7 +224,7 @@ fn legacy_11_mbit_s() {
     compare(&case);
 }
 
-/// The performance anomaly of FIFO queues (Heusse et al., INFOCOM 2003): everybody gets what the slowest gets.
+/// The performance anomaly of FIFO queues (Heusse et al., INFOCOM 2003): every station gets what the slowest gets.
 #[test]
 fn a_slow_station_takes_the_airtime_of_a_fifo() {
     let station = |name: &str, mcs| Station { name: name.to_owned(), mcs, ap_mcs: Some(mcs), ..Station::default() };

@@ -149,7 +149,7 @@ impl Access {
         self.contention.winners(winners);
     }
 
-    /// The medium is busy from now on: the silence before counts for everybody's backoff.
+    /// The medium is busy from now on: the silence before counts for the backoff of every station.
     pub fn take(&mut self, at_ns: u64) {
         self.contention.take(at_ns);
     }

@@ -35,7 +35,7 @@ struct Function {
     failures: u32,
     /// Since when there has been something to send, or [`NEVER`].
     ready_ns: u64,
-    /// Slots to wait before counting in the silence number `own_silence`, instead of those of everybody.
+    /// Slots to wait before counting in the silence number `own_silence`, instead of those of all stations.
     own_wait: u32,
     own_silence: u64,
     /// Among [`Contention::listed`].
@@ -55,7 +55,7 @@ pub(super) struct Contention {
     busy: bool,
     /// Number of the present silence.
     silence: u64,
-    /// Slots that everybody waits before counting in this silence.
+    /// Slots that all stations wait before counting in this silence.
     wait: u32,
     /// The earliest turn, while the medium is silent.
     first: Option<u64>,
@@ -188,7 +188,7 @@ impl Contention {
         }
     }
 
-    /// The medium is busy from now on: the silence before counts for everybody's backoff.
+    /// The medium is busy from now on: the silence before counts for the backoff of every station.
     pub(super) fn take(&mut self, at_ns: u64) {
         let silent = at_ns.saturating_sub(self.idle_ns + self.sifs_ns) / self.slot_ns;
         let (wait, silence) = (self.wait, self.silence);
@@ -222,7 +222,7 @@ impl Contention {
         self.list(index);
     }
 
-    /// The medium falls silent at `idle_ns`; everybody waits that many slots more before counting.
+    /// The medium falls silent at `idle_ns`; all stations wait that many slots more before counting.
     pub(super) fn fall_silent(&mut self, idle_ns: u64, wait: u32) {
         self.busy = false;
         self.idle_ns = idle_ns;
@@ -236,7 +236,7 @@ impl Contention {
         ns.saturating_sub(self.idle_ns).div_ceil(self.slot_ns) as u32
     }
 
-    /// In the silence that has just begun this one waits that many slots instead of those of everybody.
+    /// In the silence that has just begun this one waits that many slots instead of those of all stations.
     pub(super) fn wait_instead(&mut self, index: u32, wait: u32) {
         let silence = self.silence;
         let function = &mut self.functions[index as usize];

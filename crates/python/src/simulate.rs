@@ -92,8 +92,8 @@ pub(crate) fn simulate_scenario<'py>(
     let (news, mut inbox) = channel();
     std::thread::Builder::new().name("txop-simulate".into()).spawn(move || {
         // A panic drops the sender, which the calling thread notices.
-        let told = news.clone();
-        let found = batch(&wanted, &stop, &|done, all| drop(told.send(News::Progress(done, all))));
+        let reports = news.clone();
+        let found = batch(&wanted, &stop, &|done, all| drop(reports.send(News::Progress(done, all))));
         let _ = news.send(News::Done(Box::new(found)));
     })?;
     loop {

@@ -16,7 +16,7 @@ pub struct Walk {
     value: f64,
     step: f64,
     every_ns: u64,
-    /// When its next step is; `None`: nobody has looked yet.
+    /// When its next step is; `None`: not read yet.
     next_ns: Option<u64>,
 }
 

@@ -83,13 +83,13 @@ fn monitors_change_nothing() {
 #[test]
 fn points_are_every_combination_and_seeds_count_up() {
     let wanted = wanted(TWO, &["wlan.dut.mcs=1,4", "wlan.dut.tx_ampdu=true,false"], 2, 0);
-    let told = AtomicUsize::new(0);
+    let calls = AtomicUsize::new(0);
     let document = batch(&wanted, &AtomicBool::new(false), &|done, all| {
         assert!(done <= all && all == 8);
-        told.fetch_add(1, Ordering::Relaxed);
+        calls.fetch_add(1, Ordering::Relaxed);
     });
     let document = document.expect("a document");
-    assert_eq!(told.into_inner(), 8);
+    assert_eq!(calls.into_inner(), 8);
     let values: Vec<String> = document.points.iter().map(|point| point.values.join(" ")).collect();
     assert_eq!(values, ["1 true", "1 false", "4 true", "4 false"]);
     for point in &document.points {
@@ -109,9 +109,9 @@ fn points_are_every_combination_and_seeds_count_up() {
 
 #[test]
 fn a_sweep_of_what_cannot_be_is_refused_before_anything_runs() {
-    let told = AtomicUsize::new(0);
+    let calls = AtomicUsize::new(0);
     let progress = |_: usize, _: usize| {
-        told.fetch_add(1, Ordering::Relaxed);
+        calls.fetch_add(1, Ordering::Relaxed);
     };
     let stop = AtomicBool::new(false);
     for (axis, what) in [
@@ -124,7 +124,7 @@ fn a_sweep_of_what_cannot_be_is_refused_before_anything_runs() {
     }
     let error = batch(&wanted(TWO, &["run.seed=1..1000", "wlan.dut.mcs=0..7"], 100, 0), &stop, &progress);
     assert!(matches!(error, Err(BatchError::TooMuch(_))));
-    assert_eq!(told.into_inner(), 0);
+    assert_eq!(calls.into_inner(), 0);
 }
 
 #[test]

@@ -153,7 +153,7 @@ def _label(figures: Sequence[KeyFigure | None]) -> str:
 
 
 def _may_be_equal(one: KeyFigure | None, other: KeyFigure | None) -> bool:
-    """Neither is known exactly enough to tell them apart; a figure does not differ from itself."""
+    """Neither is known exactly enough to distinguish them; a figure does not differ from itself."""
     if one is None or other is None or one is other or one.value is None or other.value is None:
         return False
     low, high = one.interval or (one.value, one.value)
@@ -249,7 +249,7 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
 
     Args:
         report: The report.
-        has_spaces: All captures tell inter-frame spaces from idle time; else both are one figure.
+        has_spaces: All captures distinguish inter-frame spaces from idle time; else both are one figure.
     """
 
     def figure(
@@ -294,7 +294,7 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
         share, label = step.share, step.label
         if not has_spaces and step.cause == "ifs_backoff":
             is_known = False
-            label = "inter-frame spaces and backoff (counted as idle: not all captures tell them apart)"
+            label = "inter-frame spaces and backoff (counted as idle: not all captures distinguish them)"
         elif not has_spaces and step.cause == "idle" and fall.timing == "stamps":
             share, label = share + spaces, f"{label}, with inter-frame spaces and backoff"
         reason = missing if step.cause in _OF_ALL else few_mpdus or missing

@@ -148,7 +148,7 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "airtime": Definition(
         "Airtime",
-        "Sum of the durations of the PPDUs sent; ACK and CTS belong to the station whose exchange tells that it "
+        "Sum of the durations of the PPDUs sent; ACK and CTS belong to the station whose exchange shows that it "
         "sent them, a CTS without its RTS to its receiver if a frame of that follows within the time that the CTS "
         "reserves, at a signal within 10 dB.",
     ),

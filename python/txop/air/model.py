@@ -448,7 +448,7 @@ class Airtime(Model):
     """Airtime of all stations."""
 
     busy_us: float | None
-    """null when no frame tells its rate."""
+    """null when no frame has its rate recorded."""
     observed_us: float | None
     """Observed time, µs (time the sniffer spent on other channels left out)."""
     busy_share: float | None
@@ -526,7 +526,7 @@ class MultiUserPpdus(Model):
     """Parts of such PPDUs that have no stamp: which of them are one PPDU cannot be determined. In none of the other
     counts."""
     allocation_known: int
-    """PPDUs whose header tells all units and users: HE-MU or EHT with the RU Allocation of both content channels
+    """PPDUs whose header lists all units and users: HE-MU or EHT with the RU Allocation of both content channels
     (EHT: without units of several parts), or MU-MIMO in the whole band with its number of users."""
     contradictory: int
     """PPDUs whose headers contradict each other, or tell fewer users than were captured. Not in `allocation_known`."""
@@ -552,7 +552,7 @@ class MultiUserPpdus(Model):
     sig_share: float | None = None
     """`sig_us / sig_air_us`."""
     sig_b_rates: list[SigBRate] = Field(default_factory=list)
-    """HE MU PPDUs by the rate of their HE-SIG-B, where the header tells it."""
+    """HE MU PPDUs by the rate of their HE-SIG-B, where the header states it."""
 
 
 class ResourceUnit(Model):
@@ -586,7 +586,7 @@ class MultiUser(Model):
     format_unknown: int
     """The capture does not say which."""
     unit_known: int
-    """Frames whose resource unit the capture tells: in MU and trigger-based PPDUs only those with its size; in all
+    """Frames whose resource unit the capture records: in MU and trigger-based PPDUs only those with its size; in all
     others the whole band."""
     certainly_ofdma: int
     """Frames of `unit_known` in a unit that is smaller than the PPDU's width, or of which the U-SIG says that they
@@ -802,7 +802,7 @@ class ExchangeRate(Model):
     label: str
     """Rate label."""
     rate_known: bool
-    """The capture tells the rate."""
+    """The capture records the rate."""
     ppdus: int
     """Soliciting PPDUs."""
     answered: int
@@ -960,7 +960,7 @@ class DeviceLink(Model):
     address: str
     """Its address, under which it is in `stations`."""
     link_id: int | None
-    """Its number in the device, where a frame tells."""
+    """Its number in the device, where a frame states it."""
     channel: int | None
     """Its primary channel, where it or its access point names one."""
     own_claims: int
@@ -1026,7 +1026,8 @@ class Link(Model):
     station: str
     """The non-AP end (or the receiver, when neither end is known to be an AP)."""
     direction: str
-    """`uplink` (station to AP), `downlink`, `direct`, `group`; `unknown` where no data frame and no role tells."""
+    """`uplink` (station to AP), `downlink`, `direct`, `group`; `unknown` where neither a data frame nor a role shows
+    it."""
     ta: str
     """Transmitter address."""
     ra: str
@@ -1481,7 +1482,7 @@ class Selection(Model):
     interface: int | None = None
     """Index of the chosen interface in the capture."""
     interface_name: str | None = None
-    """What the operating system called it, where the capture tells; safe to print."""
+    """What the operating system called it, where the capture records it; safe to print."""
     records_on_other_interfaces: int = 0
     """Records of other interfaces, which are left out."""
 

@@ -248,7 +248,7 @@ async def undo_by_commands(targets: Targets, arm: Arm, plan: Plan) -> list[str]:
 
 async def clear_away(targets: Targets, plan: Plan) -> None:
     """Remove what a campaign of this plan that was killed may have left on the device under test: temporary folders,
-    the file that keeps modules away, firmware. Nothing there is no error."""
+    the file that keeps modules away, firmware. Nothing there is not an error."""
     dut = targets.dut
     if blacklist_of(plan):
         await dut.run(["rm", "-f", *KeepAway.paths(CAMPAIGN_FILE, ARM_FILE)], root=True)

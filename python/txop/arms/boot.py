@@ -1,6 +1,6 @@
 """Kernels as arms: another kernel is booted on the device under test, and it is made sure that it is the one.
 
-The restart is part of the load: connections that break with it are no fault, and are made again, also those of other
+The restart is part of the load: connections that break with it are not a fault, and are made again, also those of other
 targets on the same machine.
 """
 
@@ -29,7 +29,7 @@ class Booted:
     """The kernel that runs once the arm's is there."""
 
     found: dict[str, Any]
-    """``kernel``: its release; ``kernel_build_id``, where the target tells; ``boot_s``: from the restart until it
+    """``kernel``: its release; ``kernel_build_id``, where the target gives it; ``boot_s``: from the restart until it
     answered, when it was restarted."""
 
 
@@ -135,4 +135,4 @@ def _difference(found: dict[str, Any], spec: BootSpec) -> str | None:
     wanted, runs = spec.build_id, found.get("kernel_build_id")
     if wanted is None or wanted.lower() == runs:
         return None
-    return f"{spec.release} runs with the build id {runs or f'that {NOTES} does not tell'}, not {wanted.lower()}"
+    return f"{spec.release} runs with the build id {runs or f'that {NOTES} does not show'}, not {wanted.lower()}"

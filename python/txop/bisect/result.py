@@ -99,7 +99,7 @@ class FigureFacts(_Model):
     margin_unit: str
 
 
-State = Literal["found", "one-of", "no-step", "cannot-tell", "unfinished"]
+State = Literal["found", "one-of", "no-step", "not-determined", "unfinished"]
 
 
 class BisectResult(_Model):
@@ -121,7 +121,7 @@ class BisectResult(_Model):
     most: int
     state: State
     """``found``: one candidate, and a step against the one before it. ``one-of``: skipped ones lie between.
-    ``no-step``: it crosses the margin here, and not in one step. ``cannot-tell``; ``unfinished``."""
+    ``no-step``: it crosses the margin here, and not in one step. ``not-determined``; ``unfinished``."""
     headline: str
     sure: list[str]
     """How sure it is, and what it rests on."""
@@ -232,7 +232,7 @@ def _headline(
     )
     if isinstance(answer, CannotTell):
         shown = f" ({figure}: {ends.text})" if ends is not None else ""
-        return "cannot-tell", f"It can't be determined, because {answer.why.replace('worse', way)}{shown}."
+        return "not-determined", f"It can't be determined, because {answer.why.replace('worse', way)}{shown}."
     if not isinstance(answer, Found):
         return "unfinished", "It is not finished."
     bad = rows[answer.bad]

@@ -51,7 +51,7 @@ class CertifiedLine:
     ``not claimed``, ``runs disagree``, ``can't be determined``."""
     sentence: str
     n: int | None = None
-    """Frames; of an archive, runs whose capture tells."""
+    """Frames; of an archive, runs whose capture shows it."""
     run: str | None = None
     """The run of the archive that the sentence quotes."""
 

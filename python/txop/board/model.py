@@ -45,7 +45,7 @@ class LogEvidence(_Table):
     fails: Name
     """Shows that the task is open where the log has it."""
     works: Name
-    """Shows that it works where the log has it, and not ``fails``. A log with neither tells nothing."""
+    """Shows that it works where the log has it, and not ``fails``. A log with neither shows nothing."""
 
 
 class TextEvidence(_Table):

@@ -169,7 +169,7 @@ def _of_archive(
 
 
 def _together(arm: str, outcomes: Sequence[tuple[RunFile, Outcome]]) -> Outcome:
-    """The answers of the runs of one arm as one: they pass when each that tells does."""
+    """The answers of the runs of one arm as one: they pass when each with evidence does."""
     telling = [(run, each) for run, each in outcomes if each.answer in ("pass", "fail")]
     failing = [(run, each) for run, each in telling if each.answer == "fail"]
     chosen_run, chosen = (failing or telling or list(outcomes))[0]

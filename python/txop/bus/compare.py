@@ -62,7 +62,7 @@ class KeyFigure:
     step: float | None = None
     """What it is known to, where that is not fine: the step of a clock."""
     resolution: float = 0.0
-    """What the histogram tells apart that it was read from."""
+    """The resolution of the histogram that it was read from."""
 
 
 class Difference(Model):
@@ -365,7 +365,7 @@ def _difference(figure: KeyFigure, both: list[KeyFigure | None]) -> Difference:
 
 
 def _is_known(first: float, second: float, at_least: list[bool], known_to: list[float | None]) -> bool:
-    """The larger of two values is larger indeed, and by more than clocks and histograms tell."""
+    """The larger of two values is larger indeed, and by more than clocks and histograms resolve."""
     if all(at_least) or (first <= second and at_least[0]) or (second <= first and at_least[1]):
         return False
     steps = [step for step in known_to if step is not None]

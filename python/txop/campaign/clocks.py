@@ -80,7 +80,7 @@ async def note_wall_clocks(run: RunContext) -> None:
 
 
 async def wall_clock(target: Target) -> Clock | None:
-    """The time of day of a target; ``None`` when it cannot tell it to better than a second."""
+    """The time of day of a target; ``None`` when it cannot give it to better than a second."""
     for argv in _ASKED:
         best: Clock | None = None
         for _ in range(QUESTIONS):

@@ -115,7 +115,7 @@ def _system(target: Target, facts: dict[str, Any]) -> Iterator[Row]:
     country = facts.get("regulatory_domain")
     if target.interface is not None:
         if country is None:
-            why = facts.get("not_available", {}).get("regulatory_domain", "iw does not tell")
+            why = facts.get("not_available", {}).get("regulatory_domain", "iw does not show it")
             yield not_checked(target.name, "regulatory domain", why)
         elif country == "00":
             to_do = "set your country: iw reg set CC (the world's domain allows few channels, at low power)"

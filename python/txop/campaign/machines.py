@@ -168,7 +168,7 @@ class MachineTestbed(StepByStep):
         return "here"
 
     async def recover(self, target: str) -> bool:
-        """Connect again, for ``reconnect_s``: a switch that is away for a moment is no reason to cut anybody's power.
+        """Connect again, for ``reconnect_s``: a switch that is away for a moment is no reason to cut power.
         Then the reset hook, then the power-cycle hook, as far as the plan has them."""
         hooks = self._plan.target[target].hooks
         try:

@@ -23,7 +23,7 @@ from txop.core.errors import UserError
 COMMAND_S = 60.0
 """How long one command may take."""
 AT_MOST = 100
-"""Notifications that wait; more are dropped, as a command that is this slow informs nobody."""
+"""Notifications that wait; more are dropped, as a command this slow is of no use."""
 TEXT = 1000
 """Characters of what happened."""
 

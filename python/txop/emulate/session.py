@@ -45,7 +45,7 @@ class Done:
 
 
 def carry_out(wanted: Wanted, ready: Callable[[EmulatedNetwork], None]) -> Done:
-    """Make the link, tell that it is ``ready``, run the program, take everything down.
+    """Make the link, report that it is ``ready``, run the program, take everything down.
 
     Raises :class:`~txop.emulate.error.EmulationError`. Ctrl-C is the program's business while one runs (the third makes
     an end of it); SIGTERM and SIGHUP end everything in order, with exit code 128 plus their number.

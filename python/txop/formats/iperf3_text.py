@@ -190,7 +190,7 @@ def _sends(direction: Direction, role: Role | None) -> bool:
 def _unswapped(
     sender: EndFigures | None, receiver: EndFigures | None, series: tuple[Interval, ...], *, sends: bool
 ) -> tuple[EndFigures | None, EndFigures | None]:
-    """``--bidir`` swaps the times of the ends where the client receives; this end's own rows tell."""
+    """``--bidir`` swaps the times of the ends where the client receives; this end's own rows show it."""
     last_end_s = max((interval.end_s for interval in series if not interval.omitted), default=None)
     own, peer = (sender, receiver) if sends else (receiver, sender)
     if last_end_s is None or own is None or peer is None or own.seconds is None or peer.seconds is None:

@@ -16,7 +16,7 @@ from txop.guest_image.cache import default_cache, is_running
 def scratch_folder(what: str, cache: Path | None = None) -> Iterator[Path]:
     """A new folder of this process in ``runs`` of the cache (default: the user's).
 
-    Folders there of processes that are no more are removed. ``what``: for people who look. Raises :class:`OSError`.
+    Folders there of processes that have ended are removed. ``what``: for people who look. Raises :class:`OSError`.
     """
     runs = (cache or default_cache()) / "runs"
     runs.mkdir(parents=True, exist_ok=True)

@@ -117,7 +117,7 @@ async def build_kernel(
     """
     source = what.source.resolve()
     if not (source / "Kconfig").is_file() or not (source / "arch" / "x86").is_dir():
-        raise GuestError(f"{what.source} is no tree of a kernel: it has no Kconfig and arch/x86")
+        raise GuestError(f"{what.source} is not a kernel source tree: it has no Kconfig and arch/x86")
     if (source / ".config").exists() or (source / "include" / "config").exists():
         raise GuestError(
             f"{what.source} was built in, and a kernel is then not built beside it (Linux Makefile, outputmakefile)",

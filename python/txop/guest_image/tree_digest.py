@@ -60,7 +60,7 @@ def tree_digest(source: Path, known: Path | None = None) -> str:
 
 
 def _read(known: Path | None) -> dict[str, list[str]]:
-    """What was read the last time; nothing, where that cannot be told."""
+    """What was read the last time; nothing, where that is not known."""
     if known is None:
         return {}
     try:

@@ -181,7 +181,7 @@ class Share(_Conclusion):
 
 
 class Undecided(_Conclusion):
-    """What no figure of the document can tell."""
+    """What no figure of the document can show."""
 
     rule: Literal["undecided"]
     because: Text

@@ -37,7 +37,7 @@ _COUNTED = {
 
 
 class LogNamer:
-    """Takes the lines of one log in order, and tells what they say. Memory does not depend on the log."""
+    """Takes the lines of one log in order, and returns the faults they report. Memory does not depend on the log."""
 
     def __init__(self, rules: RuleSet | None = None) -> None:
         self._rules = shipped_rules() if rules is None else rules
@@ -201,7 +201,7 @@ def _is_certain(record: Record) -> bool:
 
 
 def _groups(match: re.Match[str]) -> dict[str, str]:
-    """The named groups that took part. A digit at the end only tells branches apart: ``errno2`` is ``errno``."""
+    """The named groups that took part. A digit at the end only distinguishes branches: ``errno2`` is ``errno``."""
     return {name.rstrip("0123456789"): text for name, text in match.groupdict().items() if text is not None}
 
 
@@ -220,7 +220,7 @@ def _module(frames: list[str]) -> str | None:
 
 
 def name_faults(lines: Iterable[str], *, rules: RuleSet | None = None, source: str = "lines") -> LogReport:
-    """The faults that ``lines`` of a kernel log tell of. Any text is accepted; nothing in it raises.
+    """The faults that ``lines`` of a kernel log report. Any text is accepted; nothing in it raises.
 
     >>> report = name_faults(["kernel: rtl8xxxu: probe of 1-1.5.4:1.0 failed with error -11"])
     >>> [(fault.key, fault.device, fault.values[0].meaning) for fault in report.faults]

@@ -59,7 +59,7 @@ class Rule(BaseModel):
     ``driver`` and ``function`` say what the fault is about; ``errno``, ``reason`` and ``status`` are given their
     names. Names may end in a digit where branches need different ones: ``errno2`` counts as ``errno``."""
     by: list[_Line] = Field(default_factory=list)
-    """Groups that tell faults apart, beside device, driver, function, errno, reason and status."""
+    """Groups that distinguish faults, beside device, driver, function, errno, reason and status."""
     usb: bool = False
     """Whether an errno is the status of a USB transfer."""
     report: bool = False
@@ -91,7 +91,7 @@ class Rule(BaseModel):
 
     @cached_property
     def identity(self) -> tuple[str, ...]:
-        """Groups that tell faults of this rule apart."""
+        """Groups that distinguish faults of this rule."""
         names = {name.rstrip("0123456789") for name in group_names(self.pattern)}
         typed = [name for name in sorted(names) if name.startswith(("errno", "reason", "status"))]
         return tuple(dict.fromkeys([*typed, *self.by]))

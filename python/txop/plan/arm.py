@@ -85,7 +85,7 @@ class BuildSpec(Strict):
 
 
 class BootSpec(Strict):
-    """A kernel of the arm's own, booted before everything else unless it runs already. The restart is no fault."""
+    """A kernel of the arm's own, booted before everything else unless it runs already. The restart is not a fault."""
 
     release: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+~-]*$", max_length=64)]
     """Its ``uname -r``. Another kernel that comes up voids the run."""

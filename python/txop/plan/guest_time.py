@@ -135,12 +135,12 @@ def guest_s(plan: Plan, test: Test) -> float:
 
 
 def is_known(plan: Plan, test: Test, *, store: Path | None = None) -> bool:
-    """Whether runs done here tell, rather than a first guess."""
+    """Whether it comes from runs done here rather than from a first guess."""
     return sort_of(plan.guest or GuestSpec(), test) in _read(store or default_store())
 
 
 def sort_of(spec: GuestSpec, test: Test) -> str:
-    """What runs have to have in common for one to tell of the other."""
+    """What runs have to have in common for one to predict the other."""
     speed = f"{spec.mips}" if spec.mode == "exact" else "-"
     device = f" {spec.device}" if spec.is_function else ""
     return f"{spec.mode} {speed} {test.kind}{device}"

@@ -55,7 +55,7 @@ class LoadedPlan:
 
 
 def load_plan(path: str | FilePath) -> LoadedPlan:
-    """Read and validate a plan; what only its meaning tells is left to :func:`txop.plan_check.check.check`.
+    """Read and validate a plan; what only its meaning shows is left to :func:`txop.plan_check.check.check`.
 
     Raises:
         PlanError: it is not a plan; with every problem that was found.

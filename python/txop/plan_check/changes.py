@@ -68,7 +68,7 @@ class Undecided:
 
 @dataclass(frozen=True)
 class Changes:
-    """What the arms of a plan can tell of single changes."""
+    """What the arms of a plan can show of single changes."""
 
     isolated: tuple[OneChange, ...]
     """Pairs of arms that differ by one change, in the order of the plan."""
@@ -197,7 +197,7 @@ def _way(patch: Patch, reverse: bool) -> str:
 
 @lru_cache(maxsize=256)
 def _way_of_script(name: str) -> str:
-    """Which way an edit script goes. Of those outside txop only the file tells, and an archive may lie elsewhere."""
+    """Which way an edit script goes. Of those outside txop only the file shows it, and an archive may lie elsewhere."""
     if not name.startswith(SHIPPED):
         return _EDITED
     try:
@@ -220,7 +220,7 @@ def _text(value: Any) -> str:
 
 
 def identity(patch: Patch) -> str:
-    """What tells a patch from the others of a plan: its number, or else its file, link or description."""
+    """What distinguishes a patch from the others of a plan: its number, or else its file, link or description."""
     if patch.number is not None:
         return str(patch.number)
     return patch.file or patch.link or patch.description

@@ -54,7 +54,7 @@ class Steadiness:
     moving_sd_share: float | None
     """SD of the last four moving averages over four samples, as a share of the last one."""
     effective_n: float
-    """Independent samples that would tell the mean as well as these ``n`` do."""
+    """Independent samples that would estimate the mean as well as these ``n`` do."""
     warnings: tuple[str, ...] = ()
 
 

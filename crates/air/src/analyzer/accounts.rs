@@ -136,7 +136,7 @@ impl Accounts {
         (row, repeats)
     }
 
-    /// What a station uses that only the body of a management frame tells.
+    /// What a station uses that only the body of a management frame shows.
     fn usage(&mut self, frame: &Frame, management: &Management) {
         let Some(ta) = frame.ta() else { return };
         if !matches!(management.fixed, FixedFields::Authentication { .. } | FixedFields::Action(_)) {

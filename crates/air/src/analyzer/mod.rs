@@ -283,7 +283,7 @@ struct Accounts {
     /// See [`Calibration::marks_ampdus`].
     marks_ampdus: bool,
     selection: Selection,
-    /// Parts of Multi-STA Block Acks for stations whose AID no association response tells.
+    /// Parts of Multi-STA Block Acks for stations whose AID no association response shows.
     unattributed_acks: u64,
     /// Frames that name the chosen network.
     bss_frames: u64,

@@ -47,7 +47,7 @@ pub struct Peer<'a> {
     pub claimed: Option<&'a Capabilities>,
     /// Unicast data MPDUs sent to it, with a good or unknown FCS; no retries and no EAPOL.
     pub sent: u64,
-    /// Those of `sent` by generation, where the capture tells.
+    /// Those of `sent` by generation, where the capture records it.
     pub sent_by_generation: [u64; GENERATIONS],
     /// Unicast data MPDUs that it sent.
     pub received: u64,

@@ -37,7 +37,7 @@ pub struct MultiLinkDevice {
 pub struct DeviceLink {
     /// Its address, under which it is in `stations`.
     pub address: String,
-    /// Its number in the device, where a frame tells.
+    /// Its number in the device, where a frame states it.
     pub link_id: Option<u8>,
     /// Its primary channel, where it or its access point names one.
     pub channel: Option<u16>,

@@ -106,7 +106,7 @@ pub struct ExchangeRate {
     pub frames: String,
     /// Rate label.
     pub label: String,
-    /// The capture tells the rate.
+    /// The capture records the rate.
     pub rate_known: bool,
     /// Soliciting PPDUs.
     pub ppdus: u64,

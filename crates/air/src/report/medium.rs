@@ -9,7 +9,7 @@ use sentence::Sentence;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Airtime {
-    /// `None` when no frame tells its rate.
+    /// `None` when no frame has its rate recorded.
     pub busy_us: Option<f64>,
     /// Observed time, µs (time the sniffer spent on other channels left out).
     pub observed_us: Option<f64>,

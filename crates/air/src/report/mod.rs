@@ -206,7 +206,7 @@ pub struct Selection {
     /// Index of the chosen interface in the capture.
     #[serde(default)]
     pub interface: Option<u32>,
-    /// What the operating system called it, where the capture tells; safe to print.
+    /// What the operating system called it, where the capture records it; safe to print.
     #[serde(default)]
     pub interface_name: Option<String>,
     /// Records of other interfaces, which are left out.

@@ -24,7 +24,7 @@ pub struct MultiUser {
     pub trigger_based: u64,
     /// The capture does not say which.
     pub format_unknown: u64,
-    /// Frames whose resource unit the capture tells: in MU and trigger-based PPDUs only those with its size; in all others
+    /// Frames whose resource unit the capture records: in MU and trigger-based PPDUs only those with its size; in all others
     /// the whole band.
     pub unit_known: u64,
     /// Frames of `unit_known` in a unit that is smaller than the PPDU's width, or of which the U-SIG says that they are OFDMA. Where
@@ -74,7 +74,7 @@ pub struct MultiUserPpdus {
     /// Parts of such PPDUs that have no stamp: which of them are one PPDU cannot be determined. In none of the other
     /// counts.
     pub parts_without_stamp: u64,
-    /// PPDUs whose header tells all units and users: HE-MU or EHT with the RU Allocation of both content channels (EHT: without
+    /// PPDUs whose header lists all units and users: HE-MU or EHT with the RU Allocation of both content channels (EHT: without
     /// units of several parts), or MU-MIMO in the whole band with its number of users.
     pub allocation_known: u64,
     /// PPDUs whose headers contradict each other, or tell fewer users than were captured. Not in `allocation_known`.
@@ -104,7 +104,7 @@ pub struct MultiUserPpdus {
     /// `sig_us / sig_air_us`.
     #[serde(default)] // older documents lack it
     pub sig_share: Option<f64>,
-    /// HE MU PPDUs by the rate of their HE-SIG-B, where the header tells it.
+    /// HE MU PPDUs by the rate of their HE-SIG-B, where the header states it.
     #[serde(default)] // older documents lack it
     pub sig_b_rates: Vec<SigBRate>,
 }

@@ -198,7 +198,7 @@ pub struct Link {
     pub bssid: Option<String>,
     /// The non-AP end (or the receiver, when neither end is known to be an AP).
     pub station: String,
-    /// `uplink` (station to AP), `downlink`, `direct`, `group`; `unknown` where no data frame and no role tells.
+    /// `uplink` (station to AP), `downlink`, `direct`, `group`; `unknown` where neither a data frame nor a role shows it.
     pub direction: String,
     /// Transmitter address.
     pub ta: String,

@@ -64,7 +64,7 @@ impl Flow {
         }
     }
 
-    /// `marked`: the receiver tells PPDUs apart; without it, a number that does not rise is of another one.
+    /// `marked`: the receiver distinguishes PPDUs; without it, a number that does not rise is of another one.
     fn sent(&mut self, sequence: i64, retry: bool, marked: bool) {
         let rises = |last: &i64| (1..MODULUS / 2).contains(&(sequence - last).rem_euclid(MODULUS));
         if !marked && !self.waiting.last().is_none_or(rises) {

@@ -1,4 +1,4 @@
-//! The report of real captures against tshark 4.0, which nobody here wrote.
+//! The report of real captures against tshark 4.0, an independent implementation.
 
 mod access_points;
 mod amendments;

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 pub struct Outcome {
     /// Values that both sides stated.
     pub compared: BTreeMap<&'static str, u64>,
-    /// Differences that nobody explained.
+    /// Differences without an explanation.
     pub differences: Vec<String>,
     /// Explained differences: class and count.
     pub explained: BTreeMap<&'static str, u64>,

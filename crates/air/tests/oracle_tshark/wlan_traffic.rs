@@ -152,7 +152,7 @@ fn window(frames: impl Iterator<Item = Tapped>) -> Vec<Network> {
 
 type NetworkRows = BTreeMap<(String, Option<String>, usize), ([u64; 5], BTreeMap<String, Counts>)>;
 
-/// Rows with the same BSSID and SSID are told apart by their order.
+/// Rows with the same BSSID and SSID are distinguished by their order.
 fn numbered(rows: impl Iterator<Item = (String, Option<String>, [u64; 5], BTreeMap<String, Counts>)>) -> NetworkRows {
     let mut sorted: Vec<_> = rows.collect();
     sorted.sort();

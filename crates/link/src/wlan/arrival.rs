@@ -213,17 +213,17 @@ impl<P: Packet + 'static> WlanLink<P> {
         peer.counts.given_up += given_up;
         let acknowledged_mpdus = acknowledged_mpdus.min(mpdus);
         // With stepwise rates a driver learns of an MPDU when it is done with, and takes it for lost at the rates above.
-        let (told, above) = match own.settings.retry_rates {
+        let (reported, above) = match own.settings.retry_rates {
             RetryRates::Chain => (mpdus, None),
             RetryRates::Stepwise => (acknowledged_mpdus + given_up as u32, Some(made_given)),
         };
-        let mut above = above.filter(|_| told > 0);
+        let mut above = above.filter(|_| reported > 0);
         while let Some(lost) = above.filter(|&lost| lost != rate) {
-            peer.rates.lost(lost, told);
+            peer.rates.lost(lost, reported);
             above = self.phy.below(lost);
         }
-        if told > 0 {
-            peer.rates.report(rate, told, acknowledged_mpdus);
+        if reported > 0 {
+            peer.rates.report(rate, reported, acknowledged_mpdus);
         }
         own.queue.completed(at_ns, to, category, estimated_us, (airtime_ns / 1_000) as u32);
         own.hardware_us -= u64::from(estimated_us);

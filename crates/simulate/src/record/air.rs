@@ -125,7 +125,7 @@ impl Air {
     }
 }
 
-/// The station that a PPDU is for or from, counted from 0, and 0 for down or 1 for up; `None`: it is for everybody.
+/// The station that a PPDU is for or from, counted from 0, and 0 for down or 1 for up; `None`: broadcast.
 fn station<P>(ppdu: &Ppdu<'_, P>) -> Option<(usize, usize)> {
     let to = ppdu.to?;
     let (host, way) = if ppdu.from == HostId::SERVER { (to, 0) } else { (ppdu.from, 1) };

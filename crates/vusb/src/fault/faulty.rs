@@ -13,7 +13,7 @@ const MS: u64 = 1_000_000;
 /// How long a device stays unplugged where the script does not say.
 const UNPLUGGED_MS: u64 = 1_000;
 /// Faults kept until they are asked for. Who wants them asks after every call; others never do.
-const MOST_TOLD: usize = 64;
+const MOST_REPORTED: usize = 64;
 
 /// A fault and how far it is.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct Faulty<D> {
     /// The time up to which everything has happened.
     reached_ns: u64,
     /// What happened and was not yet asked for.
-    told: Vec<Struck>,
+    struck: Vec<Struck>,
 }
 
 /// The end of a fault inside the device.
@@ -94,7 +94,7 @@ impl<D: Device> Faulty<D> {
             unplugged_until_ns: None,
             ends: Vec::new(),
             reached_ns: 0,
-            told: Vec::new(),
+            struck: Vec::new(),
         }
     }
 
@@ -148,8 +148,8 @@ impl<D: Device> Faulty<D> {
     }
 
     fn keep(&mut self, struck: Struck) {
-        if self.told.len() < MOST_TOLD {
-            self.told.push(struck);
+        if self.struck.len() < MOST_REPORTED {
+            self.struck.push(struck);
         }
     }
 
@@ -398,7 +398,7 @@ impl<D: Device> Device for Faulty<D> {
     }
 
     fn struck(&mut self, faults: &mut Vec<Struck>) {
-        faults.append(&mut self.told);
+        faults.append(&mut self.struck);
         self.inner.struck(faults);
     }
 

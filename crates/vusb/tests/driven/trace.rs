@@ -151,7 +151,7 @@ fn every_fault_of_a_script_is_written() {
             device.control(at_ms * 1_000_000, register(0xc0, 0x0004, 1), &[]);
         }
     }
-    let told: Vec<(f64, String)> = paper
+    let reported: Vec<(f64, String)> = paper
         .lines()
         .iter()
         .map(|line| {
@@ -173,5 +173,5 @@ fn every_fault_of_a_script_is_written() {
         (0.009, "unplugged - -"),
         (0.009, "read APS_FSMCO -"),
     ];
-    assert_eq!(told, expected.map(|(t_s, words)| (t_s, words.to_owned())));
+    assert_eq!(reported, expected.map(|(t_s, words)| (t_s, words.to_owned())));
 }

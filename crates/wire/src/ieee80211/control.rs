@@ -377,8 +377,8 @@ mod tests {
             assert_eq!(fc.carries_data(), null == Some(false));
             assert!(!fc.kind().name().is_empty());
             // The CF-Ack and CF-Poll variants of data are not distinguished.
-            let told = if fc.frame_type() == FrameType::Data { 0x00cc } else { 0x00fc };
-            assert_eq!(FrameControl::new(fc.kind()).0, value & told);
+            let mask = if fc.frame_type() == FrameType::Data { 0x00cc } else { 0x00fc };
+            assert_eq!(FrameControl::new(fc.kind()).0, value & mask);
         }
     }
 }

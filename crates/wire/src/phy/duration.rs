@@ -434,7 +434,7 @@ mod tests {
         Some(duration.ns / 1_000)
     }
 
-    /// ACK at 24 and 6 Mbit/s and at 1 Mbit/s, Block Ack at 24 and 6 Mbit/s: the values everybody's EIFS uses.
+    /// ACK at 24 and 6 Mbit/s and at 1 Mbit/s, Block Ack at 24 and 6 Mbit/s: the values that the EIFS of every station uses.
     #[test]
     fn control_frames() {
         for (rate, len, us) in [(48, 14, 28), (12, 14, 44), (48, 32, 32), (12, 32, 68)] {

@@ -3,7 +3,7 @@
 
 use super::{u16_at, u32_at};
 
-/// How each record begins: the link type is one of those that everybody may use.
+/// How each record begins: the link type is one of those for private use.
 pub const MAGIC: [u8; 4] = *b"SDIO";
 /// Version of the layout.
 pub const VERSION: u8 = 1;

@@ -244,9 +244,9 @@ pub struct Rxwi {
     pub data: bool,
     /// For one receiver.
     pub unicast: bool,
-    /// For a group that is not everybody.
+    /// For a multicast group.
     pub multicast: bool,
-    /// For everybody.
+    /// For broadcast.
     pub broadcast: bool,
     /// From the own network.
     pub own_network: bool,

@@ -183,7 +183,7 @@ def _sources_of_this_machine() -> list[tuple[str, str]]:
             what_to_do="on another distribution, copy txop's cache folder from a Debian machine "
             "(its path: `txop guest build --where`)",
         )
-    # with the release's own information, its origin tells another maker's repository with a suite of the same name;
+    # with the release's own information, its origin shows another maker's repository with a suite of the same name;
     # before package lists were ever read there is none
     for options in ([], ["--no-release-info"]):
         rows = [row.split("\t") for row in _index_targets(options)]

@@ -377,7 +377,7 @@ static ssize_t process_read(struct file *file, char __user *buffer, size_t size,
 		if (wait_event_interruptible(slot->readable, READ_ONCE(slot->stage) == QUEUED))
 			return -ERESTARTSYS;
 	}
-	/* nobody else finishes the request now */
+	/* nothing else completes the request now */
 	request = slot->request;
 	head.sequence = cpu_to_le32(slot->sequence);
 	head.number = request->cmd->opcode;

@@ -81,7 +81,7 @@ if [ $good = no ] && [ $stuck = no ]; then
     until_true 30 present
     back replug && good=yes
 fi
-at_rest() { # stock ath6kl waits for itself forever when it is unloaded while its interface is up: that is no finding of this fault
+at_rest() { # stock ath6kl waits for itself forever when it is unloaded while its interface is up: not a finding of this fault
     [ -e "$run/stays" ] || return 0
     [ ! -s "$run/wpa.pid" ] || kill "$(cat "$run/wpa.pid")" 2>/dev/null
     sleep 1

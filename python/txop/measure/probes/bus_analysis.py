@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_TEXTS = 6
 MAX_ENDPOINTS = 30
 _SAME = 1.1
-"""Bounds of datagrams per transfer that lie closer than this tell them."""
+"""Bounds of datagrams per transfer that lie closer than this determine them."""
 _KEYS = (
     "usb_out_urbs_per_s",
     "usb_in_urbs_per_s",

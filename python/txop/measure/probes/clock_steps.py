@@ -2,7 +2,7 @@
 
 ``btime`` of /proc/stat is the wall-clock time of the boot, as the wall clock has it now (fs/proc/stat.c,
 ``getboottime64``): it changes when the clock is set, and at no other time, since slewing goes for both clocks. It is in
-whole seconds, so of a step of less than a second it may tell nothing.
+whole seconds, so of a step of less than a second it may show nothing.
 """
 
 from __future__ import annotations

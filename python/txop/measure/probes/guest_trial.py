@@ -140,7 +140,7 @@ def _no_silence(trial: Trial) -> str:
 
 
 def _warnings(judgement: Judgement) -> list[str]:
-    """The verdict in words, where there is something to tell."""
+    """The verdict in words, where there is one."""
     if judgement.verdict in (Verdict.UNAFFECTED, Verdict.NOT_REACHED):
         return []
     back = f"; brought back by {judgement.back}" if judgement.back is not None else ""

@@ -1,6 +1,6 @@
-"""What a target is: the facts that make a figure reproducible, each with what the target can tell and nothing guessed.
+"""What a target is: the facts that make a figure reproducible, each as the target gives it and nothing guessed.
 
-Every fact that a target does not give is in ``not_available`` with the reason, so that a reader can tell "none" from
+Every fact that a target does not give is in ``not_available`` with the reason, so that "none" is not taken for
 "not asked".
 """
 

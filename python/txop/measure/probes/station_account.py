@@ -47,7 +47,7 @@ def _share(reading: Reading, inside: Sequence[Look], name: str, address: str) ->
 
 
 def _queues(reading: Reading, inside: Sequence[Look], name: str, address: str) -> None:
-    """What debugfs tells; nothing where the kernel has no such files."""
+    """What debugfs shows; nothing where the kernel has no such files."""
     pending = [(look.at_s, look.pending_us[address] / 1e3) for look in inside if address in look.pending_us]
     if pending:
         key = station_key(name, "aql_pending_ms")
@@ -103,4 +103,4 @@ SOURCES: tuple[tuple[str, Callable[[Look], Mapping[str, int | None]]], ...] = (
     (DEBUGFS, _debugfs_airtime),
     (f"{IW} (tx and rx duration)", _reported_airtime),
 )
-"""What tells airtime, the best first."""
+"""Sources of airtime, the best first."""

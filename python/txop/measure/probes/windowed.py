@@ -6,7 +6,7 @@ capture stays in the run's folder. What is known of the clocks:
 
 * targets on this machine, and the emulated link: time stamps are this machine's time of day;
 * another machine: its time of day, whose distance to this machine's monotonic clock was measured in the run;
-* a guest: the virtual chip tells the moment that its captures count from.
+* a guest: the virtual chip gives the moment that its captures count from.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from txop.present.window import records
 MAX_COUNTERS_BYTES = 1 << 20
 """Largest file of a chip's counters."""
 CLOCK_FILE = "chip.json"
-"""Counters of the chip; they tell its clock."""
+"""Counters of the chip; they show its clock."""
 WORST_CLOCK_SHARE = 0.05
 """A window is not used when its ends are less certain than this share of its length."""
 _UNKNOWN = ", so it is not known what of the capture lies in the window"

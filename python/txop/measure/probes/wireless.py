@@ -1,4 +1,4 @@
-"""What the wireless driver of a target tells: link, peers, channel use, airtime; sampled all through the run by ``iw``.
+"""What a target's wireless driver reports: link, peers, channel use, airtime; sampled all through the run by ``iw``.
 
 Nothing is sent on the air for it: ``iw link`` and ``iw survey dump`` read what the kernel has. The survey is asked less
 often, because some firmware takes its time to answer. Files of mac80211 in debugfs are copied at the end.

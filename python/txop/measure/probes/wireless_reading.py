@@ -34,7 +34,7 @@ TRAFFIC_SHARE = 0.1
 
 
 def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Reading:
-    """Everything that the samples of ``target`` tell; ``gated``: also what the gates find."""
+    """Everything that the samples of ``target`` show; ``gated``: also what the gates find."""
     reading = Reading()
     looks, reason = _looks(facts, target)
     after = AFTER.format(target)

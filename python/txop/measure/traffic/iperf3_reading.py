@@ -142,7 +142,7 @@ def _of_the_window(
 
 
 def _streams(*ends: Reported | None) -> tuple[float, ...]:
-    """Rates of the single connections as received; empty when no end tells all of them."""
+    """Rates of the single connections as received; empty when no end reports all of them."""
     for end in ends:
         rates = [s.receiver.bits_per_second if s.receiver is not None else None for s in end.streams] if end else []
         known = [rate / 1e6 for rate in rates if rate is not None]

@@ -168,7 +168,7 @@ class ModuleCycle:
         while time.monotonic() < until:
             await self._end_traffic()
             if not await self._begin_traffic(run):
-                return True  # there is no iperf3: that the peer answered has to do
+                return True  # there is no iperf3: the answer of the peer is the evidence
             if await self._flows(run, min(PATIENCE_S, max(POLL_S, until - time.monotonic()))):
                 return True
         return False
@@ -216,7 +216,7 @@ class ModuleCycle:
         return True
 
     async def _end_traffic(self) -> None:
-        """The client first: it tells its server, which then prints what it counted."""
+        """The client first: it notifies its server, which then prints what it counted."""
         client, self._client = self._client, None
         server, self._server = self._server, None
         try:

@@ -50,7 +50,7 @@ def follow(archives: Sequence[Archive], arm: str | None = None, metrics: Sequenc
     """Follow the figures of ``arm`` through ``archives``.
 
     Args:
-        archives: Two or more; they are put in the order in which their first runs began, where all tell it.
+        archives: Two or more; they are put in the order in which their first runs began, where all record it.
         arm: Its name in all of them; default: the baseline of the first.
         metrics: ``TEST.METRIC``; default: the primary figures of the last archive.
 

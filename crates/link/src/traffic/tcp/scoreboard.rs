@@ -157,7 +157,7 @@ impl Scoreboard {
 
     /// An ACK arrives. Blocks that cannot be are left out.
     pub(crate) fn acknowledge(&mut self, ack: u64, blocks: &[(u64, u64)]) -> Acknowledged {
-        let mut told = Acknowledged::default();
+        let mut outcome = Acknowledged::default();
         let highest_before = self.highest;
         let mut oldest_sacked = None;
         let ack = ack.min(self.next());
@@ -168,15 +168,15 @@ impl Scoreboard {
             self.sacked -= u32::from(sent.sacked);
             if !sent.sacked {
                 self.repeated -= u32::from(sent.ever_again);
-                told.delivered += 1;
+                outcome.delivered += 1;
                 if !sent.ever_again {
-                    told.oldest_sent_ns.get_or_insert(sent.sent_ns);
-                    told.reordered |= self.una < highest_before;
+                    outcome.oldest_sent_ns.get_or_insert(sent.sent_ns);
+                    outcome.reordered |= self.una < highest_before;
                 }
-                note_latest(&mut told.latest, &sent);
+                note_latest(&mut outcome.latest, &sent);
             }
             self.una += 1;
-            told.acked += 1;
+            outcome.acked += 1;
         }
         self.highest = self.highest.max(self.una);
         let mut known = [(0, 0); 4];
@@ -189,13 +189,13 @@ impl Scoreboard {
             // What was in a block of the last ACK is known: look only before and behind it.
             let seen = self.known.iter().find(|k| k.0 < end && first < k.1).copied().unwrap_or((end, end));
             for number in (first..end.min(seen.0)).chain(seen.1.max(first)..end) {
-                self.sack(number, highest_before, &mut told, &mut oldest_sacked);
+                self.sack(number, highest_before, &mut outcome, &mut oldest_sacked);
             }
             self.highest = self.highest.max(end);
         }
         self.known = known;
-        if told.acked == 0 || told.oldest_sent_ns.is_none() {
-            told.oldest_sent_ns = told.oldest_sent_ns.or(oldest_sacked);
+        if outcome.acked == 0 || outcome.oldest_sent_ns.is_none() {
+            outcome.oldest_sent_ns = outcome.oldest_sent_ns.or(oldest_sacked);
         }
         // Stale transmissions at the front go, so that the list stays as long as the window.
         while let Some(&(number, transmission)) = self.order.front() {
@@ -204,10 +204,10 @@ impl Scoreboard {
             }
             self.order.pop_front();
         }
-        told
+        outcome
     }
 
-    fn sack(&mut self, number: u64, highest: u64, told: &mut Acknowledged, oldest: &mut Option<u64>) {
+    fn sack(&mut self, number: u64, highest: u64, outcome: &mut Acknowledged, oldest: &mut Option<u64>) {
         let Some(sent) = self.get_mut(number) else { return };
         if sent.sacked {
             return;
@@ -219,12 +219,12 @@ impl Scoreboard {
         self.again -= u32::from(was.again);
         self.repeated -= u32::from(was.ever_again);
         self.sacked += 1;
-        told.delivered += 1;
+        outcome.delivered += 1;
         if !was.ever_again {
             oldest.get_or_insert(was.sent_ns);
-            told.reordered |= number < highest;
+            outcome.reordered |= number < highest;
         }
-        note_latest(&mut told.latest, &was);
+        note_latest(&mut outcome.latest, &was);
     }
 
     /// RACK (RFC 8985, 6.2, step 5): a transmission is lost when one that was sent after it has been delivered

@@ -206,10 +206,10 @@ impl Sender {
         self.ts_recent = segment.ts_value;
         let in_flight_before = self.board.in_flight();
         let blocks = self.without_duplicate(&segment);
-        let told = self.board.acknowledge(segment.ack, blocks);
-        self.measure(now_ns, &told, segment.ts_echo);
-        let rate = self.rate.on_ack(now_ns, told.delivered, told.latest.as_ref(), self.rtt.min_ns());
-        if told.acked > 0 {
+        let outcome = self.board.acknowledge(segment.ack, blocks);
+        self.measure(now_ns, &outcome, segment.ts_echo);
+        let rate = self.rate.on_ack(now_ns, outcome.delivered, outcome.latest.as_ref(), self.rtt.min_ns());
+        if outcome.acked > 0 {
             self.rtt.reset_backoff();
             self.check_spurious(segment.ts_echo);
         }
@@ -217,10 +217,10 @@ impl Sender {
             self.repeated_since = None;
         }
         self.end_probe(now_ns, blocks.len() < segment.sack().len());
-        let lost = self.find_losses(now_ns, told.reordered);
+        let lost = self.find_losses(now_ns, outcome.reordered);
         self.change_state(now_ns, lost, segment.flags.ece);
-        self.set_window(now_ns, &told, lost, in_flight_before, rate);
-        if told.acked > 0 || told.delivered > 0 {
+        self.set_window(now_ns, &outcome, lost, in_flight_before, rate);
+        if outcome.acked > 0 || outcome.delivered > 0 {
             self.arm_timers(now_ns);
         }
         self.send(now_ns, out);
@@ -347,25 +347,25 @@ impl Sender {
         }
     }
 
-    fn measure(&mut self, now_ns: u64, told: &Acknowledged, ts_echo: u32) {
-        if let Some(sent_ns) = told.oldest_sent_ns {
+    fn measure(&mut self, now_ns: u64, outcome: &Acknowledged, ts_echo: u32) {
+        if let Some(sent_ns) = outcome.oldest_sent_ns {
             self.rtt.sample((now_ns - sent_ns).max(1));
         }
         self.last_rtt_ns = None;
-        if let Some(latest) = told.latest {
+        if let Some(latest) = outcome.latest {
             let rtt_ns = (now_ns - latest.sent_ns).max(1);
             if !latest.ever_again {
                 self.rtt.sample_min(now_ns, rtt_ns);
                 self.last_rtt_ns = Some(rtt_ns);
             }
-            self.rack.on_delivered(&latest, rtt_ns, self.rtt.min_ns(), (told.acked > 0).then_some(ts_echo));
+            self.rack.on_delivered(&latest, rtt_ns, self.rtt.min_ns(), (outcome.acked > 0).then_some(ts_echo));
         }
     }
 
     fn set_window(
         &mut self,
         now_ns: u64,
-        told: &Acknowledged,
+        outcome: &Acknowledged,
         lost: u32,
         in_flight_before: u32,
         rate: Option<RateSample>,
@@ -374,14 +374,14 @@ impl Sender {
         let in_flight = self.board.in_flight();
         if recovering && !self.control.owns_window() {
             let waits = self.board.next_lost().is_some();
-            let progress = told.acked > 0 && lost == 0;
-            self.window.cwnd = self.prr.on_ack(told.delivered, in_flight, self.window.ssthresh, progress, waits);
+            let progress = outcome.acked > 0 && lost == 0;
+            self.window.cwnd = self.prr.on_ack(outcome.delivered, in_flight, self.window.ssthresh, progress, waits);
         } else {
             let slow_start = self.window.slow_start();
             let ack = Ack {
                 now_ns,
-                acked: told.acked,
-                delivered: told.delivered,
+                acked: outcome.acked,
+                delivered: outcome.delivered,
                 lost,
                 in_flight_before,
                 in_flight,

@@ -74,7 +74,7 @@ impl Control {
                 self.drop_unattached();
                 Ok(self.packet_service())
             }
-            // What the host wants to be told and when is taken, and nothing told: the signal does not change.
+            // The host's request for indications is accepted; none is sent, as the signal does not change.
             (cid::SIGNAL_STATE, _) => {
                 Ok(SignalState { rssi: 20, error_rate: 99, interval_s: 0, rssi_threshold: 0, error_rate_threshold: 0 }
                     .write())

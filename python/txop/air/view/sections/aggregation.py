@@ -88,7 +88,7 @@ def _wholes(rows: list[MultiUserPpdus]) -> Grid:
         "header of the PPDUs whose allocation is known (radiotap HE-MU and EHT: HE-SIG-B or EHT-SIG, all content "
         "channels; MU-MIMO: the number of users). Captured: users with at least one frame that is not damaged. Not "
         "captured: the others; a unit may also be allocated and left empty. SIG: time of HE-SIG-B or EHT-SIG, which "
-        "say who has which unit, by the time of the PPDUs whose header tells both (SIG timed)."
+        "say who has which unit, by the time of the PPDUs whose header has both (SIG timed)."
     )
     return Grid("PPDUs to several users", columns, Rows(rows, _whole), note, unit_of_rows="transmitters")
 

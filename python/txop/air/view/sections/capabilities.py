@@ -29,7 +29,7 @@ def section(report: AirReport, options: Options) -> Section:
 
 
 _NOTHING = (
-    "None of its frames tells what a station claims or uses: claims are read from the capability elements (HT, VHT, "
+    "None of its frames shows what a station claims or uses: claims are read from the capability elements (HT, VHT, "
     "HE, EHT, RSN) of undamaged beacons, probes, and requests to associate."
 )
 
