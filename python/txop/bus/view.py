@@ -8,7 +8,7 @@ from txop.bus.model import AgreedDirection, Device, Endpoint, Request, Sdio, Sum
 from txop.bus.report import BusReport
 from txop.bus.sdio import sdio_section
 from txop.present import format as fmt
-from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone
+from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone, capture_limits
 from txop.present.cells import count, missing, share, text, time_us
 from txop.present.window import described, span
 
@@ -103,10 +103,8 @@ def _summary(report: BusReport) -> Section:
     if summary.unreadable_examples:
         blocks.append(Lines(tuple(summary.unreadable_examples), "Unreadable, the first few"))
     limits = tuple(limit.text for limit in summary.limits)
-    if not limits and not _is_empty(report):
-        limits = ("Nothing that this report needs.",)
-    if limits:
-        blocks.append(Lines(limits, "What this capture cannot show"))
+    if limits or not _is_empty(report):
+        blocks.append(capture_limits(limits))
     return Section("summary", 1, "Summary", blocks)
 
 

@@ -97,6 +97,11 @@ class Lines:
     tone: Tone = ""
 
 
+def capture_limits(sentences: Sequence[str]) -> Lines:
+    """What a capture cannot show, under the heading that reports of air and of bus captures share."""
+    return Lines(sentences or ("Nothing that this report needs is missing.",), "Limits of this capture")
+
+
 @dataclass(frozen=True)
 class Plot:
     """A place for a plot of the HTML page, by its name; the terminal has none."""

@@ -8,7 +8,7 @@ from txop.air.view.options import Options
 from txop.air.view.selection import chosen
 from txop.present import cells
 from txop.present import format as fmt
-from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
+from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section, capture_limits
 from txop.present.window import described, span
 
 _CALIBRATED = 32_768
@@ -35,7 +35,7 @@ def section(report: AirReport, options: Options) -> Section:
         blocks.append(Lines(tuple(flood.text for flood in report.floods), "Floods"))
     blocks.append(Lines(_hearing(report), "What the sniffer captured"))
     limits = tuple(f"{limit.text} [{', '.join(limit.affects)}]" for limit in report.summary.limits)
-    blocks.append(Lines(limits or ("Nothing that this report needs.",), "Limits of this capture"))
+    blocks.append(capture_limits(limits))
     return Section("summary", 1, "Summary", blocks)
 
 
