@@ -2,7 +2,11 @@
 # check-release.sh TAG: whether the commit is ready to be released under the tag, v and the version. Changes nothing.
 set -eu
 cd "$(dirname "$0")/.."
-tag=${1:?the tag, such as v1.2.3}
+tag=${1:-}
+[ -n "$tag" ] || {
+    echo "Name the tag: make release-check TAG=v1.2.3" >&2
+    exit 2
+}
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 wrong=0
 complain() {

@@ -136,12 +136,14 @@ class System:
         return "/root" if self.user == "root" else f"/home/{self.user}"
 
 
-def host_codename() -> str:
-    """The codename of this machine's release, of os-release(5)."""
-    found = re.search(
-        r'^VERSION_CODENAME="?([\w-]+)', Path("/etc/os-release").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    return found[1] if found else ""
+def codename_beside(release: str, os_release: str) -> str:
+    """The codename that os-release(5) names; "" where it is of another distribution than the release.
+
+    Ubuntu's archive has no Debian: its sources with another codename would lead nowhere.
+    """
+    found = dict(re.findall(r'^(ID|VERSION_CODENAME)="?([\w.-]+)', os_release, re.MULTILINE))
+    same = found.get("ID") == RELEASES[release].split()[0].lower()
+    return found.get("VERSION_CODENAME", "") if same else ""
 
 
 def sources_for(release: str, texts: list[str], codename: str) -> str:
@@ -187,7 +189,8 @@ def apt_sources(release: str) -> str:
     folder = Path("/etc/apt")
     files = [folder / "sources.list", *sorted((folder / "sources.list.d").glob("*"))]
     wanted = [file for file in files if file.suffix in (".list", ".sources") and file.is_file()]
-    return sources_for(release, [file.read_text(encoding="utf-8") for file in wanted], host_codename())
+    codename = codename_beside(release, Path("/etc/os-release").read_text(encoding="utf-8"))
+    return sources_for(release, [file.read_text(encoding="utf-8") for file in wanted], codename)
 
 
 def make_system(system: System, scratch: Path) -> None:

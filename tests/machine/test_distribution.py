@@ -210,6 +210,12 @@ def test_a_commit_that_is_not_ready_is_refused(tmp_path, file, old, new, said):
     assert said in ran.stderr
 
 
+def test_a_release_without_a_tag_is_refused_with_the_command(tmp_path):
+    ran = check_release(tmp_path, RELEASABLE, "")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == "Name the tag: make release-check TAG=v1.2.3\n"
+
+
 def test_requirements_are_hashed_and_name_no_index():
     files = sorted((REPOSITORY / "requirements").glob("*.txt"))
     assert len(files) >= 4

@@ -83,6 +83,20 @@ def test_apt_sources_of_another_release_are_this_machines_with_the_suites_rename
     assert fresh.sources_for("trixie", [STANZAS], "") == ""
 
 
+@pytest.mark.parametrize(
+    ("release", "system", "codename", "expected"),
+    [
+        ("trixie", "debian", "bookworm", "bookworm"),
+        ("bookworm", "ubuntu", "noble", ""),  # where the workflows run
+        ("noble", "ubuntu", "jammy", "jammy"),
+        ("noble", "debian", "bookworm", ""),
+    ],
+)
+def test_sources_of_another_distribution_are_not_taken(fresh, release, system, codename, expected):
+    os_release = f'NAME="Any"\nVERSION_CODENAME={codename}\nID={system}\nID_LIKE=debian\n'
+    assert fresh.codename_beside(release, os_release) == expected
+
+
 def test_settings_of_registries_are_passed_on_and_paths_of_this_machine_are_not(fresh):
     names = ["PIP_INDEX_URL", "PIP_CERT", "CARGO_REGISTRIES_X_INDEX", "https_proxy", "NO_PROXY", "RUSTUP_DIST_SERVER"]
     kept_here = [
