@@ -18,8 +18,11 @@ grep -q "^## \[$version\] - [0-9]\{4\}-[0-9][0-9]-[0-9][0-9]$" CHANGELOG.md ||
     complain "CHANGELOG.md has no heading '## [$version] - YYYY-MM-DD'."
 unreleased=$(sed -n '/^## \[Unreleased\]/,/^## \[[0-9]/p' CHANGELOG.md | grep -c '^\* ' || true)
 [ "$unreleased" -eq 0 ] || complain "CHANGELOG.md has items under [Unreleased] ($unreleased): they belong under [$version]."
-grep -q "^name = \"txop-python\"$" Cargo.lock && grep -A1 '^name = "txop-python"$' Cargo.lock | grep -q "^version = \"$version\"$" ||
-    complain "Cargo.lock has another version of txop: run cargo update --workspace."
+# has LOCK CRATE: whether the lock has the crate in that version.
+has() { grep -A1 "^name = \"$2\"$" "$1" | grep -q "^version = \"$version\"$"; }
+has Cargo.lock txop-python || complain "Cargo.lock has another version of txop: run cargo update --workspace."
+# The fuzz targets have a lock of their own, and are built with --locked.
+has fuzz/Cargo.lock txop-wire || complain "fuzz/Cargo.lock has another version of txop: run cargo update --workspace in fuzz."
 [ -z "$(git status --porcelain)" ] || complain "The tree has changes that are not committed."
 [ "$wrong" -eq 0 ] && echo "Ready to be released as $tag"
 exit "$wrong"

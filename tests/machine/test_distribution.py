@@ -173,12 +173,14 @@ def test_two_folders_make_the_same_bytes(tmp_path):
 RELEASABLE = {
     "Cargo.toml": '[workspace.package]\nversion = "1.2.3"\n[workspace.dependencies]\n',
     "Cargo.lock": '[[package]]\nname = "txop-python"\nversion = "1.2.3"\n',
+    "fuzz/Cargo.lock": '[[package]]\nname = "txop-wire"\nversion = "1.2.3"\n',
     "CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-01-02\n\n* An item.\n",
 }
 
 
 def check_release(folder: Path, contents: dict[str, str], tag: str) -> subprocess.CompletedProcess[str]:
-    (folder / "scripts").mkdir()
+    for name in ("scripts", "fuzz"):
+        (folder / name).mkdir()
     shutil.copy(REPOSITORY / "scripts" / "check-release.sh", folder / "scripts")
     for name, text in contents.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -200,6 +202,7 @@ def test_a_commit_whose_versions_agree_is_ready(tmp_path):
     [
         ("Cargo.toml", "1.2.3", "1.2.4", "The tag is v1.2.3, but Cargo.toml says version 1.2.4."),
         ("Cargo.lock", "1.2.3", "1.2.2", "Cargo.lock has another version"),
+        ("fuzz/Cargo.lock", "1.2.3", "1.2.2", "fuzz/Cargo.lock has another version"),
         ("CHANGELOG.md", "## [1.2.3] - 2026-01-02", "## [1.2.3]", "no heading"),
         ("CHANGELOG.md", "[Unreleased]\n", "[Unreleased]\n\n* Left here.\n", "items under [Unreleased] (1)"),
     ],
