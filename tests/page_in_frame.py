@@ -1,4 +1,4 @@
-"""A page in a frame of a real browser, as wide as asked: what is wider than it, and which tables are clipped."""
+"""A page in a frame of a real browser, as wide as asked: what is wider than it, which tables and plots are clipped."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ const wide = [...document.querySelectorAll('body *')].filter(each => !each.close
     .filter(each => each.getBoundingClientRect().right > document.documentElement.clientWidth + 1);
 const clipped = [...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth + 1);
 const stacked = [...document.querySelectorAll('table.stacked')];
+const broad = [...document.querySelectorAll('figure')].filter(each => each.scrollWidth > each.clientWidth + 1);
+document.body.dataset.broad = broad.map(each => each.textContent.trim().slice(0, 40)).join(';');
 document.body.dataset.wide = wide.map(each => each.tagName).join(' ');
 document.body.dataset.clipped = clipped.map(each => each.textContent.trim().slice(0, 40)).join(';');
 document.body.dataset.stacked = stacked.length;
@@ -36,4 +38,4 @@ def seen(html: str, folder: Path, width: int) -> dict[str, str]:
          (folder / "outer.html").as_uri()],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
-    return dict(re.findall(r' data-(wide|clipped|stacked|cut|plots)="([^"]*)"', done.stdout))
+    return dict(re.findall(r' data-(wide|broad|clipped|stacked|cut|plots)="([^"]*)"', done.stdout))

@@ -81,3 +81,9 @@ def test_sentences_in_tables_are_read_without_scrolling_on_a_phone(report, tmp_p
     found = seen(page(report), tmp_path, 390)
     assert int(found["stacked"]) > 0, "the table of answers has sentences"
     assert (found["cut"], found["wide"]) == ("0", "")
+
+
+def test_every_plot_is_seen_whole_on_a_phone(report, tmp_path):
+    found = seen(page(report), tmp_path, 390)
+    assert int(found["plots"]) >= 6
+    assert found["broad"] == ""

@@ -41,7 +41,7 @@ def test_long_labels_leave_less_room():
     "spec",
     [
         chart(width=320),
-        {"facet": {"field": "x"}, "spec": chart()},
+        {"facet": {"field": "x"}, "columns": 1, "spec": chart(width=320)},
         {"hconcat": [chart(), chart()]},
         {"vconcat": [chart(), chart(width=200)]},
         chart(layer=[{"mark": "text", "encoding": {"x": {"value": 570}}}]),
@@ -52,9 +52,15 @@ def test_others_stay_as_they_are(spec):
     assert narrowed(spec) is None
 
 
-def test_a_wide_plot_is_drawn_twice_and_another_once():
+def test_facets_come_below_each_other():
+    narrow = narrowed({"facet": {"field": "x"}, "columns": 3, "spec": chart(width=300)})
+    assert narrow is not None
+    assert (narrow["columns"], narrow["spec"]["width"]) == (1, 290)
+
+
+def test_a_broad_plot_is_drawn_twice_and_another_once():
     painter = Painter()
-    both, one = painter.picture(Drawing(chart(), "c", wide=True)), painter.picture(Drawing(chart(), "c"))
+    both, one = painter.picture(Drawing(chart(), "c")), painter.picture(Drawing(chart(width=320), "c"))
     assert one.narrow is None
     assert both.narrow is not None
     widths = [float(re.findall(r'width="([\d.]+)"', svg)[0]) for svg in (both.svg, both.narrow)]

@@ -25,8 +25,7 @@ class Drawing:
     name: str = ""
     """Stable: part of file names, where plots become files."""
     narrow: dict[str, Any] | None = None
-    """The same plot, laid out for the width of a phone; ``None``: :func:`txop.present.narrow.narrowed` does it, if
-    ``wide``."""
+    """The same plot, laid out for the width of a phone; ``None``: :func:`txop.present.narrow.narrowed` does it."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Painter:
         self._drawn += 1
         ident = f"p{self._drawn}"
         rendering = svg(drawing.spec, ident=ident, label=drawing.caption)
-        spec = drawing.narrow or (narrowed(drawing.spec) if drawing.wide else None)
+        spec = drawing.narrow or narrowed(drawing.spec)
         narrow = None if spec is None else svg(spec, ident=f"{ident}n", label=drawing.caption)
         return Picture(rendering, drawing.caption, drawing.wide, narrow)
 

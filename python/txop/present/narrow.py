@@ -14,11 +14,12 @@ _TICKS = 5
 
 
 def narrowed(spec: dict[str, Any]) -> dict[str, Any] | None:
-    """The Vega-Lite chart ``spec`` in 290 px or less, with fewer ticks and one legend entry a line; ``None``: it is
-    narrow already, is made of several charts side by side, or has marks at fixed pixels."""
-    panels = [spec, *spec.get("vconcat", ())]
+    """The Vega-Lite chart ``spec`` in 290 px or less, with fewer ticks, one legend entry a line and facets below each
+    other; ``None``: it is narrow already, is made of several charts side by side, or has marks at fixed pixels."""
+    panels = [spec, *spec.get("vconcat", ()), *([spec["spec"]] if "facet" in spec else ())]
     widths = [panel["width"] for panel in panels if "width" in panel]
-    if "facet" in spec or "hconcat" in spec or not widths or not all(isinstance(w, int) and w > _BROAD for w in widths):
+    beside = spec.get("columns", 1)
+    if "hconcat" in spec or not widths or not all(isinstance(w, int) and w * beside > _BROAD for w in widths):
         return None
     if _has_fixed_places(spec):
         return None

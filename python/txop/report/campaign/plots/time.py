@@ -151,7 +151,7 @@ class Phases:
         if self.load_s is not None and self._apart:
             parts.append(f"end of the load at {self.load_s:.3g} s")
         elif self.load_s is not None:
-            parts.append("where the load ended")
+            parts.append("the load ended with it")
         return ", ".join(parts) or "from the start of the window"
 
     @property
