@@ -156,7 +156,7 @@ def test_one_that_stopped_and_one_that_has_not_begun(bench, txop):
     assert (now.doing, now.reason) == ("stopped", "dut does not answer any more")
     done = txop("watch", str(bench.layout.root))
     assert done.returncode == 4
-    assert f"To go on: txop resume {bench.layout.root}" in done.stdout
+    assert f"To continue: txop resume {bench.layout.root}" in done.stdout
 
 
 def test_one_that_was_imported(tmp_path, txop):

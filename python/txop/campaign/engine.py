@@ -85,7 +85,7 @@ class Campaign:
             events = read_journal(self._layout.journal).events
             self._state = State.of(self._plan, events)
             if self._state.finished:
-                return Outcome(End.FINISHED, "it was finished before")
+                return Outcome(End.FINISHED, "before: there is nothing left to run")
             self._reconcile(journal, events)
             self._set_aside_interrupted()
             begun = time.monotonic()

@@ -52,7 +52,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "resume",
-        "Go on with a campaign that was stopped: by Ctrl-C, a crash, a lost target, a full disk.",
+        "Continue a campaign that was stopped: by Ctrl-C, a crash, a lost target, a full disk.",
         module="run",
     ),
     Command(

@@ -36,22 +36,25 @@ Series = Annotated[
     typer.Option(
         "--series",
         metavar="FILE",
-        help="In place of commits, a patch series: mbox, patches, edit scripts (.toml), folders; may be given again.",
+        help="A patch series in place of commits: mbox, patches, edit scripts (.toml), folders; may be repeated.",
     ),
 ]
 FirstParent = Annotated[
-    bool, typer.Option("--first-parent", help="Of merges follow the first parent: what was merged, not every commit.")
+    bool,
+    typer.Option("--first-parent", help="Follow only the first parent of merges: what was merged, not every commit."),
 ]
 Figure = Annotated[
     str | None,
-    typer.Option("--figure", metavar="TEST.METRIC", help="The judge; default: the plan's first primary one."),
+    typer.Option(
+        "--figure", metavar="TEST.METRIC", help="The figure that decides; default: the plan's first primary one."
+    ),
 ]
 ArmOption = Annotated[
-    str | None, typer.Option("--arm", metavar="NAME", help="The plan's arm that is built; default: its baseline.")
+    str | None, typer.Option("--arm", metavar="NAME", help="The plan's arm that is built; default: the baseline.")
 ]
 Runs = Annotated[
     int | None,
-    typer.Option("--runs", metavar="N", min=1, max=999, help="Runs of one commit at most; default: the plan's blocks."),
+    typer.Option("--runs", metavar="N", min=1, max=999, help="Most runs of one commit; default: the plan's blocks."),
 ]
 Better = Annotated[
     bool, typer.Option("--better", help="Look for the first commit that is better: --bad then names a better one.")
@@ -61,7 +64,7 @@ Output = Annotated[
     folder_option("Folder for it; default: PLAN-bisect-TIME."),
 ]
 Resume = Annotated[
-    Path | None, typer.Option("--resume", metavar="DIR", help="Go on with a bisection, or show a finished one again.")
+    Path | None, typer.Option("--resume", metavar="DIR", help="Continue a bisection, or show a finished one again.")
 ]
 Html = Annotated[bool, typer.Option("--html/--no-html", help="Write DIR/bisect.html.")]
 

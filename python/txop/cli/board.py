@@ -92,11 +92,11 @@ def board(
         ),
     ] = None,
     arm: Annotated[
-        str | None, typer.Option(metavar="ARM", help="Of an archive, only the runs of this arm; default: the board's.")
+        str | None, typer.Option(metavar="ARM", help="Use only this arm's runs of an archive; default: the board's.")
     ] = None,
     evidence: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where the files are that the board names; default: beside the board."),
+        typer.Option(metavar="FOLDER", help="Folder of the files that the board names; default: the board's own."),
     ] = None,
     format_name: Annotated[
         str | None,

@@ -28,11 +28,11 @@ PlanOption = Annotated[
 Series = Annotated[
     list[Path] | None,
     typer.Option(
-        "--series", metavar="FILE", help="The series: mbox, patches, edit scripts (.toml), folders; may be given again."
+        "--series", metavar="FILE", help="The series: mbox, patches, edit scripts (.toml), folders; may be repeated."
     ),
 ]
 Branch = Annotated[
-    str | None, typer.Option("--branch", metavar="NAME", help="In place of files, a branch of the clone.")
+    str | None, typer.Option("--branch", metavar="NAME", help="A branch of the clone, in place of files.")
 ]
 Source = Annotated[
     Path | None,
@@ -44,15 +44,19 @@ Source = Annotated[
 ]
 Base = Annotated[
     str | None,
-    typer.Option("--base", metavar="COMMIT", help="What the series is for; of a branch, default: where it left HEAD."),
+    typer.Option(
+        "--base",
+        metavar="COMMIT",
+        help="The commit that the series applies to; default with --branch: where it left HEAD.",
+    ),
 ]
 ArmOption = Annotated[
     str | None,
-    typer.Option("--arm", metavar="NAME", help="The plan's arm that both are built as; default: its baseline."),
+    typer.Option("--arm", metavar="NAME", help="The plan's arm as which both are built; default: the baseline."),
 ]
 Output = Annotated[
     Path,
-    folder_option("Folder for mail, page and archive; goes on with what is there."),
+    folder_option("Folder for mail, page and archive; work that is there is continued."),
 ]
 InconclusiveFlag = Annotated[
     bool, typer.Option("--fail-on-inconclusive", help="Exit with 5 when chance is not ruled out, instead of 0.")
@@ -170,7 +174,7 @@ def _measure(judged: Judged, root: Path, jobs: int | None, *, quiet: bool) -> bo
     judged.measured(archive, comparison)
     write_page(archive, comparison, root / "report.html")
     if outcome.end is not End.FINISHED:
-        screen.print(safe_text(f"Stopped: {outcome.reason}. The same command goes on."), soft_wrap=True)
+        screen.print(safe_text(f"Stopped: {outcome.reason}. The same command continues."), soft_wrap=True)
     return outcome.end is End.FINISHED
 
 

@@ -29,7 +29,7 @@ Packages = Annotated[
     Path | None, typer.Option("--packages", metavar="DIR", help="Folder of .deb files to take pinned packages from.")
 ]
 Check = Annotated[
-    bool, typer.Option("--check", help="Say which pinned packages the archive has not any more, and exit.")
+    bool, typer.Option("--check", help="List the pinned packages that the archive no longer has, and exit.")
 ]
 Mirror = Annotated[
     str | None,
@@ -47,11 +47,14 @@ Patch = Annotated[
     typer.Option(
         "--patch",
         metavar="FILE",
-        help="Patch (-p1) or edit script (.toml) to the kernel's source, or --source; may be given again.",
+        help="Patch (-p1) or edit script (.toml) to the kernel's source, or --source; may be repeated.",
     ),
 ]
 Reverse = Annotated[
-    bool, typer.Option("--reverse", help="Take the patches back, the last one first; edit scripts go one way.")
+    bool,
+    typer.Option(
+        "--reverse", help="Apply the patches in reverse, the last one first; edit scripts cannot be reversed."
+    ),
 ]
 Source = Annotated[
     Path | None, typer.Option("--source", metavar="DIR", help="Source folder of your own (an out-of-tree driver).")
@@ -81,7 +84,7 @@ def register(app: typer.Typer) -> None:
         epilog=epilog(
             [
                 ("txop guest build", "the image with Debian's kernel 6.12, from the packages that its lock pins"),
-                ("txop guest build --check", "which pinned packages the archive has not any more"),
+                ("txop guest build --check", "which pinned packages the archive no longer has"),
                 ("txop guest build --kernel 6.1 --update", "pin what the archive has now"),
                 ("txop guest build --mirror http://MIRROR/debian", "on Ubuntu, whose sources name no Debian mirror"),
                 ("txop guest build --kernel-file bzImage --modules-dir /lib/modules/6.16.0", "a kernel of your own"),

@@ -67,15 +67,16 @@ class DeviceOptions:
         ),
     ] = None
     parameter: Annotated[
-        list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Of the driver; may be given again.")
+        list[str] | None,
+        typer.Option("--parameter", metavar="NAME=VALUE", help="Parameter of the driver; may be repeated."),
     ] = None
     security: Annotated[
         str | None,
         typer.Option(
             "--security",
             metavar="NAME",
-            help="Of the access point: open, wep, wpa, wpa2-tkip, mixed, wpa2 or wpa3; default: wpa2, of the built-in "
-            "one open.",
+            help="Security of the access point: open, wep, wpa, wpa2-tkip, mixed, wpa2 or wpa3; default: wpa2, "
+            "with --ap builtin open.",
         ),
     ] = None
     ap: Annotated[
@@ -93,7 +94,9 @@ class DeviceOptions:
             "the link to each.",
         ),
     ] = None
-    width: Annotated[int, typer.Option("--width", metavar="20|40", help="Of the access point's channel, in MHz.")] = 20
+    width: Annotated[
+        int, typer.Option("--width", metavar="20|40", help="Width of the access point's channel, in MHz.")
+    ] = 20
     host: Annotated[
         str,
         typer.Option(
@@ -107,7 +110,7 @@ class DeviceOptions:
         typer.Option(
             "--host-parameter",
             metavar="NAME=VALUE",
-            help="Of the virtual host controller, as interrupts=poll; may be given again.",
+            help="Parameter of the virtual host controller, as in interrupts=poll; may be repeated.",
         ),
     ] = None
     plug_only: Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")] = False

@@ -19,13 +19,11 @@ from txop.core.errors import UserError
 Source = Annotated[Path, typer.Option("--source", metavar="DIR", help="The kernel's tree. It is only read.")]
 With = Annotated[
     list[str] | None,
-    typer.Option("--with", metavar="CHECKER", help="kasan, lockdep, kmemleak, ubsan or kcov; may be given again."),
+    typer.Option("--with", metavar="CHECKER", help="kasan, lockdep, kmemleak, ubsan or kcov; may be repeated."),
 ]
 Config = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--config", metavar="FILE", help="More lines of a .config, which go before txop's; may be given again."
-    ),
+    typer.Option("--config", metavar="FILE", help="More lines of a .config, which go before txop's; may be repeated."),
 ]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="DIR", help="Copy bzImage, config and lib/modules there.")
@@ -38,7 +36,7 @@ def register(group: Application) -> None:
         name="kernel",
         epilog=epilog(
             [
-                ("txop guest kernel --source ~/linux -o mine", "the smallest kernel that runs the laboratory"),
+                ("txop guest kernel --source ~/linux -o mine", "the smallest kernel that runs a guest's testbed"),
                 ("txop guest kernel --source ~/linux --with kasan --with lockdep -o checked", "one with checkers"),
                 (
                     "txop guest run --kernel-file mine/bzImage --modules-dir mine/lib/modules/6.16.0 -- uname -a",
@@ -59,7 +57,7 @@ def kernel(
     output: Output = None,
     json: JsonFlag = False,
 ) -> None:
-    """Build a kernel for guests from a tree of your own, in the smallest configuration that runs the laboratory."""
+    """Build a kernel for guests from a tree of your own, in the smallest configuration that runs a guest's testbed."""
     from txop.guest_image.cache import room
     from txop.guest_image.own_kernel import KernelRecipe, build_kernel
 

@@ -73,7 +73,7 @@ class ImageOptions(LockOptions):
 
 Module = Annotated[
     list[Path] | None,
-    typer.Option("--module", metavar="KO", help="Module in place of the kernel's own; may be given again."),
+    typer.Option("--module", metavar="KO", help="Module in place of the kernel's own; may be repeated."),
 ]
 
 

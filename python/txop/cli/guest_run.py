@@ -55,7 +55,9 @@ class ContentOptions:
     module: Module = None
     file: Annotated[
         list[str] | None,
-        typer.Option("--file", metavar="HERE[:THERE]", help="File to put into the guest (default /root/NAME); again."),
+        typer.Option(
+            "--file", metavar="HERE[:THERE]", help="File to put into the guest (default /root/NAME); may be repeated."
+        ),
     ] = None
 
     def files(self, chip: Chip | None) -> dict[str, Path]:
@@ -77,7 +79,7 @@ class MachineOptions:
             metavar="MB",
             min=256,
             max=65_536,
-            help="Of the guest, in MB.",
+            help="Memory of the guest, in MB.",
         ),
     ] = 512
     kvm: Annotated[
@@ -127,7 +129,7 @@ class TimeOptions:
             metavar="N",
             min=0,
             max=2**31 - 1,
-            help="Of what differs between samples.",
+            help="Seed of what differs between samples.",
         ),
     ] = 0
     limit: Annotated[

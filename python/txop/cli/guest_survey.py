@@ -75,7 +75,7 @@ class TrialOptions:
     """Which drivers are tried, in which guests."""
 
     driver: Annotated[
-        list[str] | None, typer.Option("--driver", metavar="NAME", help="Driver; may be given again. Default: both.")
+        list[str] | None, typer.Option("--driver", metavar="NAME", help="Driver; may be repeated. Default: both.")
     ] = None
     jobs: Annotated[
         int | None,
@@ -99,7 +99,9 @@ class TrialOptions:
             help="In exact mode: million instructions a second.",
         ),
     ] = 500
-    security: Annotated[str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Of the access point.")] = "wpa2"
+    security: Annotated[
+        str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Security of the access point.")
+    ] = "wpa2"
     module: Module = None
 
     @property
@@ -179,7 +181,7 @@ def survey(
     image: ImageOptions,
     json: JsonFlag = False,
 ) -> None:
-    """Try fault scripts on drivers, each in a guest of its own, and say what comes of it."""
+    """Run fault scripts against drivers, each in a guest of its own, and classify the outcome."""
     from txop.core.whole_file import whole_file
     from txop.guest.fault_check import check_faults
     from txop.guest.shipped_faults import find_faults, shipped_faults
@@ -228,7 +230,7 @@ def cycle(
     image: ImageOptions,
     json: JsonFlag = False,
 ) -> None:
-    """Take the driver, or the dongle under it, away under traffic again and again, and look for what that leaves."""
+    """Unload the driver, or unplug the dongle, under traffic again and again, and look for faults and leaks."""
     from txop.core.whole_file import whole_file
     from txop.guest_trials.endurance import Endurance, Way, cycles_limit_s, run_endurance
     from txop.guest_trials.survey_report import CYCLE_COLUMNS, cycle_cells, cycle_markdown, cycled

@@ -42,8 +42,8 @@ def register(app: typer.Typer) -> None:
             ],
             [
                 "Read: flent data (versions 1 to 4), iperf3 JSON and text, irtt JSON, ping text (iputils, BusyBox, "
-                "fping), tables of ttcp, DokuWiki tables of throughput by driver. What a file is, is seen from what is "
-                "in it.",
+                "fping), tables of ttcp, DokuWiki tables of throughput by driver. The kind of a file is "
+                "recognised by its content.",
                 "The archive is written beside its place and renamed: it is there whole or not at all; with --add it "
                 "changes at one moment, and only when every file is read whole. Its figures "
                 "have the origin imported, and are never compared with measured ones. docs/exchange.md",
@@ -77,7 +77,7 @@ def import_files(
         typer.Option(
             "--direction",
             metavar="WAY",
-            help="Of pasted text that does not show it: tx or rx, seen from the device.",
+            help="Direction, where pasted text does not show it: tx or rx, seen from the device.",
             autocompletion=name_completion.one_of(_WAYS),
         ),
     ] = None,

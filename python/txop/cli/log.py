@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
                 ("dmesg | txop log -", "what went wrong since boot"),
                 ("journalctl -k -b -1 -o json | txop log -", "in the boot before this one"),
                 ("txop log --target root@gateway", "of another machine, over SSH"),
-                ("txop log kern.log.2.gz --all", "also what is only information"),
+                ("txop log kern.log.2.gz --all", "also what is of severity information"),
                 ("txop log dmesg.txt --json | jq '.faults[] | {key, device, count}'", "for scripts"),
                 ("txop log dmesg.txt --rules my-driver.toml", "with rules of your own"),
             ],
@@ -52,7 +52,7 @@ def log(
         list[str] | None, typer.Argument(metavar="FILE...", help="Kernel logs; - for stdin.", show_default=False)
     ] = None,
     json: JsonFlag = False,
-    show_all: Annotated[bool, typer.Option("--all", help="Show what is only information, too.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Also show what is of severity information.")] = False,
     rules: Annotated[
         list[Path] | None, typer.Option(metavar="FILE|FOLDER", help="More rules (TOML); may be repeated.")
     ] = None,

@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
             ],
             [
                 "Exit code 2: the plan cannot be run; 3, with --connect: something on a machine would void its runs.",
-                "Nothing is connected to without --connect, and nothing is changed.",
+                "Without --connect no machine is contacted. Nothing is ever changed.",
             ],
         ),
     )(check)
@@ -82,7 +82,7 @@ def check(
         typer.Option("--connect", help="Also connect the targets, and list what will work; changes nothing."),
     ] = False,
 ) -> int:
-    """Say what a plan amounts to, what it will be able to see, and everything that is wrong with it."""
+    """Show the runs and time of a plan, the smallest effects it can detect, and everything that is wrong with it."""
     from txop.cli.plan_overview import overview, print_overview
     from txop.cli.plan_problems import print_problems
     from txop.plan.load import load_plan
@@ -135,11 +135,11 @@ def new(
     template: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Start from this one and ask nothing.", autocompletion=name_completion.templates
+            metavar="NAME", help="Start from this template and ask nothing.", autocompletion=name_completion.templates
         ),
     ] = None,
-    list_templates: Annotated[bool, typer.Option("--list-templates", help="List what there is to start from.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    list_templates: Annotated[bool, typer.Option("--list-templates", help="List the templates.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     json: JsonFlag = False,
 ) -> None:
     """Write a new plan: from a template, or from the answers to a few questions."""

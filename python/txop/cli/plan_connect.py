@@ -30,7 +30,7 @@ def look(loaded: LoadedPlan) -> list[Row]:
 
     kinds = {target.kind for target in loaded.plan.target.values()}
     if not kinds <= set(desk.KINDS):
-        raise UserError("its targets are not machines that can be connected", where=str(loaded.path))
+        raise UserError("its targets are not machines, so --connect has nothing to connect to", where=str(loaded.path))
     plan = with_absolute_files(loaded.plan, loaded.folder)
     targets = make_targets(plan, Silence())
     screen = console.stderr()

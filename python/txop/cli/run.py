@@ -63,7 +63,7 @@ Report = Annotated[bool, typer.Option("--report/--no-report", help="Write ARCHIV
 def register(app: typer.Typer) -> None:
     """Add ``txop run`` and ``txop resume``."""
     notes = (
-        "Ctrl-C stops cleanly: the run in progress is not counted, everything else is kept, and `txop resume` goes on.",
+        "Ctrl-C stops cleanly: the run in progress is not counted, the rest is kept, and `txop resume` continues.",
         "Every command that is sent to a target is in ARCHIVE/commands.log.",
     )
     app.command(
@@ -81,7 +81,7 @@ def register(app: typer.Typer) -> None:
         name="resume",
         epilog=epilog(
             [
-                ("txop resume plan-20260301-101500", "go on with a campaign where it stopped"),
+                ("txop resume plan-20260301-101500", "continue a campaign where it stopped"),
                 ("txop resume plan-20260301-101500 --plan plan.toml", "the same, with an address or a key mended"),
             ],
             notes=notes,
@@ -143,7 +143,7 @@ def resume(
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
 ) -> int:
-    """Go on with a campaign that was stopped: by Ctrl-C, a crash, a lost target, a full disk."""
+    """Continue a campaign that was stopped: by Ctrl-C, a crash, a lost target, a full disk."""
     from txop.campaign import session
 
     command = notify_command(notify)
@@ -207,14 +207,14 @@ def _carry_on(
         ) from None
     except KeyboardInterrupt:
         with suppress(OSError):  # the terminal that was closed
-            screen.print(safe_text(f"Stopped. To go on: txop resume {prepared.layout.root}"), soft_wrap=True)
+            screen.print(safe_text(f"Stopped. To continue: txop resume {prepared.layout.root}"), soft_wrap=True)
         return ExitCode.INTERRUPTED
     if notifier is not None:
         notifier.send(outcome.end.value, f"{outcome.end.value} {outcome.reason}".strip())
     code = conclude(prepared.layout.root, report=report, as_json=as_json)
     if outcome.end is not End.FINISHED:
         screen.print(
-            safe_text(f"Stopped: {outcome.reason}. To go on: txop resume {prepared.layout.root}"), soft_wrap=True
+            safe_text(f"Stopped: {outcome.reason}. To continue: txop resume {prepared.layout.root}"), soft_wrap=True
         )
         return ExitCode.PARTIAL
     if outcome.reason and not quiet:

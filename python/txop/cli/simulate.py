@@ -68,7 +68,8 @@ def simulate(
     waterfall: Annotated[
         bool | None,
         typer.Option(
-            "--waterfall/--no-waterfall", help="Say where the goodput of the first run went; by default of one."
+            "--waterfall/--no-waterfall",
+            help="Show where the goodput of the first run went; the default for a single run.",
         ),
     ] = None,
     top: TopOption = 40,

@@ -42,7 +42,7 @@ EXIT_CODE_MEANINGS: tuple[tuple[ExitCode, str], ...] = (
     (ExitCode.UNDECIDED, "done, and it can't be determined"),
     (ExitCode.INTERNAL, "a defect of txop itself"),
     (ExitCode.INTERRUPTED, "stopped by Ctrl-C"),
-    (ExitCode.BROKEN_PIPE, "the reader of the output went away"),
+    (ExitCode.BROKEN_PIPE, "broken pipe: the program that read the output has ended"),
 )
 """The codes a user can meet, in the words of ``txop --help``."""
 

@@ -33,8 +33,8 @@ class GuestVariant(Strict):
     modules_dir: str | None = None
     """Its modules, as ``/lib/modules/RELEASE``."""
     append: Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]*$", max_length=1000)] = ""
-    """More words of the kernel's command line: ``"kfence.sample_interval=1 slub_debug=FZP"``. What the kernel then
-    reports is a fault of the run."""
+    """Further arguments of the kernel's command line: ``"kfence.sample_interval=1 slub_debug=FZP"``. What the kernel
+    then reports is a fault of the run."""
     device: Literal["rtl8188cus", "rtl8723au", "mt7610u", "ar6003", "sd8686", "ncm", "mbim", "ecm", "qmi-modem"] = (
         "rtl8188cus"
     )
