@@ -13,6 +13,8 @@ _LOOK = """
 const wide = [...document.querySelectorAll('body *')].filter(each => !each.closest('.scroll, figure:not(.both), svg'))
     .filter(each => each.getBoundingClientRect().right > document.documentElement.clientWidth + 1);
 const clipped = [...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth + 1);
+const ratios = [...document.querySelectorAll('.scroll')].map(each => each.scrollWidth / each.clientWidth);
+document.body.dataset.ratio = Math.max(1, ...ratios.filter(Number.isFinite));
 const stacked = [...document.querySelectorAll('table.stacked')];
 const broad = [...document.querySelectorAll('figure')].filter(each => each.scrollWidth > each.clientWidth + 1);
 document.body.dataset.broad = broad.map(each => each.textContent.trim().slice(0, 40)).join(';');
@@ -38,4 +40,4 @@ def seen(html: str, folder: Path, width: int) -> dict[str, str]:
          (folder / "outer.html").as_uri()],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
-    return dict(re.findall(r' data-(wide|broad|clipped|stacked|cut|plots)="([^"]*)"', done.stdout))
+    return dict(re.findall(r' data-(wide|broad|ratio|clipped|stacked|cut|plots)="([^"]*)"', done.stdout))

@@ -83,6 +83,12 @@ def test_sentences_in_tables_are_read_without_scrolling_on_a_phone(report, tmp_p
     assert (found["cut"], found["wide"]) == ("0", "")
 
 
+def test_tables_hardly_shrink_a_printed_page(report, tmp_path):
+    # A4 within its margins; a browser scales the whole page by what is wider than it.
+    found = seen(page(report).replace("@media print", "@media all"), tmp_path, 688)
+    assert float(found["ratio"]) < 1.15
+
+
 def test_every_plot_is_seen_whole_on_a_phone(report, tmp_path):
     found = seen(page(report), tmp_path, 390)
     assert int(found["plots"]) >= 6

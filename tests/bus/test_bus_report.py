@@ -12,6 +12,7 @@ import pytest
 from txop import bus
 from txop.bus import BusReport, FormatError
 from txop.bus.compare import compare
+from txop.bus.plots import draw
 from txop.bus.view import sections
 from txop.present.blocks import Grid, Lines
 from usb_trace import OUT, Trace, qmap, tcp
@@ -270,3 +271,10 @@ def test_the_fan_compares_on_the_axes_that_both_logs_have():
     assert found["errors"].values[1] is None, "the Windows log has no statuses"
     assert reports[1].endpoints[0].per_s is None, "its milliseconds are not a time"
     assert reports[1].summary.span_us is None
+
+
+def test_a_capture_with_one_size_of_transfers_has_no_broad_bar(make_trace):
+    few = draw(bus.analyze(make_trace("few.pcap", transfers=2)), "sizes")
+    assert few is not None
+    sizes = {row["size"] for row in few.spec["datasets"][few.spec["data"]["name"]]}
+    assert few.spec["width"] == 92 * max(2, len(sizes)) < 920

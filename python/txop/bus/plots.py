@@ -12,6 +12,8 @@ from txop.present.plot import DASHES, INK, SERIES, fill, plain
 
 MAX_LINES = 4
 WIDTH = 920
+_BAND = 92
+"""Width of the bars of one size, px: a capture with few sizes has bars no broader than that."""
 _LEAST_SHARE = 0.01
 """An endpoint is drawn that has this share of the completions of the one with most."""
 
@@ -85,5 +87,6 @@ def _sizes(endpoints: list[Endpoint]) -> Drawing | None:
         **_inks(shown),
         tooltip=["endpoint:N", "size:O", "share:Q"],
     )  # fmt: skip
-    spec: dict[str, Any] = chart.properties(width=WIDTH, height=130).to_dict()
+    width = min(WIDTH, _BAND * max(2, len(set(order))))  # two: room for the title of the axis
+    spec: dict[str, Any] = chart.properties(width=width, height=130).to_dict()
     return Drawing(spec, "Sizes of completed transfers, by powers of two.", wide=True)
