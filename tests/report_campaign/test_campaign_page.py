@@ -114,7 +114,7 @@ def test_the_page_needs_nothing_from_outside(reading, golden_page):
             assert attributes["href"] == "data:,"
     assert [tag for tag, _ in reading.tags].count("script") == 1
     assert "url(http" not in golden_page
-    assert len(golden_page) < 1_200_000, "with a second drawing of wide plots for phones"
+    assert len(golden_page) < 1_350_000, "with a second drawing of wide plots and of facets for phones"
 
 
 def test_links_to_captures_are_relative_and_there(reading):
