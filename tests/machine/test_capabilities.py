@@ -144,10 +144,13 @@ def test_the_core_is_not_ready_without_any_of_its_modules(module):
 
 
 def test_what_takes_a_clone_is_not_advised_without_one(monkeypatch, tmp_path):
-    assert finding(diagnose(BARE), "rust").fix == "make setup"
+    assert finding(diagnose(BARE), "virtual-chips").fix == "make setup"
+    in_clone = {found.capability.key for found in diagnose(BARE).findings}
     monkeypatch.setattr(capabilities, "CLONE", tmp_path)
-    assert finding(diagnose(BARE), "rust").fix is None
-    assert finding(diagnose(BARE), "iw").fix is not None
+    installed = diagnose(BARE)
+    assert finding(installed, "virtual-chips").fix is None
+    assert finding(installed, "iw").fix is not None
+    assert in_clone - {found.capability.key for found in installed.findings} == {"tshark", "browser", "rust"}
 
 
 def test_ubuntu_browser_is_a_snap_and_its_stand_in_is_not_a_browser():

@@ -50,6 +50,8 @@ class Capability:
     fix_needs_root: bool = True
     core: bool = False
     """Whether txop is of no use without it."""
+    only_in_clone: bool = False
+    """Whether it is of use in a clone alone: for building txop, and for its tests."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,11 @@ class Diagnosis:
 
 
 def diagnose(machine: Machine, capabilities: Sequence[Capability] | None = None) -> Diagnosis:
-    """Look for every capability on ``machine``, all at once, and keep the order of the table."""
+    """Look for every capability on ``machine``, all at once, and keep the order of the table. Without a clone, those that
+    only a clone needs are left out."""
     table = CAPABILITIES if capabilities is None else tuple(capabilities)
+    if not _is_clone():
+        table = tuple(capability for capability in table if not capability.only_in_clone)
     distribution = Distribution.of(machine.os_release())
     with ThreadPoolExecutor(max_workers=8) as pool:
         answers = list(pool.map(lambda capability: capability.check(machine), table))
@@ -100,9 +105,13 @@ def _fix_command(capability: Capability, answer: Answer, distribution: Distribut
     fix = answer.fix or capability.fix
     if isinstance(fix, Packages):
         return fix.install_command(distribution, as_root=as_root)
-    if fix == SET_UP and not (CLONE / "Makefile").is_file():
+    if fix == SET_UP and not _is_clone():
         return None
     return fix if as_root or not capability.fix_needs_root else f"sudo {fix}"
+
+
+def _is_clone() -> bool:
+    return (CLONE / "Makefile").is_file()
 
 
 def first_version(text: str) -> str:
@@ -364,16 +373,16 @@ CAPABILITIES: tuple[Capability, ...] = (
     ),
     Capability(
         "tshark", "tshark, the oracle", "make test: comparing with Wireshark",
-        _program("tshark"), Packages("tshark", "wireshark-cli", "wireshark-cli"),
+        _program("tshark"), Packages("tshark", "wireshark-cli", "wireshark-cli"), only_in_clone=True,
     ),
     Capability(
         "browser", "Headless browser", "make test: looking at the HTML pages",
         _program("chromium", "chromium-browser", "google-chrome", must_report_version=True),
-        Packages("chromium", "chromium", "chromium", elsewhere={"ubuntu": "snap install chromium"}),
+        Packages("chromium", "chromium", "chromium", elsewhere={"ubuntu": "snap install chromium"}), only_in_clone=True,
     ),
     Capability(
         "rust", "Rust toolchain", "make setup: building txop",
-        _rust, SET_UP, fix_needs_root=False,
+        _rust, SET_UP, fix_needs_root=False, only_in_clone=True,
     ),
 )  # fmt: skip
 """Every capability, in the order of ``txop doctor``: first what every user needs, last what developers need."""
