@@ -79,8 +79,8 @@ class Diagnosis:
 
 
 def diagnose(machine: Machine, capabilities: Sequence[Capability] | None = None) -> Diagnosis:
-    """Look for every capability on ``machine``, all at once, and keep the order of the table. Without a clone, those that
-    only a clone needs are left out."""
+    """Look for every capability on ``machine``, all at once, and keep the order of the table. Without a clone, those
+    that only a clone needs are left out."""
     table = CAPABILITIES if capabilities is None else tuple(capabilities)
     if not _is_clone():
         table = tuple(capability for capability in table if not capability.only_in_clone)
