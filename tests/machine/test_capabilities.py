@@ -9,6 +9,7 @@ import pytest
 
 from txop.cli import console, doctor
 from txop.guest.qemu import TESTED_QEMU
+from txop.guest_image.own_kernel import KERNEL_PROGRAMS
 from txop.machine import capabilities
 from txop.machine.capabilities import CAPABILITIES, Diagnosis, Finding, diagnose, first_version
 from txop.machine.distribution import Distribution, PackageManager
@@ -84,12 +85,14 @@ FULL = FakeMachine(
         "chromium": "Chromium 140.0.7339.80 built on Debian",
         "cargo": "cargo 1.85.0 (d73d2caf9 2024-12-31)",
         **dict.fromkeys(("apt-get", "apt-cache", "xz", "setpriv", "make", "gcc", "ld", "git", "txop-vusb"), ""),
+        **dict.fromkeys(KERNEL_PROGRAMS, ""),
     },
     devices={
         "/dev/usbmon0": True,
         "/dev/net/tun": True,
         "/dev/kvm": True,
         "/usr/share/keyrings/debian-archive-keyring.gpg": True,
+        "/usr/include/gelf.h": True,
     },
     unshare=Ran(0, ""),
 )
@@ -186,6 +189,14 @@ def test_what_building_drivers_lacks_is_named():
     build = finding(diagnose(replace(FULL, programs={"make": "", "xz": ""})), "driver-build")
     assert build.detail == "git not found"
     assert build.fix == "apt-get install -y make git xz-utils"
+
+
+def test_what_building_kernels_lacks_is_named():
+    here = replace(BARE, programs=dict.fromkeys(KERNEL_PROGRAMS, ""))
+    build = finding(diagnose(here), "kernel-build")
+    assert (build.present, build.detail) == (False, "gelf.h not found")
+    assert build.fix == "sudo apt-get install -y flex bison bc make gcc libelf-dev"
+    assert finding(diagnose(replace(here, devices={"/usr/include/gelf.h": True})), "kernel-build").present
 
 
 @pytest.mark.parametrize("end", ["gpg", "pgp"])

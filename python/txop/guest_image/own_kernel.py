@@ -40,11 +40,12 @@ CHECKERS: Mapping[str, tuple[str, ...]] = {
 }
 """By name: what a checker of the kernel takes (Linux lib/Kconfig.debug, lib/Kconfig.kasan, lib/Kconfig.ubsan)."""
 
-NEEDED = {"flex": "flex", "bison": "bison", "bc": "bc", "make": "make", "cc": "gcc"}
+KERNEL_PROGRAMS = {"flex": "flex", "bison": "bison", "bc": "bc", "make": "make", "cc": "gcc"}
 """Programs that a kernel's own scripts call, and their packages."""
 
-_HEADERS = ("gelf.h", "libelf-dev")
-"""What objtool is compiled with (Linux tools/objtool)."""
+ELF_HEADER = ("gelf.h", "libelf-dev")
+"""What objtool is compiled with (Linux tools/objtool), and its package."""
+HEADER_FOLDERS = ("/usr/include", "/usr/local/include", f"/usr/include/{TRIPLET.removesuffix('-')}")
 
 _LINE = re.compile(r"(?P<name>CONFIG_\w+)=(?P<value>.*)|# (?P<off>CONFIG_\w+) is not set")
 _LAST_ROWS = 12
@@ -150,10 +151,9 @@ async def build_kernel(
 
 def check_programs() -> None:
     """Raise :class:`MissingForGuest` for what building a kernel takes and is not here."""
-    missing = [package for program, package in NEEDED.items() if shutil.which(program) is None]
-    header, package = _HEADERS
-    places = [Path("/usr/include"), Path("/usr/local/include"), *Path("/usr/include").glob("*-linux-gnu")]
-    if not any((place / header).is_file() for place in places):
+    missing = [package for program, package in KERNEL_PROGRAMS.items() if shutil.which(program) is None]
+    header, package = ELF_HEADER
+    if not any((Path(folder) / header).is_file() for folder in HEADER_FOLDERS):
         missing.append(package)
     if missing:
         raise MissingForGuest(

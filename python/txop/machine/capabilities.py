@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.guest.qemu import KVM_PVM, KVM_PVM_TROUBLE, KVM_TRIAL, MINIMUM_QEMU, TESTED_QEMU, complaint
+from txop.guest_image.own_kernel import ELF_HEADER, HEADER_FOLDERS, KERNEL_PROGRAMS
 from txop.guest_image.packages.archive import KEYRINGS
 from txop.machine.distribution import Distribution, Packages
 from txop.machine.probe import Machine
@@ -245,6 +246,14 @@ def _guest_packages(machine: Machine) -> Answer:
     return answer
 
 
+def _kernel_build(machine: Machine) -> Answer:
+    """What a kernel's own scripts call, and the header of objtool."""
+    answer = _programs(*KERNEL_PROGRAMS)(machine)
+    if answer.present and not any(machine.exists(f"{folder}/{ELF_HEADER[0]}") for folder in HEADER_FOLDERS):
+        return Answer(False, f"{ELF_HEADER[0]} not found")
+    return answer
+
+
 def _virtual_chips(machine: Machine) -> Answer:
     beside = str(Path(__file__).parents[1] / "guest" / "bin" / "txop-vusb")
     path = beside if machine.exists(beside) else machine.find_program("txop-vusb")
@@ -362,6 +371,10 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability(
         "driver-build", "Building drivers", "txop guest module: drivers from the kernel's source",
         _programs("make", "git", "xz"), Packages("make git xz-utils", "make git xz", "make git xz"),
+    ),
+    Capability(
+        "kernel-build", "Building kernels", "txop guest kernel: a kernel from a tree of one's own",
+        _kernel_build, Packages("flex bison bc make gcc libelf-dev", None, None),
     ),
     Capability(
         "virtual-chips", "Virtual chips", "txop guest --device: chips that real drivers drive",
