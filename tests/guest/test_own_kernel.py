@@ -93,7 +93,7 @@ def test_only_changed_files_are_read_again(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("prepare", "message"),
     [
-        (lambda tree: (tree / "Kconfig").unlink(), "no tree of a kernel"),
+        (lambda tree: (tree / "Kconfig").unlink(), "not a kernel source tree"),
         (lambda tree: (tree / ".config").write_text(""), "was built in"),
     ],
 )
