@@ -23,6 +23,9 @@ HALF, FULL = 420, 1060
 MAX_LINES = 4
 """Flows drawn into one plot; the tables have them all."""
 
+_COUNT = "datum.value ? format(datum.value, '~s') : '0'"
+"""Label of a count: an axis with the format ``~s`` gives all of its labels one prefix, and 0 as "0k"."""
+
 
 def draw(report: AirReport, name: str, index: int = 0) -> Drawing | None:
     """The plot ``name``; ``None`` when the report has nothing to draw."""
@@ -96,7 +99,7 @@ def _rates(report: AirReport, _: int) -> Drawing | None:
         rows.append({"rate": rate.label, "kind": "retry", "frames": rate.retries, "order": 1})
     chart = alt.Chart(_values(rows)).mark_bar().encode(
         y=alt.Y("rate:N", sort=[r.label for r in reversed(ordered)], title=None),
-        x=alt.X("frames:Q", title="frames", axis=alt.Axis(format="~s", tickCount=6)),
+        x=alt.X("frames:Q", title="frames", axis=alt.Axis(labelExpr=_COUNT, tickCount=6)),
         color=_legend({"first transmission": "one", "retry": "bad"}, "kind"),
         order="order:Q",
         tooltip=["rate:N", "kind:N", "frames:Q"],
