@@ -92,6 +92,9 @@ class Desk:
             f'exec {shutil.which("ssh")} -F {config} "$@"\n'
         )
         ssh.chmod(0o755)
+        scan = tools / "ssh-keyscan"  # an emulated processor may take longer to answer than the 5 s that are usual
+        scan.write_text(f'#!/bin/sh\nexec {shutil.which("ssh-keyscan")} -T 60 "$@"\n')
+        scan.chmod(0o755)
         path = f"{tools}:{program.parent}:{os.environ['PATH']}"
         self._environment = {**environment, "PATH": path, "HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
 
