@@ -186,10 +186,9 @@ def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
         if guest.needs_debugfs and (stack := (guest.kernel, guest.lock, "mac80211")) not in wanted:
             wanted[stack] = folder is not None and _is_built(guest, None, folder)
         try:
-            builds = builds_of(arm, guest, folder or Path())
-        except (GuestError, OSError, RuntimeError):  # what is wrong with them is said elsewhere
-            wanted[arm.name,] = False
-            continue
+            builds = builds_of(arm, guest, folder)
+        except (GuestError, OSError, RuntimeError):  # what is wrong with its files is said elsewhere
+            builds = builds_of(arm, guest, None)
         for build in builds:
             if (key := (guest.kernel, guest.lock, build.what)) not in wanted:
                 wanted[key] = folder is not None and _is_built(guest, build.what, folder)

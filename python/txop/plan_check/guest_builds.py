@@ -28,7 +28,7 @@ def lock_of(spec: GuestSpec, folder: Path) -> Lock:
     return find_lock(spec.kernel, named_file(folder, spec.lock) if spec.lock is not None else None)
 
 
-def builds_of(arm: Arm, spec: GuestSpec, folder: Path) -> list[ArmBuild]:
+def builds_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> list[ArmBuild]:
     """All modules that an arm has built, in the order in which they are loaded. The wireless stack with debugfs
     (``needs_debugfs``), which takes the place of the driver's build, is not one of them.
 
@@ -48,22 +48,27 @@ def builds_of(arm: Arm, spec: GuestSpec, folder: Path) -> list[ArmBuild]:
     return found
 
 
-def driver_of(arm: Arm, spec: GuestSpec, folder: Path) -> DriverBuild:
+def driver_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> DriverBuild:
     """The driver of an arm, or the module that takes its place, as it is built.
 
     Args:
         arm: With its patches.
         spec: Its guest.
-        folder: What file names in the plan are relative to.
+        folder: What file names in the plan are relative to. ``None``: they stay as they are, and no file is looked for.
 
     Raises:
         GuestError: A patch is not there.
     """
-    source = named_file(folder, spec.source) if spec.source is not None else None
+    source = _file(spec.source, folder) if spec.source is not None else None
     patches = _patches(arm, spec.builds, spec, folder)
     return DriverBuild(spec.builds, patches, spec.reverse, source, tuple(spec.switches))
 
 
-def _patches(arm: Arm, module: str, spec: GuestSpec, folder: Path) -> tuple[Path, ...]:
+def _patches(arm: Arm, module: str, spec: GuestSpec, folder: Path | None) -> tuple[Path, ...]:
     files = [patch.file for patch in arm.patches_of(module, spec.builds)]
-    return patch_files([named_file(folder, file) for file in files if file is not None])
+    paths = [_file(file, folder) for file in files if file is not None]
+    return patch_files(paths) if folder is not None else tuple(paths)
+
+
+def _file(name: str, folder: Path | None) -> Path:
+    return named_file(folder, name) if folder is not None else Path(name)
