@@ -45,7 +45,6 @@ KERNEL_PROGRAMS = {"flex": "flex", "bison": "bison", "bc": "bc", "make": "make",
 
 ELF_HEADER = ("gelf.h", "libelf-dev")
 """What objtool is compiled with (Linux tools/objtool), and its package."""
-HEADER_FOLDERS = ("/usr/include", "/usr/local/include", f"/usr/include/{TRIPLET.removesuffix('-')}")
 
 _LINE = re.compile(r"(?P<name>CONFIG_\w+)=(?P<value>.*)|# (?P<off>CONFIG_\w+) is not set")
 _LAST_ROWS = 12
@@ -149,11 +148,16 @@ async def build_kernel(
     return _open(place, key, cached=True)
 
 
+def header_folders() -> list[Path]:
+    """Where headers of programs for this machine are, whatever its architecture."""
+    return [Path("/usr/include"), Path("/usr/local/include"), *Path("/usr/include").glob("*-linux-gnu")]
+
+
 def check_programs() -> None:
     """Raise :class:`MissingForGuest` for what building a kernel takes and is not here."""
     missing = [package for program, package in KERNEL_PROGRAMS.items() if shutil.which(program) is None]
     header, package = ELF_HEADER
-    if not any((Path(folder) / header).is_file() for folder in HEADER_FOLDERS):
+    if not any((folder / header).is_file() for folder in header_folders()):
         missing.append(package)
     if missing:
         raise MissingForGuest(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.guest.qemu import KVM_PVM, KVM_PVM_TROUBLE, KVM_TRIAL, MINIMUM_QEMU, TESTED_QEMU, complaint
-from txop.guest_image.own_kernel import ELF_HEADER, HEADER_FOLDERS, KERNEL_PROGRAMS
+from txop.guest_image.own_kernel import ELF_HEADER, KERNEL_PROGRAMS, header_folders
 from txop.guest_image.packages.archive import KEYRINGS
 from txop.machine.distribution import Distribution, Packages
 from txop.machine.probe import Machine
@@ -249,7 +249,7 @@ def _guest_packages(machine: Machine) -> Answer:
 def _kernel_build(machine: Machine) -> Answer:
     """What a kernel's own scripts call, and the header of objtool."""
     answer = _programs(*KERNEL_PROGRAMS)(machine)
-    if answer.present and not any(machine.exists(f"{folder}/{ELF_HEADER[0]}") for folder in HEADER_FOLDERS):
+    if answer.present and not any(machine.exists(str(folder / ELF_HEADER[0])) for folder in header_folders()):
         return Answer(False, f"{ELF_HEADER[0]} not found")
     return answer
 
@@ -374,7 +374,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     ),
     Capability(
         "kernel-build", "Building kernels", "txop guest kernel: a kernel from a tree of one's own",
-        _kernel_build, Packages("flex bison bc make gcc libelf-dev", None, None),
+        _kernel_build, Packages(" ".join([*KERNEL_PROGRAMS.values(), ELF_HEADER[1]]), None, None),
     ),
     Capability(
         "virtual-chips", "Virtual chips", "txop guest --device: chips that real drivers drive",
