@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from txop.bisect.judge import judge_of
 from txop.bisect.search import (
-    CannotTell,
     Found,
     Judgement,
     Knowledge,
     Limits,
+    NotDetermined,
     Search,
     Standing,
     Work,
@@ -67,12 +67,12 @@ class Drivers:
             known.ran(at, block, level * (1 + share) * (1 + own))
 
 
-def find(drivers: Drivers, how: Search | None = None, at_once: int = 1) -> tuple[Found | CannotTell, Knowledge]:
+def find(drivers: Drivers, how: Search | None = None, at_once: int = 1) -> tuple[Found | NotDetermined, Knowledge]:
     how = how or search()
     known = Knowledge(len(drivers.levels) - 1)
     for _ in range(10_000):
         step = how.next(known, at_once)
-        if isinstance(step, (Found, CannotTell)):
+        if isinstance(step, (Found, NotDetermined)):
             return step, known
         assert step, "it never waits for nothing"
         for work in step:
@@ -129,7 +129,7 @@ def test_void_runs_cost_other_blocks_and_nothing_else(count, data):
     void = data.draw(st.sets(st.tuples(st.integers(0, count - 1), st.integers(1, 8)), max_size=8))
     drivers = Drivers(levels(first, count), void=void)
     found, known = find(drivers)
-    if isinstance(found, CannotTell):
+    if isinstance(found, NotDetermined):
         ends = (0, count - 1)
         assert any(search().standing(known, end) is Standing.SKIPPED for end in ends)
     else:
@@ -155,20 +155,20 @@ def test_equal_modules_share_their_runs():
 
 def test_ends_that_do_not_differ_are_no_bisection():
     found, known = find(Drivers([40.0] * 9))
-    assert found == CannotTell("the bad end is not worse than the good one")
+    assert found == NotDetermined("the bad end is not worse than the good one")
     assert set(known.modules) == {0, 8}
 
 
 def test_ends_that_all_runs_do_not_settle_are_no_bisection():
     found, known = find(Drivers([40.0] * 8 + [39.2], noise=0.05, seed=4))
-    assert found == CannotTell("it is unclear whether the bad end is worse than the good one")
+    assert found == NotDetermined("it is unclear whether the bad end is worse than the good one")
     assert len(known.runs(8).values) == 11
 
 
 @pytest.mark.parametrize(("broken", "end"), [({0}, "good"), ({8}, "bad")])
 def test_an_end_that_does_not_build_is_said(broken, end):
     found, _ = find(Drivers(levels(4, 9), broken=broken))
-    assert found == CannotTell(f"the {end} end cannot be measured: it does not build")
+    assert found == NotDetermined(f"the {end} end cannot be measured: it does not build")
 
 
 def test_two_steps_give_the_first():

@@ -21,7 +21,7 @@ from txop.arms.repository import GitFailed, Repository
 from txop.bisect.journal import BUILT, NOT_BUILT, RAN, VOIDED, Account, account_of
 from txop.bisect.judge import judge_of
 from txop.bisect.request import Place, Request
-from txop.bisect.search import CannotTell, Found, Limits, Search, Work
+from txop.bisect.search import Found, Limits, NotDetermined, Search, Work
 from txop.campaign.course import RunLabel
 from txop.campaign.guests import GuestTestbed
 from txop.campaign.reporter import Reporter
@@ -72,10 +72,10 @@ class Bisection:
         account.damage += reading.damage
         return account
 
-    def answer(self, account: Account) -> Found | CannotTell | None:
+    def answer(self, account: Account) -> Found | NotDetermined | None:
         """The outcome; ``None``: it is not finished."""
         step = self.search.next(account.known)
-        return step if isinstance(step, (Found, CannotTell)) else None
+        return step if isinstance(step, (Found, NotDetermined)) else None
 
 
 class Engine:
@@ -91,7 +91,7 @@ class Engine:
         self._preparing: dict[int, asyncio.Lock] = {}
         self._build_s = BUILD_S
 
-    async def go(self) -> Found | CannotTell:
+    async def go(self) -> Found | NotDetermined:
         """Do what is left. Cancelling it stops cleanly: what was under way is done again later.
 
         Raises:
@@ -108,7 +108,7 @@ class Engine:
             while True:
                 account = bisection.account()
                 step = bisection.search.next(account.known, self._at_once)
-                if isinstance(step, (Found, CannotTell)):
+                if isinstance(step, (Found, NotDetermined)):
                     journal.write("bisection-finished")
                     return step
                 if not shown:

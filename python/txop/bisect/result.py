@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from txop.bisect.engine import Bisection
 from txop.bisect.journal import Account
 from txop.bisect.judge import comparison_of
-from txop.bisect.search import CannotTell, Found, Judgement, Standing
+from txop.bisect.search import Found, Judgement, NotDetermined, Standing
 from txop.core.origin import Origin
 from txop.present.format import plural, signed
 from txop.stats.comparison import Comparison
@@ -230,7 +230,7 @@ def _headline(
         bisection.request.looking_for,
         f"{bisection.request.figure.partition('.')[0]} {bisection.metric.title}",
     )
-    if isinstance(answer, CannotTell):
+    if isinstance(answer, NotDetermined):
         shown = f" ({figure}: {ends.text})" if ends is not None else ""
         return "not-determined", f"It can't be determined, because {answer.why.replace('worse', way)}{shown}."
     if not isinstance(answer, Found):

@@ -157,13 +157,13 @@ class Found:
 
 
 @dataclass(frozen=True)
-class CannotTell:
+class NotDetermined:
     """The bisection has no answer."""
 
     why: str
 
 
-Next = Sequence[Work] | Found | CannotTell
+Next = Sequence[Work] | Found | NotDetermined
 
 
 @dataclass(frozen=True)
@@ -205,12 +205,12 @@ class Search:
             return work
         for end, name in ((0, "good"), (known.last, "bad")):
             if self.standing(known, end) is Standing.SKIPPED:
-                return CannotTell(f"the {name} end cannot be measured: {self.cause(known, end)}")
+                return NotDetermined(f"the {name} end cannot be measured: {self.cause(known, end)}")
         standing = self.standing(known, known.last)
         if standing is Standing.GOOD:
-            return CannotTell("the bad end is not worse than the good one")
+            return NotDetermined("the bad end is not worse than the good one")
         if standing is not Standing.BAD:
-            return CannotTell("it is unclear whether the bad end is worse than the good one")
+            return NotDetermined("it is unclear whether the bad end is worse than the good one")
         good, bad = self.bounds(known)
         if work := self._for_some(known, range(good + 1, bad), at_once):
             return work
