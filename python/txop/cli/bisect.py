@@ -146,7 +146,7 @@ def _carry_out(bisection: Bisection, jobs: int | None, *, quiet: bool) -> None:
             ending.run(Engine(bisection, reporter, jobs).go())
     except KeyboardInterrupt:
         with suppress(OSError):
-            screen.print(safe_text(f"Stopped. To go on: txop bisect --resume {root}"), soft_wrap=True)
+            screen.print(safe_text(f"Stopped. To continue: txop bisect --resume {root}"), soft_wrap=True)
         raise
 
 

@@ -151,5 +151,5 @@ def _end(now: Progress) -> list[str]:
     else:
         return ["It has not begun, and no process works on it."]
     if now.doing == "not determined" or is_address(now.archive):
-        return [f"{said}, {now.runs_to_come} to come.", "To go on: copy it to a folder, then txop resume"]
+        return [f"{said}, {now.runs_to_come} to come.", "To continue: copy it to a folder, then txop resume"]
     return [f"{said}, {now.runs_to_come} to come.", f"To continue: txop resume {now.archive}"]
