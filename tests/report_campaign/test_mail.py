@@ -47,6 +47,18 @@ def test_its_figures_are_those_of_the_comparison(mail, golden, golden_result):
         assert any(line.startswith(head) for line in mail)
 
 
+def test_every_arm_has_a_reason_before_one_has_two(mail, golden, golden_result):
+    found = {
+        line.arm: len(because(golden, golden_result, line.arm, line.against)) for line in verdicts(golden_result).lines
+    }
+    assert len(found) > 1
+    assert max(found.values()) > 1
+    begins = next(n for n, line in enumerate(mail) if line.startswith("Why"))
+    reasons = mail[begins : mail.index("", begins)]
+    arms = [match[1] for line in reasons if (match := re.match(r"\* (\S+) vs \S+, ", line))]
+    assert set(arms) == {arm for arm, count in found.items() if count}
+
+
 def named(mail, result):
     """The lines of the verdict with as many harms named as the mail has room for."""
     text = " ".join(" ".join(mail).split())

@@ -11,6 +11,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from txop.archive.reader import Archive
@@ -49,11 +50,14 @@ class _Size:
     """Sentences of the why."""
     facts: int = 8
     """In each of these."""
+    gaps: bool = True
+    """Also what can't be determined; without, it is on the page only."""
 
 
 _SIZES = (
     _Size(2, 8, 4), _Size(2, 8, 2), _Size(1, 8, 2), _Size(1, 6, 2), _Size(1, 4, 2), _Size(1, 4, 4, facts=2),
-    _Size(1, 4, 2, facts=2), _Size(1, 4, 1),
+    _Size(1, 4, 2, facts=2), _Size(1, 4, 4, facts=1, gaps=False), _Size(1, 4, 2, facts=1, gaps=False),
+    _Size(1, 4, 1, gaps=False),
 )  # fmt: skip
 """The first with which the mail is short enough."""
 _WITHOUT_REASONS = _Size(1, 4, 0)
@@ -159,22 +163,22 @@ class _Writer:
             yield from self._filled(f"{head}: {'. '.join(sentences)}.", "  ")
 
     def _why(self, archive: Archive, result: CompareResult, lines: Sequence[Line], size: _Size) -> Iterator[str]:
-        known = [(line, why) for line in lines for why in because(archive, result, line.arm, line.against)]
+        of_arms = [[(line, why) for why in because(archive, result, line.arm, line.against)] for line in lines]
+        known = [each for of_arm in of_arms for each in of_arm]
         if not known or not size.reasons:
             return
+        turns = [each for turn in zip_longest(*of_arms) for each in turn if each is not None]
+        chosen = [each for each in known if each in turns[: size.reasons]]  # each arm's first, before a second
         bases = {why.basis for _, why in known if why.has_figures}
         basis = bases.pop().removesuffix(f", {result.origin.value}") if len(bases) == 1 else ""
         yield ""
         yield from self._filled(f"Why ({basis}; no proof):" if basis else "Why (goes with the verdict; no proof):")
-        most = size.reasons
-        for at, (line, why) in enumerate(known[:most], 1):
+        for at, (line, why) in enumerate(chosen, 1):
             said = f"{why.test}: {'; '.join(why.facts[: size.facts])}." if why.has_figures and basis else why.text
-            more = f" {len(known) - most} more in {_PAGE}." if at == most < len(known) else ""
+            more = f" {len(known) - len(chosen)} more in {_PAGE}." if at == len(chosen) < len(known) else ""
             yield from self._filled(f"* {line.arm} vs {line.against}, {said}{more}")
-        if most == 1:
-            return  # what can't be determined is on the page
-        gaps = {why.missing for _, why in known[:most] if why.has_figures and basis and why.missing}
-        for gap in sorted(gaps):
+        gaps = {why.missing for _, why in chosen if why.has_figures and basis and why.missing}
+        for gap in sorted(gaps) if size.gaps else ():
             yield from self._filled(f"* {gap}")
 
     def _safe(self, text: str) -> str:
