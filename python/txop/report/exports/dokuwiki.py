@@ -31,6 +31,7 @@ _DUT = ("dut", "hardware", "device")
 _AP = ("ap", "access_point", "peer")
 _WHERE = ("distance", "line_of_sight")
 _MOST_CAPTURES = 5
+_NOT_AVAILABLE = "not available"
 
 NOT_ISOLATED = "can't be determined: every arm has it, or none of those compared"
 
@@ -140,7 +141,7 @@ def _driver(arm: ArmFacts) -> str:
 def _value(main: ComparedFigure, arm: str, figures: dict[str, ComparedFigure], *, fast: bool) -> str:
     value = _median(main, arm)
     if value is None:
-        return "not available"
+        return _NOT_AVAILABLE
     unit = "Mbits/s" if fast else main.metric.unit
     text = f"{value} {unit}".rstrip()
     if fast:
@@ -189,19 +190,19 @@ def _notes(
 def _captures(runs: Sequence[RunFile]) -> str:
     names = [f"runs/{run.run}/{name}" for run in runs for name in run.files if name.endswith((".pcap", ".pcapng"))]
     shown = ", ".join(names[:_MOST_CAPTURES])
-    return cell(f"{shown} and {len(names) - _MOST_CAPTURES} more" if len(names) > _MOST_CAPTURES else shown)
+    return cell(f"{shown} and {len(names) - _MOST_CAPTURES} more" if len(names) > _MOST_CAPTURES else shown or "none")
 
 
 def _environment(result: CompareResult, names: Sequence[str]) -> str:
     lower = {name.lower(): text for name, text in result.environment.items()}
-    return next((lower[name] for name in names if name in lower), "")
+    return next((lower[name] for name in names if name in lower), _NOT_AVAILABLE)
 
 
 def _where(result: CompareResult) -> str:
     lower = {name.lower(): text for name, text in result.environment.items()}
     distance, sight = (lower.get(name, "") for name in _WHERE)
     words_of_sight = {"yes": "direct line of sight", "no": "no line of sight"}.get(sight, sight)
-    return ", ".join(part for part in (distance, words_of_sight) if part)
+    return ", ".join(part for part in (distance, words_of_sight) if part) or _NOT_AVAILABLE
 
 
 def table_row(cells: Sequence[str], *, head: bool = False) -> str:
