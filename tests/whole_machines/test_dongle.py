@@ -85,6 +85,13 @@ def test_a_dongle_is_measured_pulled_out_and_put_back(dongle: Bench) -> None:
     for run in counting_runs:
         assert run.verified["driver"] == "rtl8192cu"
         assert run.verified["parameters"]["swenc"] == ("Y" if run.arm == "kernel" else "N")
-        assert run.metrics["throughput_mbit_s"].value > 0.5
+        assert run.metrics["throughput_mbit_s"].value > 0.1
         assert run.gates["usb-speed (dut)"] == "ok"
-        assert (run.metrics["usb_out_urbs_per_s"].value or 0) > 1, run.metrics["usb_out_urbs_per_s"]
+        rate = run.metrics["usb_out_urbs_per_s"]
+        if rate.value is None:  # a starved machine: no figure of the window, and the reason
+            assert "the clock of dut is known to" in rate.reason
+        else:
+            assert rate.value > 1
+        bus = dongle.txop("bus", str(dongle.archive / "runs" / run.run / "usb.pcap"), "--json")
+        (device,) = (one for one in json.loads(bus.stdout)["devices"] if one["kind"] == "realtek-wifi")
+        assert device["bytes_out"] > 100_000, device

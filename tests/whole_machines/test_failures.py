@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import threading
 import time
-from pathlib import Path
 
 from lab_bench import STARVED, Bench
 from txop.archive.counting import counting
@@ -32,10 +30,10 @@ def test_a_machine_without_power_comes_back_by_its_hook(bench: Bench):
     process = bench.start("run", str(bench.short_plan({"hooks.settle_s = 240": hooks})), "-o", str(bench.archive))
     in_the_window(bench)
     bench.machine.power_off()
-    socket = threading.Thread(target=_power_socket, args=(bench, asked))
-    socket.start()
+    bench.wait(asked.exists, "the power-cycle hook", 300.0)
+    # Not in a thread of its own: the machine is ended with the thread that started it (PR_SET_PDEATHSIG).
+    bench.machine.power_on()
     done = bench.ended(process)
-    socket.join()
     assert done.returncode == 0, done.stderr
     assert asked.exists()
     assert "cutting its power" in shown(done)
@@ -50,11 +48,6 @@ def test_a_machine_without_power_comes_back_by_its_hook(bench: Bench):
     assert others[-1].replaces is not None
     assert len(counting(read, "tx").runs) == 1
     assert bench.machine.left_behind() == []
-
-
-def _power_socket(bench: Bench, asked: Path) -> None:
-    bench.wait(asked.exists, "the power-cycle hook", 300.0)
-    bench.machine.power_on()
 
 
 def test_another_host_key_is_refused_before_anything_is_done(bench: Bench):

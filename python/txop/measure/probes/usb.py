@@ -89,8 +89,8 @@ async def _attributes(target: Target) -> dict[str, str]:
     if folder is None:
         return {}
     found = {"name": folder.rpartition("/")[2]}
-    for attribute in ATTRIBUTES:
-        data = await target.read(f"{folder}/{attribute}", limit_bytes=256)
+    texts = await target.read_several(*(f"{folder}/{attribute}" for attribute in ATTRIBUTES), limit_bytes=1 << 12)
+    for attribute, data in zip(ATTRIBUTES, texts, strict=True):
         if data is not None:
             found[attribute] = data.decode("utf-8", "replace").strip()
     return found
