@@ -116,7 +116,7 @@ def test_more_than_agreed_is_a_finding(tmp_path: Path, datagrams: int, size: int
     most = max(16, datagrams)
     assert report.verdicts[0].text == (
         "The host puts more into a transfer than the modem takes: 3 of 13 uplink URBs go past 16 datagrams and 8,192 "
-        f"bytes (the most in one: {most} datagrams, {max(len(large), 704):,} bytes). Modems may crash of that."
+        f"bytes (the most in one: {most} datagrams, {max(len(large), 704):,} bytes). Some modems crash on that."
     )
     record = report.data_formats[0].uplink.first_beyond_record
     assert record is not None

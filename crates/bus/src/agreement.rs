@@ -166,7 +166,7 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
             };
             let go = if beyond == 1 { "goes" } else { "go" };
             let at_least = if cut > 0 { "at least " } else { "" };
-            let crash = if name == "uplink" { " Modems may crash of that." } else { "" };
+            let crash = if name == "uplink" { " Some modems crash on that." } else { "" };
             let text = sentence!(
                 "{who}: {at_least}{beyond} of {all} {name} {unit}s {go} past {limits} (the most in one: {seen}).{crash}",
                 beyond = Figure::count(beyond, transfers),

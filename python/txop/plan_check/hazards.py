@@ -206,7 +206,7 @@ def _modems(plan: Plan) -> Found:
         if limits.datagrams > modem.uplink_datagrams or limits.bytes > modem.uplink_bytes:
             said = (
                 f"transfers of up to {limits.datagrams:,} datagrams and {limits.bytes:,} bytes go past what the modem "
-                f"takes ({modem.uplink_datagrams:,} and {modem.uplink_bytes:,}): it crashes of the first"
+                f"takes ({modem.uplink_datagrams:,} and {modem.uplink_bytes:,}): the first larger one crashes it"
             )
             own = arm.guest is not None and "modem" in arm.guest.model_fields_set
             place: Path = ("arm", index, "guest", "modem") if own else ("guest", "modem")
