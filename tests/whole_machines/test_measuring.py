@@ -7,6 +7,19 @@ import json
 from lab_bench import STARVED, Bench
 from lab_image import AP_NAMESPACE
 from txop.archive.counting import counting
+from txop.archive.run_file import RunFile
+
+
+def has_frames(bench: Bench, run: RunFile) -> None:
+    """The capture has the traffic, and the window its figure where the clock of a starved machine allows it."""
+    uplink = run.metrics["air_up_mpdus"]
+    if uplink.value is None:
+        # Frames of simulated radios take no time, too: there may be more of them than fit into the window.
+        assert any(why in uplink.reason for why in ("simulated radio", "the clock of sniffer is known to")), uplink
+    else:
+        assert uplink.value > 100
+    air = bench.txop("air", str(bench.archive / "runs" / run.run / "air.pcap"), "--json")
+    assert json.loads(air.stdout)["frames"] > 200
 
 
 def test_two_variants_of_a_driver_are_compared_over_ssh(bench: Bench):
@@ -28,13 +41,12 @@ def test_two_variants_of_a_driver_are_compared_over_ssh(bench: Bench):
         assert run.gates["association-lost (dut)"] == "ok"
         assert run.gates["route (dut)"] == "ok"
         assert run.verified["parameters"]["paged_rx"] == ("Y" if run.arm == "paged" else "N")
-        assert run.metrics["throughput_mbit_s"].value > 1
+        assert run.metrics["throughput_mbit_s"].value > 0.3
         assert 0 < run.metrics["rtt_p50_ms"].value < 1000
         # The sniffer's radio comes with the arm, so the association is not in the capture; the traffic is.
         assert run.gates["capture-dropped (sniffer)"] == "ok"
         assert any("came with the arm" in warning for warning in run.warnings)
-        # Frames of simulated radios take no time: there may be more of them than fit into the window.
-        assert (run.metrics["air_up_mpdus"].value or 0) > 100 or "simulated radio" in run.metrics["air_up_mpdus"].reason
+        has_frames(bench, run)
         assert (bench.archive / "runs" / run.run / "wpa_supplicant.log").read_text().count("CTRL-EVENT-CONNECTED") == 1
     assert read.provenance["dut"]["kernel"] == bench.machine.ssh("uname -r").strip()
     assert bench.machine.left_behind() == []
@@ -74,9 +86,9 @@ def test_a_user_with_sudo_and_a_clock_that_is_a_minute_off(bench: Bench):
     assert {cause.gate for each in starved for cause in each.void} <= STARVED
     assert run.state == "valid", run.void
     assert run.verified["parameters"]["paged_rx"] == "N"
-    assert run.metrics["throughput_mbit_s"].value > 1
+    assert run.metrics["throughput_mbit_s"].value > 0.3
     assert run.metrics["rtt_p50_ms"].value > 0
     assert run.metrics["faults"].value is not None, "the kernel log needs root"
     assert run.gates["capture-dropped (sniffer)"] == "ok"
-    assert (run.metrics["air_up_mpdus"].value or 0) > 100 or "simulated radio" in run.metrics["air_up_mpdus"].reason
+    has_frames(bench, run)
     assert bench.machine.left_behind() == []

@@ -16,6 +16,7 @@ import pytest
 from lab_bench import CAMPAIGN_S, STARVED
 from lab_image import PASSPHRASE, SSID
 from lab_machine import SSH_PORT, LabMachine, Place
+from txop.archive.counting import counting
 from txop.archive.reader import read_archive
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tutorial-two-machines.md").read_text(encoding="utf-8")
@@ -29,14 +30,15 @@ NOT_TYPED = {
 ON_THE_LAB_MACHINE = ("sudo iw phy",)
 """The radio that listens is the lab machine's here."""
 
-# What of the plan of the driver is another on this desk: all radios are the lab machine's, and simulated.
+# What differs on this desk from the plan of the driver: all radios are the lab machine's and simulated, and its
+# emulated processor is too slow for TCP.
 DRIVER = {
     'interface = "wlan0"\naddress = "10.0.0.2"': 'interface = "wlan0"\naddress = "198.18.77.2"',
     'kind = "local"\naddress = "10.0.0.1"': 'SSH\nnamespace = "ap"\ninterface = "wlan1"\naddress = "198.18.77.1"',
     'kind = "local"\ninterface = "mon0"\nsudo = true': 'SSH\ninterface = "wlan2"',
     "dhcp = true": 'commands = ["ip address replace 198.18.77.2/24 dev wlan0"]',
     'kind = "tcp-tx"\nlatency = "ping"\n\n[[test]]\nname = "rx"\nkind = "tcp-rx"\n': (
-        'kind = "tcp-tx"\nlatency = "ping"\nduration_s = 4\n'
+        'kind = "udp-tx"\nrate_mbit_s = 1\nlatency = "ping"\nduration_s = 4\n'
     ),
     "[design]\nblocks = 10\n": "[design]\nblocks = 1\nwarm_up_s = 1\nidle_s = 1\ngap_s = 0\n",
     "[arm.module]": 'load = ["lab-up"]\nunload = ["lab-down"]\n[arm.module]\nparameters = { radios = 3 }',
@@ -178,7 +180,7 @@ def test_every_command_of_the_tutorial(
     for name, runs in (("try", 2), ("noise", 2), ("driver", 2)):
         read = read_archive(desk_folder / name)
         assert read.finished, name
-        assert sum(run.state == "valid" for run in read.runs) == runs, name
+        assert len(counting(read, "tx").runs) == runs, name
         for run in read.runs:
             assert {cause.gate for cause in run.void} <= STARVED, run.void
         assert (desk_folder / name / "report.html").exists()
