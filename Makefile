@@ -138,7 +138,7 @@ test-minimum-rust: $(SYSTEM) ## compile everything with the minimum Rust (Cargo.
 test-fresh: ## try the commands of the README on bare Debian 12 and 13 (hours; needs root and mmdebstrap)
 	scripts/fresh_systems.py $(FRESH)
 
-test-bench: setup $(LAB_TOOLS) ## campaigns over SSH on whole Debian machines in QEMU, and what goes wrong with machines (half an hour)
+test-bench: setup $(LAB_TOOLS) ## campaigns over SSH on whole Debian machines in QEMU, and what goes wrong with machines (40 minutes)
 	$(BIN)/pytest tests/whole_machines -n 2 --dist loadfile --no-loadscope-reorder --durations=0
 
 lint: $(PACKAGES) ## rustfmt, clippy, ruff, mypy and import-linter, each of one pinned version; changes nothing

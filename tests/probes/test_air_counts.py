@@ -85,3 +85,20 @@ def test_a_capture_whose_times_cannot_be_true_says_so_and_not_that_it_has_no_dat
     nothing = Reading()
     digest_of(report.model_copy(update={"waterfalls": []}), "uplink", nothing)
     assert {value.reason for value in nothing.metrics.values()} == {"no data frames in the capture"}
+
+
+def test_mpdus_that_cannot_be_grouped_cost_their_own_figure_only(tmp_path):
+    _, report, fall, found = read(tmp_path, "healthy", 0.3)
+    words = "0 of 90 frames have an A-MPDU status, and no time stamps repeat: MPDUs cannot be grouped to PPDUs"
+    limit = Limit(code="no-ampdu-status", text=words, figures=[], affects=["aggregation"])
+    loose = [flow.model_copy(update={"ppdus": None, "ampdus": None}) for flow in report.aggregation]
+    assert any((flow.ta, flow.ra) == (fall.ta, fall.ra) for flow in loose)
+    summary = report.summary.model_copy(update={"limits": [*report.summary.limits, limit]})
+    reading = Reading()
+    digest_of(report.model_copy(update={"aggregation": loose, "summary": summary}), None, reading)
+    size = reading.metrics["air_ampdu_mpdus"]
+    assert (size.value, size.reason) == (None, words)
+    assert reading.metrics["air_retry_percent"].value is not None
+    assert reading.metrics["air_up_mpdus"].value == found["air_up_mpdus"]
+    assert reading.air is not None
+    assert reading.air["ampdu_mpdus"] is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from txop.measure.instrument import Afterwards, Reading, RunFacts
 from txop.measure.probes.air_capture import NAME
@@ -15,6 +15,7 @@ from txop.plan.measurement import StationsTest, Test
 from txop.plan.model import Plan
 
 if TYPE_CHECKING:
+    from txop.air.model import Aggregation
     from txop.air.report import AirReport
 
 AIR_FILES = ("air.pcapng", "air.pcap")
@@ -82,7 +83,7 @@ def digest_of(report: AirReport, direction: str | None, reading: Reading, source
     ampdu = _mean_mpdus(aggregation)
     payload = next((step.share for step in fall.steps if step.cause == "payload"), None)
     for key, value in zip(_KEYS, (retry, ampdu, None if payload is None else 100 * payload), strict=True):
-        reading.put(key, value, source, None if value is not None else "the capture does not show it")
+        reading.put(key, value, source, None if value is not None else _why_not_shown(report, key))
     for key, value, reason in counts(report, fall.ta, fall.ra, fall.direction):
         reading.put(key, value, source, reason)
     verdicts = [v.text for v in report.ack_verdicts if {v.originator, v.recipient} == {fall.ta, fall.ra}]
@@ -116,10 +117,19 @@ def _fairness(report: AirReport, stations: int, reading: Reading, source: str) -
     reading.put("airtime_jain_index", value, source, reason)
 
 
-def _mean_mpdus(aggregation: Sequence[Any]) -> float | None:
-    """MPDUs in a data PPDU, over all TIDs of a pair."""
-    ppdus = sum(each.ppdus for each in aggregation)
+def _mean_mpdus(aggregation: Sequence[Aggregation]) -> float | None:
+    """MPDUs in a data PPDU, over all TIDs of a pair; ``None`` where those of one could not be grouped to PPDUs."""
+    ppdus = 0
+    for each in aggregation:
+        if each.ppdus is None:
+            return None
+        ppdus += each.ppdus
     return sum(each.mpdus for each in aggregation) / ppdus if ppdus else None
+
+
+def _why_not_shown(report: AirReport, key: str) -> str:
+    limits = report.summary.limits if key == "air_ampdu_mpdus" else ()
+    return next((limit.text for limit in limits if limit.code == "no-ampdu-status"), "the capture does not show it")
 
 
 def _why_no_waterfall(report: AirReport) -> str:
