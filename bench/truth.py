@@ -368,10 +368,10 @@ def page(facts: Facts, note: str) -> str:
 HEAD = """# RTL8188CUS: the real chip beside the virtual one
 
 What is publicly known of a real RTL8188CUS, and what the [virtual one](virtual-chips.md) does with drivers of the same
-name; made by `make truth` from `bench/truth/rtl8188cus.toml`. The hardware was not available: every figure of a real chip
-is from the source in brackets, of one run where that does not say more. *Residual* is the virtual mean less the nearest
-public value. *agrees*: no difference that would mean something. *explained*: a register or the medium explains the
-public value, and the chip does the same for that reason. *open*: not explained; the virtual figure must not
+name; made by `make truth` from `bench/truth/rtl8188cus.toml`. The hardware was not available: every figure of a real
+chip is from the source in brackets, of one run where that does not say more. *Residual* is the virtual mean less the
+nearest public value. *agrees*: no difference that would mean something. *explained*: a register or the medium explains
+the public value, and the chip does the same for that reason. *open*: not explained; the virtual figure must not
 be taken for a real one. *no-figure*: no public figure was found. *no-run*: no run of the virtual chip answers it.
 
 """

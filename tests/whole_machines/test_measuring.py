@@ -12,7 +12,7 @@ from txop.archive.run_file import RunFile
 
 def has_frames(bench: Bench, run: RunFile) -> None:
     """The capture has the traffic, and the window its figure where the clock of a starved machine allows it."""
-    uplink = run.metrics["air_up_mpdus"]
+    uplink = run.metrics["air_up_ppdus"]
     if uplink.value is None:
         # Frames of simulated radios take no time, too: there may be more of them than fit into the window.
         assert any(why in uplink.reason for why in ("simulated radio", "the clock of sniffer is known to")), uplink
