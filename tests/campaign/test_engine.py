@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 
 import pytest
@@ -191,6 +192,16 @@ def test_a_finished_campaign_is_left_alone(bench):
 def test_two_campaigns_cannot_share_an_archive(bench):
     with ArchiveLock(bench.layout), pytest.raises(ArchiveError, match="another txop"):
         bench.go()
+
+
+def test_a_child_that_was_just_forked_does_not_keep_the_lock(bench):
+    with ArchiveLock(bench.layout) as lock:
+        kept = os.dup(lock._handle)  # as a child has it until it calls exec
+    try:
+        with ArchiveLock(bench.layout):
+            pass
+    finally:
+        os.close(kept)
 
 
 def test_a_full_disk_stops_cleanly(bench, monkeypatch):

@@ -270,7 +270,7 @@ def test_a_negotiated_path_has_a_multiplexer(parse: Callable[[str], LoadedPlan])
     [
         ("tx_aggregation = { datagrams = 16, bytes = 8192 }", None),
         ("tx_aggregation = { datagrams = 17, bytes = 8192 }", "17 datagrams and 8,192 bytes go past what the modem"),
-        ("tx_aggregation = { bytes = 16384 }", "(16 and 8,192): it crashes"),
+        ("tx_aggregation = { bytes = 16384 }", "(16 and 8,192): the first larger one crashes it"),
         ('framing = "fixed", tx_aggregation = { bytes = 16384 }', None),
         ("uplink_bytes = 16384, tx_aggregation = { bytes = 16384 }", None),
     ],

@@ -150,6 +150,8 @@ class ArchiveLock:
 
     def __exit__(self, *_: object) -> None:
         if self._handle is not None:
+            # Closing alone keeps the lock while a child of this process is between fork and exec (flock(2)).
+            fcntl.flock(self._handle, fcntl.LOCK_UN)
             os.close(self._handle)
             self._handle = None
 

@@ -47,6 +47,7 @@ class Turn:
     async def leave(self) -> None:
         """Let another campaign have it, which sees it before this one asks again."""
         if self._handle is not None:
+            fcntl.flock(self._handle, fcntl.LOCK_UN)  # a child between fork and exec has the handle, too
             os.close(self._handle)
             self._handle = None
             await asyncio.sleep(2 * LOOK_S)
