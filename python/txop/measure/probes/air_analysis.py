@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from txop.measure.instrument import Afterwards, Reading, RunFacts
@@ -25,6 +25,8 @@ CAPTURE_FILE = AIR_FILES[0]
 
 MAX_TEXTS = 6
 _KEYS = ("air_retry_percent", "air_ampdu_mpdus", "air_goodput_share_percent")
+_LIMITS = {"air_ampdu_mpdus": ("no-ampdu-status",)}
+"""Limits of a capture that take a figure away."""
 
 
 class AirAnalysis(Afterwards):
@@ -74,7 +76,9 @@ def digest_of(report: AirReport, direction: str | None, reading: Reading, source
     falls = [fall for fall in report.waterfalls if direction in (None, fall.direction)] or list(report.waterfalls)
     fall = max(falls, key=lambda each: each.payload_bytes or 0, default=None)
     if fall is None:
-        _nothing(reading, _why_no_waterfall(report))
+        from txop.air.report import PREVENT_WATERFALLS
+
+        _nothing(reading, _why_not(report, PREVENT_WATERFALLS, "no data frames in the capture"))
         return
     link = next((each for each in report.links if (each.ta, each.ra) == (fall.ta, fall.ra)), None)
     exchange = next((each for each in report.exchanges if (each.ta, each.ra) == (fall.ta, fall.ra)), None)
@@ -83,7 +87,8 @@ def digest_of(report: AirReport, direction: str | None, reading: Reading, source
     ampdu = _mean_mpdus(aggregation)
     payload = next((step.share for step in fall.steps if step.cause == "payload"), None)
     for key, value in zip(_KEYS, (retry, ampdu, None if payload is None else 100 * payload), strict=True):
-        reading.put(key, value, source, None if value is not None else _why_not_shown(report, key))
+        why = _why_not(report, _LIMITS.get(key, ()), "the capture does not show it")
+        reading.put(key, value, source, why if value is None else None)
     for key, value, reason in counts(report, fall.ta, fall.ra, fall.direction):
         reading.put(key, value, source, reason)
     verdicts = [v.text for v in report.ack_verdicts if {v.originator, v.recipient} == {fall.ta, fall.ra}]
@@ -127,16 +132,9 @@ def _mean_mpdus(aggregation: Sequence[Aggregation]) -> float | None:
     return sum(each.mpdus for each in aggregation) / ppdus if ppdus else None
 
 
-def _why_not_shown(report: AirReport, key: str) -> str:
-    limits = report.summary.limits if key == "air_ampdu_mpdus" else ()
-    return next((limit.text for limit in limits if limit.code == "no-ampdu-status"), "the capture does not show it")
-
-
-def _why_no_waterfall(report: AirReport) -> str:
-    from txop.air.report import PREVENT_WATERFALLS
-
-    limits = [limit.text for limit in report.summary.limits if limit.code in PREVENT_WATERFALLS]
-    return limits[0] if limits else "no data frames in the capture"
+def _why_not(report: AirReport, codes: Collection[str], otherwise: str) -> str:
+    """The first limit of the capture with one of these codes, in words."""
+    return next((limit.text for limit in report.summary.limits if limit.code in codes), otherwise)
 
 
 def _nothing(reading: Reading, reason: str, source: str = CAPTURE_FILE) -> Reading:

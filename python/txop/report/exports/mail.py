@@ -167,8 +167,8 @@ class _Writer:
         known = [each for of_arm in of_arms for each in of_arm]
         if not known or not size.reasons:
             return
-        turns = [each for turn in zip_longest(*of_arms) for each in turn if each is not None]
-        chosen = [each for each in known if each in turns[: size.reasons]]  # each arm's first, before a second
+        turns = [each for turn in zip_longest(*of_arms) for each in turn if each is not None][: size.reasons]
+        chosen = [each for each in known if each in turns]  # each arm's first, before a second
         bases = {why.basis for _, why in known if why.has_figures}
         basis = bases.pop().removesuffix(f", {result.origin.value}") if len(bases) == 1 else ""
         yield ""
