@@ -18,6 +18,9 @@ from txop.guest_image.overlay import Overlay
 
 DRIVERS = ("rtl8192cu", "rtl8xxxu")
 
+PROTECTED = (("wpa3", "SAE", "00-0f-ac-8"), ("owe", "OWE", "00-0f-ac-18"))
+"""With management frame protection required: the key management of each (IEEE 802.11-2020 table 9-151)."""
+
 HT20_SHORT_GI_MBIT_S = 72.2
 """IEEE 802.11-2020 table 19-27: MCS 7, 20 MHz, short guard interval: the fastest that one antenna can do there."""
 
@@ -182,15 +185,18 @@ def test_the_built_in_one_does_what_its_script_says(image: Image, chips: Path, t
 
 @pytest.mark.slow
 @pytest.mark.parametrize("driver", DRIVERS)
-def test_wpa3_with_protected_management_frames(image: Image, chips: Path, tmp_path: Path, driver: str) -> None:
-    files = through(image, chips, tmp_path / "out", Chip(driver=driver, security="wpa3"), SECURED)
+@pytest.mark.parametrize(("security", "key_management", "suite"), PROTECTED)
+def test_protected_management_frames(
+    image: Image, chips: Path, tmp_path: Path, driver: str, security: str, key_management: str, suite: str
+) -> None:
+    files = through(image, chips, tmp_path / "out", Chip(driver=driver, security=security), SECURED)
     said = (tmp_path / "out/stdout").read_text().split()
     assert said == ["reassociation", "deauthentication", "restart"]
     status = pairs((files / "wpa.status").read_text())
-    assert (status["key_mgmt"], status["pmf"], status["pairwise_cipher"]) == ("SAE", "2", "CCMP")
+    assert (status["key_mgmt"], status["pmf"], status["pairwise_cipher"]) == (key_management, "2", "CCMP")
     stations = (files / "hostapd.stations").read_text()
     assert "[MFP]" in stations
-    assert pairs(stations)["AKMSuiteSelector"] == "00-0f-ac-8"
+    assert pairs(stations)["AKMSuiteSelector"] == suite
     for direction in ("up", "down"):
         assert 0 < mbit_s(files / f"{direction}.json") < HT20_SHORT_GI_MBIT_S, direction
     air = json.loads((files / "chip.json").read_text())["device"]["air"]

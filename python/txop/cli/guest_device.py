@@ -75,7 +75,7 @@ class DeviceOptions:
         typer.Option(
             "--security",
             metavar="NAME",
-            help="Security of the access point: open, wep, wpa, wpa2-tkip, mixed, wpa2 or wpa3; default: wpa2, "
+            help="Security of the access point: open, wep, wpa, wpa2-tkip, mixed, wpa2, wpa3 or owe; default: wpa2, "
             "with --ap builtin open.",
         ),
     ] = None

@@ -100,7 +100,7 @@ class TrialOptions:
         ),
     ] = 500
     security: Annotated[
-        str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Security of the access point.")
+        str, typer.Option("--security", metavar="open|wpa2|wpa3|owe", help="Security of the access point.")
     ] = "wpa2"
     module: Module = None
 

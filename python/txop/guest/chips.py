@@ -34,9 +34,13 @@ FUNCTIONS = ("ncm", "mbim", "ecm", "qmi-modem")
 """Network functions without a radio; see docs/virtual-functions.md."""
 ACCESS_POINTS = ("hostapd", "builtin")
 """The real hostapd, or the program's own: open, for faults, speed and exact control."""
-SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3")
+SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe")
 
-SECURITIES_OF_CHIPS = {"mt7610u": ("open", "wpa2", "wpa3"), "ar6003": ("open", "wpa2"), "sd8686": ("open", "wpa2")}
+SECURITIES_OF_CHIPS = {
+    "mt7610u": ("open", "wpa2", "wpa3", "owe"),
+    "ar6003": ("open", "wpa2"),
+    "sd8686": ("open", "wpa2"),
+}
 """By wireless chip: those that it is modelled for, where that is not all."""
 
 NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu"): "usb:v0BDAp8176"}

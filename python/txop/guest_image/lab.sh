@@ -13,7 +13,7 @@
 #   LAB_DEBUGFS  settings of mac80211 on that access point, below its radio's folder in debugfs: FILE=WORD,WORD ...
 #   LAB_TXQ      settings of its queues (iw phy set txq): NAME=VALUE ...; LAB_WEIGHTS airtime weight of each station, with
 #   commas, empty for that of the kernel; LAB_LIMITS likewise its limits of airtime in the driver, LOW/HIGH
-#   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2 or wpa3
+#   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2, wpa3 or owe
 #   LAB_CHANNEL   of the 2.4 GHz band              LAB_WIDTH     20 or 40 MHz
 #   LAB_ONLY=plug  stop when the interface is there: no association
 #   LAB_TX_AGGREGATION  of rmnet on a modem: DATAGRAMS BYTES MICROSECONDS; default: none
@@ -111,6 +111,7 @@ hostapd_conf() { # hostapd_conf INTERFACE: the configuration of the access point
         ;;
     wpa2) printf 'wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
     wpa3) printf 'wpa=2\nwpa_key_mgmt=SAE\nrsn_pairwise=CCMP\nieee80211w=2\nsae_password=%s\n' "$PASSPHRASE" ;;
+    owe) printf 'wpa=2\nwpa_key_mgmt=OWE\nrsn_pairwise=CCMP\nieee80211w=2\n' ;;
     *) fail "$security is not a known LAB_SECURITY" ;;
     esac
 }
@@ -216,6 +217,7 @@ wpa_conf() { # wpa_conf NAME: the settings of a supplicant; NAME is that of the 
     mixed) printf ' key_mgmt=WPA-PSK\n pairwise=CCMP\n group=TKIP\n psk="%s"\n' "$PASSPHRASE" ;;
     wpa2) printf ' key_mgmt=WPA-PSK\n psk="%s"\n' "$PASSPHRASE" ;;
     wpa3) printf ' key_mgmt=SAE\n ieee80211w=2\n sae_password="%s"\n' "$PASSPHRASE" ;;
+    owe) printf ' key_mgmt=OWE\n ieee80211w=2\n' ;;
     esac
     echo '}'
 }

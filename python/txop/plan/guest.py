@@ -72,7 +72,7 @@ class GuestVariant(Strict):
     (``CONFIG_RTL8XXXU_UNTESTED`` in rtl8xxxu)."""
     reverse: bool = False
     """Take the arm's patches back instead of applying them; not possible with edit scripts."""
-    security: Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3"] = "wpa2"
+    security: Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"] = "wpa2"
     """Security of the access point; with the built-in one the default is open."""
     channel: Annotated[int, Field(ge=1, le=13)] = 6
     """Channel in the 2.4 GHz band."""
