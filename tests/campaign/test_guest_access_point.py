@@ -234,16 +234,17 @@ def counters(factor: int) -> str:
 def test_the_air_says_what_each_station_had(tmp_path: Path) -> None:
     (tmp_path / chip.WINDOW_FILE).write_text(counters(1))
     (tmp_path / chip.END_FILE).write_text(counters(2))
+    (tmp_path / chip.TOTAL_FILE).write_text(counters(3))
     reading = chip.ChipCounters().read(facts_of(tmp_path))
     value = {key: each.value for key, each in reading.metrics.items()}
     assert (value["station_near_chip_airtime_percent"], value["station_far_off_chip_airtime_percent"]) == (25.0, 25.0)
     assert value["chip_airtime_jain_index"] == pytest.approx(1)
     assert (value["chip_ppdu_mpdus"], value["station_near_chip_ppdu_mpdus"]) == (10, 10)
-    gates = chip.judge(facts_of(tmp_path), {"downlink": 10.9e6}, {}, 20)
+    gates = chip.judge(facts_of(tmp_path), {"downlink": 10.9e6}, {"downlink": 32.9e6}, 20)
     assert {gate.gate: gate.state for gate in gates} == {"chip-traffic": "ok", "above-phy": "ok"}
-    wrong = chip.judge(facts_of(tmp_path), {"downlink": 13e6}, {}, 20)
+    wrong = chip.judge(facts_of(tmp_path), {"downlink": 10.9e6}, {"downlink": 33.1e6}, 20)
     assert next(gate.state for gate in wrong if gate.gate == "chip-traffic") == "void"
-    up = chip.judge(facts_of(tmp_path), {"uplink": 1e6}, {}, 20)
+    up = chip.judge(facts_of(tmp_path), {"uplink": 1e6}, {"uplink": 1e6}, 20)
     assert next(gate.words for gate in up if gate.gate == "chip-traffic").startswith("iperf3 moved 1.00 MB uplink")
 
 

@@ -30,6 +30,8 @@ _ROUTINE = re.compile("times that contradict each other")
 """Some versions do so at every end of the omitted part; only points of the series are missing for it."""
 
 SOURCE = "iperf3, the lower of both ends"
+PAYLOAD = {"uplink": "payload_uplink_bytes", "downlink": "payload_downlink_bytes"}
+"""Names of the bytes that were received in the whole run, omitted part included, among a reading's ``extra``."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +200,9 @@ def _throughput(facts: RunFacts, readings: Sequence[FlowReading], reading: Readi
         else:
             reading.put(key, sum(known), SOURCE)
         reading.series[key] = _summed(facts, mine)
+        counts = [_received_bytes(each) for each in mine]
+        way = PAYLOAD["uplink" if direction == "tx" else "downlink"]
+        reading.extra[way] = None if None in counts else float(sum(count for count in counts if count is not None))
         _steadiness(facts, key, reading)
         if isinstance(facts.test, StationsTest):
             for each in mine:
@@ -277,6 +282,13 @@ def _points(facts: RunFacts, each: FlowReading) -> Points:
         for interval in intervals
         if interval.bits_per_second is not None and interval.end_s - interval.start_s >= usual_s / 2
     ]
+
+
+def _received_bytes(each: FlowReading) -> int | None:
+    """What a flow's receiver got from its first interval to its last; ``None`` where it did not report all of them."""
+    counts = [interval.bytes for interval in each.received_intervals]
+    known = [count for count in counts if count is not None]
+    return sum(known) if counts and len(known) == len(counts) else None
 
 
 def _usual_s(intervals: Sequence[Interval]) -> float:
