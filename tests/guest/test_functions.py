@@ -10,7 +10,7 @@ import pytest
 
 from txop import bus
 from txop.guest.chips import Chip
-from txop.guest.qemu import Computer
+from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
@@ -54,3 +54,16 @@ def test_a_function_is_connected_and_carries(
         carried = max(rows, key=lambda row: row.datagrams or 0)
         assert (carried.datagrams or 0) >= 20
         assert carried.faulty_transfers == 0
+
+
+@pytest.mark.slow
+def test_nothing_in_an_exact_guest_waits_for_entropy_under_load(image: Image, chips: Path, tmp_path: Path) -> None:
+    """Unlike hostapd, a network function takes no random numbers: iperf3 would be the first that does, and a busy
+    processor for half a second of its window."""
+    del chips
+    chip = Chip("ncm", DRIVERS["ncm"])
+    overlay = Overlay(script="txop-lab up || exit\ndmesg", environment=chip.variables(), files=chip.files())
+    computer = Computer(mode=Mode.EXACT, shift=0)
+    ended = asyncio.run(run_guest(image, overlay, computer, results=tmp_path, wall_limit_s=900))
+    assert ended.status == 0, (tmp_path / "stderr").read_text()
+    assert "random: crng init done" in (tmp_path / "stdout").read_text()
