@@ -216,6 +216,22 @@ def test_marks_are_the_guests_own_clock() -> None:
     assert marks.uptime_minus_monotonic_s["dut"] == 0
 
 
+@pytest.mark.parametrize(
+    ("chip_says", "expected"),
+    [
+        ('{"epoch_ns": 1767225599290000000}', 1767225599.29),
+        # the script's own date, cut to a second
+        ("{}", 1767225603.0 - 4.5),
+        ('{"epoch_ns": 1e400}', 1767225603.0 - 4.5),
+        ('{"epoch_ns": ' + "9" * 400 + "}", 1767225603.0 - 4.5),
+    ],
+)
+def test_the_chips_clock_is_finer_than_the_date(tmp_path: Path, chip_says: str, expected: float) -> None:
+    (tmp_path / "marks.txt").write_text("load 4.50\nwall 1767225603\n")
+    (tmp_path / "chip.json").write_text(chip_says)
+    assert marks_in(tmp_path).wall_minus_monotonic_s == pytest.approx(expected, abs=1e-3)
+
+
 DEV = """Inter-|   Receive |  Transmit
  face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo colls carrier compressed
  wlan0: {} 10 0 0 0 0 0 0 2000 20 0 0 0 0 0 0

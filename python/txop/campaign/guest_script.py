@@ -8,6 +8,7 @@ code makes figures of them, and an exact guest needs nothing from outside.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shlex
@@ -21,6 +22,7 @@ from txop.core.whole_file import whole_file
 from txop.formats.qmicli import parse_data_format
 from txop.measure.instrument import Early, Instrument, Marks, RunContext
 from txop.measure.probes import chip, interface, wireless_reading
+from txop.measure.probes.windowed import CLOCK_FILE, epoch_ns
 from txop.measure.recording import Look, Phase, Recorded, Recording
 from txop.plan.guest import GuestSpec
 
@@ -200,8 +202,11 @@ def read_marks(text: str) -> Marks:
 
 
 def marks_in(handed_out: Path) -> Marks:
-    """See :func:`read_marks`."""
-    return read_marks((_bytes(handed_out / _MARKS) or b"").decode("ascii", "replace"))
+    """See :func:`read_marks`. The date is of whole seconds, so the chip's clock counts where it reported it."""
+    marks = read_marks((_bytes(handed_out / _MARKS) or b"").decode("ascii", "replace"))
+    with contextlib.suppress(ValueError, OverflowError):
+        marks.wall_minus_monotonic_s = epoch_ns(handed_out / CLOCK_FILE) / 1e9
+    return marks
 
 
 _TAKEN = {_MARKS, _DEV_BEFORE, _DEV_AFTER, _DRIVER}

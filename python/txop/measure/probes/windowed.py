@@ -78,8 +78,7 @@ def capture_window(facts: RunFacts, target: str) -> CaptureWindow:
         raise ValueError("the run did not reach the end of its window")
     machine = facts.plan.target.get(target)
     if machine is not None and machine.kind == "guest":
-        epoch_ns = _epoch_ns(facts.folder / CLOCK_FILE)
-        return _window(epoch_ns, marks.window, marks.end, "the virtual chip")
+        return _window(epoch_ns(facts.folder / CLOCK_FILE), marks.window, marks.end, "the virtual chip")
     if machine is None or machine.kind in ON_THIS_MACHINE:
         return _window(round(marks.wall_minus_monotonic_s * 1e9), marks.window, marks.end, "this machine")
     clock = marks.clocks.get(target)
@@ -138,11 +137,13 @@ def bounded_json(path: Path) -> object:
     return json.loads(data)
 
 
-def _epoch_ns(path: Path) -> int:
-    epoch_ns = (_table(path) or {}).get("epoch_ns")
-    if not isinstance(epoch_ns, int) or isinstance(epoch_ns, bool):
+def epoch_ns(path: Path) -> int:
+    """What is added to a guest's monotonic clock for the time stamps of its captures, by its chip's counters. Raises
+    :class:`ValueError`."""
+    found = (_table(path) or {}).get("epoch_ns")
+    if not isinstance(found, int) or isinstance(found, bool):
         raise ValueError("the chip did not report its clock, so it is not known what of it is in the window")
-    return epoch_ns
+    return found
 
 
 def _window(offset_ns: int, start_s: float, end_s: float, clock: str, uncertainty_s: float = 0.0) -> CaptureWindow:
