@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from txop.cli.guest_run import _harmless
 from txop.guest.chips import Chip
 from txop.guest.console import console_lines, excerpt
-from txop.guest.qemu import MAX_SHIFT, PORTS, Computer, Mode, arguments, shift_of
+from txop.guest.qemu import MAX_SHIFT, MAX_SOCKET_BYTES, PORTS, Computer, Mode, arguments, debugger_socket, shift_of
 from txop.guest_image.error import GuestError
 from txop.guest_image.overlay import guest_files
 
@@ -67,6 +67,27 @@ def test_no_event_of_this_machine_moves_the_clock_of_an_exact_guest() -> None:
 
 def test_a_comma_in_a_path_is_no_new_option() -> None:
     assert any(word.endswith("path=/a,,b/events") for word in line(Computer()))
+
+
+def test_a_debugger_comes_before_the_first_instruction() -> None:
+    argv = line(Computer(debugger=Path("/a,b/gdb")))
+    assert "-S" in argv
+    assert "socket,id=gdb,path=/a,,b/gdb,server=on,wait=off" in argv
+    assert argv[argv.index("-gdb") + 1] == "chardev:gdb"
+    assert "nokaslr" in argv[argv.index("-append") + 1].split()
+    assert not {"-S", "-gdb"} & set(line(Computer()))
+
+
+def test_the_socket_of_a_debugger_is_a_new_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert debugger_socket(Path("gdb")) == tmp_path / "gdb"
+    (tmp_path / "gdb").touch()
+    (tmp_path / "broken").symlink_to("nowhere")
+    for name, words in (("gdb", "exists"), ("broken", "exists"), ("none/gdb", "not a folder"), ("x" * 200, "too long")):
+        with pytest.raises(GuestError, match=words):
+            debugger_socket(Path(name))
+    longest = tmp_path / ("y" * (MAX_SOCKET_BYTES - len(str(tmp_path)) - 1))
+    assert debugger_socket(longest) == longest
 
 
 def test_exact_and_kvm_exclude_each_other() -> None:

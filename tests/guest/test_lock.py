@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from txop.guest_image import recipe
+from txop.guest_image.error import GuestError
+from txop.guest_image.extra_programs import extra_files, extra_program_names
 from txop.guest_image.locks import find_lock
 from txop.guest_image.packages.lock import Lock, LockedPackage, LockError, in_order, lock_text, read_lock
 
@@ -95,3 +99,25 @@ def test_the_shipped_locks_have_what_an_image_and_a_build_take(series: str, monk
     sources = [package for package in lock.packages if package.name.startswith(("linux-source", "linux-headers"))]
     assert kernel is not None
     assert {package.version for package in sources} == {kernel.version}
+
+
+@pytest.mark.parametrize("series", recipe.KERNELS)
+def test_the_shipped_locks_have_the_extra_programs(series: str) -> None:
+    lock = find_lock(series)
+    for role, packages in recipe.EXTRA_PROGRAMS.items():
+        assert {package.name for package in lock.of_role(role)} >= set(packages)
+
+
+def test_a_program_that_cannot_be_added_is_refused_with_those_that_can(tmp_path: Path) -> None:
+    assert extra_program_names() == ("mbimcli", "perf", "qmicli", "trace-cmd")
+    with pytest.raises(GuestError) as refused:
+        extra_files(find_lock("6.12"), "strace", cache=tmp_path)
+    assert "strace" in str(refused.value)
+    assert "mbimcli, perf, qmicli, trace-cmd" in str(refused.value.what_to_do)
+
+
+@pytest.mark.parametrize("program", ["perf", "qmicli"])
+def test_a_lock_of_an_earlier_version_says_what_is_missing(tmp_path: Path, program: str) -> None:
+    old = dataclasses.replace(find_lock("6.12"), packages=find_lock("6.12").of_role("image"))
+    with pytest.raises(GuestError, match=f"no {program}: it was made by an earlier version"):
+        extra_files(old, program, cache=tmp_path)

@@ -14,9 +14,9 @@ from txop.guest.chips import Chip
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
 from txop.guest_image.error import GuestError
+from txop.guest_image.extra_programs import extra_files
 from txop.guest_image.image import Image
 from txop.guest_image.locks import find_lock
-from txop.guest_image.modem_programs import modem_files
 from txop.guest_image.overlay import Overlay
 from txop.plan.devices import DRIVERS
 
@@ -35,7 +35,7 @@ def said(files: Path, name: str) -> dict[str, str]:
 def test_mbimcli_connects_a_session(image: Image, chips: Path, tmp_path: Path) -> None:
     del chips
     try:
-        programs = modem_files(find_lock("6.12"), "mbimcli")
+        programs = extra_files(find_lock("6.12"), "mbimcli")
     except GuestError as error:
         no_guest(f"mbimcli cannot be had here: {error}")
     chip = Chip("mbim", DRIVERS["mbim"], options=("--connect", "negotiated"), usb="usb.pcapng")

@@ -128,6 +128,7 @@ def small_tree(root: Path) -> Path:
         "\tmkdir -p $(O)/arch/x86/boot $(O)/include/config\n"
         "\techo 6.99.0 >$(O)/include/config/kernel.release\n"
         "\tcat drivers.c >$(O)/arch/x86/boot/bzImage\n"
+        "\techo symbols >$(O)/vmlinux\n"
         "modules_install:\n"
         "\tmkdir -p $(INSTALL_MOD_PATH)/lib/modules/6.99.0\n"
         "\tln -sfn $(O) $(INSTALL_MOD_PATH)/lib/modules/6.99.0/build\n"
@@ -179,6 +180,7 @@ def test_the_command_copies_it_and_says_how_to_boot_it(tmp_path, no_compiler, mo
     assert left.value.code == 0
     assert f"--kernel-file {out}/bzImage --modules-dir {out}/lib/modules/6.99.0" in capsys.readouterr().out
     assert (out / "config").is_file()
+    assert (out / "vmlinux").read_text() == "symbols\n", "what gdb takes"
     with pytest.raises(SystemExit) as left:
         main(["guest", "kernel", "--source", str(tree), "-o", str(out)])
     assert left.value.code == 2

@@ -16,9 +16,9 @@ from txop.guest.chips import Chip
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
 from txop.guest_image.error import GuestError
+from txop.guest_image.extra_programs import extra_files
 from txop.guest_image.image import Image
 from txop.guest_image.locks import find_lock
-from txop.guest_image.modem_programs import modem_files
 from txop.guest_image.overlay import Overlay
 from txop.plan.devices import DRIVERS
 
@@ -38,7 +38,7 @@ def seen(
 ) -> Path:
     """The folder of what the guest handed out. ``limits``: options of the modem's."""
     try:
-        programs = modem_files(find_lock("6.12"), "qmicli")
+        programs = extra_files(find_lock("6.12"), "qmicli")
     except GuestError as error:
         no_guest(f"qmicli cannot be had here: {error}")
     options = ("--framing", "negotiated", "--transfer-cost-us", "0", *limits)

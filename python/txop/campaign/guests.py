@@ -21,8 +21,8 @@ from txop.guest.mmc_host import with_mmc_host
 from txop.guest.qemu import Mode, kvm_works, qemu_version
 from txop.guest.wireless_stack import build_with_debugfs
 from txop.guest_image.error import GuestError
+from txop.guest_image.extra_programs import extra_files
 from txop.guest_image.image import Image, build_image, build_image_of
-from txop.guest_image.modem_programs import modem_files
 from txop.guest_image.packages.lock import Lock
 from txop.measure.instrument import Instrument
 from txop.measure.probes.air_analysis import CAPTURE_FILE
@@ -123,7 +123,7 @@ class GuestTestbed:
         modules = await with_mmc_host(modules, chip.sdio_host, lock, self._reporter.notice)
         check_driver(chip, image, modules)
         program = chip.modem_program
-        files = modem_files(lock, program, progress=self._reporter.notice) if program is not None else {}
+        files = extra_files(lock, program, progress=self._reporter.notice) if program is not None else {}
         return GuestArm(self._plan, spec, image, modules, chip, facts, self._kvm, files)
 
     def _image(self, spec: GuestSpec, lock: Lock) -> Image:

@@ -19,6 +19,13 @@ def devices(incomplete: str) -> list[str]:
     return beginning((*DEVICES, *FUNCTIONS), incomplete)
 
 
+def extra_programs(incomplete: str) -> list[str]:
+    """Programs of the distribution that a guest gets on request."""
+    from txop.guest_image.extra_programs import extra_program_names
+
+    return beginning(extra_program_names(), incomplete)
+
+
 def fault_scripts(incomplete: str) -> list[str]:
     """Fault scripts that come with txop; where none begins so, the shell completes files."""
     from txop.guest.shipped_faults import shipped_faults

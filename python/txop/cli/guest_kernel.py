@@ -26,7 +26,8 @@ Config = Annotated[
     typer.Option("--config", metavar="FILE", help="More lines of a .config, which go before txop's; may be repeated."),
 ]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="DIR", help="Copy bzImage, config and lib/modules there.")
+    Path | None,
+    typer.Option("--output", "-o", metavar="DIR", help="Copy bzImage, vmlinux, config and lib/modules there."),
 ]
 
 

@@ -16,6 +16,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
+from txop.cli.guest_completion import extra_programs
 from txop.cli.guest_device import CaptureOptions, DeviceOptions
 from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
 from txop.cli.option_groups import grouped
@@ -59,13 +60,30 @@ class ContentOptions:
             "--file", metavar="HERE[:THERE]", help="File to put into the guest (default /root/NAME); may be repeated."
         ),
     ] = None
+    program: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--program",
+            metavar="NAME",
+            help="Program of the distribution to add: perf, trace-cmd, qmicli or mbimcli; may be repeated.",
+            autocompletion=extra_programs,
+        ),
+    ] = None
 
-    def files(self, chip: Chip | None) -> dict[str, Path]:
+    def files(self, chip: Chip | None, lock: Lock) -> dict[str, Path]:
         """Files by name in the guest; also looks at the modules, before anything is made that takes long."""
+        from txop.guest_image.extra_programs import extra_files
         from txop.guest_image.overlay import given_modules, guest_files
 
         given_modules(self.module or [])
-        return {**(chip.files() if chip is not None else {}), **guest_files(self.file or [])}
+        files = guest_files(self.file or [])
+        programs = [*(self.program or ())]
+        if chip is not None:
+            files = {**chip.files(), **files}
+            programs += [] if chip.modem_program is None else [chip.modem_program]
+        for program in dict.fromkeys(programs):
+            files = {**extra_files(lock, program, progress=note), **files}
+        return files
 
 
 @dataclass(frozen=True)
@@ -91,6 +109,10 @@ class MachineOptions:
             "--append", metavar="WORDS", help='More words of the kernel\'s command line: "kfence.sample_interval=1".'
         ),
     ] = ""
+    gdb: Annotated[
+        Path | None,
+        typer.Option("--gdb", metavar="SOCKET", help="Wait for gdb on this Unix socket before the kernel starts."),
+    ] = None
 
     @property
     def kernel_words(self) -> tuple[str, ...]:
@@ -156,6 +178,10 @@ def register(group: typer.Typer) -> None:
                 ("txop guest run --device ncm -- dut ping -c 3 10.80.210.1", "through a network function"),
                 ("txop guest run --device rtl8188cus --faults noise.toml --air -o out -- sleep 9", "a captured fault"),
                 ("txop guest run --module rtl8xxxu.ko --file test.sh -- /root/test.sh", "a driver of your own"),
+                (
+                    "txop guest run --device rtl8188cus --program perf -- perf stat -a dut ping -c 3 10.80.210.1",
+                    "look into the kernel",
+                ),
             ],
             [
                 "The command's exit status is txop's own, unless the guest itself fails (1, with its console). "
@@ -201,7 +227,7 @@ def run(
         output.mkdir(parents=True, exist_ok=True)
     with errors_reported() as ending:
         computer = _computer(machine, time)
-        files = content.files(chip)
+        files = content.files(chip, image.pinned())
         made, built_for = image.image()
         overlay = _overlay(command, content, files, chip, made, built_for, ending)
         pace = f"exact, {time.mips} million instructions a second" if computer.mode == "exact" else "fast"
@@ -209,6 +235,7 @@ def run(
         doubt = exactness_doubt(computer)
         if doubt is not None:
             note(f"Warning: {doubt}.")
+        _debugger_note(computer)
         with scratch_folder("results") as scratch:
             results = output or scratch
             ended = ending.run(
@@ -291,25 +318,14 @@ def shell(*, device: DeviceOptions, content: ContentOptions, machine: MachineOpt
     chip = device.chip()
     with errors_reported() as ending:
         computer = _computer(machine, TimeOptions(), terminal=(size.lines, size.columns))
-        files = content.files(chip)
+        files = content.files(chip, image.pinned())
         made, built_for = image.image()
         overlay = _overlay([], content, files, chip, made, built_for, ending)
         note("Booting; `exit` ends the guest, Ctrl-A x kills it.")
+        _debugger_note(computer)
         status = interactive_guest(made, overlay, computer)
     if status:
         raise typer.Exit(status)
-
-
-def modem_files_of(lock: Lock | None, program: str) -> dict[str, Path]:
-    """A program that talks to modems with its libraries, by name in the guest."""
-    from txop.guest_image.modem_programs import modem_files
-
-    if lock is None:
-        raise UserError(
-            f"a modem whose data path is negotiated takes {program}, which comes with a lock",
-            what_to_do="leave --kernel-file and --modules-dir out, or take `negotiated` out",
-        )
-    return modem_files(lock, program, progress=note)
 
 
 def _overlay(
@@ -331,14 +347,12 @@ def _overlay(
     found = modules_for(chip.device, chip.driver, modules, image, built_for, note, host=chip.sdio_host)
     modules = ending.run(found, at_once=True)
     check_driver(chip, image, modules)
-    if chip.modem_program is not None:
-        files = {**modem_files_of(built_for, chip.modem_program), **files}
     last = f"exec {shlex.join(command)}" if command else ":"
     return Overlay(script=f"txop-lab up || exit\n{last}", environment=chip.variables(), files=files, modules=modules)
 
 
 def _computer(machine: MachineOptions, time: TimeOptions, *, terminal: tuple[int, int] | None = None) -> Computer:
-    from txop.guest.qemu import Computer, Mode, check_kvm, kvm_works, shift_of
+    from txop.guest.qemu import Computer, Mode, check_kvm, debugger_socket, kvm_works, shift_of
 
     kvm = machine.kvm
     if time.mode not in set(Mode):
@@ -360,7 +374,14 @@ def _computer(machine: MachineOptions, time: TimeOptions, *, terminal: tuple[int
         shell=terminal is not None,
         terminal_size=terminal,
         append=machine.kernel_words,
+        debugger=None if machine.gdb is None else debugger_socket(machine.gdb),
     )
+
+
+def _debugger_note(computer: Computer) -> None:
+    if computer.debugger is not None:
+        where = shlex.quote(f"target remote {computer.debugger}")
+        note(f"The guest waits for a debugger: gdb -ex {where} VMLINUX; `continue` there starts it.")
 
 
 class _Terminal:

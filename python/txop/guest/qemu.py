@@ -71,6 +71,8 @@ class Computer:
     """Rows and columns, for a shell."""
     append: tuple[str, ...] = ()
     """More words of the kernel's command line."""
+    debugger: Path | None = None
+    """Unix socket, made by QEMU, on which the guest waits for gdb before its first instruction."""
 
     @property
     def instructions_per_second(self) -> int | None:
@@ -273,6 +275,8 @@ def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -
     ]
     if computer.shell:
         line.remove("oops=panic")
+    if computer.debugger is not None:
+        line.append("nokaslr")  # symbols are where VMLINUX has them
     line += computer.append
     argv = [
         PROGRAM,
@@ -297,7 +301,26 @@ def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -
     for name in PORTS:
         argv += ["-chardev", f"file,id={name},path={_escaped(folder / name)}"]
         argv += ["-device", f"virtserialport,chardev={name},name=txop.{name}"]
+    if computer.debugger is not None:
+        path = _escaped(computer.debugger)
+        argv += ["-S", "-chardev", f"socket,id=gdb,path={path},server=on,wait=off", "-gdb", "chardev:gdb"]
     return argv
+
+
+def debugger_socket(path: Path) -> Path:
+    """The place of a socket for gdb, absolute. Raises :class:`GuestError` where none can be made."""
+    place = path.absolute()
+    if len(os.fsencode(place)) > MAX_SOCKET_BYTES:
+        raise GuestError(f"{place} is too long for a Unix socket", what_to_do="give a shorter path to --gdb")
+    if not place.parent.is_dir():
+        raise GuestError(f"{place.parent} is not a folder", what_to_do="create it, or give another path to --gdb")
+    if place.exists() or place.is_symlink():
+        raise GuestError(f"{place} exists", what_to_do="remove it, or give another path to --gdb")
+    return place
+
+
+MAX_SOCKET_BYTES = 107
+"""Of the name of a Unix socket (unix(7), sun_path without its final null)."""
 
 
 def _escaped(path: Path) -> str:

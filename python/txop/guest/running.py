@@ -147,6 +147,7 @@ async def run_guest(
         try:
             problem = await _supervise(argv, watch, wall_limit_s)
         finally:
+            _forget_socket(computer)
             _keep(work, results)
         return _outcome(work, results, time.monotonic() - begun, problem)
 
@@ -166,8 +167,15 @@ def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cac
                 finally:
                     process.kill()
                     process.wait()
+                    _forget_socket(computer)
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+def _forget_socket(computer: Computer) -> None:
+    """QEMU leaves the debugger's socket behind when it is killed."""
+    if computer.debugger is not None:
+        computer.debugger.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -26,7 +26,7 @@ from txop.guest_image.packages.lock import Lock
 from txop.guest_image.recipe import TRIPLET
 from txop.guest_image.tree_digest import tree_digest
 
-RECIPE = 1
+RECIPE = 2
 """Raised when kernels are built differently: older ones are then not used again."""
 
 TIMEOUT_S = 6 * 3600.0
@@ -55,7 +55,7 @@ class OwnKernel:
     """A kernel of one's own."""
 
     folder: Path
-    """``bzImage``, ``config`` and ``lib/modules/RELEASE``."""
+    """``bzImage``, ``vmlinux`` with its symbols, ``config`` and ``lib/modules/RELEASE``."""
     release: str
     key: str
     lost: tuple[str, ...]
@@ -277,6 +277,7 @@ async def _install(source: Path, work: Path, made: Path, variables: Mapping[str,
     for name in ("build", "source"):  # they name folders of this machine
         (made / "lib" / "modules" / release / name).unlink(missing_ok=True)
     shutil.copyfile(work / "arch" / "x86" / "boot" / "bzImage", made / "bzImage")
+    shutil.copyfile(work / "vmlinux", made / "vmlinux")
     shutil.copyfile(work / ".config", made / "config")
     facts = {"release": release, "lost": list(lost)}
     (made / "kernel.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")

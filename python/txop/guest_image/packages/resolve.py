@@ -59,19 +59,22 @@ def resolve(
     counted = _that_count(store, [_pin(entry, "image") for entry in programs], named, wanted)
     built_with = [_pin(entry, "build") for entry in build]
     compiler = _compiler(apt, store, release, counted, built_with, progress)
-    modem = modem_packages(apt, store, counted)
-    pins = [_pin(image, "image"), *counted, *built_with, *compiler, *modem]
+    extra = extra_packages(apt, store, counted)
+    pins = [_pin(image, "image"), *counted, *built_with, *compiler, *extra]
     today = datetime.now(UTC).date().isoformat()
     return Lock(series, release, distribution, in_order(pins), today)
 
 
-def modem_packages(apt: Apt, store: PackageStore, image: list[LockedPackage]) -> list[LockedPackage]:
-    """What :data:`~txop.guest_image.recipe.MODEM_PROGRAMS` come from, beside the packages of an image."""
-    have = {package.name for package in image}
-    entries = _with_dependencies(apt, recipe.MODEM_PROGRAMS)
-    packages = [_pin(entry, "modem") for entry in entries if entry.name not in have]
-    programs = [name for names in recipe.MODEM_PROGRAMS.values() for name in names]
-    return _that_count(store, packages, {*recipe.MODEM_PROGRAMS}, programs, image)
+def extra_packages(apt: Apt, store: PackageStore, image: list[LockedPackage]) -> list[LockedPackage]:
+    """What :data:`~txop.guest_image.recipe.EXTRA_PROGRAMS` come from, beside the packages of an image."""
+    found: list[LockedPackage] = []
+    for role, wanted in recipe.EXTRA_PROGRAMS.items():
+        have = [*image, *found]
+        there = {package.name for package in have}
+        packages = [_pin(entry, role) for entry in _with_dependencies(apt, wanted) if entry.name not in there]
+        programs = [name for names in wanted.values() for name in names]
+        found += _that_count(store, packages, {*wanted}, programs, have)
+    return found
 
 
 def _compiler(

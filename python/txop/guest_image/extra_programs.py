@@ -1,4 +1,4 @@
-"""Programs that talk to modems, for the guests that take them: files beside the image, which stays what it is."""
+"""Programs for the guests that ask for them: files beside the image, which stays what it is."""
 
 from __future__ import annotations
 
@@ -13,21 +13,30 @@ from txop.guest_image.packages.lock import Lock
 from txop.guest_image.packages.store import FileTree, PackageStore
 
 
-def modem_files(
+def extra_program_names() -> tuple[str, ...]:
+    """Programs that can be had: ``qmicli``, ``mbimcli``, ``perf``, ``trace-cmd``."""
+    return tuple(sorted(Path(name).name for packages in recipe.EXTRA_PROGRAMS.values() for name in _names(packages)))
+
+
+def extra_files(
     lock: Lock, program: str, *, cache: Path | None = None, progress: Progress = lambda _: None
 ) -> dict[str, Path]:
-    """By name in a guest: a program of :data:`~txop.guest_image.recipe.MODEM_PROGRAMS` (``qmicli``, ``mbimcli``), with
-    the libraries that it needs and the image has not.
+    """A program of :data:`~txop.guest_image.recipe.EXTRA_PROGRAMS`, with the libraries that it needs and the image has
+    not, by name in a guest.
 
     Raises:
-        GuestError: The lock has no such packages, or they cannot be had.
+        GuestError: There is no such program, the lock has no such packages, or they cannot be had.
     """
-    packages = lock.of_role("modem")
-    if not packages:
+    role = next((role for role, found in recipe.EXTRA_PROGRAMS.items() if f"usr/bin/{program}" in _names(found)), None)
+    if role is None:
+        raise GuestError(f"{program} cannot be added to a guest", what_to_do=f"give {', '.join(extra_program_names())}")
+    if not lock.of_role(role):
         raise GuestError(
-            "the lock has no programs for modems: it was made by an earlier version of txop",
+            f"the lock has no {program}: it was made by an earlier version of txop",
             what_to_do="recreate it with `txop guest build --update`",
         )
+    # a library that several of them need is in the first role that has it
+    packages = [package for each in recipe.EXTRA_PROGRAMS for package in lock.of_role(each)]
     folder = cache or default_cache()
     with room(folder):
         store = PackageStore.of(lock, folder, progress)
@@ -41,6 +50,10 @@ def modem_files(
         programs = [f"usr/bin/{program}"]
         names = [*programs, *(name for name in libraries_of(tree, programs) if name not in have)]
         return {f"/{name}": _place(tree, name) for name in names}
+
+
+def _names(packages: dict[str, tuple[str, ...]]) -> list[str]:
+    return [name for names in packages.values() for name in names]
 
 
 def _place(tree: FileTree, name: str) -> Path:
