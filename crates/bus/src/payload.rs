@@ -238,6 +238,11 @@ fn received(data: &[u8], len: usize) -> Found {
     let mut walk = realtek::RxWalk::new(data, len);
     while let Some(packet) = walk.next() {
         match packet {
+            Ok(packet) if packet.report != 0 => {
+                // To the driver, not for the network.
+                found.commands += 1;
+                found.headers += (packet.overhead + packet.frame_len) as u64;
+            }
             Ok(packet) => {
                 found.take(packet.frame_len, packet.overhead);
                 // With what lies before the next one: so much of a cut transfer is one packet.
@@ -399,6 +404,19 @@ mod tests {
         bytes.extend(&datagram);
         let (framing, found) = inspect(&bytes, bytes.len(), false, Hints::default());
         assert_eq!((framing, found.payload, found.headers, found.acks), (Framing::Qmap, 40, 8, [1, 0, 0]));
+    }
+
+    #[test]
+    fn reports_of_a_realtek_chip_are_commands() {
+        let mut transfer = realtek::rx_descriptor(16).to_vec();
+        transfer.resize(40, 0);
+        let hints = Hints { realtek: true, ..Hints::default() };
+        let (_, found) = inspect(&transfer, 40, true, hints);
+        assert_eq!((found.datagrams, found.commands, found.payload, found.whole), (1, 0, 16, true));
+        transfer[13] = 2 << 6;
+        let (framing, found) = inspect(&transfer, 40, true, hints);
+        assert_eq!((framing, found.datagrams, found.commands), (Framing::Realtek, 0, 1));
+        assert_eq!((found.payload, found.headers, found.acks, found.whole), (0, 40, [0; 3], true));
     }
 
     proptest::proptest! {

@@ -62,6 +62,9 @@ pub struct Received {
     pub overhead: usize,
     /// Bytes of the frame.
     pub frame_len: usize,
+    /// 0: a frame. Otherwise a report of the chip to its driver, which an RTL8188E sends this way (`rpt_sel` of the
+    /// descriptor): 1 of a frame that was sent, 2 of all frames that were sent over a time, 3 what others send as an interrupt.
+    pub report: u8,
 }
 
 /// Walks through a transfer towards the host of which `captured` bytes are there; see [`super::qmap::Walk`].
@@ -108,8 +111,9 @@ impl Iterator for RxWalk<'_> {
             self.finished = true;
             return Some(Err(Fault { offset: start, what: "frame length of a receive descriptor is impossible" }));
         }
+        let report = ByteOrder::Little.u32_at(self.captured, start + 12).map_or(0, |word| (word >> 14 & 3) as u8);
         self.offset = end.next_multiple_of(RX_ALIGNMENT).min(self.transfer_len);
-        Some(Ok(Received { offset: start, overhead, frame_len }))
+        Some(Ok(Received { offset: start, overhead, frame_len, report }))
     }
 }
 
@@ -133,6 +137,17 @@ mod tests {
         assert_eq!(tx_frame_len(&bytes, 106), None);
         bytes[28] ^= 1;
         assert_eq!(tx_frame_len(&bytes, 105), None);
+    }
+
+    #[test]
+    fn reports_are_no_frames() {
+        let mut transfer = rx_descriptor(16).to_vec();
+        transfer[13] = 2 << 6;
+        transfer.resize(40, 0);
+        let found = RxWalk::new(&transfer, 40).next().unwrap().unwrap();
+        assert_eq!((found.frame_len, found.report), (16, 2));
+        // Of a descriptor that was cut nothing is known but the length.
+        assert_eq!(RxWalk::new(&transfer[..8], 40).next().unwrap().unwrap().report, 0);
     }
 
     proptest::proptest! {
