@@ -18,6 +18,7 @@ from txop.guest.device_statistics.model import (
     Ar6003Statistics,
     Mt7610uStatistics,
     Rtl8188cusStatistics,
+    Rtl8188euStatistics,
     Sd8686Statistics,
     Statistics,
 )
@@ -27,6 +28,7 @@ ROOT = Path(__file__).parents[1]
 MODELS = {
     "rtl8188cus": Rtl8188cusStatistics,
     "rtl8723au": Rtl8188cusStatistics,
+    "rtl8188eu": Rtl8188euStatistics,
     "mt7610u": Mt7610uStatistics,
     "ar6003": Ar6003Statistics,
     "sd8686": Sd8686Statistics,

@@ -1,4 +1,4 @@
-//! A host that sends anything to a virtual RTL8188CUS: it may be let go of, and nothing else may happen.
+//! A host that sends anything to a virtual RTL8188CUS or RTL8188EU: it may be let go of, and nothing else may happen.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +10,10 @@ use vusb::session::Session;
 
 fuzz_target!(|data: &[u8]| {
     let medium = Medium::new(ChannelSettings::default(), 1, None);
-    let mut chip = Rtl8188cus::new(Settings::new(Model::Rtl8188cus), medium, Box::new(Silent));
+    // The first byte chooses the chip.
+    let Some((&choice, data)) = data.split_first() else { return };
+    let model = if choice & 1 == 1 { Model::Rtl8188eu } else { Model::Rtl8188cus };
+    let mut chip = Rtl8188cus::new(Settings::new(model), medium, Box::new(Silent));
     let mut session = Session::new(&chip, None);
     let mut now_ns = 0;
     // The first byte of each piece says how long it is and how much time goes by.

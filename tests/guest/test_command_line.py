@@ -100,7 +100,7 @@ def test_exact_with_kvm_is_refused(txop: RunTxop) -> None:
     ("typed", "words"),
     [
         ("guest run --kernel ", {"6.1", "6.12"}),
-        ("guest run --device rtl8", {"rtl8188cus", "rtl8723au"}),
+        ("guest run --device rtl8", {"rtl8188cus", "rtl8723au", "rtl8188eu"}),
         ("guest shell --driver rtl8x", {"rtl8xxxu"}),
     ],
 )

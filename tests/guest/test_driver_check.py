@@ -20,6 +20,7 @@ from txop.guest_image.image import Image
         (Chip(driver="rtl8192cux"), "no driver 'rtl8192cux'", "did you mean rtl8192cu?"),
         (Chip(driver="mac80211"), "mac80211 .* does not know the rtl8188cus", "--module"),
         (Chip("rtl8723au", "rtl8192cu"), "rtl8192cu .* does not know the rtl8723au", "--module"),
+        (Chip("rtl8188eu", "rtl8192cu"), "rtl8192cu .* does not know the rtl8188eu", "--module"),
         (Chip(parameters=("swencc=1",)), "rtl8192cu has no parameter 'swencc'", "did you mean swenc?"),
         (Chip(parameters=("swenc",)), "'swenc' is not NAME=VALUE", "swenc"),
         (Chip("ncm", "cdc_ncm", ("x=1",)), "cdc_ncm has no parameter 'x'", "It has"),
@@ -36,6 +37,7 @@ def test_a_driver_that_cannot_work_is_refused(image: Image, chip: Chip, words: s
     [
         Chip(parameters=("swenc=1", "debug_level=2")),
         Chip("rtl8723au", "rtl8xxxu", ("ht40_2g=1", "dma_aggregation=1")),
+        Chip("rtl8188eu", "rtl8xxxu", ("ht40_2g=1",)),
         Chip("ncm", "cdc_ncm"),
         Chip("qmi-modem", "qmi_wwan"),
         Chip("qmi-modem", "qmi-wwan"),

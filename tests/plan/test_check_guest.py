@@ -104,6 +104,7 @@ def test_what_cannot_be_is_told_with_its_place(
         ("", 'ap = "builtin"'),
         ("", 'device = "rtl8723au"\ndriver = "rtl8xxxu"'),
         ("", 'device = "rtl8723au"'),
+        ("", 'device = "rtl8188eu"\nassume = { aggregate-limit = "fixed" }'),
         ("", 'driver = "vendor"\nsource = "."'),
         ('faults = "good.toml"', ""),
         ('device = "qmi-modem"', ""),

@@ -73,6 +73,8 @@ pub enum DeviceKind {
     Rtl8188cus,
     /// The same posing as an RTL8723AU, 0bda:1724 (rtl8xxxu).
     Rtl8723au,
+    /// Realtek RTL8188EU, 0bda:8179 (rtl8xxxu of Linux 6.3 and later): the driver adapts the rates.
+    Rtl8188eu,
     /// MediaTek MT7610U, 148f:7610 (mt76x0u): a station, or with --stations an access point.
     Mt7610u,
     /// Atheros AR6003, an SDIO card 0271:0301 (ath6kl_sdio) in a USB host controller 0a12:5d10 (ushc).
@@ -252,13 +254,14 @@ fn neighbour(text: &str) -> Result<f64, String> {
 /// An assumption of any of the chips; whether it is of the one that was asked for says `run`.
 fn assumption(text: &str) -> Result<String, String> {
     let of_rtl8188cus = rtl8188cus::assumptions::Assumptions::default().set(text);
+    let of_rtl8188eu = rtl8188cus::EuAssumptions::default().set(text);
     let of_mt7610u = mt7610u::assumptions::Assumptions::default().set(text);
     let of_ar6003 = ar6003::assumptions::Assumptions::default().set(text);
     let of_sd8686 = sd8686::assumptions::Assumptions::default().set(text);
-    match (of_rtl8188cus, of_mt7610u, of_ar6003, of_sd8686) {
-        (Err(one), Err(other), Err(third), Err(fourth)) => {
-            Err(format!("{one}; of an MT7610U, {other}; of an AR6003, {third}; of an SD8686, {fourth}"))
-        }
+    match (of_rtl8188cus, of_rtl8188eu, of_mt7610u, of_ar6003, of_sd8686) {
+        (Err(one), Err(second), Err(other), Err(third), Err(fourth)) => Err(format!(
+            "{one}; of an RTL8188EU, {second}; of an MT7610U, {other}; of an AR6003, {third}; of an SD8686, {fourth}"
+        )),
         _ => Ok(text.into()),
     }
 }

@@ -162,6 +162,7 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
     let device = match args.device {
         DeviceKind::Rtl8188cus => chip(args, Model::Rtl8188cus, script.as_ref())?,
         DeviceKind::Rtl8723au => chip(args, Model::Rtl8723au, script.as_ref())?,
+        DeviceKind::Rtl8188eu => chip(args, Model::Rtl8188eu, script.as_ref())?,
         DeviceKind::Mt7610u => mt7610u(args, script.as_ref())?,
         DeviceKind::Ar6003 => ar6003(args, script.as_ref())?,
         DeviceKind::Sd8686 => sd8686(args, script.as_ref())?,
@@ -175,7 +176,8 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
     Ok(match &args.trace {
         Some(path) => {
             let vocabulary: Box<dyn Vocabulary> = match args.device {
-                DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au => Box::new(RegisterNames::default()),
+                DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au => Box::new(RegisterNames::new(Model::Rtl8188cus)),
+                DeviceKind::Rtl8188eu => Box::new(RegisterNames::new(Model::Rtl8188eu)),
                 DeviceKind::Mt7610u => Box::new(mt7610u::RegisterNames::default()),
                 DeviceKind::Ar6003
                 | DeviceKind::Sd8686
@@ -240,7 +242,7 @@ fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<
     settings.interrupt_ns = args.interrupt_us.map_or(settings.interrupt_ns, |us| us * 1_000);
     settings.seed = args.seed;
     for assumption in &args.assume {
-        settings.assumptions.set(assumption).map_err(RunError::Assumption)?;
+        settings.assume(assumption).map_err(RunError::Assumption)?;
     }
     if let Some(path) = &args.efuse {
         settings.efuse = Efuse::open(path)?;
@@ -429,6 +431,7 @@ impl<'a> Run<'a> {
 fn check_options(args: &DeviceArgs) -> Result<(), RunError> {
     for assumption in &args.assume {
         let set = match args.device {
+            DeviceKind::Rtl8188eu => rtl8188cus::EuAssumptions::default().set(assumption),
             DeviceKind::Mt7610u => mt7610u::assumptions::Assumptions::default().set(assumption),
             DeviceKind::Ar6003 => ar6003::assumptions::Assumptions::default().set(assumption),
             DeviceKind::Sd8686 => sd8686::assumptions::Assumptions::default().set(assumption),

@@ -45,6 +45,8 @@ pub struct Statistics {
 pub enum DeviceStatistics {
     /// RTL8188CUS or RTL8723AU.
     Rtl8188cus(Box<rtl8188cus::Statistics>),
+    /// RTL8188EU.
+    Rtl8188eu(Box<rtl8188cus::EuStatistics>),
     /// MT7610U.
     Mt7610u(Box<mt7610u::Statistics>),
     /// AR6003.
@@ -66,6 +68,7 @@ impl DeviceStatistics {
     pub(crate) fn set_faults(&mut self, faults: Vec<FaultCounters>) {
         let slot = match self {
             Self::Rtl8188cus(chip) => &mut chip.faults,
+            Self::Rtl8188eu(chip) => &mut chip.faults,
             Self::Mt7610u(chip) => &mut chip.faults,
             Self::Ar6003(chip) => &mut chip.faults,
             Self::Sd8686(chip) => &mut chip.faults,

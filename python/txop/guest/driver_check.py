@@ -22,6 +22,7 @@ _MODALIASES = {
     "rtl8188cus": "usb:v7392p7811d0200dc00dsc00dp00icFFiscFFipFFin00",
     "mt7610u": "usb:v148Fp7610d0100dc00dsc00dp00icFFiscFFipFFin00",
     "rtl8723au": "usb:v0BDAp1724d0200dc00dsc00dp00icFFiscFFipFFin00",
+    "rtl8188eu": "usb:v0BDAp8179d0200dc00dsc00dp00icFFiscFFipFFin00",
     "ar6003": "sdio:c00v0271d0301",
     "sd8686": "sdio:c00v02DFd9103",
 }

@@ -15,6 +15,7 @@ _BODY_BYTES = 8 * 1024
 
 _SIGNATURE_8188C = 0x88C1
 _SIGNATURE_8723A = 0x2302
+_SIGNATURE_8188E = 0x88E1
 _VERSION = (88, 2)
 
 FOLDER = "usr/lib/firmware/rtlwifi"
@@ -52,6 +53,7 @@ def firmware_files() -> dict[str, bytes]:
         "rtl8723aufw_A.bin": _SIGNATURE_8723A,
         "rtl8723aufw_B.bin": _SIGNATURE_8723A,
         "rtl8723aufw_B_NoBT.bin": _SIGNATURE_8723A,
+        "rtl8188eufw.bin": _SIGNATURE_8188E,
     }
     realtek = {f"{FOLDER}/{name}": _file(signature) for name, signature in names.items()}
     atheros = {f"{_ATHEROS}/fw-5.bin": _atheros(), f"{_ATHEROS}/bdata.bin": bytes(_ATHEROS_BOARD_BYTES)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 DRIVERS = {
     "rtl8188cus": "rtl8192cu",
     "rtl8723au": "rtl8xxxu",
+    "rtl8188eu": "rtl8xxxu",
     "mt7610u": "mt76x0u",
     "ar6003": "ath6kl_sdio",
     "sd8686": "libertas_sdio",

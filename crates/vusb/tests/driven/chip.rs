@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::host::Host;
+use crate::rtl8188eu;
 use proptest::prelude::*;
 use vusb::air::{ChannelSettings, Medium, Outcome, Ppdu, Protection, Reception, Response, Station, Tuned};
 use vusb::chips::rtl8188cus::registers as reg;
@@ -340,8 +341,10 @@ proptest! {
         writes in prop::collection::vec((any::<u16>(), prop::collection::vec(any::<u8>(), 1..9)), 0..60),
         frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 0..20),
         right in any::<bool>(),
+        eu in any::<bool>(),
     ) {
-        let (mut host, far) = chip_on_air(ChannelSettings { loss: 0.3, ..ChannelSettings::default() });
+        let channel = ChannelSettings { loss: 0.3, ..ChannelSettings::default() };
+        let (mut host, far) = if eu { rtl8188eu::chip_on_air(channel) } else { chip_on_air(channel) };
         far.0.borrow_mut().to_send.push((0, ppdu(vec![down(1, 60, OWN)], Response::Ack)));
         for (register, data) in &writes {
             write(&mut host, *register, data);

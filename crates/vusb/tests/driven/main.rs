@@ -12,4 +12,5 @@ mod host;
 mod idle;
 mod mbim;
 mod modem_control;
+mod rtl8188eu;
 mod trace;

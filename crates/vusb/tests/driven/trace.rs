@@ -45,7 +45,8 @@ fn a_chip_s_conversation() {
     let far = FarEnd::default();
     let medium = Medium::new(ChannelSettings::default(), 1, None);
     let chip = Rtl8188cus::new(Settings::new(Model::Rtl8188cus), medium, Box::new(far));
-    let mut host = Host::new(Traced::new(chip, Box::new(RegisterNames::default()), paper.clone(), 1 << 20));
+    let mut host =
+        Host::new(Traced::new(chip, Box::new(RegisterNames::new(Model::Rtl8188cus)), paper.clone(), 1 << 20));
     host.now_ns = 1_500_000_000;
     host.control(register(0x40, reg::CR, 2), &[0xff, 0x06]);
     host.control(register(0xc0, reg::MACID, 4), &[]);
@@ -140,7 +141,7 @@ fn every_fault_of_a_script_is_written() {
     let medium = Medium::new(ChannelSettings::default(), 1, None);
     let chip = Rtl8188cus::new(Settings::new(Model::Rtl8188cus), medium, Box::new(FarEnd::default()));
     let faulty = Faulty::new(chip, script);
-    let mut device = Traced::new(faulty, Box::new(RegisterNames::default()), paper.clone(), 1 << 20);
+    let mut device = Traced::new(faulty, Box::new(RegisterNames::new(Model::Rtl8188cus)), paper.clone(), 1 << 20);
     device.reset(0);
     for at_ms in 0..10u64 {
         device.advance(at_ms * 1_000_000);

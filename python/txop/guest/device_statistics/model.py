@@ -974,19 +974,6 @@ class Mt7610uStatistics(Model):
     """Faults of its script; null for a device that no script is around."""
 
 
-class PowerCounters(Model):
-    """What power save has done."""
-
-    announced: int
-    """Times that the access point has acknowledged that the chip sleeps."""
-    asleep_ns: int
-    """Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep."""
-    polls: int
-    """PS-Polls sent."""
-    missed: int
-    """Frames that came while the receiver was off."""
-
-
 class Rtl8188cusRxCounters(Model):
     """What the receiver of an RTL8188CUS has done."""
 
@@ -1006,6 +993,29 @@ class Rtl8188cusRxCounters(Model):
     """Frames that the chip decrypted."""
     integrity_errors: int
     """Frames whose integrity check failed."""
+
+
+class ReportTally(Model):
+    """What became of frames."""
+
+    retries: list[int]
+    """Frames that arrived: at once, after one, two, three, and four or more retries."""
+    given_up: int
+    """Frames that were given up."""
+
+
+class ReportCounters(Model):
+    """Transmit reports."""
+
+    sent: int
+    """Reports put into the receive buffer."""
+    lost: int
+    """Reports for which it had no room: what they counted is lost."""
+    counted: ReportTally
+    """What the MAC has counted, of all stations."""
+    reported: ReportTally
+    """What the reports that were sent say, of all stations. Less than `counted` by what came after the last report,
+    by stations that are not in reports, and by counters that were full."""
 
 
 class Rtl8188cusTxCounters(Model):
@@ -1039,6 +1049,81 @@ class Rtl8188cusTxCounters(Model):
     """Times that a bulk OUT endpoint was NAKed because the packet buffer was full (counted once per wait)."""
 
 
+class Rtl8188euAssumptions(Model):
+    """What is assumed of an RTL8188EU: `--assume`."""
+
+    fallback_counts: str = Field(alias="fallback-counts")
+    """What DARFRC and RARFRC count. `rates`: byte n says how many rates below the first one the n-th retry is sent;
+    `retries`: each byte that is not 0 is a number of retries from which on one rate more is given up."""
+    fallback_order: str = Field(alias="fallback-order")
+    """Which rate comes below another one. `slower`: the next slower one of its class; below MCS 0 6 Mbit/s, below 6
+    Mbit/s 5.5 Mbit/s; `index`: the next lower descriptor number: below MCS 0 54 Mbit/s, below 6 Mbit/s 11 Mbit/s."""
+    fallback_beyond: str = Field(alias="fallback-beyond")
+    """From the ninth retry on. `last`: the eighth; `lowest`: none: the lowest rate of the table."""
+    rts_retries: str = Field(alias="rts-retries")
+    """Retries of RTS. `apart`: counted apart: they were not sent, so they are not retries; `with-data`: an attempt
+    of theirs."""
+    rts_table: str = Field(alias="rts-table")
+    """Rates of RTS. `responses`: in the set of response rates (0x440); `all`: all legacy rates are."""
+    aggregate_limit: str = Field(alias="aggregate-limit")
+    """Most MPDUs of an A-MPDU. `register`: as many as MAX_AGGR_NUM (0x4ca) says: rtl8xxxu writes 7 for this chip, 20
+    for an RTL8723B, 31 for an RTL8192F, which fits the five bits of the descriptor's limit (core.c,
+    rtl8xxxu_init_mac; 8723b.c and 8192f.c, max_aggr_num); `fixed`: 20, as for an RTL8188CUS."""
+    report_frames: str = Field(alias="report-frames")
+    """Which frames transmit reports count. `all`: all frames of the driver that must be acknowledged; `data`: only
+    data frames."""
+    report_counters: str = Field(alias="report-counters")
+    """What happens to a counter of a report that is full. `stays`: it stays at its largest value; `wraps`: it starts
+    again from 0."""
+
+
+class Rtl8188cusCounters(Model):
+    """Registers, interrupts and commands."""
+
+    reads: int
+    """Register reads."""
+    writes: int
+    """Register writes."""
+    interrupts: int
+    """Transfers of the interrupt endpoint."""
+    commands: int
+    """Commands to the firmware."""
+
+
+class Rtl8188euStatistics(Model):
+    """What an RTL8188EU has counted."""
+
+    chip: Rtl8188cusCounters
+    """Registers and commands; it has no interrupt endpoint."""
+    assumptions: Rtl8188euAssumptions
+    """What is assumed of the chip."""
+    tx: Rtl8188cusTxCounters
+    """The transmitter."""
+    reports: ReportCounters
+    """Transmit reports."""
+    rx: Rtl8188cusRxCounters
+    """The receiver."""
+    air: AirCounters
+    """The air."""
+    ap: NoPeers | HostapdStatistics | StationsStatistics | BuiltinStatistics
+    """The access point."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+
+
+class PowerCounters(Model):
+    """What power save has done."""
+
+    announced: int
+    """Times that the access point has acknowledged that the chip sleeps."""
+    asleep_ns: int
+    """Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep."""
+    polls: int
+    """PS-Polls sent."""
+    missed: int
+    """Frames that came while the receiver was off."""
+
+
 class Rtl8188cusAssumptions(Model):
     """What is assumed of an RTL8188CUS: `--assume`."""
 
@@ -1066,19 +1151,6 @@ class Rtl8188cusAssumptions(Model):
     """Rate adaptation: a lower first rate when less than this part of the MPDUs got through."""
     adaptation_up: float = Field(alias="adaptation-up")
     """Rate adaptation: a higher first rate when more than this part did."""
-
-
-class Rtl8188cusCounters(Model):
-    """Registers, interrupts and commands."""
-
-    reads: int
-    """Register reads."""
-    writes: int
-    """Register writes."""
-    interrupts: int
-    """Transfers of the interrupt endpoint."""
-    commands: int
-    """Commands to the firmware."""
 
 
 class Rtl8188cusStatistics(Model):
@@ -1138,6 +1210,7 @@ class Statistics(Model):
     """The bus."""
     device: (
         Rtl8188cusStatistics
+        | Rtl8188euStatistics
         | Mt7610uStatistics
         | Ar6003Statistics
         | Sd8686Statistics

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use wire::phy::Mode;
 
+use super::eu_assumptions::AggregateLimit;
 use super::memory::Memory;
 use super::queued::Queued;
 use super::registers as reg;
@@ -21,12 +22,20 @@ const PPDU_NS: u64 = 5_484_000;
 const WINDOW: u16 = 64;
 
 /// Takes what may go into one A-MPDU with the first frame: the same receiver and TID, within the window, within limits.
-pub(super) fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, mode: &Mode, memory: &Memory, rate: u8) {
+/// `unless_said`: most MPDUs where the descriptor does not say.
+pub(super) fn aggregate(
+    queue: &mut VecDeque<Queued>,
+    taken: &mut Vec<Queued>,
+    mode: &Mode,
+    memory: &Memory,
+    rate: u8,
+    unless_said: AggregateLimit,
+) {
     let Some(first) = taken.first() else { return };
     let (tid, start) = (first.tid(), first.sequence());
     let receiver = first.receiver();
     let limit = match first.descriptor.max_aggregate() {
-        0 => AGGREGATE_DEFAULT,
+        0 => most(memory, unless_said),
         limit => usize::from(limit),
     };
     let bytes = aggregate_bytes(memory, rate);
@@ -41,6 +50,13 @@ pub(super) fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, m
         }
         len = longer;
         taken.extend(queue.pop_front());
+    }
+}
+
+fn most(memory: &Memory, unless_said: AggregateLimit) -> usize {
+    match (unless_said, memory.u8(reg::MAX_AGGR_NUM)) {
+        (AggregateLimit::Fixed, _) | (AggregateLimit::Register, 0) => AGGREGATE_DEFAULT,
+        (AggregateLimit::Register, limit) => usize::from(limit),
     }
 }
 

@@ -134,7 +134,12 @@ impl Assumptions {
     /// # Errors
     /// An unknown name or value, with those that there are.
     pub fn set(&mut self, assignment: &str) -> Result<(), String> {
-        assume(assignment, NAMES, |name, value| match name {
+        assume(assignment, NAMES, |name, value| self.set_one(name, value))
+    }
+
+    /// Sets one; `None`: there is no such name or value.
+    pub(super) fn set_one(&mut self, name: &str, value: &str) -> Option<()> {
+        match name {
             "fallback-counts" => one_of(value, [("rates", Counts::Rates), ("retries", Counts::Retries)])
                 .map(|value| self.fallback_counts = value),
             "fallback-order" => one_of(value, [("slower", Order::Slower), ("index", Order::Index)])
@@ -153,7 +158,7 @@ impl Assumptions {
             "adaptation-down" => part(value).map(|value| self.adaptation_down = value),
             "adaptation-up" => part(value).map(|value| self.adaptation_up = value),
             _ => None,
-        })
+        }
     }
 }
 

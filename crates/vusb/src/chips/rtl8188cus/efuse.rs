@@ -17,6 +17,10 @@ const SECTION: usize = 8;
 pub const MAP_8188C: usize = 128;
 /// Bytes of the logical map of an RTL8723A (rtl8xxxu.h, struct rtl8723au_efuse).
 pub const MAP_8723A: usize = 256;
+/// Bytes of the logical map of an RTL8188E (rtl8xxxu.h, struct rtl8188eu_efuse).
+pub const MAP_8188E: usize = 512;
+/// Where an RTL8188E has its address.
+const MAC_8188E: usize = 0xd7;
 /// Where an RTL8723A has its address.
 const MAC_8723A: usize = 0xc6;
 /// Where an RTL8188C has its address.
@@ -46,7 +50,7 @@ pub enum EfuseError {
         source: std::io::Error,
     },
     /// It has the wrong contents.
-    #[error("{path}: {what}; give {MAP_8188C} (or, for an RTL8723A, {MAP_8723A}) bytes, raw or as a hex dump with offsets (\"08: ff 00 92\")")]
+    #[error("{path}: {what}; give {MAP_8188C} (or, for an RTL8723A, {MAP_8723A}, for an RTL8188E {MAP_8188E}) bytes, raw or as a hex dump with offsets (\"08: ff 00 92\")")]
     Contents {
         /// The file.
         path: std::path::PathBuf,
@@ -76,13 +80,36 @@ impl Efuse {
         Self::of_map(map)
     }
 
+    /// The same board with an RTL8188E on it, by the fields of struct rtl8188eu_efuse: address and names are those of the
+    /// EW-7811Un, the rest is plausible, as no dump was found. rtl8xxxu reads the transmit powers (no effect on the air
+    /// here) and the crystal's capacity.
+    pub fn rtl8188eu() -> Self {
+        let mut map = vec![0xff; MAP_8188E];
+        let mut put = |at: usize, bytes: &[u8]| {
+            if let Some(slot) = map.get_mut(at..at + bytes.len()) {
+                slot.copy_from_slice(bytes);
+            }
+        };
+        put(0, &[0x29, 0x81]);
+        // CCK by six groups of channels, HT40 by five, the difference of HT20 and OFDM.
+        put(0x10, &[0x2d; 11]);
+        put(0x1b, &[0x02]);
+        // Channel plan, crystal, thermal meter, calibration.
+        put(0xb8, &[0x20, 0x20, 0x18, 0x00]);
+        put(0xd0, &[0xda, 0x0b, 0x79, 0x81]);
+        put(MAC_8188E, EDIMAX_EW_7811UN.get(MAC_8188C..MAC_8188C + 6).unwrap_or_default());
+        put(0xdf, b"Realtek");
+        put(0xe8, b"802.11n NIC");
+        Self::of_map(map)
+    }
+
     /// Reads a map from a file.
     ///
     /// # Errors
     /// The file cannot be read, or is neither a raw map nor a hex dump of one.
     pub fn open(path: &Path) -> Result<Self, EfuseError> {
         let bytes = small_file::read(path).map_err(|source| EfuseError::Read { path: path.into(), source })?;
-        let map = if bytes.len() == MAP_8188C || bytes.len() == MAP_8723A {
+        let map = if matches!(bytes.len(), MAP_8188C | MAP_8723A | MAP_8188E) {
             bytes
         } else {
             let text = String::from_utf8_lossy(&bytes);
@@ -113,15 +140,20 @@ impl Efuse {
         self.physical.get(usize::from(address)).copied().unwrap_or(0xff)
     }
 
-    /// Vendor and product, at 0x0a and 0x0c of an RTL8188C's map (struct rtl8192cu_efuse).
+    /// Vendor and product, at 0x0a and 0x0c of an RTL8188C's map (struct rtl8192cu_efuse), at 0xd0 and 0xd2 of an RTL8188E's.
     pub fn usb_ids(&self) -> (u16, u16) {
+        let start = if self.map.len() == MAP_8188E { 0xd0 } else { 0x0a };
         let at = |offset| u16::from_le_bytes([self.get(offset), self.get(offset + 1)]);
-        (at(0x0a), at(0x0c))
+        (at(start), at(start + 2))
     }
 
     /// Address of the station.
     pub fn address(&self) -> [u8; 6] {
-        let start = if self.map.len() == MAP_8723A { MAC_8723A } else { MAC_8188C };
+        let start = match self.map.len() {
+            MAP_8188E => MAC_8188E,
+            MAP_8723A => MAC_8723A,
+            _ => MAC_8188C,
+        };
         std::array::from_fn(|i| self.get(start + i))
     }
 
@@ -150,12 +182,12 @@ fn from_dump(text: &str) -> Result<Vec<u8>, String> {
             return Err(format!("line {} begins at 0x{offset:02x}, but 0x{expected:02x} comes next", number + 1));
         }
         map.extend(bytes);
-        if map.len() > MAP_8723A {
-            return Err(format!("more than {MAP_8723A} bytes"));
+        if map.len() > MAP_8188E {
+            return Err(format!("more than {MAP_8188E} bytes"));
         }
     }
     match map.len() {
-        MAP_8188C | MAP_8723A => Ok(map),
+        MAP_8188C | MAP_8723A | MAP_8188E => Ok(map),
         len => Err(format!("{len} bytes were found")),
     }
 }
@@ -192,10 +224,13 @@ mod tests {
 
     #[test]
     fn maps_are_read_back() {
-        for efuse in [Efuse::rtl8188cus(), Efuse::rtl8723au()] {
+        let ids = (0x7392, 0x7811);
+        for (efuse, ids) in
+            [(Efuse::rtl8188cus(), ids), (Efuse::rtl8723au(), ids), (Efuse::rtl8188eu(), (0x0bda, 0x8179))]
+        {
             assert_eq!(read_back(&efuse, efuse.map.len()), efuse.map);
             assert_eq!(efuse.address(), [0x08, 0xbe, 0xac, 0x0b, 0x14, 0xc4]);
-            assert_eq!(efuse.usb_ids(), (0x7392, 0x7811));
+            assert_eq!(efuse.usb_ids(), ids);
         }
     }
 

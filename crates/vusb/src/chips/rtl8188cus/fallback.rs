@@ -102,6 +102,7 @@ pub(super) fn rts_rate(memory: &Memory, descriptor: &TxDescriptor, retries: u8, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chips::rtl8188cus::Model;
     use proptest::prelude::*;
 
     /// What rtl8xxxu and rtl8192cu write (core.c, rtl8xxxu_init_device; mac.c, rtl92c_init_rate_fallback).
@@ -121,7 +122,7 @@ mod tests {
         bytes[4..8].copy_from_slice(&(u32::from(rate_id) << 16).to_le_bytes());
         bytes[16..20].copy_from_slice(&u32::from(rts_rate).to_le_bytes());
         bytes[20..24].copy_from_slice(&limits.to_le_bytes());
-        TxDescriptor::parse(&bytes).unwrap()
+        TxDescriptor::parse(&bytes, Model::Rtl8188cus).unwrap()
     }
 
     const LIMITS: u32 = 0x0001_ff00;
@@ -182,7 +183,7 @@ mod tests {
         let mut bytes = [0; 32];
         bytes[17] = 1 << 2;
         bytes[20..24].copy_from_slice(&LIMITS.to_le_bytes());
-        let never = TxDescriptor::parse(&bytes).unwrap();
+        let never = TxDescriptor::parse(&bytes, Model::Rtl8188cus).unwrap();
         assert_eq!(data_rate(&memory, &never, (MCS7, RATES), 8, &assumed), MCS7);
         // Registers that were never written: the same rate forever.
         assert_eq!(data_rate(&Memory::default(), &descriptor(0, 0, LIMITS), (MCS7, RATES), 40, &assumed), MCS7);

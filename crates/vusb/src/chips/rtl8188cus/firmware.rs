@@ -5,6 +5,7 @@
 //! rtlwifi rtl8192c/fw_common.c). What is downloaded is not executed: the virtual firmware does what drivers ask of it.
 
 use super::memory::{Memory, Touched};
+use super::model::Model;
 use super::registers as reg;
 
 /// What the mailboxes have brought.
@@ -28,6 +29,8 @@ pub enum Command {
         /// Beacons to sleep through at most.
         awake_interval: u8,
     },
+    /// Associated (or not any more), of the RTL8188EU's generation.
+    MediaStatus(bool),
     /// Anything else, by its number.
     Other(u8),
 }
@@ -36,6 +39,8 @@ pub enum Command {
 const SET_POWER_MODE: u8 = 1;
 const JOIN_BSS_REPORT: u8 = 2;
 const SET_RATE_MASK: u8 = 6;
+/// H2C_8723B_MEDIA_STATUS_RPT (rtl8xxxu.h, enum h2c_cmd_8723b): bit 0 of its first byte.
+const MEDIA_STATUS: u8 = 1;
 /// The command has extension bytes.
 const EXTENDED: u8 = 0x80;
 
@@ -117,7 +122,7 @@ impl Firmware {
 
     /// The command that a write has completed: it is complete with the last byte of a mailbox (rtlwifi writes them one by
     /// one, _rtl92c_fill_h2c_command). A firmware that runs reads it at once; else the mailbox stays full.
-    pub fn mailbox(&self, memory: &mut Memory, touched: Touched) -> Option<Command> {
+    pub fn mailbox(&self, memory: &mut Memory, touched: Touched, model: Model) -> Option<Command> {
         let number = (0..4u16).find(|n| touched.has(reg::HMBOX_0 + 4 * n + 3))?;
         if !self.running {
             memory.change(reg::HMTFR, 0, 1 << number);
@@ -128,14 +133,18 @@ impl Firmware {
         } else {
             memory.change(reg::HMTFR, 1 << number, 0);
         }
-        Some(command(memory, number))
+        Some(command(memory, number, model))
     }
 }
 
-/// What is in a mailbox: the number of the command and three bytes; two more in its extension, if bit 7 is set.
-pub(super) fn command(memory: &Memory, number: u16) -> Command {
+/// What is in a mailbox: the number of the command and three bytes. In the first generation two more in its extension, if bit 7
+/// is set; an RTL8188EU gets nothing from rtl8xxxu that has any.
+pub(super) fn command(memory: &Memory, number: u16, model: Model) -> Command {
     let [id, first, second, last]: [u8; 4] = memory.array(reg::HMBOX_0 + 4 * number);
     let extension = memory.u16(reg::HMBOX_EXT_0 + 2 * number);
+    if model == Model::Rtl8188eu {
+        return if id == MEDIA_STATUS { Command::MediaStatus(first & 1 == 1) } else { Command::Other(id) };
+    }
     match id & !EXTENDED {
         SET_RATE_MASK if id & EXTENDED != 0 => Command::RateMask {
             mask: (u32::from(u16::from_le_bytes([first, second])) << 16 | u32::from(extension)) & 0x0fff_ffff,

@@ -2,7 +2,7 @@
 
 use wire::phy::{Bandwidth, EdcaParameters, Mode, RateSet};
 
-use super::assumptions::Assumptions;
+use super::assumed::Assumed;
 use super::cam::Cam;
 use super::efuse::Efuse;
 use super::firmware::{Command, Firmware};
@@ -12,6 +12,7 @@ use super::power::PowerSave;
 use super::radio::Radio;
 use super::receive::Receiver;
 use super::registers as reg;
+use super::reports::ReportCounters;
 use super::statistics::{PowerCounters, RxCounters, TxCounters};
 use super::system;
 use super::transmit::{short_retry_limit, Transmitter};
@@ -41,16 +42,16 @@ pub struct Mac {
 }
 
 impl Mac {
-    pub(super) fn new(model: Model, efuse: Efuse, assumptions: Assumptions, seed: u64) -> Self {
+    pub(super) fn new(model: Model, efuse: Efuse, assumed: &Assumed, seed: u64) -> Self {
         let mut mac = Self {
             model,
             efuse,
             memory: Memory::default(),
             firmware: Firmware::default(),
-            radio: Radio::default(),
+            radio: Radio::new(model),
             cam: Cam::default(),
-            transmitter: Transmitter::new(assumptions),
-            receiver: Receiver::default(),
+            transmitter: Transmitter::new(model, assumed),
+            receiver: Receiver::new(model),
             power: PowerSave::default(),
             tsf_zero_ns: 0,
             late: (0.0, Rng::new(seed, Stream::LateBlockAck, 0)),
@@ -63,7 +64,7 @@ impl Mac {
     pub(super) fn cold_start(&mut self, now_ns: u64) {
         system::cold_start(&mut self.memory, self.model);
         self.firmware.cold_start();
-        self.radio = Radio::default();
+        self.radio = Radio::new(self.model);
         self.cam = Cam::default();
         self.power.clear(now_ns);
         self.transmitter.set_without_rates(false);
@@ -93,6 +94,10 @@ impl Mac {
 
     pub(super) const fn tx_counters(&self) -> &TxCounters {
         self.transmitter.counters()
+    }
+
+    pub(super) const fn report_counters(&self) -> &ReportCounters {
+        self.transmitter.report_counters()
     }
 
     pub(super) const fn rx_counters(&self) -> &RxCounters {
@@ -132,6 +137,7 @@ impl Mac {
         self.firmware.written(&mut self.memory, touched, firmware_before);
         self.radio.written(&mut self.memory, touched, strobe_before);
         self.cam.written(&mut self.memory, touched);
+        self.transmitter.reporter().written(now_ns, &self.memory, touched);
         if touched.has(reg::TSFTR) {
             self.tsf_zero_ns =
                 now_ns.wrapping_sub(u64::from_le_bytes(self.memory.array(reg::TSFTR)).wrapping_mul(1_000));
@@ -141,7 +147,7 @@ impl Mac {
             self.transmitter.clear();
             self.receiver.clear();
         }
-        let command = self.firmware.mailbox(&mut self.memory, touched);
+        let command = self.firmware.mailbox(&mut self.memory, touched, self.model);
         match command {
             Some(Command::RateMask { mask, macid, short_gi }) => {
                 self.transmitter.rates().set_mask(&mut self.memory, macid, mask, short_gi);
@@ -175,6 +181,22 @@ impl Mac {
     /// When a host that waits for received frames gets some, if nothing else comes.
     pub(super) fn next_answer(&self) -> Option<u64> {
         self.receiver.next_answer(&self.memory)
+    }
+
+    /// When the next transmit report goes into the receive buffer.
+    pub(super) fn next_report(&self) -> Option<u64> {
+        self.transmitter.report_due_ns(&self.memory).filter(|_| self.is_on())
+    }
+
+    /// Lets transmit reports go out that are due by now.
+    pub(super) fn advance(&mut self, now_ns: u64) {
+        if self.next_report().is_none_or(|due_ns| due_ns > now_ns) {
+            return;
+        }
+        if let Some(report) = self.transmitter.reporter().take(now_ns, &self.memory) {
+            let taken = !self.firmware.mute && self.receiver.report(now_ns, &self.memory, &report);
+            self.transmitter.reporter().handed_over(&report, taken);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! RTL8188CUS: an 802.11n station with one antenna on USB, of Realtek's first generation (gen1), which Linux' rtl8xxxu
 //! (with RTL8XXXU_UNTESTED) and rtl8192cu drive. It can also pose as an RTL8723AU, which differs in its identity and
-//! efuse only as far as those drivers look.
+//! efuse only as far as those drivers look, and be an RTL8188EU (rtl8xxxu from Linux 6.3 on), which shares power-on,
+//! descriptors and buffers. Its rates are the driver's: `reports.rs` is what that goes by.
 //!
 //! | block | file | drivers' side |
 //! | --- | --- | --- |
@@ -14,12 +15,15 @@
 //! | transmission | `tx_descriptor.rs`, `queued.rs`, `transmit.rs`, `tx_counters.rs`, `aggregation.rs`, `rates.rs`, `fallback.rs` | rtl8xxxu_fill_txdesc_v1 |
 //! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | regs.h |
 //! | reception | `rx_descriptor.rs`, `receive.rs` | rtl8xxxu_parse_rxdesc16 |
+//! | transmit reports (RTL8188EU) | `reports.rs` | rtl8188e_handle_ra_tx_report2 |
 
 mod aggregation;
+mod assumed;
 pub mod assumptions;
 pub mod cam;
 mod crypto;
 pub mod efuse;
+mod eu_assumptions;
 mod fallback;
 mod firmware;
 mod mac;
@@ -31,6 +35,7 @@ mod radio;
 mod rates;
 mod receive;
 pub mod registers;
+mod reports;
 mod rx_descriptor;
 mod statistics;
 mod system;
@@ -49,11 +54,14 @@ use crate::air::{AirCounters, Medium};
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
 use crate::peers::Peers;
 use crate::statistics::DeviceStatistics;
+use assumed::Assumed;
 use assumptions::Assumptions;
 use efuse::Efuse;
+pub use eu_assumptions::{AggregateLimit, EuAssumptions};
 use mac::Mac;
 pub use model::Model;
-pub use statistics::{ChipCounters, PowerCounters, RxCounters, Statistics, TxCounters};
+pub use reports::{Counted, Full, ReportCounters, Tally};
+pub use statistics::{ChipCounters, EuStatistics, PowerCounters, RxCounters, Statistics, TxCounters};
 pub use vocabulary::RegisterNames;
 
 /// Vendor requests: read and write registers.
@@ -74,8 +82,10 @@ pub struct Settings {
     pub efuse: Efuse,
     /// Shortest time between two answers of the interrupt endpoint; its descriptor says 125 us.
     pub interrupt_ns: u64,
-    /// What is not known of it.
+    /// What is not known of an RTL8188CUS.
     pub assumptions: Assumptions,
+    /// What is not known of an RTL8188EU.
+    pub eu_assumptions: EuAssumptions,
     /// Seed of what faults leave to chance.
     pub seed: u64,
 }
@@ -86,8 +96,28 @@ impl Settings {
         let efuse = match model {
             Model::Rtl8188cus => Efuse::rtl8188cus(),
             Model::Rtl8723au => Efuse::rtl8723au(),
+            Model::Rtl8188eu => Efuse::rtl8188eu(),
         };
-        Self { model, efuse, interrupt_ns: 125_000, assumptions: Assumptions::default(), seed: 1 }
+        let (assumptions, eu_assumptions) = Default::default();
+        Self { model, efuse, interrupt_ns: 125_000, assumptions, eu_assumptions, seed: 1 }
+    }
+
+    /// Sets an assumption of its model by `NAME=VALUE`.
+    ///
+    /// # Errors
+    /// An unknown name or value, with those that there are.
+    pub fn assume(&mut self, assignment: &str) -> Result<(), String> {
+        match self.model {
+            Model::Rtl8188cus | Model::Rtl8723au => self.assumptions.set(assignment),
+            Model::Rtl8188eu => self.eu_assumptions.set(assignment),
+        }
+    }
+
+    fn assumed(&self) -> Assumed {
+        match self.model {
+            Model::Rtl8188cus | Model::Rtl8723au => self.assumptions.into(),
+            Model::Rtl8188eu => self.eu_assumptions.into(),
+        }
     }
 }
 
@@ -108,18 +138,21 @@ pub struct Rtl8188cus {
 
 fn identity(settings: &Settings) -> Identity {
     let (vendor, product) = match settings.model {
-        Model::Rtl8188cus => settings.efuse.usb_ids(),
+        Model::Rtl8188cus | Model::Rtl8188eu => settings.efuse.usb_ids(),
         Model::Rtl8723au => (0x0bda, 0x1724),
     };
     let ([v0, v1], [p0, p1]) = (vendor.to_le_bytes(), product.to_le_bytes());
     let device = [18, 1, 0, 2, 0, 0, 0, 64, v0, v1, p0, p1, 0, 2, 1, 2, 3, 1];
-    let mut configuration = vec![9, 2, 0, 0, 1, 1, 0, 0x80, 250, 9, 4, 0, 0, 4, 0xff, 0xff, 0xff, 0];
-    for (address, attributes, max_packet, interval) in [
+    let endpoints = [
         (0x80 | BULK_IN, 2, 512u16, 0),
         (BULK_OUT[0], 2, 512, 0),
         (BULK_OUT[1], 2, 512, 0),
         (0x80 | INTERRUPT_IN, 3, 64, 1),
-    ] {
+    ];
+    let endpoints = endpoints.into_iter().take(if settings.model.has_interrupts() { 4 } else { 3 });
+    let mut configuration =
+        vec![9, 2, 0, 0, 1, 1, 0, 0x80, 250, 9, 4, 0, 0, endpoints.len() as u8, 0xff, 0xff, 0xff, 0];
+    for (address, attributes, max_packet, interval) in endpoints {
         let [low, high] = max_packet.to_le_bytes();
         configuration.extend([7, 5, address, attributes, low, high, interval]);
     }
@@ -135,7 +168,7 @@ impl Rtl8188cus {
     /// A chip that was just plugged in.
     pub fn new(settings: Settings, medium: Medium, ap: Box<dyn Peers>) -> Self {
         let identity = identity(&settings);
-        let mac = Mac::new(settings.model, settings.efuse.clone(), settings.assumptions, settings.seed);
+        let mac = Mac::new(settings.model, settings.efuse.clone(), &settings.assumed(), settings.seed);
         let counters = ChipCounters::default();
         Self { identity, settings, mac, medium, ap, interrupt_due_ns: 0, interrupt_asked: false, counters, now_ns: 0 }
     }
@@ -178,6 +211,7 @@ impl Device for Rtl8188cus {
         match endpoint {
             BULK_IN => self.mac.received(now_ns, transfer),
             // C2H messages come this way (rtl8xxxu.h, USB_INTR_CONTENT_C2H_OFFSET).
+            INTERRUPT_IN if !self.settings.model.has_interrupts() => InReply::Stall,
             INTERRUPT_IN if self.mac.loses_c2h() => InReply::Nak,
             INTERRUPT_IN if now_ns >= self.interrupt_due_ns => {
                 self.interrupt_asked = false;
@@ -200,13 +234,17 @@ impl Device for Rtl8188cus {
         self.now_ns = now_ns;
         self.ap.advance(now_ns);
         self.medium.advance(now_ns, &mut self.mac, &mut self.ap.stations_mut());
+        self.mac.advance(now_ns);
         self.ap.flush(now_ns);
     }
 
     fn next_event(&self) -> Option<u64> {
         // That an endpoint would answer is news once: the host may have taken its transfer back, or be gone.
         let interrupt = self.interrupt_asked.then_some(self.interrupt_due_ns);
-        let answers = [interrupt, self.mac.next_answer()].into_iter().flatten().filter(|&at_ns| at_ns > self.now_ns);
+        let answers = [interrupt, self.mac.next_answer(), self.mac.next_report()]
+            .into_iter()
+            .flatten()
+            .filter(|&at_ns| at_ns > self.now_ns);
         let air = self.medium.next_event(&self.mac, &self.ap.stations());
         answers.chain(air).chain(self.ap.next_event()).min()
     }
@@ -238,16 +276,30 @@ impl Device for Rtl8188cus {
     }
 
     fn statistics(&self) -> Option<DeviceStatistics> {
-        Some(DeviceStatistics::Rtl8188cus(Box::new(Statistics {
-            chip: self.counters,
-            assumptions: self.settings.assumptions,
-            tx: *self.mac.tx_counters(),
-            rx: *self.mac.rx_counters(),
-            power: self.mac.power_counters(self.now_ns),
-            air: self.medium.counters().clone(),
-            ap: self.ap.statistics(),
-            faults: None,
-        })))
+        let (chip, tx, rx) = (self.counters, *self.mac.tx_counters(), *self.mac.rx_counters());
+        let (air, ap) = (self.medium.counters().clone(), self.ap.statistics());
+        Some(match self.settings.model {
+            Model::Rtl8188cus | Model::Rtl8723au => DeviceStatistics::Rtl8188cus(Box::new(Statistics {
+                chip,
+                assumptions: self.settings.assumptions,
+                tx,
+                rx,
+                power: self.mac.power_counters(self.now_ns),
+                air,
+                ap,
+                faults: None,
+            })),
+            Model::Rtl8188eu => DeviceStatistics::Rtl8188eu(Box::new(EuStatistics {
+                chip,
+                assumptions: self.settings.eu_assumptions,
+                tx,
+                reports: *self.mac.report_counters(),
+                rx,
+                air,
+                ap,
+                faults: None,
+            })),
+        })
     }
 
     fn finish(&mut self) -> std::io::Result<()> {

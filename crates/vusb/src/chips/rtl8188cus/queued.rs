@@ -21,6 +21,11 @@ impl Queued {
         Mpdu::new(&self.mpdu)
     }
 
+    /// One of the MAC's own: it takes no pages.
+    pub(super) const fn is_own(&self) -> bool {
+        self.pages == 0
+    }
+
     pub(super) fn sequence(&self) -> Seq {
         self.frame().sequence().unwrap_or_default()
     }

@@ -1,15 +1,15 @@
 //! RF registers behind their serial interface, channel, and I/Q calibration.
 
 use super::memory::{Memory, Touched};
+use super::model::Model;
 use super::registers as reg;
 
 /// RF register with the channel in bits 9:0 and the bandwidth in bits 11:10, and LC calibration in bit 15
 /// (rtl8xxxu regs.h, RF6052_REG_MODE_AG).
 const MODE_AG: u8 = 0x18;
 const LC_CALIBRATION: u32 = 1 << 15;
-/// Bits 11:10: 20 MHz. Without either of them 40 MHz (rtl8xxxu core.c, rtl8xxxu_gen1_config_channel; rtlwifi
-/// rtl8192cu/rf.c, rtl92cu_phy_rf6052_set_bandwidth).
-const MODE_AG_20MHZ: u32 = 0x0c00;
+/// The bits of the bandwidth; the model says what they mean.
+const MODE_AG_BANDWIDTH: u32 = 0x0c00;
 /// Channel numbers between a 40 MHz channel's centre and its primary channel's.
 const HALF_CHANNELS: u8 = 2;
 
@@ -26,15 +26,16 @@ const IQK_RESULTS: [(u16, u32); 4] = [
 #[derive(Clone, Debug)]
 pub struct Radio {
     registers: [u32; 256],
-}
-
-impl Default for Radio {
-    fn default() -> Self {
-        Self { registers: [0; 256] }
-    }
+    /// MODE_AG's bandwidth for 40 MHz.
+    wide: u32,
 }
 
 impl Radio {
+    /// One whose power has just come.
+    pub const fn new(model: Model) -> Self {
+        Self { registers: [0; 256], wide: model.rf_40mhz() }
+    }
+
     /// After a write to baseband registers. `strobes_before`: bit 31 of the read strobe before the write.
     pub fn written(&mut self, memory: &mut Memory, touched: Touched, strobe_before: bool) {
         for parameter in [reg::FPGA0_XA_LSSI_PARM, reg::FPGA0_XB_LSSI_PARM] {
@@ -84,6 +85,7 @@ impl Radio {
 
     /// Whether RF and baseband are both set to 40 MHz.
     pub fn is_40mhz(&self, memory: &Memory) -> bool {
-        self.register(MODE_AG) & MODE_AG_20MHZ == 0 && memory.u8(reg::FPGA0_RF_MODE) & reg::FPGA0_RF_MODE_40MHZ != 0
+        self.register(MODE_AG) & MODE_AG_BANDWIDTH == self.wide
+            && memory.u8(reg::FPGA0_RF_MODE) & reg::FPGA0_RF_MODE_40MHZ != 0
     }
 }

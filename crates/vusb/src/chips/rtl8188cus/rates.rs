@@ -130,11 +130,12 @@ fn show(memory: &mut Memory, macid: u8, way: &Way) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chips::rtl8188cus::Model;
 
     const MS: u64 = 1_000_000;
 
     fn descriptor() -> TxDescriptor {
-        TxDescriptor::parse(&[0; 32]).unwrap()
+        TxDescriptor::parse(&[0; 32], Model::Rtl8188cus).unwrap()
     }
 
     #[test]
@@ -168,7 +169,7 @@ mod tests {
         let (rates, mut memory) = (RateAdaptation::default(), Memory::default());
         let mut bytes = [0; 32];
         bytes[20] = 7;
-        let with_rate = TxDescriptor::parse(&bytes).unwrap();
+        let with_rate = TxDescriptor::parse(&bytes, Model::Rtl8188cus).unwrap();
         assert_eq!(rates.choose(&memory, &with_rate).0, 7);
         memory.set_u32(reg::ARFR0, 0x000f_f015);
         assert_eq!(rates.choose(&memory, &with_rate), (19, 0x000f_f015));

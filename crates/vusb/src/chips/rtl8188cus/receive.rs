@@ -8,8 +8,10 @@ use wire::ieee80211::{FrameKind, FrameType, MacAddr, Mpdu};
 use super::cam::Cam;
 use super::crypto::{key_index, Engines};
 use super::memory::Memory;
+use super::model::Model;
 use super::registers::{self as reg, rcr};
-use super::rx_descriptor::{emit, Received};
+use super::reports::Report;
+use super::rx_descriptor::{emit, emit_report, Received};
 use super::statistics::RxCounters;
 use crate::air::Reception;
 use crate::device::InReply;
@@ -28,15 +30,32 @@ const AGGREGATE_FRAMES: usize = 255;
 /// Longest wait for an aggregate to fill: 34 ms / 2^n (the same comment).
 const AGGREGATE_WAIT_NS: u64 = 34_000_000;
 
+/// What the buffer has for the host.
+enum What {
+    Frame(Received),
+    /// A transmit report, and its valid stations.
+    Report(u64),
+}
+
 struct Waiting {
-    received: Received,
-    frame: Vec<u8>,
+    what: What,
+    bytes: Vec<u8>,
     at_ns: u64,
 }
 
+impl Waiting {
+    /// Bytes in the buffer.
+    fn len(&self, memory: &Memory) -> usize {
+        match self.what {
+            What::Frame(_) => entry_len(memory, self.bytes.len()),
+            What::Report(_) => report_len(self.bytes.len()),
+        }
+    }
+}
+
 /// The receiver.
-#[derive(Default)]
 pub struct Receiver {
+    model: Model,
     buffer: VecDeque<Waiting>,
     /// Bytes in the buffer, descriptors included.
     used: usize,
@@ -45,6 +64,12 @@ pub struct Receiver {
 }
 
 impl Receiver {
+    /// An empty one.
+    pub fn new(model: Model) -> Self {
+        let counters = RxCounters::default();
+        Self { model, buffer: VecDeque::new(), used: 0, engines: Engines::default(), counters }
+    }
+
     /// What it has done.
     pub const fn counters(&self) -> &RxCounters {
         &self.counters
@@ -52,8 +77,7 @@ impl Receiver {
 
     /// Forgets what it has.
     pub fn clear(&mut self) {
-        let counters = self.counters;
-        *self = Self { counters, ..Self::default() };
+        *self = Self { counters: self.counters, ..Self::new(self.model) };
     }
 
     /// A frame came off the air, when the TSF was at `tsf_us`. Gives whether the MAC acknowledges it.
@@ -80,18 +104,30 @@ impl Receiver {
         if filter & rcr::APPEND_FCS != 0 {
             bytes.extend(fcs32(frame).to_le_bytes());
         }
-        let size = entry_len(memory, bytes.len());
+        let fits = self.keep(memory, Waiting { what: What::Frame(received), bytes, at_ns: now_ns });
+        self.counters.overflows += u64::from(!fits);
+        fits && is_own
+    }
+
+    /// A transmit report goes into the buffer. Gives whether it had room.
+    pub(super) fn report(&mut self, now_ns: u64, memory: &Memory, report: &Report) -> bool {
+        let (what, bytes) = (What::Report(report.valid), report.bytes.clone());
+        self.keep(memory, Waiting { what, bytes, at_ns: now_ns })
+    }
+
+    /// Puts something into the buffer, if it has room.
+    fn keep(&mut self, memory: &Memory, waiting: Waiting) -> bool {
         let room = match memory.u16(reg::TRXFF_BNDY + 2) {
             0 => BUFFER_DEFAULT,
             boundary => usize::from(boundary) + 1,
         };
-        if self.used + size > room {
-            self.counters.overflows += 1;
-            return false;
+        let size = waiting.len(memory);
+        let fits = self.used + size <= room;
+        if fits {
+            self.used += size;
+            self.buffer.push_back(waiting);
         }
-        self.used += size;
-        self.buffer.push_back(Waiting { received, frame: bytes, at_ns: now_ns });
-        is_own
+        fits
     }
 
     fn decrypt(&mut self, memory: &Memory, cam: &Cam, frame: &mut [u8], received: &mut Received) {
@@ -137,12 +173,17 @@ impl Receiver {
         self.counters.transfers += 1;
         for at in 0..packets {
             let Some(waiting) = self.buffer.pop_front() else { break };
-            self.used = self.used.saturating_sub(entry_len(memory, waiting.frame.len()));
+            self.used = self.used.saturating_sub(waiting.len(memory));
             out.resize(out.len().next_multiple_of(ALIGNMENT), 0);
             let count = if at == 0 { packets as u8 } else { 0 };
-            emit(&waiting.received, &waiting.frame, count, units, status, out);
-            self.counters.delivered += 1;
-            self.counters.bytes += waiting.frame.len() as u64;
+            match &waiting.what {
+                What::Frame(received) => {
+                    emit(self.model, received, &waiting.bytes, count, units, status, out);
+                    self.counters.delivered += 1;
+                    self.counters.bytes += waiting.bytes.len() as u64;
+                }
+                What::Report(valid) => emit_report(*valid, &waiting.bytes, count, out),
+            }
         }
         InReply::Transfer
     }
@@ -159,7 +200,7 @@ impl Receiver {
         };
         let (mut packets, mut len) = (0, 0);
         for waiting in &self.buffer {
-            let longer = len + entry_len(memory, waiting.frame.len()).next_multiple_of(ALIGNMENT);
+            let longer = len + waiting.len(memory).next_multiple_of(ALIGNMENT);
             if packets > 0 && longer > AGGREGATE_MAX || packets >= AGGREGATE_FRAMES {
                 return packets;
             }
@@ -182,6 +223,11 @@ fn wait_ns(memory: &Memory) -> u64 {
 
 fn entry_len(memory: &Memory, frame: usize) -> usize {
     (DESCRIPTOR + 8 * usize::from(memory.u8(reg::RX_DRVINFO_SZ) & 0x0f) + frame).next_multiple_of(8)
+}
+
+/// A report has no driver information (8188e.c, rtl8188e_handle_ra_tx_report2, reads it right behind the descriptor).
+fn report_len(report: usize) -> usize {
+    (DESCRIPTOR + report).next_multiple_of(8)
 }
 
 fn describe(tsf_us: u64, frame: &[u8], receiver: MacAddr, reception: &Reception) -> Received {

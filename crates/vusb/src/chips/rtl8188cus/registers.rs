@@ -1,4 +1,4 @@
-//! Register addresses and bits of the chip's first generation (gen1: RTL8188C, RTL8192C, RTL8723A), as Linux'
+//! Register addresses and bits of the chip's first generation (gen1: RTL8188C, RTL8192C, RTL8723A) and of the RTL8188E, as Linux'
 //! drivers/net/wireless/realtek/rtl8xxxu/regs.h and rtlwifi/rtl8192cu/reg.h name them. Multi-byte registers are little
 //! endian.
 /// Function enables of the system; bit 10 starts the 8051.
@@ -43,6 +43,8 @@ pub const HMBOX_EXT_0: u16 = 0x0088;
 pub const SYS_CFG: u16 = 0x00f0;
 /// Bit of [`SYS_CFG`]: there is Bluetooth, by which rtl8xxxu of Linux 6.1 identifies an RTL8723AU (rtl8xxxu_identify_chip).
 pub const SYS_CFG_BT_FUNC: u32 = 1 << 16;
+/// Where [`SYS_CFG`] has the version of the chip, four bits (rtl8xxxu regs.h, SYS_CFG_CHIP_VERSION_MASK).
+pub const SYS_CFG_CUT_SHIFT: u32 = 12;
 /// Enables of the MAC's blocks; 0xea as long as the MAC is off.
 pub const CR: u16 = 0x0100;
 /// MAC transmitter and receiver are on (bits 6 and 7).
@@ -81,6 +83,14 @@ pub const ARFR0: u16 = 0x0444;
 pub const AGGLEN_LMT: u16 = 0x0458;
 /// First rate of data frames by station, one byte each: descriptor rate in bits 5:0, short guard interval in bit 6.
 pub const INIDATA_RATE_SEL: u16 = 0x0484;
+/// Most MPDUs of an A-MPDU.
+pub const MAX_AGGR_NUM: u16 = 0x04ca;
+/// RTL8188E: transmit reports; byte 0 switches them on, byte 1 is how many stations they have.
+pub const TX_REPORT_CTRL: u16 = 0x04ec;
+/// Byte 0 of [`TX_REPORT_CTRL`]: reports, and the timer of those over a time.
+pub const TX_REPORT_ON: u8 = 0x03;
+/// RTL8188E: time between two transmit reports, 32 us.
+pub const TX_REPORT_TIME: u16 = 0x04f0;
 /// EDCA parameters: AIFS in us, ECWmin, ECWmax, TXOP limit in 32 us. VO, VI, BE, BK.
 pub const EDCA_VO_PARAM: u16 = 0x0500;
 /// See [`EDCA_VO_PARAM`].

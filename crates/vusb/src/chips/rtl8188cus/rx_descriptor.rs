@@ -3,6 +3,7 @@
 
 use wire::phy::{Bandwidth, Mode};
 
+use super::model::Model;
 use crate::air::rates::{mode, Modulation, LEGACY_RATES, MCS0};
 
 /// Bytes of PHY status that this chip has, in the driver information.
@@ -37,7 +38,15 @@ pub struct Received {
 
 /// Appends descriptor, driver information and frame. `packets` is how many frames the whole transfer has, said in the
 /// first; `units` is RX_DRVINFO_SZ.
-pub fn emit(received: &Received, frame: &[u8], packets: u8, units: u8, phy_status: bool, out: &mut Vec<u8>) {
+pub fn emit(
+    model: Model,
+    received: &Received,
+    frame: &[u8],
+    packets: u8,
+    units: u8,
+    phy_status: bool,
+    out: &mut Vec<u8>,
+) {
     let units = u32::from(units & 0x0f);
     let (rate, ht) = rate_number(received.mode);
     let bit = |condition: bool, bit: u32| u32::from(condition) << bit;
@@ -69,9 +78,26 @@ pub fn emit(received: &Received, frame: &[u8], packets: u8, units: u8, phy_statu
     let start = out.len();
     out.resize(start + 8 * units as usize, 0);
     if let Some(status) = out.get_mut(start..start + PHY_STATUS.min(8 * units as usize)).filter(|_| phy_status) {
-        phy(received, short_gi, status);
+        phy(model, received, short_gi, status);
     }
     out.extend_from_slice(frame);
+}
+
+/// `rpt_sel` of a report over a time (rtl8xxxu core.c, rtl8188e_c2hcmd_callback).
+const REPORT_2: u32 = 2;
+
+/// Appends descriptor and transmit report (8188e.c, rtl8188e_handle_ra_tx_report2: `valid` is in words 4 and 5).
+pub fn emit_report(valid: u64, report: &[u8], packets: u8, out: &mut Vec<u8>) {
+    let words = [
+        report.len() as u32 & 0x3ff | 3 << 28,
+        0,
+        u32::from(packets) << 16,
+        REPORT_2 << 14,
+        valid as u32,
+        (valid >> 32) as u32,
+    ];
+    out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    out.extend_from_slice(report);
 }
 
 /// Descriptor number of the rate, and whether it is HT.
@@ -94,7 +120,7 @@ pub fn mode_of(word: u32) -> Mode {
 
 /// Bytes: AGC of each path, channel correlation, power or signal quality, AGC report, ...; the last byte has the guard
 /// interval.
-fn phy(received: &Received, short_gi: bool, status: &mut [u8]) {
+fn phy(model: Model, received: &Received, short_gi: bool, status: &mut [u8]) {
     let mut put = |at: usize, value: u8| {
         if let Some(byte) = status.get_mut(at) {
             *byte = value;
@@ -102,10 +128,7 @@ fn phy(received: &Received, short_gi: bool, status: &mut [u8]) {
     };
     let dbm = received.signal_dbm;
     if let Mode::Dsss { .. } = received.mode {
-        // rtl8723a_cck_rssi: bits 7:6 choose the offset, bits 5:1 are taken from it.
-        let steps = [(0xc0u8, -46i16), (0x80, -26), (0x40, -12), (0x00, 16)];
-        let fits = steps.iter().find(|(_, top)| *top >= i16::from(dbm)).unwrap_or(&(0x00, 16));
-        put(5, fits.0 | ((fits.1 - i16::from(dbm)).clamp(0, 0x3e) as u8 & 0x3e));
+        put(5, cck_strength(model, dbm));
         put(4, 20);
     } else {
         let power = (i16::from(dbm) + 110).clamp(0, 127) as u8;
@@ -115,6 +138,25 @@ fn phy(received: &Received, short_gi: bool, status: &mut [u8]) {
         put(14, 60);
     }
     put(PHY_STATUS - 1, u8::from(short_gi) << 1);
+}
+
+/// The AGC report of a DSSS frame, from which drivers work out its strength.
+fn cck_strength(model: Model, dbm: i8) -> u8 {
+    let dbm = i16::from(dbm);
+    match model {
+        // rtl8723a_cck_rssi: bits 7:6 choose the offset, bits 5:1 are taken from it.
+        Model::Rtl8188cus | Model::Rtl8723au => {
+            let steps = [(0xc0u8, -46i16), (0x80, -26), (0x40, -12), (0x00, 16)];
+            let fits = steps.iter().find(|(_, top)| *top >= dbm).unwrap_or(&(0x00, 16));
+            fits.0 | ((fits.1 - dbm).clamp(0, 0x3e) as u8 & 0x3e)
+        }
+        // rtl8188e_cck_rssi: bits 7:5 choose the gain of the amplifier, of which a chip by TSMC uses 3 and 7; bits 4:0 are
+        // taken from it in 2 dB.
+        Model::Rtl8188eu => {
+            let (amplifier, gain) = if dbm <= -33 { (7u8, -33) } else { (3, 3) };
+            amplifier << 5 | ((gain - dbm) / 2).clamp(0, 31) as u8
+        }
+    }
 }
 
 #[cfg(test)]
@@ -143,7 +185,7 @@ mod tests {
     fn descriptors_are_read_back() {
         let mode = crate::air::rates::mode(19, Default::default());
         let mut bytes = Vec::new();
-        emit(&received(mode, -45), &[7; 100], 1, 4, true, &mut bytes);
+        emit(Model::Rtl8188cus, &received(mode, -45), &[7; 100], 1, 4, true, &mut bytes);
         let walk: Vec<_> = RxWalk::new(&bytes, bytes.len()).collect();
         assert_eq!(walk.len(), 1);
         let packet = walk[0].unwrap();
@@ -154,13 +196,36 @@ mod tests {
         assert_eq!(i16::from(bytes[24 + 4] >> 1) - 110, -45);
     }
 
+    /// As rtl8188e_cck_rssi reads it, to the 2 dB that it has.
+    #[test]
+    fn cck_strengths_of_an_rtl8188eu() {
+        for dbm in -95..=3i8 {
+            let mode = Mode::Dsss { rate_500kbps: 2, short_preamble: None };
+            let mut bytes = Vec::new();
+            emit(Model::Rtl8188eu, &received(mode, dbm), &[], 1, 4, true, &mut bytes);
+            let report = bytes[24 + 5];
+            let gain = [29, 20, 12, 3, -6, -15, -24, -33][usize::from(report >> 5)];
+            let read = gain - 2 * i16::from(report & 31);
+            assert!((read - i16::from(dbm)).abs() <= 1, "{dbm}: {read}");
+        }
+    }
+
+    #[test]
+    fn reports_are_read_back() {
+        let mut bytes = Vec::new();
+        emit_report(1 << 40 | 3, &[9; 16], 1, &mut bytes);
+        let packet = RxWalk::new(&bytes, bytes.len()).next().unwrap().unwrap();
+        assert_eq!((packet.overhead, packet.frame_len, packet.report), (24, 16, 2));
+        assert_eq!(bytes[16..24], [3, 0, 0, 0, 0, 1, 0, 0]);
+    }
+
     /// The driver's formula gives the strength back, to the 2 dB that it has.
     #[test]
     fn cck_strengths() {
         for dbm in -100..10i8 {
             let mode = Mode::Dsss { rate_500kbps: 2, short_preamble: None };
             let mut bytes = Vec::new();
-            emit(&received(mode, dbm), &[], 1, 4, true, &mut bytes);
+            emit(Model::Rtl8188cus, &received(mode, dbm), &[], 1, 4, true, &mut bytes);
             let report = bytes[24 + 5];
             let top = [16, -12, -26, -46][usize::from(report >> 6)];
             let read = top - i16::from(report & 0x3e);

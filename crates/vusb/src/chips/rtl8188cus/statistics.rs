@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::assumptions::Assumptions;
+use super::eu_assumptions::EuAssumptions;
+use super::reports::ReportCounters;
 use crate::air::AirCounters;
 use crate::fault::FaultCounters;
 use crate::peers::PeerStatistics;
@@ -103,6 +105,29 @@ pub struct Statistics {
     pub rx: RxCounters,
     /// Power save.
     pub power: PowerCounters,
+    /// The air.
+    pub air: AirCounters,
+    /// The access point.
+    pub ap: PeerStatistics,
+    /// Faults of its script; null for a device that no script is around.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Vec<FaultCounters>>,
+}
+
+/// What an RTL8188EU has counted.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Rtl8188euStatistics"))]
+pub struct EuStatistics {
+    /// Registers and commands; it has no interrupt endpoint.
+    pub chip: ChipCounters,
+    /// What is assumed of the chip.
+    pub assumptions: EuAssumptions,
+    /// The transmitter.
+    pub tx: TxCounters,
+    /// Transmit reports.
+    pub reports: ReportCounters,
+    /// The receiver.
+    pub rx: RxCounters,
     /// The air.
     pub air: AirCounters,
     /// The access point.

@@ -16,10 +16,9 @@ pub fn cold_start(memory: &mut Memory, model: Model) {
     memory.set_u8(reg::APS_FSMCO + 2, reg::APS_FSMCO_WLON);
     // High queue on endpoint 2, normal queue on endpoint 3.
     memory.set_u8(reg::NORMAL_SIE_EP_TX, 0x32);
-    // SYS_CFG stays 0: RTL8188C, cut A, made by TSMC.
+    memory.set_u32(reg::SYS_CFG, model.sys_cfg());
     if model == Model::Rtl8723au {
         memory.set_u32(reg::MULTI_FUNC_CTRL, reg::MULTI_WIFI_FUNC_ENABLE);
-        memory.set_u32(reg::SYS_CFG, reg::SYS_CFG_BT_FUNC);
     }
 }
 

@@ -6,14 +6,18 @@ use wire::ieee80211::{Mpdu, Seq};
 use wire::phy::{AccessCategory, EdcaParameters};
 
 use super::aggregation::aggregate;
+use super::assumed::Assumed;
 use super::assumptions::{Assumptions, RtsRetries};
 use super::cam::{Cam, Cipher};
 use super::crypto::{key_index, Engines};
+use super::eu_assumptions::AggregateLimit;
 use super::fallback::{data_rate, rts_rate};
 use super::memory::Memory;
+use super::model::Model;
 use super::queued::{own, Queued};
 use super::rates::RateAdaptation;
 use super::registers as reg;
+use super::reports::{ReportCounters, Reporter};
 use super::statistics::TxCounters;
 use super::tx_descriptor::{TxDescriptor, QUEUE_BEACON, QUEUE_HIGH, QUEUE_MANAGEMENT};
 use crate::air::rates::{mode, Modulation, MCS0};
@@ -23,8 +27,6 @@ use crate::device::OutReply;
 
 /// Bytes of a page of the transmit packet buffer (rtl8xxxu.h, PBP_PAGE_SIZE_128).
 const PAGE: usize = 128;
-/// Pages there are (rtl8xxxu.h, TX_TOTAL_PAGE_NUM).
-const PAGES: usize = 0xf8;
 /// Frames of the firmware's own that wait at most: they take no pages, and the host makes them come.
 const OWN_MAX: usize = 8;
 /// Retries where neither descriptor nor register says: 7 (dot11ShortRetryLimit's default).
@@ -34,8 +36,10 @@ const RETRIES_DEFAULT: u8 = 7;
 const QUEUES: usize = 5;
 
 /// The transmitter.
-#[derive(Default)]
 pub struct Transmitter {
+    model: Model,
+    /// Most MPDUs of an A-MPDU where descriptors do not say.
+    aggregate_limit: AggregateLimit,
     queues: [VecDeque<Queued>; QUEUES],
     /// Pages in use.
     pages: usize,
@@ -49,6 +53,7 @@ pub struct Transmitter {
     /// No rate control: the firmware hangs (a fault).
     without_rates: bool,
     counters: TxCounters,
+    reporter: Reporter,
 }
 
 fn queue_of(number: u8) -> usize {
@@ -106,8 +111,22 @@ fn edca(memory: &Memory, queue: usize) -> EdcaParameters {
 
 impl Transmitter {
     /// An empty one.
-    pub fn new(assumptions: Assumptions) -> Self {
-        Self { assumptions, ..Self::default() }
+    pub(super) fn new(model: Model, assumed: &Assumed) -> Self {
+        Self {
+            model,
+            aggregate_limit: assumed.aggregate_limit,
+            queues: Default::default(),
+            pages: 0,
+            on_air: None,
+            rates: RateAdaptation::default(),
+            assumptions: assumed.mac,
+            engines: Engines::default(),
+            sequence: 0,
+            waiting: false,
+            without_rates: false,
+            counters: TxCounters::default(),
+            reporter: Reporter::new(assumed.reports),
+        }
     }
 
     /// What it has done.
@@ -122,8 +141,25 @@ impl Transmitter {
 
     /// Forgets all frames.
     pub fn clear(&mut self) {
-        let Self { counters, without_rates, assumptions, .. } = *self;
-        *self = Self { counters, without_rates, assumptions, ..Self::default() };
+        self.queues = Default::default();
+        (self.pages, self.sequence, self.waiting, self.on_air) = (0, 0, false, None);
+        (self.rates, self.engines) = (RateAdaptation::default(), Engines::default());
+        self.reporter.clear();
+    }
+
+    /// Transmit reports, of a chip that has them.
+    pub(super) fn reporter(&mut self) -> &mut Reporter {
+        &mut self.reporter
+    }
+
+    /// What transmit reports have counted.
+    pub(super) const fn report_counters(&self) -> &ReportCounters {
+        self.reporter.counters()
+    }
+
+    /// When the next transmit report is due.
+    pub(super) fn report_due_ns(&self, memory: &Memory) -> Option<u64> {
+        self.reporter.due_ns(memory).filter(|_| self.model.has_reports())
     }
 
     /// Whether frames stay in the buffer for which the firmware would choose the rate.
@@ -134,17 +170,17 @@ impl Transmitter {
     /// A bulk OUT transfer: one frame behind its descriptor, or several, each at a multiple of 8 bytes.
     pub fn accept(&mut self, now_ns: u64, memory: &Memory, cam: &Cam, data: &[u8]) -> OutReply {
         // In 128-byte pages; a frame that does not fit leaves the endpoint NAKing.
-        if self.pages + data.len().div_ceil(PAGE) > PAGES && self.pages > 0 {
+        if self.pages + data.len().div_ceil(PAGE) > self.model.pages() && self.pages > 0 {
             self.counters.buffer_full += u64::from(!self.waiting);
             self.waiting = true;
             return OutReply::Nak;
         }
         self.waiting = false;
         let mut rest = data;
-        let mut expected = TxDescriptor::parse(rest).map_or(1, |d| d.frames_in_transfer().max(1));
+        let mut expected = TxDescriptor::parse(rest, self.model).map_or(1, |d| d.frames_in_transfer().max(1));
         while expected > 0 {
             expected -= 1;
-            let Some(descriptor) = TxDescriptor::parse(rest) else {
+            let Some(descriptor) = TxDescriptor::parse(rest, self.model) else {
                 self.counters.malformed += 1;
                 break;
             };
@@ -203,11 +239,10 @@ impl Transmitter {
         let Some(mpdu) = frame else { return };
         let queued = own(mpdu, now_ns);
         let Some(queue) = self.queues.first_mut() else { return };
-        let is_own = |other: &Queued| other.pages == 0;
-        if queue.iter().filter(|other| is_own(other)).count() >= OWN_MAX {
+        if queue.iter().filter(|other| other.is_own()).count() >= OWN_MAX {
             // The newest of a kind says what holds now.
-            let same = |other: &Queued| is_own(other) && other.frame().kind() == queued.frame().kind();
-            let at = queue.iter().position(same).or_else(|| queue.iter().position(is_own));
+            let same = |other: &Queued| other.is_own() && other.frame().kind() == queued.frame().kind();
+            let at = queue.iter().position(same).or_else(|| queue.iter().position(Queued::is_own));
             at.and_then(|at| queue.remove(at));
         }
         queue.push_back(queued);
@@ -270,7 +305,7 @@ impl Transmitter {
         let response = response_to(&first.mpdu, may_aggregate);
         let mut taken = vec![first];
         if may_aggregate {
-            aggregate(queue, &mut taken, &mode, memory, rate);
+            aggregate(queue, &mut taken, &mode, memory, rate, self.aggregate_limit);
         }
         let mpdus = taken.iter().map(|queued| queued.mpdu.clone()).collect();
         self.on_air = Some((at, taken));
@@ -289,12 +324,14 @@ impl Transmitter {
                 self.rates.report(now_ns, memory, &queued.descriptor, acknowledged, &self.assumptions);
             }
             if acknowledged {
+                self.count(ppdu, &queued, true);
                 self.pages = self.pages.saturating_sub(queued.pages);
                 continue;
             }
             queued.rts_attempts = if outcome.sent { 0 } else { queued.rts_attempts.saturating_add(1) };
             queued.attempts = queued.attempts.saturating_add(u8::from(!only_rts));
             if queued.attempts.max(queued.rts_attempts) > retry_limit(memory, ppdu, &queued.descriptor) {
+                self.count(ppdu, &queued, false);
                 self.pages = self.pages.saturating_sub(queued.pages);
                 self.counters.given_up += 1;
                 if ppdu.aggregated {
@@ -309,6 +346,15 @@ impl Transmitter {
         }
         let Some(queue) = self.queues.get_mut(at) else { return };
         put_back(queue, again, gap, |queued| &queued.mpdu, |request, lost| own(request, lost.since_ns));
+    }
+
+    /// Counts a frame of the driver that had to be acknowledged, for reports. Before its last attempt it was sent
+    /// `attempts` times.
+    fn count(&mut self, ppdu: &Ppdu, queued: &Queued, arrived: bool) {
+        if ppdu.response != Response::None && !queued.is_own() {
+            let is_data = queued.frame().is_data();
+            self.reporter.ended(queued.descriptor.macid(), is_data, queued.attempts, arrived);
+        }
     }
 }
 
@@ -392,7 +438,8 @@ mod tests {
     }
 
     fn begun(mask: u32, assumptions: Assumptions) -> (Transmitter, Memory) {
-        let (mut transmitter, mut memory) = (Transmitter::new(assumptions), Memory::default());
+        let (mut transmitter, mut memory) =
+            (Transmitter::new(Model::Rtl8188cus, &assumptions.into()), Memory::default());
         memory.write(reg::DARFRC, &[0, 0, 0, 0, 4, 4, 8, 16, 1, 2, 3, 4, 5, 6, 7, 8]);
         memory.write(reg::RETRY_LIMIT, &[0x30, 0x30]);
         memory.set_u32(reg::RESPONSE_RATE_SET, 0x15f);

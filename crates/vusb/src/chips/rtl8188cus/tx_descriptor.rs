@@ -1,7 +1,10 @@
 //! The 32 bytes before each frame towards the chip (rtl8xxxu.h, struct rtl8xxxu_txdesc32 and TXDESC32_*; rtlwifi
-//! rtl8192cu/trx.h). Little-endian words 0 to 7.
+//! rtl8192cu/trx.h). Little-endian words 0 to 7. An RTL8188EU's differ in one bit that matters here (core.c,
+//! rtl8xxxu_fill_txdesc_v3).
 
 use wire::usb::realtek::TX_DESCRIPTOR;
+
+use super::model::Model;
 
 /// Queue numbers (rtl8xxxu.h, TXDESC_QUEUE_*); 0 to 7 are those of user priorities.
 pub const QUEUE_BEACON: u8 = 0x10;
@@ -14,17 +17,18 @@ pub const QUEUE_MANAGEMENT: u8 = 0x12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TxDescriptor {
     words: [u32; 8],
+    model: Model,
 }
 
 impl TxDescriptor {
     /// Reads the descriptor at the start of `bytes`.
-    pub fn parse(bytes: &[u8]) -> Option<Self> {
+    pub fn parse(bytes: &[u8], model: Model) -> Option<Self> {
         let bytes = bytes.first_chunk::<TX_DESCRIPTOR>()?;
         let mut words = [0; 8];
         for (word, chunk) in words.iter_mut().zip(bytes.chunks_exact(4)) {
             *word = chunk.first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
         }
-        Some(Self { words })
+        Some(Self { words, model })
     }
 
     /// The descriptor of frames that the MAC makes itself: 24 Mbit/s, no aggregation, protection or encryption.
@@ -33,7 +37,7 @@ impl TxDescriptor {
         words[4] = 1 << 8;
         // The whole range of fallback, as drivers ask for with data frames.
         words[5] = 8 | 0x0001_ff00;
-        Self { words }
+        Self { words, model: Model::Rtl8188cus }
     }
 
     #[expect(clippy::indexing_slicing, reason = "const; words are named by the methods below, all of them 0 to 7")]
@@ -78,7 +82,8 @@ impl TxDescriptor {
 
     /// May be part of an A-MPDU.
     pub const fn aggregate(&self) -> bool {
-        self.bit(1, 5)
+        let (word, bit) = self.model.aggregate_bit();
+        self.bit(word, bit)
     }
 
     /// Queue number.
@@ -204,11 +209,11 @@ mod tests {
         ];
         let sum = bytes.chunks_exact(2).fold(0u16, |sum, h| sum ^ u16::from_le_bytes([h[0], h[1]]));
         bytes[28..30].copy_from_slice(&sum.to_le_bytes());
-        let descriptor = TxDescriptor::parse(&bytes).unwrap();
+        let descriptor = TxDescriptor::parse(&bytes, Model::Rtl8188cus).unwrap();
         assert!(descriptor.checksum_is_right());
         assert_eq!((descriptor.frame_len(), descriptor.frame_offset()), (73, 32));
         assert_eq!((descriptor.queue(), descriptor.is_group()), (QUEUE_MANAGEMENT, true));
         assert_eq!((descriptor.aggregate(), descriptor.rate(), descriptor.rts_rate()), (false, 0, 1));
-        assert_eq!(TxDescriptor::parse(&bytes[..31]), None);
+        assert_eq!(TxDescriptor::parse(&bytes[..31], Model::Rtl8188cus), None);
     }
 }

@@ -8,7 +8,9 @@ use wire::usb::setup::Setup;
 
 use super::firmware::{command, Command};
 use super::memory::{Memory, Touched};
+use super::model::Model;
 use super::registers as reg;
+use super::reports;
 use super::rx_descriptor::mode_of;
 use super::tx_descriptor::TxDescriptor;
 use crate::air::rates::{mode, Modulation};
@@ -23,10 +25,12 @@ pub struct RegisterNames {
     /// By address: how many bytes, and the name.
     names: BTreeMap<u16, (u16, &'static str)>,
     memory: Memory,
+    model: Model,
 }
 
-impl Default for RegisterNames {
-    fn default() -> Self {
+impl RegisterNames {
+    /// Those of a model.
+    pub fn new(model: Model) -> Self {
         let named = |line: &'static str| {
             let mut words = line.split_ascii_whitespace();
             let address = u16::from_str_radix(words.next()?, 16).ok()?;
@@ -34,11 +38,9 @@ impl Default for RegisterNames {
             Some((address, (bytes, words.next()?)))
         };
         let names = NAMES.lines().filter(|line| !line.starts_with('#')).filter_map(named).collect();
-        Self { names, memory: Memory::default() }
+        Self { names, memory: Memory::default(), model }
     }
-}
 
-impl RegisterNames {
     /// `RCR`, or `RCR+2` for a byte inside of it.
     pub fn name(&self, address: u16) -> Option<String> {
         let (start, (bytes, name)) = self.names.range(..=address).next_back()?;
@@ -57,7 +59,7 @@ impl RegisterNames {
     /// What a write has done.
     fn written(&self, touched: Touched) -> Option<String> {
         if let Some(number) = (0..4u16).find(|n| touched.has(reg::HMBOX_0 + 4 * n + 3)) {
-            return Some(format!("mailbox {number}: {}", described(command(&self.memory, number))));
+            return Some(format!("mailbox {number}: {}", described(command(&self.memory, number, self.model))));
         }
         for (path, parameter) in [('A', reg::FPGA0_XA_LSSI_PARM), ('B', reg::FPGA0_XB_LSSI_PARM)] {
             if touched.has(parameter + 3) {
@@ -78,7 +80,9 @@ fn described(command: Command) -> String {
         Command::RateMask { mask, short_gi, macid } => {
             format!("rate mask {mask:#010x}, station {macid}{}", if short_gi { ", short guard interval" } else { "" })
         }
-        Command::JoinBss(joined) => if joined { "associated" } else { "not associated" }.to_owned(),
+        Command::JoinBss(joined) | Command::MediaStatus(joined) => {
+            if joined { "associated" } else { "not associated" }.to_owned()
+        }
         Command::PowerMode { mode, awake_interval } => {
             format!("power mode {mode}, awake every {awake_interval} beacons")
         }
@@ -127,7 +131,7 @@ impl Vocabulary for RegisterNames {
     }
 
     fn transfer_out(&mut self, endpoint: u8, data: &[u8]) -> Detail {
-        let Some(descriptor) = TxDescriptor::parse(data) else { return Plain.transfer_out(endpoint, data) };
+        let Some(descriptor) = TxDescriptor::parse(data, self.model) else { return Plain.transfer_out(endpoint, data) };
         let (offset, len) = (descriptor.frame_offset(), descriptor.frame_len());
         let frame = data.get(offset..offset + len).unwrap_or_default();
         let modulation = Modulation {
@@ -171,6 +175,11 @@ impl Vocabulary for RegisterNames {
         for received in RxWalk::new(data, data.len()).map_while(Result::ok) {
             let start = received.offset + received.overhead;
             let frame = data.get(start..start + received.frame_len).unwrap_or_default();
+            if received.report != 0 {
+                let valid = data.get(received.offset + 16..).and_then(|rest| rest.first_chunk::<8>());
+                let valid = valid.map_or(0, |bytes| u64::from_le_bytes(*bytes));
+                return Detail { means: Some(reports::described(valid, frame)), ..Detail::default() };
+            }
             let word = |at: usize| {
                 let bytes = data.get(received.offset + 4 * at..).and_then(|rest| rest.first_chunk::<4>());
                 bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
@@ -204,7 +213,7 @@ mod tests {
 
     #[test]
     fn registers_have_names() {
-        let names = RegisterNames::default();
+        let names = RegisterNames::new(Model::Rtl8188cus);
         let name = |address| names.name(address).unwrap_or_default();
         assert_eq!((name(0x100), name(0x60a), name(0xfe66)), ("CR".into(), "RCR+2".into(), "NORMAL_SIE_EP_TX".into()));
         assert_eq!(names.name(0x2000), None);
@@ -222,7 +231,7 @@ mod tests {
 
     #[test]
     fn writes_are_explained() {
-        let mut names = RegisterNames::default();
+        let mut names = RegisterNames::new(Model::Rtl8188cus);
         write(&mut names, reg::HMBOX_EXT_0, &[0x15, 0xf0]);
         let means = |detail: Detail| detail.means.unwrap_or_default();
         assert_eq!(
@@ -239,7 +248,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_transfer_is_explained(data: Vec<u8>, request_type: u8, request in 4u8..7, value: u16) {
-            let mut names = RegisterNames::default();
+            let mut names = RegisterNames::new(Model::Rtl8188cus);
             let setup = Setup { request_type, request, value, index: 0, length: data.len() as u16 };
             names.control(setup, &data, false);
             names.transfer_out(2, &data);
