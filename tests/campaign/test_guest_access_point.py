@@ -245,7 +245,7 @@ def test_the_air_says_what_each_station_had(tmp_path: Path) -> None:
     wrong = chip.judge(facts_of(tmp_path), {"downlink": 10.9e6}, {"downlink": 33.1e6}, 20)
     assert next(gate.state for gate in wrong if gate.gate == "chip-traffic") == "void"
     up = chip.judge(facts_of(tmp_path), {"uplink": 1e6}, {"uplink": 1e6}, 20)
-    assert next(gate.words for gate in up if gate.gate == "chip-traffic").startswith("iperf3 moved 1.00 MB uplink")
+    assert next(gate.words for gate in up if gate.gate == "chip-traffic").startswith("1.00 MB of payload moved uplink")
 
 
 def test_without_counters_nothing_is_said_of_them(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from txop.guest_image.error import GuestError
 from txop.guest_image.extra_programs import extra_files, extra_program_names
 from txop.guest_image.locks import find_lock
 from txop.guest_image.packages.lock import Lock, LockedPackage, LockError, in_order, lock_text, read_lock
+from txop.guest_image.packages.store import PackageStore
 
 names = st.from_regex(r"[a-z0-9][a-z0-9+.-]{1,30}", fullmatch=True)
 packages = st.builds(
@@ -121,3 +123,22 @@ def test_a_lock_of_an_earlier_version_says_what_is_missing(tmp_path: Path, progr
     old = dataclasses.replace(find_lock("6.12"), packages=find_lock("6.12").of_role("image"))
     with pytest.raises(GuestError, match=f"no {program}: it was made by an earlier version"):
         extra_files(old, program, cache=tmp_path)
+
+
+def test_a_program_for_modems_does_not_fetch_perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Asked(Exception):  # noqa: N818
+        pass
+
+    def fetch(_: PackageStore, packages: Sequence[LockedPackage]) -> None:
+        asked.extend(package.name for package in packages)
+        raise Asked
+
+    monkeypatch.setattr(PackageStore, "fetch", fetch)
+    for program, more in (("qmicli", set()), ("perf", {"linux-perf", "libperl5.36"})):
+        asked.clear()
+        with pytest.raises(Asked):
+            extra_files(find_lock("6.12"), program, cache=tmp_path)
+        assert "libqmi-utils" in asked
+        assert {"linux-perf", "libperl5.36"} & set(asked) == more

@@ -53,9 +53,8 @@ def test_the_same_guest_has_the_same_samples_and_the_same_time_stamps(image: Ima
         assert ended.status == 0, (folder / "stderr").read_text()
     one, two = (folder / "files" for folder in folders)
     profile = (one / "profile").read_text()
-    samples = re.search(r"# Samples: (\d+)", profile)
-    assert samples is not None, profile
-    assert int(samples[1]) > 100
+    # of some thousand, as "4K"
+    assert re.search(r"^# Samples: (\d{3,}|\d+K) of event 'cpu-clock", profile, re.MULTILINE), profile
     # a shell that forks 5,000 times copies page tables; the kernel's functions have their names
     assert re.search(r"\[k\] copy_\w+", profile), profile
     trace = (one / "trace").read_text()

@@ -9,7 +9,7 @@ use sdio::BusAbility;
 use vusb::air::{ChannelSettings, LinkSignal, Medium, Neighbour};
 use vusb::chips::ar6003::{self, Ar6003};
 use vusb::chips::mt7610u::{self, Mt7610u};
-use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
+use vusb::chips::rtl8188cus::efuse::EfuseError;
 use vusb::chips::rtl8188cus::{self, Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::chips::sd8686::{self, Sd8686};
 use vusb::device::Device;
@@ -245,7 +245,7 @@ fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<
         settings.assume(assumption).map_err(RunError::Assumption)?;
     }
     if let Some(path) = &args.efuse {
-        settings.efuse = Efuse::open(path)?;
+        settings.efuse = settings.efuse.replaced_by(path)?;
     }
     Ok(Box::new(Rtl8188cus::new(settings, medium(args)?, access_point(args, script)?)))
 }

@@ -356,7 +356,7 @@ class Traffic(Model):
     ack_only_share: float | None
     """`ack_only_transfers` of `judged_transfers`."""
     commands: int
-    """Commands of the framing protocol (QMAP flow control)."""
+    """Commands of the framing protocol (QMAP flow control, transmit reports of an RTL8188E)."""
     mux_ids: list[int]
     """Multiplexed connections or sessions seen."""
     sequence_gaps: int | None

@@ -49,7 +49,7 @@ GATES: dict[str, Gate] = {
              "/proc/net/dev, iperf3", "gates.route"),
         Gate("chip-traffic",
              "in a guest: the virtual chip counted fewer bytes in the whole run, on its air or on the bus, than "
-             "iperf3 received in it",
+             "iperf3 received in it (than in its window, where it did not report the warm-up)",
              "counters of the chip, iperf3", "gates.route"),
         Gate("above-phy",
              "in a guest: more throughput than the fastest modelled rate allows, or an air that was used for more time "
@@ -135,10 +135,12 @@ def _throughputs(facts: RunFacts) -> tuple[tuple[str, str], ...]:
 
 
 def _in_all(facts: RunFacts, reading: Reading) -> dict[str, float]:
-    """Payload bytes of the whole run by direction: with those of the warm-up where the traffic has counted them."""
-    known = {direction: reading.extra.get(PAYLOAD[direction]) for direction in PAYLOAD}
+    """Payload bytes of the whole run by direction: with those of the warm-up where the traffic has counted them, else
+    those of the window."""
     moved = directions(facts, reading) or {}
-    return moved | {direction: count for direction, count in known.items() if count is not None}
+    return {
+        direction: max(moved.get(direction, 0.0), reading.extra.get(PAYLOAD[direction]) or 0.0) for direction in PAYLOAD
+    }
 
 
 def directions(facts: RunFacts, reading: Reading) -> dict[str, float] | None:

@@ -70,19 +70,21 @@ class ContentOptions:
         ),
     ] = None
 
-    def files(self, chip: Chip | None, lock: Lock) -> dict[str, Path]:
+    def files(self, chip: Chip | None) -> dict[str, Path]:
         """Files by name in the guest; also looks at the modules, before anything is made that takes long."""
-        from txop.guest_image.extra_programs import extra_files
         from txop.guest_image.overlay import given_modules, guest_files
 
         given_modules(self.module or [])
-        files = guest_files(self.file or [])
-        programs = [*(self.program or ())]
-        if chip is not None:
-            files = {**chip.files(), **files}
-            programs += [] if chip.modem_program is None else [chip.modem_program]
-        for program in dict.fromkeys(programs):
-            files = {**extra_files(lock, program, progress=note), **files}
+        return {**(chip.files() if chip is not None else {}), **guest_files(self.file or [])}
+
+    def program_files(self, chip: Chip | None, lock: Lock) -> dict[str, Path]:
+        """The programs, and the one that a modem takes, with their libraries, by name in the guest."""
+        from txop.guest_image.extra_programs import extra_files
+
+        needed = () if chip is None or chip.modem_program is None else (chip.modem_program,)
+        files: dict[str, Path] = {}
+        for program in dict.fromkeys((*(self.program or ()), *needed)):
+            files |= extra_files(lock, program, progress=note)
         return files
 
 
@@ -227,9 +229,10 @@ def run(
         output.mkdir(parents=True, exist_ok=True)
     with errors_reported() as ending:
         computer = _computer(machine, time)
-        files = content.files(chip, image.pinned())
+        files = content.files(chip)
         made, built_for = image.image()
         overlay = _overlay(command, content, files, chip, made, built_for, ending)
+        overlay = overlay.beside(content.program_files(chip, image.pinned()))
         pace = f"exact, {time.mips} million instructions a second" if computer.mode == "exact" else "fast"
         note(f"Booting Linux {made.release} ({pace}{', KVM' if computer.kvm else ''}).")
         doubt = exactness_doubt(computer)
@@ -318,9 +321,10 @@ def shell(*, device: DeviceOptions, content: ContentOptions, machine: MachineOpt
     chip = device.chip()
     with errors_reported() as ending:
         computer = _computer(machine, TimeOptions(), terminal=(size.lines, size.columns))
-        files = content.files(chip, image.pinned())
+        files = content.files(chip)
         made, built_for = image.image()
         overlay = _overlay([], content, files, chip, made, built_for, ending)
+        overlay = overlay.beside(content.program_files(chip, image.pinned()))
         note("Booting; `exit` ends the guest, Ctrl-A x kills it.")
         _debugger_note(computer)
         status = interactive_guest(made, overlay, computer)

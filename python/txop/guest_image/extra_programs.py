@@ -36,7 +36,8 @@ def extra_files(
             what_to_do="recreate it with `txop guest build --update`",
         )
     # a library that several of them need is in the first role that has it
-    packages = [package for each in recipe.EXTRA_PROGRAMS for package in lock.of_role(each)]
+    roles = [*recipe.EXTRA_PROGRAMS]
+    packages = [package for each in roles[: roles.index(role) + 1] for package in lock.of_role(each)]
     folder = cache or default_cache()
     with room(folder):
         store = PackageStore.of(lock, folder, progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from txop.guest_image.cpio import Cpio
@@ -32,6 +32,10 @@ class Overlay:
     """Module files that take the place of the kernel's own."""
     more_modules: tuple[str, ...] = ()
     """Modules of the kernel beside those of the image."""
+
+    def beside(self, more: Mapping[str, Path]) -> Overlay:
+        """With more files; of one name this one's counts."""
+        return replace(self, files={**more, **self.files})
 
 
 def overlay_archive(overlay: Overlay, image: Image) -> Cpio:

@@ -75,7 +75,7 @@ pub struct Traffic {
     pub judged_transfers: u64,
     /// `ack_only_transfers` of `judged_transfers`.
     pub ack_only_share: Option<f64>,
-    /// Commands of the framing protocol (QMAP flow control).
+    /// Commands of the framing protocol (QMAP flow control, transmit reports of an RTL8188E).
     pub commands: u64,
     /// Multiplexed connections or sessions seen.
     pub mux_ids: Vec<u32>,

@@ -111,7 +111,11 @@ impl Iterator for RxWalk<'_> {
             self.finished = true;
             return Some(Err(Fault { offset: start, what: "frame length of a receive descriptor is impossible" }));
         }
-        let report = ByteOrder::Little.u32_at(self.captured, start + 12).map_or(0, |word| (word >> 14 & 3) as u8);
+        // A report has neither driver information nor the state of the receiver, and a frame of the first generation,
+        // whose bits have another meaning, has both.
+        let plain = overhead == RX_DESCRIPTOR && word >> 26 & 1 == 0;
+        let kind = ByteOrder::Little.u32_at(self.captured, start + 12).map_or(0, |word| (word >> 14 & 3) as u8);
+        let report = if plain { kind } else { 0 };
         self.offset = end.next_multiple_of(RX_ALIGNMENT).min(self.transfer_len);
         Some(Ok(Received { offset: start, overhead, frame_len, report }))
     }
@@ -146,6 +150,12 @@ mod tests {
         transfer.resize(40, 0);
         let found = RxWalk::new(&transfer, 40).next().unwrap().unwrap();
         assert_eq!((found.frame_len, found.report), (16, 2));
+        // In a frame of the first generation these bits are of its checksum of headers.
+        let mut frame = rx_descriptor(16).to_vec();
+        (frame[2], frame[13]) = (4, 3 << 6);
+        frame.resize(72, 0);
+        let found = RxWalk::new(&frame, 72).next().unwrap().unwrap();
+        assert_eq!((found.overhead, found.report), (RX_DESCRIPTOR + 32, 0));
         // Of a descriptor that was cut nothing is known but the length.
         assert_eq!(RxWalk::new(&transfer[..8], 40).next().unwrap().unwrap().report, 0);
     }

@@ -72,7 +72,7 @@ _KEYS = tuple(key for key in METRICS if key.startswith("chip_") and key != _OF_S
 
 @dataclass(frozen=True)
 class Growth:
-    """What the counters grew by within the window."""
+    """What the counters grew by within the window, or in the whole run."""
 
     seconds: float
     counters: Mapping[str, int]
@@ -172,10 +172,11 @@ def growth(folder: Path) -> Growth | None:
 def _total(folder: Path) -> Growth | None:
     """What a run's counters grew by from the moment when the chip was plugged in to the end of the run; ``None`` when
     that was not recorded, or one of them was lower at the end than within the run: it was plugged in again."""
-    ends, last = _counters(folder / END_FILE), _counters(folder / TOTAL_FILE)
-    if ends is None or last is None:
+    start, ends, last = (_counters(folder / name) for name in (WINDOW_FILE, END_FILE, TOTAL_FILE))
+    if start is None or ends is None or last is None:
         return None
-    if any(last.get(path, 0) < ends.get(path, 0) for path in last if path.endswith("bytes")):
+    moments = [[each.get(path, 0) for each in (start, ends, last)] for path in last if path.endswith("bytes")]
+    if any(counts != sorted(counts) for counts in moments):
         return None
     return Growth(last.get("monotonic_ns", 0) / 1e9, last | _of_peers(last))
 
@@ -253,7 +254,7 @@ def _passed(
                 return GateFinding("chip-traffic", "not available", f"the chip did not count bytes {where}", "dut")
             if counted < bytes_moved:
                 words = (
-                    f"iperf3 moved {bytes_moved / 1e6:.2f} MB {direction} in the run, and the chip counted "
+                    f"{bytes_moved / 1e6:.2f} MB of payload moved {direction}, and in the whole run the chip counted "
                     f"{counted / 1e6:.2f} MB {where}: the traffic took another way"
                 )
                 return GateFinding("chip-traffic", "void", words, "dut")

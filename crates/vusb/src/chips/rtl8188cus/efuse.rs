@@ -103,11 +103,12 @@ impl Efuse {
         Self::of_map(map)
     }
 
-    /// Reads a map from a file.
+    /// Reads a map in place of this one from a file.
     ///
     /// # Errors
-    /// The file cannot be read, or is neither a raw map nor a hex dump of one.
-    pub fn open(path: &Path) -> Result<Self, EfuseError> {
+    /// The file cannot be read, is neither a raw map nor a hex dump of one, has a map of another chip, or one that does
+    /// not fit the memory.
+    pub fn replaced_by(&self, path: &Path) -> Result<Self, EfuseError> {
         let bytes = small_file::read(path).map_err(|source| EfuseError::Read { path: path.into(), source })?;
         let map = if matches!(bytes.len(), MAP_8188C | MAP_8723A | MAP_8188E) {
             bytes
@@ -115,7 +116,16 @@ impl Efuse {
             let text = String::from_utf8_lossy(&bytes);
             from_dump(&text).map_err(|what| EfuseError::Contents { path: path.into(), what })?
         };
-        Ok(Self::of_map(map))
+        let (found, expected) = (map.len(), self.map.len());
+        let efuse = Self::of_map(map);
+        let what = if found != expected {
+            format!("the map has {found} bytes, and that of this chip {expected}")
+        } else if efuse.physical.len() > PHYSICAL {
+            format!("the map takes more than the {PHYSICAL} bytes of the memory: leave unused sections at ff")
+        } else {
+            return Ok(efuse);
+        };
+        Err(EfuseError::Contents { path: path.into(), what })
     }
 
     fn of_map(map: Vec<u8>) -> Self {
@@ -244,6 +254,19 @@ mod tests {
         assert_eq!(from_dump(&text).unwrap(), EDIMAX_EW_7811UN);
         assert!(from_dump(&text.replace(" 10: ", " 11: ")).unwrap_err().contains("0x10 comes next"));
         assert_eq!(from_dump("nothing\n").unwrap_err(), "0 bytes were found");
+    }
+
+    #[test]
+    fn a_map_of_another_chip_or_a_full_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("map");
+        std::fs::write(&path, EDIMAX_EW_7811UN).unwrap();
+        assert_eq!(Efuse::rtl8188cus().replaced_by(&path).unwrap(), Efuse::rtl8188cus());
+        let said = Efuse::rtl8188eu().replaced_by(&path).unwrap_err().to_string();
+        assert!(said.contains("the map has 128 bytes, and that of this chip 512"), "{said}");
+        std::fs::write(&path, [0x55; MAP_8188E]).unwrap();
+        let said = Efuse::rtl8188eu().replaced_by(&path).unwrap_err().to_string();
+        assert!(said.contains("more than the 512 bytes of the memory"), "{said}");
     }
 
     proptest::proptest! {

@@ -84,12 +84,13 @@ impl Tally {
 pub struct ReportCounters {
     /// Reports put into the receive buffer.
     pub sent: u64,
-    /// Reports for which it had no room: what they counted is lost.
+    /// Reports that found no room there, or that the fault `lost_c2h` took: what they counted is lost.
     pub lost: u64,
     /// What the MAC has counted, of all stations.
     pub counted: Tally,
-    /// What the reports that were sent say, of all stations. Less than `counted` by what came after the last report, by
-    /// stations that are not in reports, and by counters that were full.
+    /// What the reports that were sent say, of all stations. Less than `counted` by lost reports, by what came after
+    /// the last report, by stations that are not in reports, by counters that were full, and by what was cleared when the
+    /// MAC was switched off.
     pub reported: Tally,
 }
 

@@ -172,13 +172,15 @@ impl Vocabulary for RegisterNames {
 
     fn transfer_in(&mut self, endpoint: u8, data: &[u8]) -> Detail {
         let mut frames = Vec::new();
+        let mut reports = Vec::new();
         for received in RxWalk::new(data, data.len()).map_while(Result::ok) {
             let start = received.offset + received.overhead;
             let frame = data.get(start..start + received.frame_len).unwrap_or_default();
             if received.report != 0 {
                 let valid = data.get(received.offset + 16..).and_then(|rest| rest.first_chunk::<8>());
                 let valid = valid.map_or(0, |bytes| u64::from_le_bytes(*bytes));
-                return Detail { means: Some(reports::described(valid, frame)), ..Detail::default() };
+                reports.push(reports::described(valid, frame));
+                continue;
             }
             let word = |at: usize| {
                 let bytes = data.get(received.offset + 4 * at..).and_then(|rest| rest.first_chunk::<4>());
@@ -196,10 +198,11 @@ impl Vocabulary for RegisterNames {
             }
             frames.push(FrameDetail::of(frame, mode_of(word(3)).label(), flags));
         }
-        if frames.is_empty() {
+        if frames.is_empty() && reports.is_empty() {
             return Plain.transfer_in(endpoint, data);
         }
-        Detail { frames, ..Detail::default() }
+        let means = (!reports.is_empty()).then(|| reports.join("; "));
+        Detail { frames, means, ..Detail::default() }
     }
 
     fn reset(&mut self) {
