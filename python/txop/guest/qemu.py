@@ -320,7 +320,7 @@ def debugger_socket(path: Path) -> Path:
 
 
 MAX_SOCKET_BYTES = 107
-"""Of the name of a Unix socket (unix(7), sun_path without its final null)."""
+"""Longest path of a Unix socket, in bytes (unix(7): sun_path without its terminating null)."""
 
 
 def _escaped(path: Path) -> str:

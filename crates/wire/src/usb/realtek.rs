@@ -156,7 +156,7 @@ mod tests {
         frame.resize(72, 0);
         let found = RxWalk::new(&frame, 72).next().unwrap().unwrap();
         assert_eq!((found.overhead, found.report), (RX_DESCRIPTOR + 32, 0));
-        // Of a descriptor that was cut nothing is known but the length.
+        // Only the length of a truncated descriptor is known.
         assert_eq!(RxWalk::new(&transfer[..8], 40).next().unwrap().unwrap().report, 0);
     }
 
