@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from txop.campaign.bound_driver import BoundDriver
 from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import seed_of
 from txop.campaign.guest_script import marks_in, read_marks, run_script, take_over
@@ -249,7 +250,7 @@ def test_files_are_taken_over_in_the_form_of_the_instruments(tmp_path: Path) -> 
     (out / "ping.txt").write_text("PING\n")
     (folder / "run.json").write_text("mine")
     (out / "run.json").write_text("the guest's")
-    assert take_over(out, folder, GuestSpec()) == "rtl8xxxu"
+    assert take_over(out, folder, GuestSpec()) == BoundDriver("rtl8xxxu", None)
     both = json.loads((folder / "interface-dut.json").read_text())
     assert (both["before"]["rx_bytes"], both["after"]["rx_bytes"]) == (1000, 5000)
     assert (folder / "ping.txt").read_text() == "PING\n"
@@ -264,7 +265,7 @@ MODEM = TEXT.replace("channel = 11\n", 'device = "qmi-modem"\n').replace(
 
 def test_the_script_of_a_modem_asks_nothing_about_a_radio() -> None:
     script = script_of(plan(MODEM), 130)
-    assert "dut readlink /sys/class/net/wwan0/device/driver >driver.txt" in script.splitlines()
+    assert "/sys/class/net/wwan0/device/$link" in script
     assert "wlan0" not in script
     assert "iw" not in script.replace("txop-wireless", "").split()
     assert "mark window" in script.splitlines()

@@ -14,7 +14,7 @@ from typing import Any
 
 from txop.campaign.course import Course
 from txop.campaign.guest_script import LAB_FAILED, data_format, marks_in, run_script, take_over
-from txop.campaign.guest_trials import carry_out_trial, limit_s
+from txop.campaign.guest_trials import carry_out_trial, driver_of, limit_s
 from txop.campaign.placed_arm import ArmError, Placed
 from txop.guest.chips import Chip
 from txop.guest.exactness import difference, results_sha256
@@ -100,11 +100,11 @@ class GuestArm:
         for key, value in marks_in(guest / FILES):
             setattr(context.marks, key, value)
         driver = take_over(guest / FILES, context.folder, self.spec)
-        if driver != self.spec.driver:
+        if driver is None or not driver.is_of(self.spec.driver):
             raise ArmError(
                 "arm-not-verified", f"the driver of {self.spec.interface} is {driver}, not {self.spec.driver}"
             )
-        placed.verified["driver"] = driver
+        placed.verified.update(driver.verified())
         if agreed := data_format(context.folder):
             placed.verified["data_format"] = agreed
         placed.seconds = watch.load_s
@@ -121,9 +121,9 @@ class GuestArm:
         self._note_exactness(placed, context.folder / FOLDER)
         if trial.seconds is not None and trial.guest_seconds is not None:
             self._learn(self.spec, context.test, trial.seconds, trial.guest_seconds, watch)
-        driver = trial.seen.facts.words("driver")
+        driver = driver_of(trial)
         if driver is not None:
-            placed.verified["driver"] = driver
+            placed.verified.update(driver.verified())
         placed.seconds = watch.load_s
 
     async def _trial(self, context: RunContext, block: int, watch: Stopwatch) -> Trial:

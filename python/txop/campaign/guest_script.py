@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from txop.campaign.bound_driver import BoundDriver
 from txop.campaign.guest_places import DUT_ADDRESS, Places, of_stations, peer_address_of, places_of
 from txop.campaign.instruments import TRAFFIC
 from txop.core.whole_file import whole_file
@@ -57,7 +58,7 @@ counted() { # counted FILE: the chip is asked by this shell itself: on a busy pr
 @before@
 txop-lab up || { @after@; exit 70; }
 [ ! -s /run/txop-lab/vusb.pid ] || read -r chip </run/txop-lab/vusb.pid
-dut readlink /sys/class/net/@interface@/device/driver >driver.txt
+for link in driver driver/module; do dut readlink /sys/class/net/@interface@/device/$link || break; done >driver.txt
 """
 
 
@@ -151,7 +152,7 @@ def _end(recordings: Sequence[Recording]) -> list[str]:
     return [*rows, "kill $clients $others 2>/dev/null"]
 
 
-def take_over(handed_out: Path, folder: Path, spec: GuestSpec) -> str | None:
+def take_over(handed_out: Path, folder: Path, spec: GuestSpec) -> BoundDriver | None:
     """Move what the script left into a run's folder, in the form of the instruments; the driver that was bound.
 
     Raises :class:`OSError`.
@@ -170,12 +171,12 @@ def take_over(handed_out: Path, folder: Path, spec: GuestSpec) -> str | None:
     missing = f"a network function ({spec.device}) has no radio that its driver could see" if spec.is_function else None
     _json(folder / wireless_reading.ABOUT.format("dut"), {"interface": spec.interface, "missing": missing})
     taken = _TAKEN | {_of(name, file) for name in of_stations(spec) for file in (_DEV_BEFORE, _DEV_AFTER)}
-    driver = (_bytes(handed_out / _DRIVER) or b"").decode("utf-8", "replace").strip().rpartition("/")[2]
+    driver = BoundDriver.of_links((_bytes(handed_out / _DRIVER) or b"").decode("utf-8", "replace"))
     for path in sorted(handed_out.rglob("*")):
         place = folder / path.name
         if path.is_file() and path.name not in taken and not place.exists():
             path.replace(place)
-    return driver or None
+    return driver
 
 
 def data_format(folder: Path) -> dict[str, str | int]:

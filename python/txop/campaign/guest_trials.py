@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from txop.campaign.bound_driver import BoundDriver
 from txop.campaign.placed_arm import ArmError
 from txop.guest.chips import Chip
 from txop.guest.qemu import Computer
@@ -28,6 +29,12 @@ LONGEST_WALL_S = 86_400.0
 def limit_s(test: Test) -> int:
     """What a trial may take at most, by the guest's clock."""
     return endurance.cycles_limit_s(test.cycles) if isinstance(test, ModuleCycleTest) else survey.LIMIT_S
+
+
+def driver_of(trial: Trial) -> BoundDriver | None:
+    """The driver that had the interface; ``None`` when the trial did not get that far."""
+    links = [trial.seen.facts.words(name) for name in ("driver", "driver-module")]
+    return BoundDriver.of_links("\n".join(link or "" for link in links))
 
 
 async def carry_out_trial(
@@ -63,8 +70,8 @@ async def carry_out_trial(
         raise TargetError("dut", f"the virtual chip has ended: {gone.words or 'no output'}")
     if seen.void:
         raise ArmError("arm-load-failed", _why(results, seen.facts))
-    driver = seen.facts.words("driver")
-    if driver is not None and driver != spec.driver:
+    driver = driver_of(trial)
+    if driver is not None and not driver.is_of(spec.driver):
         raise ArmError("arm-not-verified", f"the driver of the interface is {driver}, not {spec.driver}")
     events = list(seen.facts)
     if events:

@@ -70,6 +70,7 @@ reached() { ip netns exec dut ping -n -c 1 -W 1 "$PEER_ADDRESS" >/dev/null 2>&1;
 
 bound() { # which driver the interface under test really has
     where=$(ip netns exec dut readlink /sys/class/net/wlan0/device/driver) && fact driver "${where##*/}"
+    where=$(ip netns exec dut readlink /sys/class/net/wlan0/device/driver/module) && fact driver-module "${where##*/}"
 }
 
 unload() { # the driver alone: what it stands on may be in use by the access point
