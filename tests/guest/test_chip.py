@@ -61,8 +61,13 @@ def test_the_script_of_faults_goes_into_the_guest(tmp_path: Path, monkeypatch: p
             {"device": "mt7610u", "stations": (-45,), "ap": "builtin", "security": "open"},
             "the chip is the access point",
         ),
-        ({"device": "mt7610u", "stations": (-45,) * 17}, "17 stations are too many"),
-        ({"device": "mt7610u", "stations": (-45, 20)}, "20 dBm is not a signal"),
+        ({"device": "mt7610u", "stations": (-45,) * 17}, "there are 17 signals"),
+        ({"device": "mt7610u", "stations": (-45, 20)}, "20 dBm is not a signal of a station"),
+        ({"access_points": (-45, 20)}, "20 dBm is not a signal of an access point"),
+        ({"access_points": (-45,) * 17}, "there are 17 signals"),
+        ({"device": "ncm", "driver": "cdc_ncm", "access_points": (-45, -50)}, "ncm has no radio"),
+        ({"access_points": (-45, -50), "ap": "builtin", "security": "open"}, "several hostapd"),
+        ({"device": "mt7610u", "stations": (-45,), "access_points": (-45, -50)}, "several hostapd"),
         ({"device": "mt7610u", "security": "wpa2-tkip"}, "no cipher for wpa2-tkip"),
     ],
 )
@@ -77,6 +82,17 @@ def test_a_chip_can_be_the_access_point_of_stations() -> None:
     assert chip is not None
     assert (chip.driver, chip.variables()["LAB_STATIONS"]) == ("mt76x0u", "-45,-88")
     assert Chip().variables()["LAB_STATIONS"] == ""
+
+
+def test_there_can_be_several_access_points() -> None:
+    chip = DeviceOptions("rtl8188cus", access_points="-45,-60").chip()
+    assert chip is not None
+    assert chip.variables()["LAB_ACCESS_POINTS"] == "-45,-60"
+    assert Chip(access_points=(-45,)).variables()["LAB_ACCESS_POINTS"] == "", "one is the usual testbed"
+    with pytest.raises(UserError, match="'near' is not a list of signals"):
+        DeviceOptions("rtl8188cus", access_points="near").chip()
+    with pytest.raises(UserError, match="go with --device"):
+        DeviceOptions(None, access_points="-45,-60").chip()
 
 
 @pytest.mark.parametrize(

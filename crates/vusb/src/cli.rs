@@ -133,6 +133,16 @@ pub struct DeviceArgs {
     /// With --stations: the signal in dBm of what each sends, at the chip; default: as the other way.
     #[arg(long, value_name = "DBM,...", value_delimiter = ',', allow_negative_numbers = true, requires = "stations")]
     pub stations_up: Vec<i8>,
+    /// Several access points of one network, in place of --ap and --signal: the signal in dBm on the link to each, which are
+    /// radios 0, 1, ... of mac80211_hwsim in this kernel, all on one channel.
+    #[arg(
+        long,
+        value_name = "DBM,...",
+        value_delimiter = ',',
+        allow_negative_numbers = true,
+        conflicts_with_all = ["ap", "signal", "stations"]
+    )]
+    pub access_points: Vec<i8>,
     /// Efuse map: raw, or as a kernel log dumps it.
     #[arg(long, value_name = "FILE")]
     pub efuse: Option<PathBuf>,

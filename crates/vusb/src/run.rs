@@ -16,8 +16,8 @@ use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::peers::builtin::{Builtin, BuiltinSettings, More};
 use vusb::peers::hostapd::Hostapd;
+use vusb::peers::radios::{Radios, Role};
 use vusb::peers::silent::Silent;
-use vusb::peers::stations::Stations;
 use vusb::peers::{ApError, Peers};
 use vusb::record::{self, AirFile, CommandFile, Observer, UsbFile};
 use vusb::serve::{
@@ -36,9 +36,9 @@ use crate::function_args::FunctionError;
 const BUS: u32 = 1;
 const DEVICE: u32 = 2;
 
-/// Stations of an access point at most. The chip's table has room for 128 (Linux mt76x02.h, MT76x02_N_WCIDS); a processor of a
+/// Stations of an access point, or access points, at most. The chip's table has room for 128 (Linux mt76x02.h, MT76x02_N_WCIDS); a processor of a
 /// guest has not.
-const STATIONS_MAX: u8 = 16;
+const STATIONS_MAX: usize = 16;
 
 /// How often an interrupt of an SDIO card that lasts is reported, us: more often costs the processor, more seldom the latency.
 const CARD_INTERRUPT_US: u64 = 500;
@@ -65,8 +65,8 @@ pub enum RunError {
         path: PathBuf,
     },
     /// Too many stations.
-    #[error("--stations: {0} of them; {STATIONS_MAX} at most")]
-    Stations(usize),
+    #[error("{0}: {1} of them; {STATIONS_MAX} at most")]
+    TooMany(&'static str, usize),
     /// Options of another chip.
     #[error("{0}")]
     Option(&'static str),
@@ -104,7 +104,7 @@ impl RunError {
             | Self::Assumption(_)
             | Self::Script(_)
             | Self::NotBuiltin { .. }
-            | Self::Stations(_)
+            | Self::TooMany(..)
             | Self::Option(_)
             | Self::OfDevice(_)
             | Self::File { .. } => 2,
@@ -202,6 +202,10 @@ fn unfitting(args: &DeviceArgs) -> Option<RunError> {
     if !args.stations_up.is_empty() && args.stations_up.len() != args.stations.len() {
         return Some(RunError::Option("--stations-up: as many signals as --stations has"));
     }
+    let has_radio = !matches!(args.device, DeviceKind::Ncm | DeviceKind::Mbim | DeviceKind::Ecm | DeviceKind::QmiModem);
+    if !args.access_points.is_empty() && !has_radio {
+        return Some(RunError::Option("--access-points: a network function has no radio"));
+    }
     if args.efuse.is_some() && is_mt7610u {
         return Some(RunError::Option("--efuse: an MT7610U's is not given"));
     }
@@ -255,10 +259,10 @@ fn mt7610u(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Device>
     for assumption in &args.assume {
         settings.assumptions.set(assumption).map_err(RunError::Assumption)?;
     }
-    let peers: Box<dyn Peers> = match u8::try_from(args.stations.len()) {
-        Ok(0) => access_point(args, script)?,
-        Ok(..=STATIONS_MAX) => Box::new(Stations::new(&link_signals(args), args.strict_agreements)?),
-        _ => return Err(RunError::Stations(args.stations.len())),
+    let peers: Box<dyn Peers> = if args.stations.is_empty() {
+        access_point(args, script)?
+    } else {
+        Box::new(Radios::new(Role::Stations, &link_signals(args), args.strict_agreements)?)
     };
     Ok(Box::new(Mt7610u::new(settings, medium(args)?, peers)))
 }
@@ -301,22 +305,25 @@ fn medium(args: &DeviceArgs) -> Result<Medium, RunError> {
         None => None,
     };
     let channel = ChannelSettings { signal_dbm: args.signal, noise_dbm: args.noise, loss: args.loss };
-    let medium = if args.stations.is_empty() {
-        Medium::new(channel, args.seed, recorder)
-    } else {
-        Medium::with_stations(channel, &link_signals(args), args.seed, recorder)
+    let medium = match (args.stations.is_empty(), args.access_points.is_empty()) {
+        (false, _) => Medium::with_stations(channel, &link_signals(args), args.seed, recorder),
+        (_, false) => Medium::with_access_points(channel, &link_signals(args), args.seed, recorder),
+        _ => Medium::new(channel, args.seed, recorder),
     };
     Ok(medium.with_neighbour(args.neighbour.map(Neighbour::new)))
 }
 
-/// Signal on the link to each station.
+/// Signal on the link to each station, or each of several access points.
 fn link_signals(args: &DeviceArgs) -> Vec<LinkSignal> {
     let up = args.stations_up.iter().copied().map(Some).chain(std::iter::repeat(None));
     let link = |(&down_dbm, up): (&i8, Option<i8>)| LinkSignal { down_dbm, up_dbm: up.unwrap_or(down_dbm) };
-    args.stations.iter().zip(up).map(link).collect()
+    args.stations.iter().chain(&args.access_points).zip(up).map(link).collect()
 }
 
 fn access_point(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Peers>, RunError> {
+    if !args.access_points.is_empty() {
+        return Ok(Box::new(Radios::new(Role::AccessPoints, &link_signals(args), args.strict_agreements)?));
+    }
     Ok(match args.ap {
         ApKind::Hostapd => Box::new(Hostapd::new(args.signal, args.strict_agreements)?),
         ApKind::None => Box::new(Silent),
@@ -439,8 +446,10 @@ fn check_options(args: &DeviceArgs) -> Result<(), RunError> {
         };
         set.map_err(RunError::Assumption)?;
     }
-    if args.stations.len() > usize::from(STATIONS_MAX) {
-        return Err(RunError::Stations(args.stations.len()));
+    for (option, peers) in [("--stations", &args.stations), ("--access-points", &args.access_points)] {
+        if peers.len() > STATIONS_MAX {
+            return Err(RunError::TooMany(option, peers.len()));
+        }
     }
     unfitting(args).map_or(Ok(()), Err)
 }

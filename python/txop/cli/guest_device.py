@@ -85,6 +85,15 @@ class DeviceOptions:
             "--ap", metavar="hostapd|builtin", help="With --device: the access point; builtin: one for scripts."
         ),
     ] = "hostapd"
+    access_points: Annotated[
+        str | None,
+        typer.Option(
+            "--access-points",
+            metavar="DBM,...",
+            help="With --device: several access points of one network, each a hostapd, on one channel; the signal on "
+            "the link to each. `txop-lab roam` goes from one to the next.",
+        ),
+    ] = None
     stations: Annotated[
         str | None,
         typer.Option(
@@ -142,16 +151,18 @@ class DeviceOptions:
         from txop.plan.devices import DRIVERS
 
         if self.device is None:
-            given = (self.parameter, self.device_option, self.stations, self.host_parameter, captures.any)
+            peers = (self.stations, self.access_points)
+            given = (self.parameter, self.device_option, *peers, self.host_parameter, captures.any)
             if self.driver is not None or self.faults is not None or any(given):
                 raise UserError(
-                    "--driver, --parameter, --stations, --host-parameter, --faults, --device-option, --air, --usb, "
-                    "--command-log and --trace go with --device"
+                    "--driver, --parameter, --access-points, --stations, --host-parameter, --faults, "
+                    "--device-option, --air, --usb, --command-log and --trace go with --device"
                 )
             return None
         with errors_reported():
             options = tuple(word for words in self.device_option or () for word in _split(words))
-            stations = _signals(self.stations)
+            stations = _signals("--stations", self.stations)
+            access_points = _signals("--access-points", self.access_points)
             at_host = () if self.host == "ushc" else ("--host", self.host)
             check_options(self.device, self.ap, (*at_host, *options), stations)
             return Chip(
@@ -162,6 +173,7 @@ class DeviceOptions:
                 self.width,
                 options=options,
                 ap=self.ap,
+                access_points=access_points,
                 stations=stations,
                 air=CAPTURE_FILE if captures.air else None,
                 usb=MADE_FILE if captures.usb else None,
@@ -174,12 +186,12 @@ class DeviceOptions:
             )
 
 
-def _signals(words: str | None) -> tuple[int, ...]:
+def _signals(option: str, words: str | None) -> tuple[int, ...]:
     try:
         return tuple(int(word) for word in (words or "").split(",") if words is not None)
     except ValueError:
         raise UserError(
-            f"{words!r} is not a list of signals", where="--stations", what_to_do="dBm with commas, as in -45,-88"
+            f"{words!r} is not a list of signals", where=option, what_to_do="dBm with commas, as in -45,-88"
         ) from None
 
 

@@ -27,7 +27,7 @@ SDIO_HOSTS = ("ushc", "virtual")
 ACCESS_POINT_DEVICES = ("mt7610u",)
 """Devices that can be the access point themselves."""
 STATIONS_MAX = 16
-"""Stations of such an access point, at most (crates/vusb, run.rs)."""
+"""Stations of such an access point, or access points, at most (crates/vusb, run.rs)."""
 SIGNALS_DBM = (-100, -10)
 """Signal on the link to a station: from below the noise to beside the antenna."""
 FUNCTIONS = ("ncm", "mbim", "ecm", "qmi-modem")
@@ -106,6 +106,8 @@ class Chip:
     """More options of the program, a word each."""
     ap: str = "hostapd"
     """One of :data:`ACCESS_POINTS`."""
+    access_points: tuple[int, ...] = ()
+    """Several access points of one network, each a hostapd: the signal on the link to each, dBm; empty: one."""
     stations: tuple[int, ...] = ()
     """The chip is the access point, with hostapd, of this many stations: the signal on the link to each, dBm."""
     stations_up: tuple[int, ...] = ()
@@ -165,6 +167,8 @@ class Chip:
             raise GuestError(f"unknown access point {self.ap!r}: {', '.join(ACCESS_POINTS)}")
         if self.ap == "builtin" and self.security != "open":
             raise GuestError(f"the built-in access point is open: it has no {self.security}")
+        if self.access_points:
+            self._check_access_points()
         if self.stations:
             self._check_stations()
         if self.width_mhz not in (20, 40):
@@ -179,18 +183,23 @@ class Chip:
             if odd := [word for word in words if not word or word != shlex.quote(word)]:
                 raise GuestError(f"{odd[0]!r} has a character that cannot be passed on")
 
+    def _check_access_points(self) -> None:
+        if self.device in FUNCTIONS:
+            raise GuestError(f"{self.device} has no radio", what_to_do="take the access points out")
+        if self.ap != "hostapd" or self.stations:
+            raise GuestError(
+                "several access points are several hostapd",
+                what_to_do="take out the stations, or the other access point",
+            )
+        _check_signals("an access point", self.access_points)
+
     def _check_stations(self) -> None:
         if self.device not in ACCESS_POINT_DEVICES:
             known = " and ".join(ACCESS_POINT_DEVICES)
             raise GuestError(f"the {self.device} is not an access point", what_to_do=f"{known} can be one")
         if self.ap != "hostapd":
             raise GuestError("with stations the chip is the access point", what_to_do="take --ap out")
-        if len(self.stations) > STATIONS_MAX:
-            raise GuestError(f"{len(self.stations)} stations are too many", what_to_do=f"{STATIONS_MAX} at most")
-        if odd := [signal for signal in self.stations if not SIGNALS_DBM[0] <= signal <= SIGNALS_DBM[1]]:
-            raise GuestError(
-                f"{odd[0]} dBm is not a signal of a station", what_to_do=f"{SIGNALS_DBM[0]} to {SIGNALS_DBM[1]} dBm"
-            )
+        _check_signals("a station", self.stations)
 
     def variables(self) -> Mapping[str, str]:
         """What ``txop-lab`` reads."""
@@ -203,6 +212,7 @@ class Chip:
             "LAB_SECURITY": self.security,
             "LAB_CHANNEL": str(self.channel),
             "LAB_AP": self.ap,
+            "LAB_ACCESS_POINTS": ",".join(map(str, self.access_points)) if len(self.access_points) > 1 else "",
             "LAB_STATIONS": ",".join(map(str, self.stations)),
             "LAB_OPTIONS": " ".join(self._words),
             "LAB_WIDTH": str(self.width_mhz),
@@ -250,6 +260,15 @@ class Chip:
         if self.faults is not None:
             words += ["--faults", FAULTS]
         return (*words, *self.options)
+
+
+def _check_signals(what: str, signals: tuple[int, ...]) -> None:
+    if len(signals) > STATIONS_MAX:
+        raise GuestError(f"there are {len(signals)} signals, each of {what}", what_to_do=f"{STATIONS_MAX} at most")
+    if odd := [signal for signal in signals if not SIGNALS_DBM[0] <= signal <= SIGNALS_DBM[1]]:
+        raise GuestError(
+            f"{odd[0]} dBm is not a signal of {what}", what_to_do=f"{SIGNALS_DBM[0]} to {SIGNALS_DBM[1]} dBm"
+        )
 
 
 def find_chips() -> Path:

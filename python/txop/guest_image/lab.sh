@@ -2,12 +2,15 @@
 # The laboratory in a guest: a virtual chip on the USB bus, the driver under test, an access point on a simulated radio,
 # each end in a network namespace of its own. `txop-lab up` makes it, `txop-lab down` ends it, `txop-lab counters FILE`
 # asks the chip for its counters, `txop-lab alive` says whether it is there still; `dut` and `peer` run a command at an end. Step by step: `prepare` (the access point),
-# `plug` (the chip and its driver), `join` (association; again after the driver has let go of the chip). A network
+# `plug` (the chip and its driver), `join` (association; again after the driver has let go of the chip), `roam` (association
+# with the next access point of several, or with the one of this number). A network
 # function (ncm, mbim, ecm, qmi-modem) has a wire in place of air and access point. What it is made of comes in variables:
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
 #   LAB_HOST  ushc, or virtual: the SD host controller of an SDIO card      LAB_HOST_PARAMETERS  of virtual_mmc_host
 #   LAB_AP  hostapd, or builtin: that of txop-vusb, open
+#   LAB_ACCESS_POINTS  several access points of one network on one channel, each a hostapd, behind one bridge: the signal in dBm
+#   on the link to each, with commas
 #   LAB_STATIONS  the chip is the access point instead, of this many stations on simulated radios: the signal in dBm on the
 #   link to each, with commas. `station N COMMAND` is at one of them, `dut` at the access point, `peer` at a host behind it
 #   LAB_DEBUGFS  settings of mac80211 on that access point, below its radio's folder in debugfs: FILE=WORD,WORD ...
@@ -29,6 +32,8 @@ device=${LAB_DEVICE:-rtl8188cus} driver=${LAB_DRIVER:-rtl8192cu} security=${LAB_
 ap=${LAB_AP:-hostapd}
 channel=${LAB_CHANNEL:-6} width=${LAB_WIDTH:-20} options=${LAB_OPTIONS:-} parameters=${LAB_PARAMETERS:-}
 host=${LAB_HOST:-ushc}
+access_points=1
+[ -z "${LAB_ACCESS_POINTS:-}" ] || access_points=$(echo "$LAB_ACCESS_POINTS" | tr ',' '\n' | wc -l)
 run=/run/txop-lab out=/txop/out
 PEER_ADDRESS=10.80.210.1 DUT_ADDRESS=10.80.210.2
 # behind an access point under test: the host there, and the access point's end; stations are .11, .12, ... of the network above
@@ -63,11 +68,14 @@ wait_for() { # wait_for SECONDS COMMAND...: until it succeeds; 1 when it never d
 # `dut` is another name of that one.
 stays() { [ "$device" = ar6003 ] || [ "$device" = sd8686 ] || [ -e "$run/stays" ]; }
 
-wireless() { # the first wireless interface of this namespace
+wireless() { # the first wireless interface of this namespace, in the order they were made: wlan10 after wlan2
+    first=
     for interface in /sys/class/net/*/phy80211; do
-        [ -e "$interface" ] && { interface=${interface%/phy80211}; echo "${interface##*/}"; return 0; }
-    done
-    return 1
+        interface=${interface%/phy80211}
+        read -r index <"$interface/ifindex" || continue
+        [ -n "$first" ] && [ "$index" -ge "$lowest" ] || { lowest=$index first=${interface##*/}; }
+    done 2>/dev/null
+    [ -n "$first" ] && echo "$first"
 }
 
 move() { # move NAMESPACE NEW_NAME: the wireless interface that is here, with its radio
@@ -88,10 +96,21 @@ access_point() {
         [ "$width" = 20 ] || options="--wide --short-gi $options"
         return
     fi
-    modprobe mac80211_hwsim radios=1 || fail "the simulated radio of the access point cannot be made"
+    modprobe mac80211_hwsim "radios=$access_points" || fail "the simulated radio of the access point cannot be made"
     wait_for 10 wireless || fail "the access point's radio has no interface"
-    move ap ap0 || fail "the access point's radio cannot be moved"
-    hostapd_conf ap0 >"$run/hostapd.conf"
+    if [ "$access_points" = 1 ]; then
+        move ap ap0 || fail "the access point's radio cannot be moved"
+        hostapd_conf ap0 >"$run/hostapd.conf"
+        return
+    fi
+    modprobe bridge && ip -n ap link add name bridge0 type bridge && ip -n ap link set bridge0 up ||
+        fail "the access points have no bridge"
+    number=0
+    while [ "$number" -lt "$access_points" ]; do
+        number=$((number + 1))
+        move ap "ap$number" || fail "the radio of access point $number cannot be moved"
+        { hostapd_conf "ap$number"; echo bridge=bridge0; } >"$run/hostapd$number.conf"
+    done
 }
 
 hostapd_conf() { # hostapd_conf INTERFACE: the configuration of the access point on it
@@ -135,8 +154,13 @@ plug() {
     load
     # the residual loss that the seed of this guest brings, unless set otherwise
     case " $options " in *" --loss"[" ="]*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
-    # shellcheck disable=SC2086
-    chip --ap "$ap" --ssid "$NAME" --tap ap0 --channel "$channel" --seed "${TXOP_SEED:-0}" $options
+    if [ "$access_points" = 1 ]; then
+        # shellcheck disable=SC2086
+        chip --ap "$ap" --ssid "$NAME" --tap ap0 --channel "$channel" --seed "${TXOP_SEED:-0}" $options
+    else
+        # shellcheck disable=SC2086
+        chip "--access-points=$LAB_ACCESS_POINTS" --seed "${TXOP_SEED:-0}" $options
+    fi
     wait_for 40 wireless || fail "the driver $driver made no wireless interface"
     [ -z "${LAB_BUS_FIRST:-}" ] || bus_first
     stage "the driver has the chip: $(wireless)"
@@ -193,13 +217,24 @@ bus_first() { # an interrupt of the virtual host is a thread that waits its turn
 }
 
 serve() {
+    wired=ap0
     if [ "$ap" = builtin ]; then
         ip link set ap0 netns ap && ip -n ap link set ap0 up || fail "the access point's TAP device cannot be moved"
+    elif [ "$access_points" = 1 ]; then
+        hostapd_in ap ""
     else
-        ip netns exec ap hostapd -B -t -f "$out/hostapd.log" -P "$run/hostapd.pid" "$run/hostapd.conf" >/dev/null ||
-            fail "hostapd does not start"
+        wired=bridge0 number=0
+        while [ "$number" -lt "$access_points" ]; do
+            number=$((number + 1))
+            hostapd_in ap "$number"
+        done
     fi
-    ip -n ap addr add "$PEER_ADDRESS/24" dev ap0
+    ip -n ap addr add "$PEER_ADDRESS/24" dev "$wired"
+}
+
+hostapd_in() { # hostapd_in NAMESPACE NUMBER: the only one has none
+    ip netns exec "$1" hostapd -B -t -f "$out/hostapd$2.log" -P "$run/hostapd$2.pid" "$run/hostapd$2.conf" >/dev/null ||
+        fail "hostapd $2 does not start"
 }
 
 wpa_conf() { # wpa_conf NAME: the settings of a supplicant; NAME is that of the folder by which it is asked
@@ -242,7 +277,41 @@ join() {
     stage "associated ($security, channel $channel, $width MHz)"
 }
 
-associated() { ip netns exec dut wpa_cli -p "$run/wpa" -i wlan0 status | grep -q '^wpa_state=COMPLETED'; }
+ask_wpa() { ip netns exec dut wpa_cli -p "$run/wpa" -i wlan0 "$@"; }
+
+associated() { ask_wpa status | grep -q '^wpa_state=COMPLETED'; }
+
+associated_with() { ask_wpa status | grep -q "^bssid=$1" && associated; }
+
+bssid_of() { ip netns exec ap cat "/sys/class/net/ap$1/address"; }
+
+roam() { # roam [NUMBER]
+    [ "$access_points" -gt 1 ] || fail "there is one access point: LAB_ACCESS_POINTS makes several (--access-points)"
+    current=$(ask_wpa status | sed -n 's/^bssid=//p') before=0
+    [ -n "$current" ] || fail "the interface is not associated: there is nothing to leave"
+    until [ "$(bssid_of $((before + 1)))" = "$current" ]; do
+        before=$((before + 1))
+        [ "$before" -lt "$access_points" ] || fail "it is associated with $current, which is not one of these access points"
+    done
+    number=${1:-$(((before + 1) % access_points + 1))}
+    case $number in *[!0-9]* | "" | 0*) fail "$number is not the number of an access point: 1 to $access_points" ;; esac
+    [ "$number" -le "$access_points" ] || fail "there are $access_points access points, no number $number"
+    [ "$number" != $((before + 1)) ] || { stage "it is associated with access point $number already"; return 0; }
+    bssid=$(bssid_of "$number")
+    wait_for 20 heard "$bssid" || fail "access point $number is not heard: its beacons do not arrive"
+    read -r began rest </proc/uptime
+    ask_wpa roam "$bssid" | grep -q OK || fail "wpa_supplicant does not roam to $bssid"
+    wait_for 30 associated_with "$bssid" || fail "no association with access point $number in 30 s"
+    read -r ended rest </proc/uptime
+    stage "roamed from access point $((before + 1)) to $number in $(awk "BEGIN { printf \"%.2f\", $ended - $began }") s"
+}
+
+heard() { # heard BSSID: it is in the results of a scan
+    ask_wpa scan_results | grep -q "^$1" && return
+    ask_wpa scan
+    sleep 2
+    ask_wpa scan_results | grep -q "^$1"
+}
 
 tuned_rates() { # OFDM and HT only, as networks without 802.11b have it: minstrel_ht stays at a rate without aggregation else
     printf 'supported_rates=60 90 120 180 240 360 480 540\nbasic_rates=60 120 240\n'
@@ -529,7 +598,7 @@ let_go() {
 
 down() {
     ! stays || let_go
-    for pid in "$run"/wpa*.pid "$run/hostapd.pid" "$run/vusb.pid"; do
+    for pid in "$run"/wpa*.pid "$run"/hostapd*.pid "$run/vusb.pid"; do
         [ -s "$pid" ] && kill "$(cat "$pid")" 2>/dev/null
     done
     # the chip writes its files when it gets the signal to end
@@ -552,8 +621,9 @@ prepare)
     ;;
 plug) plug ;;
 join) join ;;
+roam) roam "${2:-}" ;;
 down) [ ! -d "$run" ] || down ;;
 alive) alive ;;
 counters) counters "${2:?a file}" ;;
-*) echo "usage: txop-lab up|down|prepare|plug|join|alive|counters FILE" >&2; exit 2 ;;
+*) echo "usage: txop-lab up|down|prepare|plug|join|roam [NUMBER]|alive|counters FILE" >&2; exit 2 ;;
 esac

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use wire::ieee80211::{FrameKind, Mpdu};
 
+use super::channel::LinkSignal;
 use super::sides::CHIP;
 use super::{Ppdu, Protection, Response};
 use crate::air::exchange::FCS_LEN;
@@ -69,18 +70,18 @@ pub struct SideCounters {
     pub airtime_ns: u64,
 }
 
-/// What went between the chip and one of several stations.
+/// What went between the chip and one of several peers: stations, or access points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StationCounters {
-    /// Signal of what the chip sends, at the station, dBm; after a move that of the last place.
+    /// Signal of what the chip sends, at the peer, dBm; after a move that of the last place.
     pub signal_dbm: i8,
-    /// Signal of what the station sends, at the chip, dBm, where it is another.
+    /// Signal of what the peer sends, at the chip, dBm, where it is another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal_up_dbm: Option<i8>,
-    /// From the chip to this station alone; it is in the chip's counters too.
+    /// From the chip to this peer alone; it is in the chip's counters too.
     pub down: SideCounters,
-    /// From the station.
+    /// From the peer.
     pub up: SideCounters,
 }
 
@@ -90,13 +91,17 @@ pub struct StationCounters {
 pub struct AirCounters {
     /// From the chip.
     pub chip: SideCounters,
-    /// From the access point, where that is the chip's only peer.
+    /// From the access point, or all access points, where these are the chip's peers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ap: Option<SideCounters>,
     /// What went to and from each station, where stations are the chip's peers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub stations: Vec<StationCounters>,
+    /// What went to and from each access point, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
+    pub access_points: Vec<StationCounters>,
     /// From the neighbour, and its own access point's answers to it.
     #[serde(skip_serializing_if = "is_silent")]
     pub neighbour: SideCounters,
@@ -163,6 +168,17 @@ impl Frames {
     }
 }
 
+impl StationCounters {
+    /// Nothing yet, on this link.
+    pub(super) fn on(link: &LinkSignal) -> Self {
+        Self {
+            signal_dbm: link.down_dbm,
+            signal_up_dbm: Some(link.up_dbm).filter(|&up_dbm| up_dbm != link.down_dbm),
+            ..Self::default()
+        }
+    }
+}
+
 impl SideCounters {
     /// Counts an exchange that this side began.
     pub(super) fn sent(&mut self, ppdu: &Ppdu, data_sent: bool, collided: bool, acknowledged: &[bool]) {
@@ -186,22 +202,70 @@ impl SideCounters {
 }
 
 impl AirCounters {
-    /// Counts for all that a side's exchange with another one belongs to: the sender, and the station that it is for.
+    /// Each of several peers.
+    pub(super) fn peers_mut(&mut self) -> &mut [StationCounters] {
+        if self.stations.is_empty() {
+            &mut self.access_points
+        } else {
+            &mut self.stations
+        }
+    }
+
+    /// Counts for all that a side's exchange with another one belongs to: the sender, and the peer that it is for.
     pub(super) fn each(&mut self, side: usize, to: Option<usize>, mut count: impl FnMut(&mut SideCounters)) {
-        let peers = self.stations.len().max(1);
+        let peers = self.peers_mut().len().max(1);
         match side {
             CHIP => {
                 count(&mut self.chip);
-                let station = to.and_then(|to| to.checked_sub(1)).and_then(|number| self.stations.get_mut(number));
-                if let Some(station) = station {
-                    count(&mut station.down);
+                let peer = to.and_then(|to| to.checked_sub(1)).and_then(|number| self.peers_mut().get_mut(number));
+                if let Some(peer) = peer {
+                    count(&mut peer.down);
                 }
             }
             side if side > peers => count(&mut self.neighbour),
-            side => match self.stations.get_mut(side - 1) {
-                Some(station) => count(&mut station.up),
-                None => self.ap.iter_mut().for_each(count),
-            },
+            side => {
+                if let Some(peer) = self.peers_mut().get_mut(side - 1) {
+                    count(&mut peer.up);
+                }
+                // None where stations are the peers.
+                self.ap.iter_mut().for_each(count);
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sides: the chip, two access points, a neighbour.
+    #[test]
+    fn several_access_points_count_for_each_and_for_all() {
+        let mut counters = AirCounters {
+            ap: Some(SideCounters::default()),
+            access_points: vec![StationCounters::default(); 2],
+            ..AirCounters::default()
+        };
+        counters.each(CHIP, Some(2), |side| side.lost += 1);
+        counters.each(1, Some(CHIP), |side| side.lost += 10);
+        counters.each(2, Some(CHIP), |side| side.lost += 100);
+        counters.each(3, None, |side| side.lost += 1_000);
+        let of = |number: usize| {
+            let point: &StationCounters = &counters.access_points[number];
+            (point.down.lost, point.up.lost)
+        };
+        assert_eq!((of(0), of(1)), ((0, 10), (1, 100)));
+        assert_eq!(
+            (counters.chip.lost, counters.ap.map(|all| all.lost), counters.neighbour.lost),
+            (1, Some(110), 1_000)
+        );
+    }
+
+    #[test]
+    fn stations_are_no_access_points() {
+        let mut counters = AirCounters { stations: vec![StationCounters::default()], ..AirCounters::default() };
+        counters.each(1, None, |side| side.lost += 1);
+        counters.each(2, None, |side| side.lost += 1);
+        assert_eq!((counters.stations[0].up.lost, counters.ap, counters.neighbour.lost), (1, None, 1));
     }
 }

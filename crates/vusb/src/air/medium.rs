@@ -47,13 +47,20 @@ impl Medium {
         recorder: Option<AirFile>,
     ) -> Self {
         let mut air = Air::new(settings, signals.to_vec(), seed, recorder);
-        let station = |link: &LinkSignal| StationCounters {
-            signal_dbm: link.down_dbm,
-            signal_up_dbm: Some(link.up_dbm).filter(|&up_dbm| up_dbm != link.down_dbm),
-            ..StationCounters::default()
-        };
-        air.counters.stations = signals.iter().map(station).collect();
+        air.counters.stations = signals.iter().map(StationCounters::on).collect();
         air.counters.ap = None;
+        Self { air, neighbour: None }
+    }
+
+    /// The same with access points, all on the channel of the first.
+    pub fn with_access_points(
+        settings: ChannelSettings,
+        signals: &[LinkSignal],
+        seed: u64,
+        recorder: Option<AirFile>,
+    ) -> Self {
+        let mut air = Air::new(settings, signals.to_vec(), seed, recorder);
+        air.counters.access_points = signals.iter().map(StationCounters::on).collect();
         Self { air, neighbour: None }
     }
 
@@ -80,10 +87,11 @@ impl Medium {
         self.air.forget_losses();
     }
 
-    /// A station has moved: the signal on the link to it, both ways, from now on. `false`: there is no such station.
+    /// One of several stations or access points has moved: the signal on the link to it, both ways, from now on. `false`:
+    /// there is no such one.
     pub fn move_station(&mut self, number: usize, dbm: i8) -> bool {
         let (Some(link), Some(counters)) =
-            (self.air.signals.get_mut(number), self.air.counters.stations.get_mut(number))
+            (self.air.signals.get_mut(number), self.air.counters.peers_mut().get_mut(number))
         else {
             return false;
         };

@@ -6,10 +6,10 @@ pub mod hostapd;
 pub(crate) mod hwsim;
 pub(crate) mod queue;
 mod radio;
+pub mod radios;
 pub(crate) mod rates;
 mod relay;
 pub mod silent;
-pub mod stations;
 mod statistics;
 
 use std::os::fd::RawFd;
@@ -17,8 +17,8 @@ use std::os::fd::RawFd;
 use crate::air::Station;
 use crate::device::Source;
 pub use statistics::{
-    ApCounters, BuiltinStatistics, EventCounters, HostapdStatistics, NoPeers, PeerStatistics, RadioStatistics,
-    RelayCounters, StationsStatistics,
+    AccessPointsStatistics, ApCounters, BuiltinStatistics, EventCounters, HostapdStatistics, NoPeers, PeerStatistics,
+    RadioStatistics, RelayCounters, StationsStatistics,
 };
 
 /// Who is on the air with a chip: an access point, a station with a network behind it, or several stations of which the chip

@@ -111,6 +111,17 @@ pub struct StationsStatistics {
     pub stations: Vec<RadioStatistics>,
 }
 
+/// Several access points, each of a hostapd.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AccessPointsStatistics {
+    /// Always `access-points`.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "access-points")))]
+    pub kind: &'static str,
+    /// One after the other.
+    pub access_points: Vec<RadioStatistics>,
+}
+
 /// The built-in access point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -139,6 +150,8 @@ pub enum PeerStatistics {
     Hostapd(HostapdStatistics),
     /// Stations.
     Stations(StationsStatistics),
+    /// Several access points.
+    AccessPoints(AccessPointsStatistics),
     /// The built-in access point.
     Builtin(BuiltinStatistics),
 }

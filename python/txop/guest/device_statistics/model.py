@@ -438,6 +438,15 @@ class RadioStatistics(Model):
     """Frames that wait."""
 
 
+class AccessPointsStatistics(Model):
+    """Several access points, each of a hostapd."""
+
+    kind: str
+    """Always `access-points`."""
+    access_points: list[RadioStatistics]
+    """One after the other."""
+
+
 class StationsStatistics(Model):
     """Stations of a chip that is an access point."""
 
@@ -551,16 +560,16 @@ class SideCounters(Model):
 
 
 class StationCounters(Model):
-    """What went between the chip and one of several stations."""
+    """What went between the chip and one of several peers: stations, or access points."""
 
     signal_dbm: int
-    """Signal of what the chip sends, at the station, dBm; after a move that of the last place."""
+    """Signal of what the chip sends, at the peer, dBm; after a move that of the last place."""
     down: SideCounters
-    """From the chip to this station alone; it is in the chip's counters too."""
+    """From the chip to this peer alone; it is in the chip's counters too."""
     up: SideCounters
-    """From the station."""
+    """From the peer."""
     signal_up_dbm: int | None = None
-    """Signal of what the station sends, at the chip, dBm, where it is another."""
+    """Signal of what the peer sends, at the chip, dBm, where it is another."""
 
 
 class AirCounters(Model):
@@ -574,8 +583,10 @@ class AirCounters(Model):
     """MPDUs that noise or the given loss destroyed."""
     busy_ns: int
     """Time that the medium was taken by exchanges and collisions, each counted once, ns."""
+    access_points: list[StationCounters] = Field(default_factory=list)
+    """What went to and from each access point, where there are several."""
     ap: SideCounters | None = None
-    """From the access point, where that is the chip's only peer."""
+    """From the access point, or all access points, where these are the chip's peers."""
     neighbour: SideCounters | None = None
     """From the neighbour, and its own access point's answers to it."""
     stations: list[StationCounters] = Field(default_factory=list)
@@ -747,7 +758,7 @@ class Sd8686Statistics(Model):
     """The receiver."""
     air: AirCounters
     """The air."""
-    peers: NoPeers | HostapdStatistics | StationsStatistics | BuiltinStatistics
+    peers: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
     """The access point."""
     faults: list[FaultCounters] | None = None
     """Faults of its script; null for a device that no script is around."""
@@ -857,7 +868,7 @@ class Ar6003Statistics(Model):
     """The receiver."""
     air: AirCounters
     """The air."""
-    peers: NoPeers | HostapdStatistics | StationsStatistics | BuiltinStatistics
+    peers: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
     """The access point."""
     faults: list[FaultCounters] | None = None
     """Faults of its script; null for a device that no script is around."""
@@ -968,7 +979,7 @@ class Mt7610uStatistics(Model):
     """The receiver."""
     air: AirCounters
     """The air."""
-    peers: NoPeers | HostapdStatistics | StationsStatistics | BuiltinStatistics
+    peers: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
     """The access point, or the stations."""
     faults: list[FaultCounters] | None = None
     """Faults of its script; null for a device that no script is around."""
@@ -1106,7 +1117,7 @@ class Rtl8188euStatistics(Model):
     """The receiver."""
     air: AirCounters
     """The air."""
-    ap: NoPeers | HostapdStatistics | StationsStatistics | BuiltinStatistics
+    ap: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
     """The access point."""
     faults: list[FaultCounters] | None = None
     """Faults of its script; null for a device that no script is around."""
@@ -1169,7 +1180,7 @@ class Rtl8188cusStatistics(Model):
     """Power save."""
     air: AirCounters
     """The air."""
-    ap: NoPeers | HostapdStatistics | StationsStatistics | BuiltinStatistics
+    ap: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
     """The access point."""
     faults: list[FaultCounters] | None = None
     """Faults of its script; null for a device that no script is around."""

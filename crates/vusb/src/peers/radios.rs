@@ -1,34 +1,45 @@
-//! Stations of a chip that is an access point: radios of mac80211_hwsim in this kernel, each with a wpa_supplicant of its own.
+//! Several radios of mac80211_hwsim in this kernel: the stations of a chip that is an access point, each with a wpa_supplicant
+//! of its own, or the access points of a network, each with a hostapd.
 
 use std::os::fd::RawFd;
 
 use super::radio::{transmitter, Radio};
 use super::relay::Relay;
-use super::statistics::{PeerStatistics, StationsStatistics};
+use super::statistics::{AccessPointsStatistics, PeerStatistics, StationsStatistics};
 use super::{ApError, Peers};
 use crate::air::{LinkSignal, Station};
 use crate::device::Source;
 
+/// What the radios are to the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Its stations.
+    Stations,
+    /// Its access points.
+    AccessPoints,
+}
+
 /// Radios 0 to n - 1.
-pub struct Stations {
+pub struct Radios {
+    role: Role,
     relay: Relay,
     radios: Vec<Radio>,
 }
 
-impl Stations {
+impl Radios {
     /// Registers with mac80211_hwsim, which has to have as many radios: one for each link. `strict_agreements`: as for
     /// [`super::hostapd::Hostapd`].
     ///
     /// # Errors
     /// The module is not loaded, or another program relays already.
-    pub fn new(signals: &[LinkSignal], strict_agreements: bool) -> Result<Self, ApError> {
+    pub fn new(role: Role, signals: &[LinkSignal], strict_agreements: bool) -> Result<Self, ApError> {
         let radio = |(number, link): (u8, &LinkSignal)| Radio::new(number, link.down_dbm, false, strict_agreements);
         let radios = (0..).zip(signals).map(radio).collect();
-        Ok(Self { relay: Relay::new()?, radios })
+        Ok(Self { role, relay: Relay::new()?, radios })
     }
 }
 
-impl Peers for Stations {
+impl Peers for Radios {
     fn stations(&self) -> Vec<&dyn Station> {
         self.radios.iter().map(|radio| radio as &dyn Station).collect()
     }
@@ -48,7 +59,7 @@ impl Peers for Stations {
     }
 
     fn readable(&mut self, now_ns: u64, _fd: RawFd) {
-        let Self { relay, radios } = self;
+        let Self { relay, radios, .. } = self;
         relay.read(|message| {
             let from = transmitter(message);
             if let Some(radio) = radios.iter_mut().find(|radio| Some(radio.name()) == from) {
@@ -58,7 +69,12 @@ impl Peers for Stations {
     }
 
     fn statistics(&self) -> PeerStatistics {
-        let stations = self.radios.iter().map(Radio::statistics).collect();
-        PeerStatistics::Stations(StationsStatistics { kind: "stations", stations })
+        let radios = self.radios.iter().map(Radio::statistics).collect();
+        match self.role {
+            Role::Stations => PeerStatistics::Stations(StationsStatistics { kind: "stations", stations: radios }),
+            Role::AccessPoints => {
+                PeerStatistics::AccessPoints(AccessPointsStatistics { kind: "access-points", access_points: radios })
+            }
+        }
     }
 }
