@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from txop.archive.run_file import Fault, RunFile, Voiding
+from txop.board.outcome import Outcome
+from txop.ci.board_rows import answers as board_rows_answers
 from txop.ci.builds import warnings_in
 from txop.ci.verdict import state_of
 from txop.cli.app import main
@@ -387,3 +389,64 @@ def test_the_plan_that_is_shipped_can_give_a_verdict(played, tmp_path, capsys):
     plan = Path(__file__).parents[2] / "examples/ci/plan.toml"
     code, found = judge(capsys, plan, tmp_path)
     assert (code, found["state"]) == (1, "worse")
+
+
+BOARD = """\
+format = "txop-board"
+version = 1
+title = "sending"
+[[task]]
+task = "sends"
+state = "done"
+evidence = [{ kind = "runs", arm = "mainline", test = "tx", metric = "throughput_mbit_s", at_least = 30 }]
+[[task]]
+task = "sends fast"
+state = "open"
+evidence = [{ kind = "runs", arm = "mainline", test = "tx", metric = "throughput_mbit_s", at_least = 50 }]
+[[task]]
+task = "is on the desk"
+state = "done"
+evidence = [{ kind = "text", file = "elsewhere.txt", fails = "x", works = "y" }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("series", "state", "code", "words"),
+    [
+        (20.0, "board rows lost", 1, "1 with neither, 1 lost, 1 not determined"),
+        (60.0, "equivalent", 0, "1 work with both, 1 gained, 1 not determined"),
+        (40.0, "equivalent", 0, "1 work with both, 1 with neither, 1 not determined"),
+    ],
+)
+def test_the_rows_of_a_board(played, plan_file, tmp_path, capsys, series, state, code, words):
+    # the margin is so wide that no figure decides
+    plan_file.write_text(plan_file.read_text() + "[design.margins]\n\"tx.throughput_mbit_s\" = 300\n")
+    (tmp_path / "board.toml").write_text(BOARD)
+    played.mbit_s["series"] = series
+    left, found = judge(capsys, plan_file, tmp_path, "--board", str(tmp_path / "board.toml"))
+    assert (left, found["state"]) == (code, state)
+    rows = {row["task"]: row for row in found["board"]["rows"]}
+    assert rows["sends"]["base"] == "works"
+    assert rows["sends"]["series"] == ("does not work" if series < 30 else "works")
+    assert rows["is on the desk"]["base"] == rows["is on the desk"]["series"] == "can't be determined"
+    text = " ".join((tmp_path / "out" / "mail.txt").read_text().split())
+    assert f"Board (sending), 3 rows: {words}" in text
+    assert "--board" in found["again"]
+    if series == 20.0:
+        assert "what works with the base does not with the series: sends (" in found["headline"]
+
+
+def test_a_board_that_is_not_there_is_said_before_anything_is_built(played, plan_file, tmp_path, capsys):
+    code, found = judge(capsys, plan_file, tmp_path, "--board", "no-such")
+    assert code == 2
+    assert "no such board" in found["error"]
+    assert not played.sources
+
+
+def test_a_row_that_some_runs_of_an_arm_show_to_fail_is_not_lost():
+    failing = Outcome("fail", "series: fail in 1 of 7 runs that show it", n=7, disagreeing=6)
+    assert board_rows_answers([Outcome("pass", "base: pass in 7 of 7 runs", n=7)], [failing])[:2] == (
+        "works",
+        "in part",
+    )
+    assert board_rows_answers([], [Outcome("fail", "", n=7)])[:2] == ("can't be determined", "does not work")

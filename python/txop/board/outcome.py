@@ -22,6 +22,8 @@ class Outcome:
     """Where the figures come from; ``None``: not known."""
     n: int | None = None
     """Frames, lines or runs that it rests on."""
+    disagreeing: int = 0
+    """Of several runs with one answer together: those that show the other one."""
 
 
 def decided(works: bool, sentence: str, n: int) -> Outcome:

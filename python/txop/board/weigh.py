@@ -182,4 +182,6 @@ def _together(arm: str, outcomes: Sequence[tuple[RunFile, Outcome]]) -> Outcome:
         text = f"{arm}: {answer} in {agreeing} of {plural(n, 'run')} that {'shows' if n == 1 else 'show'} it"
         if n < len(outcomes):
             text += f" ({len(outcomes) - n} do not)"
-    return Outcome(answer, f"{text}; {chosen_run.run}: {chosen.sentence}", origin=chosen_run.origin.value, n=n)
+    disagreeing = n - len(failing) if failing else 0
+    sentence = f"{text}; {chosen_run.run}: {chosen.sentence}"
+    return Outcome(answer, sentence, origin=chosen_run.origin.value, n=n, disagreeing=disagreeing)

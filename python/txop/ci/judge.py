@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass, field
 
 from txop.archive.reader import Archive
+from txop.ci.board_rows import BoardRows
 from txop.ci.builds import Module, new_warnings
-from txop.ci.result import BuildFacts, CiResult, FaultFacts, FigureVerdict
+from txop.ci.result import BoardFacts, BuildFacts, CiResult, FaultFacts, FigureVerdict, RowFacts
 from txop.ci.sources import Sources
 from txop.ci.verdict import BASE, SERIES, State, new_faults, state_of
 from txop.compare.result import CompareResult
@@ -33,6 +34,7 @@ class Judged:
     reason: str = ""
     comparison: CompareResult | None = None
     archive: Archive | None = None
+    board: BoardRows | None = None
 
     @property
     def warnings(self) -> list[str]:
@@ -74,10 +76,11 @@ class Judged:
         spec = exact_guest(plan).varied(arm.guest)
         return Module.of(await build_driver(driver_of(arm, spec, folder), lock_of(spec, folder), progress=progress))
 
-    def measured(self, archive: Archive, comparison: CompareResult) -> None:
-        """Take in what the campaign gave."""
-        self.archive, self.comparison = archive, comparison
-        self.state, self.reason = state_of(comparison, archive.runs, self.warnings)
+    def measured(self, archive: Archive, comparison: CompareResult, board: BoardRows | None = None) -> None:
+        """Take in what the campaign gave, and how the rows of a board stand in it."""
+        self.archive, self.comparison, self.board = archive, comparison, board
+        lost = [f"{row.task} ({row.series_because})" for row in board.lost] if board is not None else []
+        self.state, self.reason = state_of(comparison, archive.runs, self.warnings, lost)
 
     def result(self) -> CiResult:
         """All of it. Raises :class:`ValueError` before there is a state."""
@@ -108,11 +111,23 @@ class Judged:
                 for fault in new_faults(self.archive.runs if self.archive is not None else ())
             ],
             figures=_figures(self.comparison),
-            notes=list(self.found.notes),
+            board=None if self.board is None else _board(self.board),
+            notes=[*self.found.notes, *(self.board.damage if self.board is not None else ())],
             archive=None if self.archive is None else str(self.archive.layout.root),
             again=self.again,
             seconds=round(time.monotonic() - self.begun, 1),
         )  # fmt: skip
+
+
+def _board(board: BoardRows) -> BoardFacts:
+    rows = [
+        RowFacts(
+            task=row.task, base=row.base, series=row.series, base_because=row.base_because,
+            series_because=row.series_because,
+        )
+        for row in board.rows
+    ]  # fmt: skip
+    return BoardFacts(title=board.title, rows=rows)
 
 
 def _facts(module: Module | None) -> BuildFacts | None:

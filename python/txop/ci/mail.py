@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from txop.ci.judge import Judged
-from txop.ci.result import CiResult
+from txop.ci.result import BoardFacts, CiResult
 from txop.ci.verdict import State
+from txop.present.format import plural
 from txop.report.exports.mail import Cover, cover_lines, lines
 
 _REASONS_BELOW = frozenset({State.WORSE, State.WARNINGS, State.BETTER, State.EQUIVALENT, State.INCONCLUSIVE})
@@ -32,4 +33,24 @@ def _paragraphs(result: CiResult) -> Iterator[str]:
     yield from (f"* warning: {warning}" for warning in result.new_warnings[:3])
     for fault in result.new_faults[:3]:
         yield f"* new fault ({fault.severity}): {fault.title}, {fault.runs} of {fault.of} runs: {fault.line}"
+    if result.board is not None:
+        yield from _board(result.board)
     yield from (f"* {note}" for note in result.notes)
+
+
+def _board(board: BoardFacts) -> Iterator[str]:
+    """How many rows stand how, and the first three that differ, the lost ones first."""
+    both = [row for row in board.rows if row.base == row.series]
+    counts = [
+        (sum(row.base == "works" for row in both), "work with both"),
+        (sum(row.base == "does not work" for row in both), "with neither"),
+        (sum((row.base, row.series) == ("works", "does not work") for row in board.rows), "lost"),
+        (sum((row.base, row.series) == ("does not work", "works") for row in board.rows), "gained"),
+    ]
+    said = [f"{count} {words}" for count, words in counts if count]
+    left = len(board.rows) - sum(count for count, _ in counts)
+    said += [f"{left} not determined, or shown in part"] if left else []
+    yield f"Board ({board.title}), {plural(len(board.rows), 'row')}: {', '.join(said)}."
+    differing = [row for row in board.rows if {row.base, row.series} == {"works", "does not work"}]
+    for row in sorted(differing, key=lambda row: row.series)[:3]:
+        yield f"* {row.task}: {row.base} with the base, {row.series} with the series: {row.series_because}"

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from txop.ci.board_rows import Answer
 from txop.ci.verdict import State
 from txop.core.origin import Origin
 
@@ -47,6 +48,23 @@ class BuildFacts(_Model):
     build_id: str | None
 
 
+class RowFacts(_Model):
+    """A task of the board, as the runs of both builds show it."""
+
+    task: str
+    base: Answer
+    series: Answer
+    base_because: str
+    series_because: str
+
+
+class BoardFacts(_Model):
+    """The board that was given."""
+
+    title: str
+    rows: list[RowFacts]
+
+
 class CiResult(_Model):
     """A series, judged."""
 
@@ -67,6 +85,8 @@ class CiResult(_Model):
     new_warnings: list[str]
     new_faults: list[FaultFacts]
     figures: list[FigureVerdict]
+    board: BoardFacts | None = None
+    """``None``: none was given, or nothing was run."""
     notes: list[str]
     archive: str | None
     """Folder of the campaign; ``None``: nothing was run."""

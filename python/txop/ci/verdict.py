@@ -23,6 +23,7 @@ class State(StrEnum):
     DOES_NOT_RUN = "does not run"
     FAULTS = "faults"
     WORSE = "worse"
+    BOARD = "board rows lost"
     WARNINGS = "compiler warnings"
     NOT_MEASURED = "not measured"
     SAME_MODULE = "same module"
@@ -73,8 +74,13 @@ def new_faults(runs: Sequence[RunFile]) -> list[NewFault]:
     return sorted(found, key=lambda fault: (not fault.is_harm, fault.key))
 
 
-def state_of(result: CompareResult, runs: Sequence[RunFile], warnings: Sequence[str] = ()) -> tuple[State, str]:
-    """What the series is found to be, and the sentence with its reasons. What is harmful goes before what is good."""
+def state_of(
+    result: CompareResult, runs: Sequence[RunFile], warnings: Sequence[str] = (), lost: Sequence[str] = ()
+) -> tuple[State, str]:
+    """What the series is found to be, and the sentence with its reasons. What is harmful goes before what is good.
+
+    ``lost``: rows of a board that work with the base and not with the series, each with its evidence.
+    """
     broken = _broken(runs)
     if broken is not None:
         return State.DOES_NOT_RUN, broken
@@ -86,6 +92,8 @@ def state_of(result: CompareResult, runs: Sequence[RunFile], warnings: Sequence[
         return State.FAULTS, f"the kernel log has faults that the base has not: {named}"
     if verdicts["worse"]:
         return State.WORSE, _said(result, "worse")
+    if lost:
+        return State.BOARD, f"what works with the base does not with the series: {'; '.join(lost[:3])}"
     if warnings:
         return State.WARNINGS, f"the compiler has {plural(len(warnings), 'new warning')}: {warnings[0]}"
     lacking = _lacking(result, runs)

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli import console
+from txop.cli import console, name_completion
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
 from txop.cli.shared_options import BlocksOption, DriverFolderOption, GuestsAtOnceOption, QuietFlag, folder_option
-from txop.core.errors import ExitCode
+from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
+    from txop.air.report import AirReport
+    from txop.archive.reader import Archive
+    from txop.board.boards import Placed
     from txop.campaign.session import Session
+    from txop.ci.board_rows import BoardRows
     from txop.ci.judge import Judged
     from txop.ci.result import CiResult
     from txop.ci.verdict import State
@@ -58,6 +62,16 @@ Output = Annotated[
     Path,
     folder_option("Folder for mail, page and archive; work that is there is continued."),
 ]
+BoardOption = Annotated[
+    str | None,
+    typer.Option(
+        "--board",
+        metavar="BOARD",
+        help="Put the runs of both builds to this board (a file, or a name): a row that works with the base has to "
+        "work with the series.",
+        autocompletion=name_completion.boards,
+    ),
+]
 InconclusiveFlag = Annotated[
     bool, typer.Option("--fail-on-inconclusive", help="Exit with 5 when chance is not ruled out, instead of 0.")
 ]
@@ -75,6 +89,7 @@ def register(app: typer.Typer) -> None:
                 ("txop ci --series series.mbox --plan plan.toml", "patches for the kernel of the plan's guest"),
                 ("txop ci --source ~/linux --base v6.12 --series series.mbox --plan plan.toml", "for a kernel tree"),
                 ("txop ci --source . --base main --branch fix --plan plan.toml --json", "a branch, for a machine"),
+                ("txop ci --series series.mbox --plan plan.toml --board board.toml", "and the rows of a board"),
             ],
             notes=(
                 "Exit codes: 0 nothing counts against it (better, equivalent, inconclusive, same module); 1 worse, new "
@@ -95,6 +110,7 @@ def ci(
     folder: DriverFolderOption = None,
     arm: ArmOption = None,
     blocks: BlocksOption = None,
+    board: BoardOption = None,
     output: Output = Path("txop-ci"),
     jobs: GuestsAtOnceOption = None,
     fail_on_inconclusive: InconclusiveFlag = False,
@@ -110,10 +126,11 @@ def ci(
     from txop.plan_check.exact_guest import exact_guest
 
     loaded, _ = read_plan(plan)
+    placed = None if board is None else _board(board)
     spec = exact_guest(loaded.plan)
     user = next((each for each in loaded.plan.arm if each.name == (arm or loaded.plan.baseline)), None)
     driver = spec.varied(user.guest if user is not None else None).builds
-    again = _command(plan, series or (), branch, source, base, folder, arm, blocks)
+    again = _command(plan, series or (), branch, source, base, folder, arm, blocks, board)
     asked = Asked(source, base, folder, tuple(series or ()), branch)
     try:
         found = sources(asked, driver)
@@ -127,7 +144,7 @@ def ci(
     finished = True
     output.mkdir(parents=True, exist_ok=True)
     if judged.state is None:
-        finished = _measure(judged, output / ARCHIVE, jobs, quiet=quiet)
+        finished = _measure(judged, output / ARCHIVE, jobs, placed, quiet=quiet)
     result = _written(judged, output)
     if as_json:
         console.write_json(result.model_dump_json())
@@ -157,7 +174,17 @@ def _build(judged: Judged, *, quiet: bool) -> None:
         ending.run(judged.build(lambda words: None if quiet else note(words)), at_once=True)
 
 
-def _measure(judged: Judged, root: Path, jobs: int | None, *, quiet: bool) -> bool:
+def _board(named: str) -> Placed:
+    """The board that rows are of, before anything is built."""
+    from txop.board.boards import find
+
+    placed = find(named)
+    if placed.archive is not None:
+        raise UserError("an archive is no board", where=named, what_to_do="name its board.toml")
+    return placed
+
+
+def _measure(judged: Judged, root: Path, jobs: int | None, placed: Placed | None, *, quiet: bool) -> bool:
     """Carry out the campaign, or what is left of it, and take in what it gave. Whether it came to its end."""
     from txop.archive.reader import read_archive
     from txop.campaign.engine import End
@@ -171,17 +198,29 @@ def _measure(judged: Judged, root: Path, jobs: int | None, *, quiet: bool) -> bo
         outcome = ending.run(session.carry_out(reporter, jobs))
     archive = read_archive(root)
     comparison = compare(archive)
-    judged.measured(archive, comparison)
+    board = None if placed is None else _rows(placed, archive)
+    judged.measured(archive, comparison, board)
     write_page(archive, comparison, root / "report.html")
     if outcome.end is not End.FINISHED:
         screen.print(safe_text(f"Stopped: {outcome.reason}. The same command continues."), soft_wrap=True)
     return outcome.end is End.FINISHED
 
 
+def _rows(placed: Placed, archive: Archive) -> BoardRows:
+    from txop.air import analyze
+    from txop.ci.board_rows import board_rows
+    from txop.cli.reading_bar import ReadingBar
+
+    def read(name: str) -> AirReport:
+        with ReadingBar(name) as bar:
+            return analyze(name, progress=bar.advance)
+
+    return board_rows(placed, archive.layout, read)
+
+
 def _session(loaded: LoadedPlan, root: Path) -> Session:
     """The campaign: the one in the folder where it is of the same plan, or a new one."""
     from txop.campaign import session
-    from txop.core.errors import UserError
     from txop.plan.overrides import Overrides
 
     if root.exists():
@@ -216,6 +255,7 @@ def _command(
     folder: str | None,
     arm: str | None,
     blocks: int | None,
+    board: str | None,
 ) -> str:
     """The command that repeats it, with the names of files as they were given."""
     words = ["txop", "ci", "--plan", str(plan)]
@@ -223,7 +263,7 @@ def _command(
         words += ["--series", str(path)]
     given = (
         ("--branch", branch), ("--source", source), ("--base", base), ("--folder", folder), ("--arm", arm),
-        ("--blocks", blocks),
+        ("--blocks", blocks), ("--board", board),
     )  # fmt: skip
     for option, value in given:
         if value is not None:
