@@ -420,7 +420,7 @@ evidence = [{ kind = "text", file = "elsewhere.txt", fails = "x", works = "y" }]
 )
 def test_the_rows_of_a_board(played, plan_file, tmp_path, capsys, series, state, code, words):
     # the margin is so wide that no figure decides
-    plan_file.write_text(plan_file.read_text() + "[design.margins]\n\"tx.throughput_mbit_s\" = 300\n")
+    plan_file.write_text(plan_file.read_text() + '[design.margins]\n"tx.throughput_mbit_s" = 300\n')
     (tmp_path / "board.toml").write_text(BOARD)
     played.mbit_s["series"] = series
     left, found = judge(capsys, plan_file, tmp_path, "--board", str(tmp_path / "board.toml"))

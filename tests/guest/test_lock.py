@@ -111,11 +111,11 @@ def test_the_shipped_locks_have_the_extra_programs(series: str) -> None:
 
 
 def test_a_program_that_cannot_be_added_is_refused_with_those_that_can(tmp_path: Path) -> None:
-    assert extra_program_names() == ("mbimcli", "perf", "qmicli", "trace-cmd")
+    assert extra_program_names() == ("aireplay-ng", "mbimcli", "perf", "qmicli", "trace-cmd")
     with pytest.raises(GuestError) as refused:
         extra_files(find_lock("6.12"), "strace", cache=tmp_path)
     assert "strace" in str(refused.value)
-    assert "mbimcli, perf, qmicli, trace-cmd" in str(refused.value.what_to_do)
+    assert "aireplay-ng, mbimcli, perf, qmicli, trace-cmd" in str(refused.value.what_to_do)
 
 
 @pytest.mark.parametrize("program", ["perf", "qmicli"])

@@ -65,7 +65,8 @@ class ContentOptions:
         typer.Option(
             "--program",
             metavar="NAME",
-            help="Program of the distribution to add: perf, trace-cmd, qmicli or mbimcli; may be repeated.",
+            help="Program of the distribution to add: perf, trace-cmd, aireplay-ng, qmicli or mbimcli; may be "
+            "repeated.",
             autocompletion=extra_programs,
         ),
     ] = None

@@ -14,7 +14,7 @@ from txop.guest_image.packages.store import FileTree, PackageStore
 
 
 def extra_program_names() -> tuple[str, ...]:
-    """Programs that can be had: ``qmicli``, ``mbimcli``, ``perf``, ``trace-cmd``."""
+    """Programs that can be had: ``aireplay-ng``, ``perf``, ``qmicli``, ..."""
     return tuple(sorted(Path(name).name for packages in recipe.EXTRA_PROGRAMS.values() for name in _names(packages)))
 
 
@@ -27,7 +27,8 @@ def extra_files(
     Raises:
         GuestError: There is no such program, the lock has no such packages, or they cannot be had.
     """
-    role = next((role for role, found in recipe.EXTRA_PROGRAMS.items() if f"usr/bin/{program}" in _names(found)), None)
+    found = [(role, name) for role, packages in recipe.EXTRA_PROGRAMS.items() for name in _names(packages)]
+    role, place = next(((role, name) for role, name in found if Path(name).name == program), (None, ""))
     if role is None:
         raise GuestError(f"{program} cannot be added to a guest", what_to_do=f"give {', '.join(extra_program_names())}")
     if not lock.of_role(role):
@@ -48,7 +49,7 @@ def extra_files(
         )
         own = [name for names in recipe.PROGRAMS.values() for name in names]
         have = libraries_of(tree, own, recipe.LIBRARIES)
-        programs = [f"usr/bin/{program}"]
+        programs = [place]
         names = [*programs, *(name for name in libraries_of(tree, programs) if name not in have)]
         return {f"/{name}": _place(tree, name) for name in names}
 

@@ -2,7 +2,7 @@
 # The laboratory in a guest: a virtual chip on the USB bus, the driver under test, an access point on a simulated radio,
 # each end in a network namespace of its own. `txop-lab up` makes it, `txop-lab down` ends it, `txop-lab counters FILE`
 # asks the chip for its counters, `txop-lab alive` says whether it is there still; `dut` and `peer` run a command at an end. Step by step: `prepare` (the access point),
-# `plug` (the chip and its driver), `join` (association; again after the driver has let go of the chip), `roam` (association
+# `plug` (the chip and its driver), `serve` (the access point, where LAB_ONLY=plug left it out), `join` (association; again after the driver has let go of the chip), `roam` (association
 # with the next access point of several, or with the one of this number). A network
 # function (ncm, mbim, ecm, qmi-modem) has a wire in place of air and access point. What it is made of comes in variables:
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
@@ -620,10 +620,11 @@ prepare)
     namespaces && access_point && serve
     ;;
 plug) plug ;;
+serve) serve ;;
 join) join ;;
 roam) roam "${2:-}" ;;
 down) [ ! -d "$run" ] || down ;;
 alive) alive ;;
 counters) counters "${2:?a file}" ;;
-*) echo "usage: txop-lab up|down|prepare|plug|join|roam [NUMBER]|alive|counters FILE" >&2; exit 2 ;;
+*) echo "usage: txop-lab up|down|prepare|plug|serve|join|roam [NUMBER]|alive|counters FILE" >&2; exit 2 ;;
 esac

@@ -38,9 +38,11 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
 EXTRA_PROGRAMS: dict[str, dict[str, tuple[str, ...]]] = {
     "modem": {"libqmi-utils": ("usr/bin/qmicli",), "libmbim-utils": ("usr/bin/mbimcli",)},
     "inspect": {"trace-cmd": ("usr/bin/trace-cmd",), "linux-perf": ("usr/bin/perf",)},
+    "inject": {"aircrack-ng": ("usr/sbin/aireplay-ng",)},
 }
 """By role in a lock, each as :data:`PROGRAMS`: not in the image, but unpacked beside it for a guest that takes one.
-``modem``: where messages to a modem decide on its data path; ``inspect``: for looking into the kernel."""
+``modem``: where messages to a modem decide on its data path; ``inspect``: for looking into the kernel; ``inject``:
+for frames sent on a monitor interface."""
 
 LIBRARIES = ("libgcc_s.so.1",)
 """Loaded at run time, so that no program says it needs them (pthread_cancel in iperf3)."""

@@ -21,10 +21,11 @@ FORMAT_VERSION = 1
 MAX_BYTES = 1 << 20
 """Limit on a lock file."""
 
-ROLES = ("image", "build", "compiler", "modem", "inspect")
+ROLES = ("image", "build", "compiler", "modem", "inspect", "inject")
 """``image``: what is in the image; ``build``: the kernel's headers, programs and source, which a module is built from;
 ``compiler``: what it is built with, on every machine the same; ``modem``: programs that talk to modems, beside the
-image; ``inspect``: programs that look into the kernel, likewise. Locks of earlier versions lack the last three."""
+image; ``inspect``: programs that look into the kernel, likewise; ``inject``: programs that send
+frames of their own, likewise. Locks of earlier versions lack the last four."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]{1,127}")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+~:-]{0,127}")
