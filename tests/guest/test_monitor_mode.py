@@ -24,7 +24,7 @@ iw dev wlan0 set type monitor && ip link set wlan0 up && iw dev wlan0 set channe
 tcpdump -i wlan0 -s 0 -U -w /txop/out/monitor.pcap & tcpdump=$!
 sleep 1
 timeout 60 aireplay-ng -9 wlan0 >/txop/out/injection-test || exit
-kill $tcpdump; wait $tcpdump
+sleep 2; kill $tcpdump; wait $tcpdump
 txop-lab down
 """
 
