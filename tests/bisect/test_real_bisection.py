@@ -1,4 +1,4 @@
-"""A regression that was put into the real rtl8xxxu, found in real guests."""
+"""Regressions that were put into the real rtl8xxxu and the real mac80211, found in real guests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 
 import pytest
 from driver_history import slower_rtl8xxxu
+from mac80211_series import SLOWER, slower_mac80211
 
 from guests_here import built_chips, built_image
 from txop.cli.app import main
@@ -51,4 +52,23 @@ def test_the_commit_that_makes_rtl8xxxu_slower_is_found(tmp_path, capsys):
     assert found["candidates"][found["bad"]]["commit"] == commits[6]
     assert found["candidates"][4]["standing"] == "skipped", "it does not build"
     assert (tmp_path / "out" / found["candidates"][4]["log"]).is_file()
+    assert found["step"]["estimate"] < -20
+
+
+@pytest.mark.slow
+def test_the_edit_that_makes_mac80211_slower_is_found(tmp_path, capsys):
+    built_image("6.12")
+    built_chips()
+    series = slower_mac80211(tmp_path / "series")
+    (tmp_path / "plan.toml").write_text(PLAN.replace("[guest]\n", '[guest]\nmodule = "mac80211"\n'))
+    with pytest.raises(SystemExit) as left:
+        main(
+            ["bisect", "--series", str(series), "--plan", str(tmp_path / "plan.toml"),
+             "-o", str(tmp_path / "out"), "--json", "--quiet"]
+        )  # fmt: skip
+    found = json.loads(capsys.readouterr().out)
+    assert left.value.code == 0
+    assert found["state"] == "found"
+    assert found["bad"] == SLOWER  # candidate 0 is the kernel's own
+    assert found["candidates"][SLOWER]["title"] == "Sessions of Block Ack are refused"
     assert found["step"]["estimate"] < -20
