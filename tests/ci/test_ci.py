@@ -450,3 +450,38 @@ def test_a_row_that_some_runs_of_an_arm_show_to_fail_is_not_lost():
         "in part",
     )
     assert board_rows_answers([], [Outcome("fail", "", n=7)])[:2] == ("can't be determined", "does not work")
+
+
+def test_a_board_of_which_runs_can_show_nothing_is_refused_before_anything_is_built(
+    played, plan_file, tmp_path, capsys
+):
+    (tmp_path / "board.toml").write_text(BOARD[: BOARD.index("[[task]]")] + BOARD[BOARD.rindex("[[task]]") :])
+    code, found = judge(capsys, plan_file, tmp_path, "--board", str(tmp_path / "board.toml"))
+    assert code == 2
+    assert "runs of this plan can show no row of the board" in found["error"]
+    assert not played.sources
+
+
+def test_rows_that_the_runs_do_not_show_are_not_measured(played, plan_file, tmp_path, capsys):
+    text = BOARD.replace("throughput_mbit_s", "rtt_ms")
+    (tmp_path / "board.toml").write_text(text)
+    code, found = judge(capsys, plan_file, tmp_path, "--board", str(tmp_path / "board.toml"))
+    assert (code, found["state"]) == (5, "not measured")
+    assert "the campaign shows no row of the board for both builds" in found["headline"]
+
+
+def test_a_fault_that_some_runs_have_is_shown_in_part(played, plan_file, tmp_path, capsys):
+    fault = '{ kind = "faults", arm = "mainline", fault = "wifi-slow" }'
+    other = '{ kind = "faults", arm = "other", fault = "wifi-slow" }'
+    task = '[[task]]\ntask = "{}"\nstate = "done"\nevidence = [{}]\n'
+    board = (
+        BOARD[: BOARD.index("[[task]]")] + task.format("is quick", fault) + task.format("mixed", f"{fault}, {other}")
+    )
+    (tmp_path / "board.toml").write_text(board)
+    slow = Fault(key="wifi-slow", title="slow", severity="warning", target="dut", count=1, lines=["slow"])
+    played.faults = {"series": [slow]}
+    _, found = judge(capsys, plan_file, tmp_path, "--board", str(tmp_path / "board.toml"))
+    rows = {row["task"]: row for row in found["board"]["rows"]}
+    assert rows["mixed"]["series"] == "can't be determined"
+    assert "several arms" in rows["mixed"]["series_because"]
+    assert rows["is quick"]["series"] == "does not work"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+import txop.guest_image
 from txop.cli.guest_device import CaptureOptions, DeviceOptions
 from txop.core.errors import UserError
 from txop.guest.chips import DEVICES, FAULTS, FUNCTIONS, IN_GUEST, OUT, Chip
@@ -65,6 +68,7 @@ def test_the_script_of_faults_goes_into_the_guest(tmp_path: Path, monkeypatch: p
         ({"device": "mt7610u", "stations": (-45, 20)}, "20 dBm is not a signal of a station"),
         ({"access_points": (-45, 20)}, "20 dBm is not a signal of an access point"),
         ({"access_points": (-45,) * 17}, "there are 17 signals"),
+        ({"access_points": (-60,)}, "two or more"),
         ({"device": "ncm", "driver": "cdc_ncm", "access_points": (-45, -50)}, "ncm has no radio"),
         ({"access_points": (-45, -50), "ap": "builtin", "security": "open"}, "several hostapd"),
         ({"device": "mt7610u", "stations": (-45,), "access_points": (-45, -50)}, "several hostapd"),
@@ -88,7 +92,7 @@ def test_there_can_be_several_access_points() -> None:
     chip = DeviceOptions("rtl8188cus", access_points="-45,-60").chip()
     assert chip is not None
     assert chip.variables()["LAB_ACCESS_POINTS"] == "-45,-60"
-    assert Chip(access_points=(-45,)).variables()["LAB_ACCESS_POINTS"] == "", "one is the usual testbed"
+    assert Chip().variables()["LAB_ACCESS_POINTS"] == ""
     with pytest.raises(UserError, match="'near' is not a list of signals"):
         DeviceOptions("rtl8188cus", access_points="near").chip()
     with pytest.raises(UserError, match="go with --device"):
@@ -106,3 +110,23 @@ def test_there_can_be_several_access_points() -> None:
 def test_signals_that_cannot_be_are_said(device: str | None, stations: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         DeviceOptions(device, stations=stations).chip()
+
+
+def test_radios_are_taken_in_the_order_they_were_made(tmp_path: Path) -> None:
+    lab = (Path(txop.guest_image.__file__).parent / "lab.sh").read_text()
+    function = lab[lab.index("wireless() {") : lab.index("\nmove() {")].replace("/sys/class/net", str(tmp_path))
+    names = {"wlan2": 5, "wlan10": 13, "ap0": 20}
+
+    def first() -> str:
+        shell = shutil.which("dash") or "sh"
+        return subprocess.run([shell, "-uc", f"{function}\nwireless"], capture_output=True, text=True).stdout.strip()
+
+    assert first() == ""
+    for name, index in names.items():
+        (tmp_path / name / "phy80211").mkdir(parents=True)
+        (tmp_path / name / "ifindex").write_text(f"{index}\n")
+    (tmp_path / "lo").mkdir()
+    (tmp_path / "lo" / "ifindex").write_text("1\n")
+    assert first() == "wlan2"
+    shutil.rmtree(tmp_path / "wlan2")
+    assert first() == "wlan10"

@@ -36,8 +36,8 @@ use crate::function_args::FunctionError;
 const BUS: u32 = 1;
 const DEVICE: u32 = 2;
 
-/// Stations of an access point, or access points, at most. The chip's table has room for 128 (Linux mt76x02.h, MT76x02_N_WCIDS); a processor of a
-/// guest has not.
+/// Stations of an access point, or access points, at most. The chip's table has room for 128 (Linux mt76x02.h,
+/// MT76x02_N_WCIDS); a processor of a guest has not.
 const STATIONS_MAX: usize = 16;
 
 /// How often an interrupt of an SDIO card that lasts is reported, us: more often costs the processor, more seldom the latency.
@@ -64,7 +64,7 @@ pub enum RunError {
         /// The script.
         path: PathBuf,
     },
-    /// Too many stations.
+    /// Too many stations or access points.
     #[error("{0}: {1} of them; {STATIONS_MAX} at most")]
     TooMany(&'static str, usize),
     /// Options of another chip.
@@ -192,8 +192,13 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
     })
 }
 
-/// Options that are another device's.
+/// Options that are another device's, or more than there may be.
 fn unfitting(args: &DeviceArgs) -> Option<RunError> {
+    for (option, peers) in [("--stations", &args.stations), ("--access-points", &args.access_points)] {
+        if peers.len() > STATIONS_MAX {
+            return Some(RunError::TooMany(option, peers.len()));
+        }
+    }
     let is_mt7610u = args.device == DeviceKind::Mt7610u;
     let is_card = matches!(args.device, DeviceKind::Ar6003 | DeviceKind::Sd8686);
     if !args.stations.is_empty() && !is_mt7610u {
@@ -445,11 +450,6 @@ fn check_options(args: &DeviceArgs) -> Result<(), RunError> {
             _ => rtl8188cus::assumptions::Assumptions::default().set(assumption),
         };
         set.map_err(RunError::Assumption)?;
-    }
-    for (option, peers) in [("--stations", &args.stations), ("--access-points", &args.access_points)] {
-        if peers.len() > STATIONS_MAX {
-            return Err(RunError::TooMany(option, peers.len()));
-        }
     }
     unfitting(args).map_or(Ok(()), Err)
 }

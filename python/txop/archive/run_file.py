@@ -86,7 +86,7 @@ class RunFile(_Record):
     """Every gate, and what it found: ``ok``, ``void``, or ``not available: REASON``."""
     faults: list[Fault] = Field(default_factory=list)
     verified: dict[str, Any] = Field(default_factory=dict)
-    """What was found loaded: driver, srcversion, build_id, parameters."""
+    """What was found loaded: driver, its module, srcversion, build_id, parameters."""
     provenance: dict[str, dict[str, Any]] = Field(default_factory=dict)
     """Per target: what may differ from run to run (link, rate, addresses of the access point)."""
     air: dict[str, Any] | None = None

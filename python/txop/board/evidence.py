@@ -149,7 +149,8 @@ def faults(archive: Archive, arm: str, key: str) -> Outcome:
         return Outcome("not there", f"the archive has no run of {arm}")
     if having:
         text = f"{len(having)} of {plural(len(runs), 'run')} of {arm} have {key}, {having[0].run} first"
-        return replace(decided(False, text, len(runs)), origin=origin)
+        disagreeing = sum(run not in having for run in logged)
+        return replace(decided(False, text, len(runs)), origin=origin, disagreeing=disagreeing)
     if not logged:
         return replace(undecided(f"no run of {arm} has a kernel log"), origin=origin)
     return replace(
@@ -176,6 +177,7 @@ def _runs(archive: Archive, evidence: RunEvidence) -> Outcome:
     text = f"{evidence.metric} of {evidence.arm} in {evidence.test}: {spread or f'{values[0]:g}'} (n = {len(values)})"
     if 0 < met < len(values):
         found = undecided(f"{met} of {len(values)} runs are {asked} ({text})", len(values))
+        found = replace(found, disagreeing=len(values) - met)
     else:
         word = "each is" if met else "none is"
         found = decided(bool(met), f"{text}: {word} {asked}", len(values))

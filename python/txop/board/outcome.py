@@ -23,7 +23,7 @@ class Outcome:
     n: int | None = None
     """Frames, lines or runs that it rests on."""
     disagreeing: int = 0
-    """Of several runs with one answer together: those that show the other one."""
+    """Of several runs together: those that show the other answer; where they decide nothing, those that fail."""
 
 
 def decided(works: bool, sentence: str, n: int) -> Outcome:

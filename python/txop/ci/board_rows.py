@@ -9,7 +9,7 @@ from typing import Literal
 from txop.archive.layout import Layout
 from txop.board.boards import Placed
 from txop.board.evidence import Analyze
-from txop.board.model import HERE, Board, FaultEvidence, RunEvidence
+from txop.board.model import HERE, Board, Evidence, FaultEvidence, NoEvidence, RunEvidence, Task
 from txop.board.outcome import Outcome
 from txop.board.weigh import weigh
 from txop.ci.verdict import BASE, SERIES
@@ -35,9 +35,9 @@ class BoardRow:
         return (self.base, self.series) == ("works", "does not work")
 
     @property
-    def is_gained(self) -> bool:
-        """The other way."""
-        return (self.base, self.series) == ("does not work", "works")
+    def is_undetermined(self) -> bool:
+        """The campaign does not show it for one of the two."""
+        return "can't be determined" in (self.base, self.series)
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,9 @@ class BoardRows:
         return [row for row in self.rows if row.is_lost]
 
     @property
-    def gained(self) -> list[BoardRow]:
-        """Rows that it gains."""
-        return [row for row in self.rows if row.is_gained]
-
-    @property
-    def undetermined(self) -> int:
-        """Rows that the campaign does not show for one of the two."""
-        return sum("can't be determined" in (row.base, row.series) for row in self.rows)
+    def shows_nothing(self) -> bool:
+        """Not one row could be compared."""
+        return all(row.is_undetermined for row in self.rows)
 
 
 def board_rows(placed: Placed, archive: Layout, analyze: Analyze) -> BoardRows:
@@ -93,13 +88,23 @@ def _of_build(board: Board, arm: str) -> Board:
     """The board with what a campaign can answer, of the runs of one build."""
     tasks = []
     for task in board.task:
-        evidence = [
-            each.model_copy(update={"arm": arm})
-            for each in task.evidence
-            if isinstance(each, RunEvidence | FaultEvidence) and each.archive == HERE
-        ]
+        own = _of_campaign(task)
+        evidence: list[Evidence] = [each.model_copy(update={"arm": arm}) for each in own]
+        if len({each.arm for each in own}) > 1:
+            evidence = [NoEvidence(kind="none", because="its evidence is of several arms, and a build is one")]
         tasks.append(task.model_copy(update={"evidence": evidence, "arm": ""}))
-    return board.model_copy(update={"task": tasks, "arm": "", "certificate": []})
+    # the device of the board is another than the virtual chip: in captures, the station with most data is meant
+    return board.model_copy(update={"task": tasks, "arm": "", "station": None, "certificate": []})
+
+
+def _of_campaign(task: Task) -> list[RunEvidence | FaultEvidence]:
+    """The evidence that the runs of a campaign can give."""
+    return [each for each in task.evidence if isinstance(each, RunEvidence | FaultEvidence) and each.archive == HERE]
+
+
+def can_show(board: Board, *, air: bool) -> bool:
+    """Whether a campaign can show any row. ``air``: its runs have captures of the air."""
+    return any(_of_campaign(task) or (air and task.check is not None) for task in board.task)
 
 
 def answers(base: Sequence[Outcome], series: Sequence[Outcome]) -> tuple[Answer, Answer, str, str]:
@@ -109,10 +114,10 @@ def answers(base: Sequence[Outcome], series: Sequence[Outcome]) -> tuple[Answer,
 
 def _answer(outcomes: Sequence[Outcome]) -> Answer:
     answers = {outcome.answer for outcome in outcomes} & {"pass", "fail"}
-    if not answers:
-        return "can't be determined"
     if len(answers) > 1 or any(outcome.disagreeing for outcome in outcomes):
         return "in part"
+    if not answers:
+        return "can't be determined"
     return "works" if answers == {"pass"} else "does not work"
 
 

@@ -81,6 +81,8 @@ class Judged:
         self.archive, self.comparison, self.board = archive, comparison, board
         lost = [f"{row.task} ({row.series_because})" for row in board.lost] if board is not None else []
         self.state, self.reason = state_of(comparison, archive.runs, self.warnings, lost)
+        if board is not None and board.shows_nothing and self.state.is_fine:
+            self.state, self.reason = State.NOT_MEASURED, "the campaign shows no row of the board for both builds"
 
     def result(self) -> CiResult:
         """All of it. Raises :class:`ValueError` before there is a state."""

@@ -10,8 +10,14 @@ from txop.ci.verdict import State
 from txop.present.format import plural
 from txop.report.exports.mail import Cover, cover_lines, lines
 
-_REASONS_BELOW = frozenset({State.WORSE, State.WARNINGS, State.BETTER, State.EQUIVALENT, State.INCONCLUSIVE})
-"""Where the mail of the campaign, or the list of warnings, has the reasons."""
+_REASONS_BELOW = frozenset(
+    {State.WORSE, State.BOARD, State.WARNINGS, State.BETTER, State.EQUIVALENT, State.INCONCLUSIVE}
+)
+"""Where the mail of the campaign, the list of warnings or that of rows has the reasons."""
+
+
+_SENTENCE = 130
+"""Characters of a row's evidence."""
 
 
 def mail(judged: Judged, result: CiResult) -> list[str]:
@@ -53,4 +59,10 @@ def _board(board: BoardFacts) -> Iterator[str]:
     yield f"Board ({board.title}), {plural(len(board.rows), 'row')}: {', '.join(said)}."
     differing = [row for row in board.rows if {row.base, row.series} == {"works", "does not work"}]
     for row in sorted(differing, key=lambda row: row.series)[:3]:
-        yield f"* {row.task}: {row.base} with the base, {row.series} with the series: {row.series_because}"
+        yield f"* {row.task}: {row.base} with the base: {_short(row.base_because)}"
+        yield f"  {row.series} with the series: {_short(row.series_because)}"
+
+
+def _short(sentence: str) -> str:
+    """As much of it as two lines of a mail take."""
+    return sentence if len(sentence) <= _SENTENCE else sentence[: _SENTENCE - 3] + "..."

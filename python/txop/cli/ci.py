@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from txop.ci.result import CiResult
     from txop.ci.verdict import State
     from txop.plan.load import LoadedPlan
+    from txop.plan.model import Plan
 
 PlanOption = Annotated[
     Path, typer.Option("--plan", "-p", metavar="PLAN", help="The plan, of exact guests: tests, figures, margins.")
@@ -93,7 +94,8 @@ def register(app: typer.Typer) -> None:
             ],
             notes=(
                 "Exit codes: 0 nothing counts against it (better, equivalent, inconclusive, same module); 1 worse, new "
-                "faults in the kernel log, new compiler warnings, or it does not apply, build or run; 2 wrong usage or "
+                "faults in the kernel log, a row of the board lost, new compiler warnings, or it does not apply, build "
+                "or run; 2 wrong usage or "
                 "a base that does not build; 3 something is missing; 4 stopped before its end; 5 not measured, or "
                 "inconclusive with --fail-on-inconclusive. docs/ci.md explains it.",
             ),
@@ -126,7 +128,7 @@ def ci(
     from txop.plan_check.exact_guest import exact_guest
 
     loaded, _ = read_plan(plan)
-    placed = None if board is None else _board(board)
+    placed = None if board is None else _board(board, loaded.plan)
     spec = exact_guest(loaded.plan)
     user = next((each for each in loaded.plan.arm if each.name == (arm or loaded.plan.baseline)), None)
     driver = spec.varied(user.guest if user is not None else None).builds
@@ -174,13 +176,20 @@ def _build(judged: Judged, *, quiet: bool) -> None:
         ending.run(judged.build(lambda words: None if quiet else note(words)), at_once=True)
 
 
-def _board(named: str) -> Placed:
+def _board(named: str, plan: Plan) -> Placed:
     """The board that rows are of, before anything is built."""
     from txop.board.boards import find
+    from txop.ci.board_rows import can_show
 
     placed = find(named)
     if placed.archive is not None:
         raise UserError("an archive is no board", where=named, what_to_do="name its board.toml")
+    if not can_show(placed.board, air=plan.collect.air):
+        raise UserError(
+            "runs of this plan can show no row of the board",
+            where=named,
+            what_to_do="set air = true in [collect], for rows with a check; or give rows evidence of runs or faults",
+        )
     return placed
 
 

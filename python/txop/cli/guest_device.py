@@ -164,7 +164,7 @@ class DeviceOptions:
             stations = _signals("--stations", self.stations)
             access_points = _signals("--access-points", self.access_points)
             at_host = () if self.host == "ushc" else ("--host", self.host)
-            check_options(self.device, self.ap, (*at_host, *options), stations)
+            check_options(self.device, self.ap, (*at_host, *options), stations, access_points)
             return Chip(
                 self.device,
                 self.driver or DRIVERS.get(self.device, ""),

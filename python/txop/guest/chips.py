@@ -191,6 +191,11 @@ class Chip:
                 "several access points are several hostapd",
                 what_to_do="take out the stations, or the other access point",
             )
+        if len(self.access_points) == 1:
+            raise GuestError(
+                "several access points are two or more",
+                what_to_do=f'--device-option "--signal {self.access_points[0]}" sets the signal of one',
+            )
         _check_signals("an access point", self.access_points)
 
     def _check_stations(self) -> None:
@@ -212,7 +217,7 @@ class Chip:
             "LAB_SECURITY": self.security,
             "LAB_CHANNEL": str(self.channel),
             "LAB_AP": self.ap,
-            "LAB_ACCESS_POINTS": ",".join(map(str, self.access_points)) if len(self.access_points) > 1 else "",
+            "LAB_ACCESS_POINTS": ",".join(map(str, self.access_points)),
             "LAB_STATIONS": ",".join(map(str, self.stations)),
             "LAB_OPTIONS": " ".join(self._words),
             "LAB_WIDTH": str(self.width_mhz),

@@ -40,14 +40,17 @@ def check_faults(scripts: Iterable[FaultScript], ap: str) -> None:
                 )
 
 
-def check_options(device: str, ap: str, options: Sequence[str], stations: Sequence[int] = ()) -> None:
+def check_options(
+    device: str, ap: str, options: Sequence[str], stations: Sequence[int] = (), access_points: Sequence[int] = ()
+) -> None:
     """Raise :class:`GuestError` for options of the program that it does not take, before a guest boots.
 
     Nothing is found out where the program does not run, or is one that cannot be asked.
     """
     try:
         program = find_chips()
-        who = [f"--stations={','.join(map(str, stations))}"] if stations else ["--ap", ap]
+        several = {"--stations": stations, "--access-points": access_points}
+        who = [f"{name}={','.join(map(str, signals))}" for name, signals in several.items() if signals] or ["--ap", ap]
         said = subprocess.run(
             [program, "check-options", "--device", device, *who, *options],
             stdin=subprocess.DEVNULL,

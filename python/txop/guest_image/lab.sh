@@ -46,7 +46,7 @@ stage() { { echo "stage $(cut -d ' ' -f 1 /proc/uptime) $*" >&3; } 2>/dev/null |
 
 fail() { # say why, with the last words of the logs
     echo "txop-lab: $*" >&2
-    for log in "$out/vusb.log" "$out/hostapd.log" "$out/wpa_supplicant.log"; do
+    for log in "$out/vusb.log" "$out"/hostapd*.log "$out/wpa_supplicant.log"; do
         [ -s "$log" ] && { echo "--- the end of ${log##*/}:"; tail -n 5 "$log"; } >&2
     done
     { echo "--- the end of the kernel log:"; dmesg | tail -n 12; } >&2
@@ -221,7 +221,7 @@ serve() {
     if [ "$ap" = builtin ]; then
         ip link set ap0 netns ap && ip -n ap link set ap0 up || fail "the access point's TAP device cannot be moved"
     elif [ "$access_points" = 1 ]; then
-        hostapd_in ap ""
+        hostapd_in ap
     else
         wired=bridge0 number=0
         while [ "$number" -lt "$access_points" ]; do
@@ -232,9 +232,10 @@ serve() {
     ip -n ap addr add "$PEER_ADDRESS/24" dev "$wired"
 }
 
-hostapd_in() { # hostapd_in NAMESPACE NUMBER: the only one has none
-    ip netns exec "$1" hostapd -B -t -f "$out/hostapd$2.log" -P "$run/hostapd$2.pid" "$run/hostapd$2.conf" >/dev/null ||
-        fail "hostapd $2 does not start"
+hostapd_in() { # hostapd_in NAMESPACE [NUMBER]
+    name=hostapd${2:-}
+    ip netns exec "$1" hostapd -B -t -f "$out/$name.log" -P "$run/$name.pid" "$run/$name.conf" >/dev/null ||
+        fail "$name does not start"
 }
 
 wpa_conf() { # wpa_conf NAME: the settings of a supplicant; NAME is that of the folder by which it is asked
@@ -299,16 +300,17 @@ roam() { # roam [NUMBER]
     [ "$number" != $((before + 1)) ] || { stage "it is associated with access point $number already"; return 0; }
     bssid=$(bssid_of "$number")
     wait_for 20 heard "$bssid" || fail "access point $number is not heard: its beacons do not arrive"
+    [ "$(ask_wpa status | sed -n 's/^bssid=//p')" = "$current" ] || fail "it has left $current by itself meanwhile"
     read -r began rest </proc/uptime
     ask_wpa roam "$bssid" | grep -q OK || fail "wpa_supplicant does not roam to $bssid"
     wait_for 30 associated_with "$bssid" || fail "no association with access point $number in 30 s"
     read -r ended rest </proc/uptime
-    stage "roamed from access point $((before + 1)) to $number in $(awk "BEGIN { printf \"%.2f\", $ended - $began }") s"
+    stage "roamed from access point $((before + 1)) to $number in at most $(awk "BEGIN { printf \"%.1f\", $ended - $began }") s"
 }
 
 heard() { # heard BSSID: it is in the results of a scan
     ask_wpa scan_results | grep -q "^$1" && return
-    ask_wpa scan
+    ask_wpa scan TYPE=ONLY # wpa_supplicant itself makes nothing of what it hears
     sleep 2
     ask_wpa scan_results | grep -q "^$1"
 }
@@ -409,8 +411,7 @@ plug_of_stations() { # the radios of the stations are made, and the chip, which 
 serve_stations() {
     move dut wlan0 || fail "the interface under test cannot be moved"
     { hostapd_conf wlan0; tuned_rates; } >"$run/hostapd.conf"
-    ip netns exec dut hostapd -B -t -f "$out/hostapd.log" -P "$run/hostapd.pid" "$run/hostapd.conf" >/dev/null ||
-        fail "hostapd does not start"
+    hostapd_in dut
     ip -n dut addr add "$DUT_ADDRESS/24" dev wlan0
     host_behind
     stage "the access point is up (channel $channel, $width MHz)"
@@ -620,7 +621,12 @@ prepare)
     namespaces && access_point && serve
     ;;
 plug) plug ;;
-serve) serve ;;
+serve)
+    case $device in ncm | mbim | ecm | qmi-modem) fail "the $device is a network function: it has no access point" ;; esac
+    [ -z "${LAB_STATIONS:-}" ] || fail "the chip is the access point of stations: without --plug-only it serves them"
+    [ ! -s "$run/hostapd.pid" ] && [ ! -s "$run/hostapd1.pid" ] || fail "the access point is up already"
+    serve
+    ;;
 join) join ;;
 roam) roam "${2:-}" ;;
 down) [ ! -d "$run" ] || down ;;

@@ -63,7 +63,7 @@ pub enum Action {
     Loss,
     /// The noise at both receivers is `noise_dbm`, for `for_ms`, or forever.
     Noise,
-    /// A station of an access point moves: `signal_dbm` on the link to `station`, both ways.
+    /// A station of an access point, or one of several access points, moves: `signal_dbm` on the link to `station`, both ways.
     Signal,
     /// The device's Block Ack is sent before it has an MPDU that did arrive, with `probability` for each MPDU of an A-MPDU,
     /// for `for_ms`, or forever: the sender repeats it.

@@ -56,7 +56,7 @@ pub trait Peers {
 #[derive(Debug, thiserror::Error)]
 pub enum ApError {
     /// The kernel has no simulated radios.
-    #[error("no MAC80211_HWSIM netlink family: modprobe mac80211_hwsim radios=1, or as many as there are stations ({source})")]
+    #[error("no MAC80211_HWSIM netlink family: modprobe mac80211_hwsim radios=1, or as many as there are stations or access points ({source})")]
     NoHwsim {
         /// What the system said.
         source: std::io::Error,

@@ -759,7 +759,7 @@ class Sd8686Statistics(Model):
     air: AirCounters
     """The air."""
     peers: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
-    """The access point."""
+    """The access points."""
     faults: list[FaultCounters] | None = None
     """Faults of its script; null for a device that no script is around."""
 
@@ -869,7 +869,7 @@ class Ar6003Statistics(Model):
     air: AirCounters
     """The air."""
     peers: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
-    """The access point."""
+    """The access points."""
     faults: list[FaultCounters] | None = None
     """Faults of its script; null for a device that no script is around."""
 
@@ -980,7 +980,7 @@ class Mt7610uStatistics(Model):
     air: AirCounters
     """The air."""
     peers: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
-    """The access point, or the stations."""
+    """The access points, or the stations."""
     faults: list[FaultCounters] | None = None
     """Faults of its script; null for a device that no script is around."""
 
@@ -1118,7 +1118,7 @@ class Rtl8188euStatistics(Model):
     air: AirCounters
     """The air."""
     ap: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
-    """The access point."""
+    """The access points."""
     faults: list[FaultCounters] | None = None
     """Faults of its script; null for a device that no script is around."""
 
@@ -1181,7 +1181,7 @@ class Rtl8188cusStatistics(Model):
     air: AirCounters
     """The air."""
     ap: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
-    """The access point."""
+    """The access points."""
     faults: list[FaultCounters] | None = None
     """Faults of its script; null for a device that no script is around."""
 

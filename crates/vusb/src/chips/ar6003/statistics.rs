@@ -54,7 +54,7 @@ pub struct Statistics {
     pub rx: RxCounters,
     /// The air.
     pub air: AirCounters,
-    /// The access point.
+    /// The access points.
     pub peers: PeerStatistics,
     /// Faults of its script; null for a device that no script is around.
     #[serde(skip_serializing_if = "Option::is_none")]

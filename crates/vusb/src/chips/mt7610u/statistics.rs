@@ -97,7 +97,7 @@ pub struct Statistics {
     pub rx: RxCounters,
     /// The air.
     pub air: AirCounters,
-    /// The access point, or the stations.
+    /// The access points, or the stations.
     pub peers: PeerStatistics,
     /// Faults of its script; null for a device that no script is around.
     #[serde(skip_serializing_if = "Option::is_none")]

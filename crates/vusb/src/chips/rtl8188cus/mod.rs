@@ -270,7 +270,8 @@ impl Device for Rtl8188cus {
             Effect::Loss(probability) => self.medium.set_loss(probability),
             Effect::Noise(dbm) => self.medium.set_noise(dbm),
             Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
-            Effect::Unplug(_) | Effect::Command(_) | Effect::Signal(..) => return false,
+            Effect::Signal(peer, dbm) => return self.medium.move_station(peer.into(), dbm),
+            Effect::Unplug(_) | Effect::Command(_) => return false,
         }
         true
     }

@@ -107,7 +107,7 @@ pub struct Statistics {
     pub power: PowerCounters,
     /// The air.
     pub air: AirCounters,
-    /// The access point.
+    /// The access points.
     pub ap: PeerStatistics,
     /// Faults of its script; null for a device that no script is around.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,7 +130,7 @@ pub struct EuStatistics {
     pub rx: RxCounters,
     /// The air.
     pub air: AirCounters,
-    /// The access point.
+    /// The access points.
     pub ap: PeerStatistics,
     /// Faults of its script; null for a device that no script is around.
     #[serde(skip_serializing_if = "Option::is_none")]

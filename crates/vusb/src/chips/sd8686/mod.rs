@@ -326,11 +326,8 @@ impl SdioChip for Sd8686 {
             }
             Effect::Loss(probability) => self.medium.set_loss(probability),
             Effect::Noise(dbm) => self.medium.set_noise(dbm),
-            Effect::LostC2h(_)
-            | Effect::LateBlockAck(_)
-            | Effect::Unplug(_)
-            | Effect::Command(_)
-            | Effect::Signal(..) => return false,
+            Effect::Signal(peer, dbm) => return self.medium.move_station(peer.into(), dbm),
+            Effect::LostC2h(_) | Effect::LateBlockAck(_) | Effect::Unplug(_) | Effect::Command(_) => return false,
         }
         true
     }
