@@ -30,6 +30,7 @@ MODELS = {
     "rtl8723au": Rtl8188cusStatistics,
     "rtl8188eu": Rtl8188euStatistics,
     "mt7610u": Mt7610uStatistics,
+    "mt7601u": Mt7610uStatistics,
     "ar6003": Ar6003Statistics,
     "sd8686": Sd8686Statistics,
 }

@@ -73,6 +73,7 @@ def test_the_script_of_faults_goes_into_the_guest(tmp_path: Path, monkeypatch: p
         ({"access_points": (-45, -50), "ap": "builtin", "security": "open"}, "several hostapd"),
         ({"device": "mt7610u", "stations": (-45,), "access_points": (-45, -50)}, "several hostapd"),
         ({"device": "mt7610u", "security": "wpa2-tkip"}, "no cipher for wpa2-tkip"),
+        ({"device": "mt7601u", "stations": (-45,)}, "the mt7601u is not an access point"),
     ],
 )
 def test_what_cannot_be_is_said(keys: dict[str, object], words: str) -> None:

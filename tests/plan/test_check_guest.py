@@ -105,6 +105,7 @@ def test_what_cannot_be_is_told_with_its_place(
         ("", 'device = "rtl8723au"\ndriver = "rtl8xxxu"'),
         ("", 'device = "rtl8723au"'),
         ("", 'device = "rtl8188eu"\nassume = { aggregate-limit = "fixed" }'),
+        ("", 'device = "mt7601u"\nassume = { tx-reports = 16 }'),
         ("", 'driver = "vendor"\nsource = "."'),
         ('faults = "good.toml"', ""),
         ('device = "qmi-modem"', ""),

@@ -163,7 +163,8 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
         DeviceKind::Rtl8188cus => chip(args, Model::Rtl8188cus, script.as_ref())?,
         DeviceKind::Rtl8723au => chip(args, Model::Rtl8723au, script.as_ref())?,
         DeviceKind::Rtl8188eu => chip(args, Model::Rtl8188eu, script.as_ref())?,
-        DeviceKind::Mt7610u => mt7610u(args, script.as_ref())?,
+        DeviceKind::Mt7610u => mt7610u(args, mt7610u::Model::Mt7610u, script.as_ref())?,
+        DeviceKind::Mt7601u => mt7610u(args, mt7610u::Model::Mt7601u, script.as_ref())?,
         DeviceKind::Ar6003 => ar6003(args, script.as_ref())?,
         DeviceKind::Sd8686 => sd8686(args, script.as_ref())?,
         DeviceKind::Ncm => args.function.ncm()?,
@@ -178,7 +179,8 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
             let vocabulary: Box<dyn Vocabulary> = match args.device {
                 DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au => Box::new(RegisterNames::new(Model::Rtl8188cus)),
                 DeviceKind::Rtl8188eu => Box::new(RegisterNames::new(Model::Rtl8188eu)),
-                DeviceKind::Mt7610u => Box::new(mt7610u::RegisterNames::default()),
+                DeviceKind::Mt7610u => Box::new(mt7610u::RegisterNames::new(mt7610u::Model::Mt7610u)),
+                DeviceKind::Mt7601u => Box::new(mt7610u::RegisterNames::new(mt7610u::Model::Mt7601u)),
                 DeviceKind::Ar6003
                 | DeviceKind::Sd8686
                 | DeviceKind::Ncm
@@ -211,8 +213,8 @@ fn unfitting(args: &DeviceArgs) -> Option<RunError> {
     if !args.access_points.is_empty() && !has_radio {
         return Some(RunError::Option("--access-points: a network function has no radio"));
     }
-    if args.efuse.is_some() && is_mt7610u {
-        return Some(RunError::Option("--efuse: an MT7610U's is not given"));
+    if args.efuse.is_some() && (is_mt7610u || args.device == DeviceKind::Mt7601u) {
+        return Some(RunError::Option("--efuse: an MT7610U's or MT7601U's is not given"));
     }
     if args.efuse.is_some() && is_card {
         return Some(RunError::Option("--efuse: these cards have none that their drivers read"));
@@ -259,8 +261,8 @@ fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<
     Ok(Box::new(Rtl8188cus::new(settings, medium(args)?, access_point(args, script)?)))
 }
 
-fn mt7610u(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Device>, RunError> {
-    let mut settings = mt7610u::Settings::default();
+fn mt7610u(args: &DeviceArgs, model: mt7610u::Model, script: Option<&Script>) -> Result<Box<dyn Device>, RunError> {
+    let mut settings = mt7610u::Settings::new(model);
     for assumption in &args.assume {
         settings.assumptions.set(assumption).map_err(RunError::Assumption)?;
     }
@@ -444,7 +446,7 @@ fn check_options(args: &DeviceArgs) -> Result<(), RunError> {
     for assumption in &args.assume {
         let set = match args.device {
             DeviceKind::Rtl8188eu => rtl8188cus::EuAssumptions::default().set(assumption),
-            DeviceKind::Mt7610u => mt7610u::assumptions::Assumptions::default().set(assumption),
+            DeviceKind::Mt7610u | DeviceKind::Mt7601u => mt7610u::assumptions::Assumptions::default().set(assumption),
             DeviceKind::Ar6003 => ar6003::assumptions::Assumptions::default().set(assumption),
             DeviceKind::Sd8686 => sd8686::assumptions::Assumptions::default().set(assumption),
             _ => rtl8188cus::assumptions::Assumptions::default().set(assumption),

@@ -47,7 +47,7 @@ pub enum DeviceStatistics {
     Rtl8188cus(Box<rtl8188cus::Statistics>),
     /// RTL8188EU.
     Rtl8188eu(Box<rtl8188cus::EuStatistics>),
-    /// MT7610U.
+    /// MT7610U or MT7601U.
     Mt7610u(Box<mt7610u::Statistics>),
     /// AR6003.
     Ar6003(Box<ar6003::Statistics>),

@@ -18,7 +18,7 @@ IN_GUEST = f"/usr/sbin/{PROGRAM}"
 VARIABLE = "TXOP_VUSB"
 """Environment variable: a program in place of the one that txop has."""
 
-DEVICES = ("rtl8188cus", "rtl8723au", "rtl8188eu", "mt7610u", "ar6003", "sd8686")
+DEVICES = ("rtl8188cus", "rtl8723au", "rtl8188eu", "mt7610u", "mt7601u", "ar6003", "sd8686")
 """Wireless chips."""
 SDIO_CARDS = ("ar6003", "sd8686")
 """Chips on an SDIO card, in a virtual host controller; see docs/virtual-sdio.md."""
@@ -38,6 +38,7 @@ SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe")
 
 SECURITIES_OF_CHIPS = {
     "mt7610u": ("open", "wpa2", "wpa3", "owe"),
+    "mt7601u": ("open", "wpa2", "wpa3", "owe"),
     "ar6003": ("open", "wpa2"),
     "sd8686": ("open", "wpa2"),
 }
@@ -52,11 +53,12 @@ STOCK_DRIVERS = {
     "rtl8723au": ("rtl8xxxu",),
     "rtl8188eu": ("rtl8xxxu",),
     "mt7610u": ("mt76x0u",),
+    "mt7601u": ("mt7601u",),
     "ar6003": ("ath6kl_sdio",),
     "sd8686": ("libertas_sdio",),
 }
 """By wireless chip: the drivers of Linux 6.1 and 6.12 that list its USB or SDIO ids (rtl8192cu/sw.c, rtl8xxxu/core.c,
-mt76/mt76x0/usb.c, ath/ath6kl/sdio.c, marvell/libertas/if_sdio.c); the RTL8188EU's only that of 6.12."""
+mt76/mt76x0/usb.c, mt7601u/usb.c, ath/ath6kl/sdio.c, marvell/libertas/if_sdio.c); the RTL8188EU's only that of 6.12."""
 
 COMMAND_LOG = "sdio.pcapng"
 """What the command log of an SDIO card is called."""

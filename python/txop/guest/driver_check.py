@@ -21,6 +21,7 @@ from txop.guest_image.overlay import given_modules
 _MODALIASES = {
     "rtl8188cus": "usb:v7392p7811d0200dc00dsc00dp00icFFiscFFipFFin00",
     "mt7610u": "usb:v148Fp7610d0100dc00dsc00dp00icFFiscFFipFFin00",
+    "mt7601u": "usb:v148Fp7601d0100dc00dsc00dp00icFFiscFFipFFin00",
     "rtl8723au": "usb:v0BDAp1724d0200dc00dsc00dp00icFFiscFFipFFin00",
     "rtl8188eu": "usb:v0BDAp8179d0200dc00dsc00dp00icFFiscFFipFFin00",
     "ar6003": "sdio:c00v0271d0301",

@@ -2,7 +2,8 @@
 
 A virtual chip runs no firmware: it counts and checks what is downloaded. So these files have the header that drivers
 read (Linux drivers/net/wireless/realtek/rtl8xxxu, struct rtl8xxxu_firmware_header; mediatek/mt76/mt76x02_mcu.h,
-struct mt76x02_fw_header; ath/ath6kl/init.c, ath6kl_fetch_fw_apin; marvell/libertas reads none) and zeros behind it.
+struct mt76x02_fw_header; mediatek/mt7601u/mcu.c, struct mt76_fw_header; ath/ath6kl/init.c, ath6kl_fetch_fw_apin;
+marvell/libertas reads none) and zeros behind it.
 The vendors' own files are not free and are never part of txop; give them with ``--file`` if a test needs them.
 """
 
@@ -22,7 +23,8 @@ FOLDER = "usr/lib/firmware/rtlwifi"
 
 _MEDIATEK = "usr/lib/firmware/mediatek"
 _MEDIATEK_ILM_BYTES = 4 * 1024
-"""Instructions; more than the 64 bytes of interrupt vectors that drivers take off them (mt76x0/usb_mcu.c)."""
+"""Instructions; more than the 64 bytes of interrupt vectors that drivers take off them (mt76x0/usb_mcu.c and
+mt7601u/mcu.c)."""
 _MEDIATEK_DLM_BYTES = 1024
 _MEDIATEK_VERSION = 0x8500
 
@@ -61,7 +63,8 @@ def firmware_files() -> dict[str, bytes]:
         f"{_MARVELL}/sd8686_v9_helper.bin": bytes(_MARVELL_HELPER_BYTES),
         f"{_MARVELL}/sd8686_v9.bin": bytes(_MARVELL_IMAGE_BYTES),
     }
-    return realtek | {f"{_MEDIATEK}/mt7610u.bin": _mediatek()} | atheros | marvell
+    mediatek = {f"{_MEDIATEK}/mt7610u.bin": _mediatek(), "usr/lib/firmware/mt7601u.bin": _mediatek()}
+    return realtek | mediatek | atheros | marvell
 
 
 def _file(signature: int) -> bytes:

@@ -73,7 +73,7 @@ MODULES = (
     "ushc",
     # the drivers under test
     "ath6kl_sdio", "libertas_sdio",
-    "rtl8xxxu", "rtl8192cu", "mt76x0u", "mt76x2u", "qmi_wwan", "cdc_ncm", "cdc_mbim", "cdc_ether",
+    "rtl8xxxu", "rtl8192cu", "mt76x0u", "mt76x2u", "mt7601u", "qmi_wwan", "cdc_ncm", "cdc_mbim", "cdc_ether",
     # the air
     "mac80211_hwsim", "ccm", "gcm", "cmac", "ctr", "aesni_intel",
     # hosts and networks around them

@@ -7,6 +7,7 @@ DRIVERS = {
     "rtl8723au": "rtl8xxxu",
     "rtl8188eu": "rtl8xxxu",
     "mt7610u": "mt76x0u",
+    "mt7601u": "mt7601u",
     "ar6003": "ath6kl_sdio",
     "sd8686": "libertas_sdio",
     "ncm": "cdc_ncm",

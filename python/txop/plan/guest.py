@@ -36,14 +36,24 @@ class GuestVariant(Strict):
     """Further arguments of the kernel's command line: ``"kfence.sample_interval=1 slub_debug=FZP"``. What the kernel
     then reports is a fault of the run."""
     device: Literal[
-        "rtl8188cus", "rtl8723au", "rtl8188eu", "mt7610u", "ar6003", "sd8686", "ncm", "mbim", "ecm", "qmi-modem"
+        "rtl8188cus",
+        "rtl8723au",
+        "rtl8188eu",
+        "mt7610u",
+        "mt7601u",
+        "ar6003",
+        "sd8686",
+        "ncm",
+        "mbim",
+        "ecm",
+        "qmi-modem",
     ] = "rtl8188cus"
     """The virtual chip (``ar6003`` and ``sd8686`` are SDIO cards), or a network function without a radio that a driver
     could see (``ncm``, ``mbim``, ``ecm``, ``qmi-modem``)."""
     driver: Module = DRIVERS["rtl8188cus"]
     """Module of the driver under test; default for an RTL8723AU and an RTL8188EU: ``rtl8xxxu``, for an MT7610U:
-    ``mt76x0u``, for an AR6003: ``ath6kl_sdio``, for an SD8686: ``libertas_sdio``, for network functions: ``cdc_ncm``,
-    ``cdc_mbim``, ``cdc_ether`` or ``qmi_wwan``."""
+    ``mt76x0u``, for an MT7601U: ``mt7601u``, for an AR6003: ``ath6kl_sdio``, for an SD8686: ``libertas_sdio``, for
+    network functions: ``cdc_ncm``, ``cdc_mbim``, ``cdc_ether`` or ``qmi_wwan``."""
     module: Module | None = None
     """Module that is built with the arm's patches, from ``source`` where that is set: ``mac80211``, say; default: the
     driver."""

@@ -7,7 +7,7 @@ use crate::chip::{run, Air, FarEnd};
 use crate::host::Host;
 use vusb::air::{ChannelSettings, LinkSignal, Medium, Outcome, Ppdu, Protection, Reception, Response, Station, Tuned};
 use vusb::chips::mt7610u::registers as reg;
-use vusb::chips::mt7610u::{Mt7610u, Settings};
+use vusb::chips::mt7610u::{Model, Mt7610u, Settings};
 use vusb::device::{Device, Effect};
 use vusb::peers::{PeerStatistics, Peers};
 use wire::ieee80211::MacAddr;
@@ -114,7 +114,7 @@ fn access_point_of(links: &[LinkSignal]) -> (Host<Mt7610u>, Vec<Rc<RefCell<Air>>
     let airs = far.iter().map(|far| Rc::clone(&far.0)).collect();
     let stations = far.into_iter().enumerate().map(|(n, far)| Sta(far, MacAddr(address(n)))).collect();
     let medium = Medium::with_stations(ChannelSettings::default(), links, 1, None);
-    let mut host = Host::new(Mt7610u::new(Settings::default(), medium, Box::new(Stas(stations))));
+    let mut host = Host::new(Mt7610u::new(Settings::new(Model::Mt7610u), medium, Box::new(Stas(stations))));
     // Bank 0 of the RF registers: channel 6 (mt76x0/initvals_phy.h).
     for (register, value) in [(32u32, 0x47u32), (31, 0x47), (29, 0xa2), (30, 0x02), (24, 1)] {
         write(&mut host, reg::RF_CSR_CFG, &[1 << 31 | 1 << 30 | register << 8 | value]);

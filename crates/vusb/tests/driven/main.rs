@@ -12,5 +12,6 @@ mod host;
 mod idle;
 mod mbim;
 mod modem_control;
+mod mt7601u;
 mod rtl8188eu;
 mod trace;

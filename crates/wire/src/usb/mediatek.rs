@@ -20,6 +20,8 @@ pub const RX_TRAILER: usize = 4;
 pub mod request {
     /// Mode of the device: resets and starts the MCU.
     pub const DEVICE_MODE: u8 = 0x01;
+    /// Writes half a register: the index is its address, or two more for its upper half, the value are 16 bits for it.
+    pub const WRITE: u8 = 0x02;
     /// Writes registers: bits 31:16 of the address in the value, 15:0 in the index, words as data.
     pub const MULTI_WRITE: u8 = 0x06;
     /// Reads registers.
@@ -322,14 +324,15 @@ impl Rxwi {
     }
 }
 
-/// Puts a received frame into a transfer. `header` is the length of its 802.11 header, behind which it is padded.
-pub fn emit_received(rxwi: &Rxwi, frame: &[u8], header: usize, out: &mut Vec<u8>) {
+/// Puts a received frame into a transfer, behind its descriptor. `header` is the length of its 802.11 header, behind which it
+/// is padded where that is not a multiple of 4.
+pub fn emit_received(descriptor: &[u8], frame: &[u8], header: usize, out: &mut Vec<u8>) {
     let start = out.len();
-    let padding = if rxwi.padded { 2 } else { 0 };
-    let len = (RXWI + frame.len() + padding).next_multiple_of(4);
+    let padding = if header % 4 == 0 { 0 } else { 2 };
+    let len = (descriptor.len() + frame.len() + padding).next_multiple_of(4);
     out.extend((len as u16).to_le_bytes());
     out.extend([0; 2]);
-    out.extend(rxwi.emit());
+    out.extend_from_slice(descriptor);
     let (head, body) = frame.split_at(header.min(frame.len()));
     out.extend_from_slice(head);
     out.resize(out.len() + padding, 0);
@@ -424,7 +427,8 @@ mod tests {
         fn padding_goes_and_comes(frame in prop::collection::vec(any::<u8>(), 26..200), header in prop::sample::select(vec![24usize, 26])) {
             let padded = header % 4 != 0;
             let mut out = Vec::new();
-            emit_received(&Rxwi { padded, frame_len: frame.len(), ..Rxwi::default() }, &frame, header, &mut out);
+            let rxwi = Rxwi { padded, frame_len: frame.len(), ..Rxwi::default() };
+            emit_received(&rxwi.emit(), &frame, header, &mut out);
             let len = usize::from(u16::from_le_bytes([out[0], out[1]]));
             prop_assert!(len % 4 == 0 && out.len() == INFO + len + RX_TRAILER);
             prop_assert_eq!(unpadded(&out[INFO + RXWI..], frame.len(), header), Some(frame));

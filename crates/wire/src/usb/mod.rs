@@ -15,6 +15,7 @@
 //! | [`ntb`], [`ntb_layout`] | NTB16 and NTB32 | USB CDC NCM 1.0, 3; USB CDC MBIM 1.0, 7 |
 //! | [`rndis`] | Remote NDIS | Microsoft MS-RNDIS, 2.2 |
 //! | [`mediatek`] | descriptors of the MT76x0 family | Linux mt76, mt76x02_mac.h and mt76x02_dma.h |
+//! | [`mt7601`] | what an MT7601U has elsewhere in them | Linux mt7601u, mac.h and dma.h |
 //! | [`realtek`] | descriptors of the RTL8188C and RTL8192C families | Linux rtl8xxxu.h |
 //! | [`ushc`] | an SD host controller on USB | Linux drivers/mmc/host/ushc.c |
 //! | [`usbip`] | USB over a byte stream | Linux usbip_protocol.rst and usbip_common.h |
@@ -22,6 +23,7 @@
 pub mod descriptors;
 pub mod mbim;
 pub mod mediatek;
+pub mod mt7601;
 pub mod ntb;
 pub mod ntb_layout;
 pub mod qmap;

@@ -875,7 +875,7 @@ class Ar6003Statistics(Model):
 
 
 class Mt7610uRxCounters(Model):
-    """What the receiver of an MT7610U has done."""
+    """What the receiver of an MT7610U or MT7601U has done."""
 
     frames: int
     """Frames that came off the air whole."""
@@ -894,7 +894,7 @@ class Mt7610uRxCounters(Model):
 
 
 class Mt7610uTxCounters(Model):
-    """What the transmitter of an MT7610U has done."""
+    """What the transmitter of an MT7610U or MT7601U has done."""
 
     frames: int
     """Frames of the host."""
@@ -936,7 +936,7 @@ class McuCounters(Model):
 
 
 class Mt7610uAssumptions(Model):
-    """What is assumed of an MT7610U: `--assume`."""
+    """What is assumed of an MT7610U or MT7601U: `--assume`."""
 
     tx_queue_frames: int = Field(alias="tx-queue-frames")
     """Frames that each queue takes before bulk OUT is NAKed."""
@@ -952,7 +952,8 @@ class Mt7610uAssumptions(Model):
     at 1,000 million instructions a second (a trace of some hundred), so that the driver waits some 220. Calibrated
     from public usbmon captures of four other high-speed devices on Linux hosts, whose vendor requests took 48, 207,
     270 (reads) or 372 (writes) and 420 us in the median (n = 8 to 162). On the bus alone a device took 27 to 114 us
-    for a control read (n = 30, Packetry's capture `address-reuse`)."""
+    for a control read (n = 30, Packetry's capture `address-reuse`). A comment in mt7601u has about 200 for each read
+    of a register (mac.c, mt7601u_mac_work)."""
 
 
 class Mt7610uCounters(Model):
@@ -965,7 +966,7 @@ class Mt7610uCounters(Model):
 
 
 class Mt7610uStatistics(Model):
-    """What an MT7610U has counted."""
+    """What an MT7610U or MT7601U has counted."""
 
     chip: Mt7610uCounters
     """Vendor requests."""

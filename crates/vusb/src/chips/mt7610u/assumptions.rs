@@ -16,7 +16,7 @@ pub enum Aggregates {
     Neighbours,
 }
 
-/// What is assumed of an MT7610U: `--assume`.
+/// What is assumed of an MT7610U or MT7601U: `--assume`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Mt7610uAssumptions"))]
 #[serde(rename_all = "kebab-case")]
@@ -33,7 +33,8 @@ pub struct Assumptions {
     /// million instructions a second (a trace of some hundred), so that the driver waits some 220. Calibrated from public usbmon
     /// captures of four other high-speed devices on Linux hosts, whose vendor requests took 48, 207, 270 (reads) or 372
     /// (writes) and 420 us in the median (n = 8 to 162). On the bus alone a device took 27 to 114 us for a control read
-    /// (n = 30, Packetry's capture `address-reuse`).
+    /// (n = 30, Packetry's capture `address-reuse`). A comment in mt7601u has about 200 for each read of a register (mac.c,
+    /// mt7601u_mac_work).
     pub vendor_request_us: u16,
 }
 

@@ -4,10 +4,12 @@ use wire::phy::{Bandwidth, EdcaParameters, Mode, RateSet};
 use wire::usb::mediatek::request;
 
 use super::assumptions::Assumptions;
+use super::baseband::Baseband;
 use super::beacons::{self, Beacons};
 use super::efuse::Efuse;
 use super::mcu::{self, Mcu, Place};
 use super::memory::Memory;
+use super::model::Model;
 use super::radio::Radio;
 use super::rates;
 use super::receive::Receiver;
@@ -23,18 +25,6 @@ const REGISTERS_LEN: u32 = 0x2_0000;
 const CONFIGURATION_LEN: u32 = 0x1_0000;
 /// Longest register read: drivers read a word, the vendor's sixteen.
 const READ_MAX: usize = 512;
-/// What is there when power comes: the chip, its MAC and its baseband say who they are (Linux mt76x02.h, is_mt76x0; the other
-/// two are only looked at for being there), and the tables of fallback are those of rt2800.h, since no driver writes them.
-const AT_START: [(u32, u32); 8] = [
-    (reg::ASIC_VERSION, 0x7610_0002),
-    (reg::MAC_CSR0, 0x7650_2000),
-    (reg::BBP_VERSION, 0x000a_2b00),
-    (reg::CMB_CTRL, reg::CMB_READY),
-    (reg::EFUSE_CTRL, reg::EFUSE_PRESENT),
-    (reg::HT_FBK_CFG0, 0x6543_2100),
-    (reg::LG_FBK_CFG0, 0xedcb_a988),
-    (reg::LG_FBK_CFG1, 0x0000_2100),
-];
 /// What cannot be written.
 const READ_ONLY: [u32; 3] = [reg::ASIC_VERSION, reg::MAC_CSR0, reg::BBP_VERSION];
 /// Answers of the MCU that wait at most: a driver reads each before it sends the next command.
@@ -42,6 +32,7 @@ const ANSWERS_MAX: usize = 64;
 
 /// Registers, radio, keys, queues.
 pub(super) struct Mac {
+    model: Model,
     efuse: Efuse,
     assumptions: Assumptions,
     memory: Memory,
@@ -49,6 +40,8 @@ pub(super) struct Mac {
     mcu: Mcu,
     answers: std::collections::VecDeque<Vec<u8>>,
     radio: Radio,
+    /// An MT7601U's; an MT7610U's is among the registers.
+    baseband: Baseband,
     keys: Stations,
     beacons: Beacons,
     transmitter: Transmitter,
@@ -58,8 +51,9 @@ pub(super) struct Mac {
 }
 
 impl Mac {
-    pub(super) fn new(efuse: Efuse, assumptions: Assumptions) -> Self {
+    pub(super) fn new(model: Model, efuse: Efuse, assumptions: Assumptions) -> Self {
         let mut mac = Self {
+            model,
             efuse,
             assumptions,
             memory: Memory::new(REGISTERS_LEN),
@@ -67,10 +61,11 @@ impl Mac {
             mcu: Mcu::default(),
             answers: std::collections::VecDeque::new(),
             radio: Radio::default(),
+            baseband: Baseband::default(),
             keys: Stations::default(),
             beacons: Beacons::default(),
-            transmitter: Transmitter::default(),
-            receiver: Receiver::default(),
+            transmitter: Transmitter::new(model),
+            receiver: Receiver::new(model),
             tsf_zero_ns: 0,
         };
         mac.cold_start(0);
@@ -81,12 +76,13 @@ impl Mac {
     pub(super) fn cold_start(&mut self, now_ns: u64) {
         self.memory = Memory::new(REGISTERS_LEN);
         self.configuration = Memory::new(CONFIGURATION_LEN);
-        for (register, value) in AT_START {
+        for (register, value) in self.model.at_start() {
             self.memory.set(register, value);
         }
         self.mcu.cold_start();
         self.answers.clear();
-        (self.radio, self.keys, self.beacons) = (Radio::default(), Stations::default(), Beacons::default());
+        (self.radio, self.baseband) = (Radio::default(), Baseband::default());
+        (self.keys, self.beacons) = (Stations::default(), Beacons::default());
         self.transmitter.clear();
         self.receiver.clear();
         self.tsf_zero_ns = now_ns;
@@ -138,8 +134,9 @@ impl Mac {
             reg::TSF => self.tsf_us(now_ns) as u32,
             reg::TSF_HIGH => (self.tsf_us(now_ns) >> 32) as u32,
             reg::TBTT_TIMER => self.beacons.left(now_ns),
-            reg::TX_STAT_FIFO => self.transmitter.reports.take(),
+            reg::TX_STAT_FIFO => self.transmitter.reports.take(self.model),
             reg::TX_STAT_FIFO_EXT => self.transmitter.reports.extension(),
+            reg::COM_REG1 if self.mcu.has_taken() => kept | reg::TAKEN,
             reg::MAC_STATUS => 0,
             reg::WPDMA_GLO_CFG => kept & !reg::WPDMA_BUSY,
             reg::USB_DMA_CFG => kept & !reg::USB_DMA_BUSY,
@@ -164,7 +161,7 @@ impl Mac {
             }
             request::MULTI_WRITE => words.for_each(|(address, word)| self.set_register(now_ns, address, word)),
             request::WRITE_CFG => words.for_each(|(address, word)| self.configuration.set(address, word)),
-            request::WRITE_FCE => self.write_half(now_ns, index, value),
+            request::WRITE | request::WRITE_FCE => self.write_half(now_ns, index, value),
             _ => return false,
         }
         true
@@ -186,7 +183,11 @@ impl Mac {
             reg::CMB_CTRL => self.memory.set(address, value | reg::CMB_READY),
             reg::EFUSE_CTRL if value & reg::EFUSE_KICK != 0 => self.efuse.kicked(&mut self.memory, value),
             reg::RF_CSR_CFG => {
-                let value = self.radio.serial(value);
+                let value = self.radio.serial(self.model, value);
+                self.memory.set(address, value);
+            }
+            reg::BBP_CSR_CFG if self.model.has_small_baseband() => {
+                let value = self.baseband.access(value);
                 self.memory.set(address, value);
             }
             _ => self.memory.set(address, value),
@@ -210,6 +211,8 @@ impl Mac {
         for &(address, value) in &work.pairs {
             match (mcu::place(address), work.reads) {
                 (Place::Register(register), true) => values.push(self.register(now_ns, register)),
+                (Place::Baseband(register), true) => values.push(self.baseband.read(register).into()),
+                (Place::Baseband(register), false) => self.baseband.write(register, value as u8),
                 (Place::Rf(register), true) => values.push(self.radio.read(register).into()),
                 (Place::Register(register), false) => self.set_register(now_ns, register, value),
                 (Place::Rf(register), false) => self.radio.write(register, value as u8),
@@ -232,7 +235,7 @@ impl Mac {
 
     /// The host asks for a received frame.
     pub(super) fn received(&mut self, out: &mut Vec<u8>) -> InReply {
-        hand_over(self.receiver.take(), out)
+        hand_over(self.receiver.take(&self.memory), out)
     }
 
     /// Sends the beacons that are due.
@@ -259,8 +262,13 @@ impl Mac {
         self.has(reg::ENABLE_TX) || self.has(reg::ENABLE_RX)
     }
 
+    /// Where the radio is.
+    fn at(&self) -> Option<Tuned> {
+        self.radio.tuned(self.model, &self.memory, &self.baseband)
+    }
+
     fn is_wide(&self) -> bool {
-        self.radio.tuned(&self.memory).is_some_and(|tuned| tuned.wide)
+        self.at().is_some_and(|tuned| tuned.wide)
     }
 }
 
@@ -276,11 +284,11 @@ fn hand_over(transfer: Option<Vec<u8>>, out: &mut Vec<u8>) -> InReply {
 
 impl Station for Mac {
     fn tuned(&self) -> Option<Tuned> {
-        self.radio.tuned(&self.memory).filter(|_| self.is_on())
+        self.at().filter(|_| self.is_on())
     }
 
     fn ready_since(&self) -> Option<u64> {
-        let tuned = self.has(reg::ENABLE_TX) && self.radio.tuned(&self.memory).is_some();
+        let tuned = self.has(reg::ENABLE_TX) && self.at().is_some();
         self.transmitter.ready_since().filter(|_| tuned)
     }
 

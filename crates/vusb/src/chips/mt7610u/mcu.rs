@@ -12,11 +12,14 @@ const RESET: u16 = 0x01;
 const START: u16 = 0x12;
 /// Commands (mt76x02_mcu.h, enum mcu_cmd).
 const FUNCTION: u8 = 1;
+const BURST_WRITE: u8 = 8;
 const RANDOM_READ: u8 = 10;
 const RANDOM_WRITE: u8 = 12;
 const CALIBRATION: u8 = 31;
-/// Where commands see registers and RF registers (mt76x02_mcu.h, MT_MCU_MEMMAP_WLAN; mt76x0/phy.h, MT_MCU_MEMMAP_RF).
+/// Where commands see registers, those of an MT7601U's baseband, and RF registers (mt76x02_mcu.h, MT_MCU_MEMMAP_WLAN; mt7601u's
+/// mcu.h, MT_MCU_MEMMAP_BBP; mt76x0/phy.h, MT_MCU_MEMMAP_RF).
 const REGISTERS: u32 = 0x0041_0000;
+const BASEBAND: u32 = 0x4000_0000;
 const RF: u32 = 0x8000_0000;
 /// What answers have that no driver reads.
 const NOTHING: [u8; 4] = [0; 4];
@@ -26,6 +29,8 @@ const NOTHING: [u8; 4] = [0; 4];
 pub(super) enum Place {
     /// A register of the MAC or the baseband.
     Register(u32),
+    /// A register of a byte of the baseband.
+    Baseband(u8),
     /// A register of the radio: bank in bits 31:16.
     Rf(u32),
 }
@@ -60,6 +65,11 @@ impl Mcu {
         (self.running, self.hangs) = (false, true);
     }
 
+    /// Whether a part of the firmware was taken since the last reset.
+    pub(super) const fn has_taken(&self) -> bool {
+        self.loaded
+    }
+
     /// A driver sets a mode. Gives whether the MCU runs, where that has changed.
     pub(super) fn mode(&mut self, mode: u16) -> Option<bool> {
         match mode {
@@ -86,20 +96,31 @@ impl Mcu {
         };
         self.counters.commands += 1;
         self.counters.calibrations += u64::from(info.command() == CALIBRATION);
-        let has_pairs = matches!(info.command(), RANDOM_READ | RANDOM_WRITE);
-        let word = |bytes: &[u8]| bytes.first_chunk().map_or(0, |it| u32::from_le_bytes(*it));
-        let pairs = rest.chunks_exact(8).filter(|_| has_pairs).map(|pair| pair.split_at(4));
-        let pairs = pairs.map(|(address, value)| (word(address), word(value)));
         let (sequence, reads) = (info.command_sequence(), info.command() == RANDOM_READ);
-        Some(Work { sequence, reads, pairs: pairs.collect() })
+        Some(Work { sequence, reads, pairs: pairs(info.command(), rest) })
+    }
+}
+
+/// Addresses and values in the body of a command.
+pub(super) fn pairs(command: u8, body: &[u8]) -> Vec<(u32, u32)> {
+    let mut words = body.chunks_exact(4).map(|word| word.first_chunk().map_or(0, |it| u32::from_le_bytes(*it)));
+    match command {
+        RANDOM_READ | RANDOM_WRITE => std::iter::from_fn(|| Some((words.next()?, words.next()?))).collect(),
+        // An address, and values from there on (mt7601u/mcu.c, mt7601u_burst_write_regs).
+        BURST_WRITE => {
+            let addresses = (words.next().unwrap_or(0)..).step_by(4);
+            addresses.zip(words).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
 /// What a command is called (mt76x02_mcu.h, enum mcu_cmd), and whether it names registers with values. `None`: one that no
-/// driver of this chip sends.
+/// driver of these chips sends.
 pub(super) const fn command_name(command: u8) -> Option<(&'static str, bool)> {
     Some(match command {
         FUNCTION => ("CMD_FUN_SET_OP", false),
+        BURST_WRITE => ("CMD_BURST_WRITE", true),
         RANDOM_READ => ("CMD_RANDOM_READ", true),
         RANDOM_WRITE => ("CMD_RANDOM_WRITE", true),
         CALIBRATION => ("CMD_CALIBRATION_OP", false),
@@ -111,6 +132,8 @@ pub(super) const fn command_name(command: u8) -> Option<(&'static str, bool)> {
 pub(super) const fn place(address: u32) -> Place {
     if address & RF != 0 {
         Place::Rf(address & !RF)
+    } else if address & BASEBAND != 0 {
+        Place::Baseband(address as u8)
     } else {
         Place::Register(address.wrapping_sub(REGISTERS))
     }
@@ -161,6 +184,15 @@ mod tests {
         assert_eq!(mcu.counters().calibrations, 1);
         mcu.hang();
         assert_eq!((mcu.mode(RESET), mcu.mode(START)), (Some(false), None));
+    }
+
+    #[test]
+    fn a_burst_writes_registers_that_follow_each_other() {
+        let mut mcu = Mcu { running: true, ..Mcu::default() };
+        let work = mcu.transfer(&command(8, 1, &[REGISTERS + 0x1800, 0xffff_ffff, 0x00ff_ffff])).unwrap();
+        assert_eq!(work.pairs, [(REGISTERS + 0x1800, 0xffff_ffff), (REGISTERS + 0x1804, 0x00ff_ffff)]);
+        assert_eq!((work.sequence, work.reads, place(BASEBAND + 66)), (1, false, Place::Baseband(66)));
+        assert_eq!(mcu.transfer(&command(8, 2, &[])).unwrap().pairs, []);
     }
 
     proptest::proptest! {

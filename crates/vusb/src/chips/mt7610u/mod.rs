@@ -1,11 +1,14 @@
 //! MT7610U: an 802.11n/ac station and access point with one antenna on USB, which Linux' mt76x0u drives. Only what it does in
-//! 2.4 GHz is modelled.
+//! 2.4 GHz is modelled. MT7601U: an 802.11n station of the generation before, which Linux' mt7601u drives; `model.rs` says what
+//! is different.
 //!
 //! | block | file | driver's side (Linux drivers/net/wireless/mediatek/mt76) |
 //! | --- | --- | --- |
 //! | register file | `memory.rs`, `registers.rs`, `mac.rs` | mt76x02_regs.h |
 //! | efuse | `efuse.rs` | mt76x02_eeprom.c, mt76x02_efuse_read |
 //! | MCU: download, commands | `mcu.rs` | mt76x0/usb_mcu.c, mt76x02_usb_mcu.c |
+//! | which chip | `model.rs` | mt7601u/* |
+//! | baseband of an MT7601U | `baseband.rs` | mt7601u/phy.c, mt7601u_bbp_wr |
 //! | RF, channel | `radio.rs` | mt76x0/phy.c, mt76x0_phy_set_chan_rf_params |
 //! | stations, keys | `stations.rs`, `../ccmp.rs` | mt76x02_mac.c, mt76x02_mac_wcid_set_key |
 //! | beacons | `beacons.rs` | mt76x02_beacon.c |
@@ -14,14 +17,16 @@
 //! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | mt76x02_regs.h |
 //! | what is not known | `assumptions.rs` | |
 //!
-//! Layouts of frames on USB: [`wire::usb::mediatek`].
+//! Layouts of frames on USB: [`wire::usb::mediatek`] and [`wire::usb::mt7601`].
 
 pub mod assumptions;
+pub mod baseband;
 mod beacons;
 pub mod efuse;
 mod mac;
 mod mcu;
 pub mod memory;
+mod model;
 mod radio;
 mod rates;
 mod receive;
@@ -43,33 +48,39 @@ use crate::statistics::DeviceStatistics;
 use assumptions::Assumptions;
 use efuse::Efuse;
 use mac::Mac;
+pub use model::Model;
 pub use statistics::{ChipCounters, McuCounters, RxCounters, Statistics, TxCounters};
 pub use vocabulary::RegisterNames;
 
 /// Vendor requests: read and write.
 const READ: u8 = 0xc0;
 const WRITE: u8 = 0x40;
-/// Endpoints of frames and of answers to commands, and of commands. mt76 takes endpoints in the order of the descriptor
-/// (mt76.h, enum mt76u_in_ep and mt76u_out_ep: commands, best effort, background, video, voice, HCCA).
+/// Endpoints of frames and of answers to commands, and of commands. Both drivers take endpoints in the order of the descriptor
+/// (mt76.h, enum mt76u_in_ep and mt76u_out_ep: commands, four of frames, HCCA; mt7601u's usb.h). The numbers are those of the
+/// first chip's sticks; for an MT7601U they are assumed.
 const FRAMES_IN: u8 = 4;
 const ANSWERS_IN: u8 = 5;
 const COMMANDS_OUT: u8 = 8;
-/// 148f:7610 (mt76x0/usb.c, mt76x0_device_table).
+/// 148f, Ralink.
 const VENDOR: u16 = 0x148f;
-const PRODUCT: u16 = 0x7610;
 
 /// How a chip is made.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// Which chip.
+    pub model: Model,
     /// One-time programmable memory.
     pub efuse: Efuse,
     /// What is not known of it.
     pub assumptions: Assumptions,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self { efuse: Efuse::new([0x00, 0x0c, 0x43, 0x76, 0x10, 0x01]), assumptions: Assumptions::default() }
+impl Settings {
+    /// A chip as it is sold.
+    pub fn new(model: Model) -> Self {
+        let [high, low] = model.product().to_be_bytes();
+        let efuse = Efuse::new(model, [0x00, 0x0c, 0x43, high, low, 0x01]);
+        Self { model, efuse, assumptions: Assumptions::default() }
     }
 }
 
@@ -87,8 +98,8 @@ pub struct Mt7610u {
     now_ns: u64,
 }
 
-fn identity() -> Identity {
-    let ([v0, v1], [p0, p1]) = (VENDOR.to_le_bytes(), PRODUCT.to_le_bytes());
+fn identity(model: Model) -> Identity {
+    let ([v0, v1], [p0, p1]) = (VENDOR.to_le_bytes(), model.product().to_le_bytes());
     let device = [18, 1, 0, 2, 0, 0, 0, 64, v0, v1, p0, p1, 0, 1, 1, 2, 3, 1];
     let endpoints: Vec<u8> =
         [0x80 | FRAMES_IN, 0x80 | ANSWERS_IN, COMMANDS_OUT].into_iter().chain(transmit::OUT).collect();
@@ -101,16 +112,17 @@ fn identity() -> Identity {
     if let Some(slot) = configuration.get_mut(2) {
         *slot = len;
     }
-    let strings = ["MediaTek", "WiFi", "1.0"].map(String::from).to_vec();
+    let strings = ["MediaTek", model.name(), "1.0"].map(String::from).to_vec();
     Identity { device, configuration, strings, speed: Speed::High }
 }
 
 impl Mt7610u {
     /// A chip that was just plugged in.
     pub fn new(settings: Settings, medium: Medium, peers: Box<dyn Peers>) -> Self {
-        let mac = Mac::new(settings.efuse.clone(), settings.assumptions);
+        let mac = Mac::new(settings.model, settings.efuse.clone(), settings.assumptions);
         let counters = ChipCounters::default();
-        Self { identity: identity(), settings, mac, medium, peers, counters, request: None, now_ns: 0 }
+        let identity = identity(settings.model);
+        Self { identity, settings, mac, medium, peers, counters, request: None, now_ns: 0 }
     }
 
     /// What happened on the air.

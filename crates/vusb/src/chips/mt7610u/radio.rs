@@ -1,6 +1,8 @@
 //! RF registers, and what they say of the channel.
 
+use super::baseband::Baseband;
 use super::memory::Memory;
+use super::model::Model;
 use super::registers as reg;
 use crate::air::Tuned;
 
@@ -14,6 +16,15 @@ const PLL_DENOMINATOR: u32 = 32;
 const XO_DIVIDER: u32 = 24;
 /// What the denominator is larger than its register (a comment there: "pll_den: (Denomina - 8)").
 const DENOMINATOR_OFFSET: u32 = 8;
+/// Registers of bank 0 that make the channel of an MT7601U (mt7601u/phy.c, __mt7601u_phy_set_channel): two bytes of fraction, two
+/// bits and a byte of a number.
+const FRACTION: u32 = 17;
+const FRACTION_HIGH: u32 = 18;
+const NUMBER_LOW: u32 = 19;
+const NUMBER: u32 = 20;
+/// What they are a multiple of, kHz. That is inferred: with it, the driver's table of channels 1 to 14 comes to their
+/// frequencies.
+const REFERENCE_KHZ: u64 = 7_500;
 /// Half of a 40 MHz channel's distance between its 20 MHz channels.
 const HALF_MHZ: u16 = 10;
 
@@ -46,8 +57,10 @@ impl Radio {
     }
 
     /// A write to the register of serial access. Gives what it then holds.
-    pub(super) fn serial(&mut self, value: u32) -> u32 {
-        let address = (value >> 15 & 7) << 16 | value >> 8 & 0x7f;
+    pub(super) fn serial(&mut self, model: Model, value: u32) -> u32 {
+        let bank_shift = model.rf_bank_shift();
+        let bank = value >> bank_shift & ((1 << (18 - bank_shift)) - 1);
+        let address = bank << 16 | value >> 8 & ((1 << (bank_shift - 8)) - 1);
         let done = value & !reg::RF_KICK;
         if value & reg::RF_KICK == 0 {
             value
@@ -74,21 +87,40 @@ impl Radio {
         Some(reference_mhz * (n * denominator + (bank0(PLL_K) & 0x1f)) / denominator)
     }
 
+    /// The same of an MT7601U.
+    fn fractional_mhz(&self) -> Option<u32> {
+        let bank0 = |register| u64::from(self.read(register));
+        let number = bank0(NUMBER) << 2 | bank0(NUMBER_LOW) & 3;
+        let parts = number << 16 | bank0(FRACTION_HIGH) << 8 | bank0(FRACTION);
+        u32::try_from((parts * REFERENCE_KHZ / 1_000 + (1 << 15)) >> 16).ok()
+    }
+
     /// Where it is; `None`: in 5 GHz, or nowhere that a driver sends it.
-    pub fn tuned(&self, memory: &Memory) -> Option<Tuned> {
-        if memory.word(reg::TX_BAND_CFG) & reg::BAND_5GHZ != 0 {
-            return None;
-        }
-        let centre_mhz = u16::try_from(self.synthesizer_mhz()?).ok()?;
-        let baseband = memory.word(reg::BBP_AGC0);
-        let wide = baseband >> 12 & 7 == 3;
-        let frequency_mhz = match (wide, baseband >> 8 & 3) {
+    pub fn tuned(&self, model: Model, memory: &Memory, small: &Baseband) -> Option<Tuned> {
+        let (centre_mhz, (wide, primary_is_above)) = match model {
+            Model::Mt7601u => (self.fractional_mhz()?, small.width()),
+            Model::Mt7610u => (self.centre_in_2ghz(memory)?, width(memory.word(reg::BBP_AGC0))),
+        };
+        let centre_mhz = u16::try_from(centre_mhz).ok()?;
+        let frequency_mhz = match (wide, primary_is_above) {
             (false, _) => centre_mhz,
-            (true, 0) => centre_mhz.checked_sub(HALF_MHZ)?,
-            (true, _) => centre_mhz.checked_add(HALF_MHZ)?,
+            (true, false) => centre_mhz.checked_sub(HALF_MHZ)?,
+            (true, true) => centre_mhz.checked_add(HALF_MHZ)?,
         };
         (2_412..=2_484).contains(&frequency_mhz).then_some(Tuned { frequency_mhz, wide })
     }
+
+    fn centre_in_2ghz(&self, memory: &Memory) -> Option<u32> {
+        if memory.word(reg::TX_BAND_CFG) & reg::BAND_5GHZ != 0 {
+            return None;
+        }
+        self.synthesizer_mhz()
+    }
+}
+
+/// Whether an MT7610U's baseband is set to 40 MHz, and then whether the primary channel is the upper one.
+const fn width(gain_control: u32) -> (bool, bool) {
+    (gain_control >> 12 & 7 == 3, gain_control >> 8 & 3 != 0)
 }
 
 #[cfg(test)]
@@ -116,7 +148,7 @@ mod tests {
     #[test]
     fn the_drivers_table_gives_the_channels_of_the_band() {
         let (mut radio, mut memory) = (Radio::default(), Memory::new(0x2400));
-        assert_eq!(radio.tuned(&memory), None);
+        assert_eq!(radio.tuned(Model::Mt7610u, &memory, &Baseband::default()), None);
         for (frequency_mhz, denominator, k, n, divider) in PLAN {
             for (register, value) in [
                 (PLL_DENOMINATOR, 0x40 | denominator),
@@ -127,24 +159,74 @@ mod tests {
             ] {
                 radio.write(register, value);
             }
-            assert_eq!(radio.tuned(&memory), Some(Tuned { frequency_mhz, wide: false }));
+            assert_eq!(
+                radio.tuned(Model::Mt7610u, &memory, &Baseband::default()),
+                Some(Tuned { frequency_mhz, wide: false })
+            );
         }
         radio.write(PLL_K, 0x02); // channel 13
         memory.set(reg::BBP_AGC0, 3 << 12 | 1 << 8);
-        assert_eq!(radio.tuned(&memory), Some(Tuned { frequency_mhz: 2482, wide: true }));
+        assert_eq!(
+            radio.tuned(Model::Mt7610u, &memory, &Baseband::default()),
+            Some(Tuned { frequency_mhz: 2482, wide: true })
+        );
         memory.set(reg::BBP_AGC0, 3 << 12);
-        assert_eq!(radio.tuned(&memory), Some(Tuned { frequency_mhz: 2462, wide: true }));
+        assert_eq!(
+            radio.tuned(Model::Mt7610u, &memory, &Baseband::default()),
+            Some(Tuned { frequency_mhz: 2462, wide: true })
+        );
         memory.set(reg::TX_BAND_CFG, reg::BAND_5GHZ);
-        assert_eq!(radio.tuned(&memory), None);
+        assert_eq!(radio.tuned(Model::Mt7610u, &memory, &Baseband::default()), None);
+    }
+
+    /// Fraction, number of the MT7601U's table for channels 1 to 14.
+    const FRACTIONAL_PLAN: [(u16, [u8; 4]); 14] = [
+        (2412, [0x99, 0x99, 0x09, 0x50]),
+        (2417, [0x46, 0x44, 0x0a, 0x50]),
+        (2422, [0xec, 0xee, 0x0a, 0x50]),
+        (2427, [0x99, 0x99, 0x0b, 0x50]),
+        (2432, [0x46, 0x44, 0x08, 0x51]),
+        (2437, [0xec, 0xee, 0x08, 0x51]),
+        (2442, [0x99, 0x99, 0x09, 0x51]),
+        (2447, [0x46, 0x44, 0x0a, 0x51]),
+        (2452, [0xec, 0xee, 0x0a, 0x51]),
+        (2457, [0x99, 0x99, 0x0b, 0x51]),
+        (2462, [0x46, 0x44, 0x08, 0x52]),
+        (2467, [0xec, 0xee, 0x08, 0x52]),
+        (2472, [0x99, 0x99, 0x09, 0x52]),
+        (2484, [0x33, 0x33, 0x0b, 0x52]),
+    ];
+
+    #[test]
+    fn the_table_of_an_mt7601u_gives_the_same_channels() {
+        let (mut radio, memory, mut baseband) = (Radio::default(), Memory::new(0x2400), Baseband::default());
+        let tuned = |radio: &Radio, baseband: &Baseband| radio.tuned(Model::Mt7601u, &memory, baseband);
+        assert_eq!(tuned(&radio, &baseband), None);
+        for (frequency_mhz, values) in FRACTIONAL_PLAN {
+            for (register, value) in (FRACTION..).zip(values) {
+                radio.write(register, value);
+            }
+            assert_eq!(tuned(&radio, &baseband), Some(Tuned { frequency_mhz, wide: false }));
+        }
+        for (register, value) in (FRACTION..).zip(FRACTIONAL_PLAN[12].1) {
+            radio.write(register, value);
+        }
+        baseband.write(4, 0x50);
+        assert_eq!(tuned(&radio, &baseband), Some(Tuned { frequency_mhz: 2462, wide: true }));
+        baseband.write(3, 0x20);
+        assert_eq!(tuned(&radio, &baseband), Some(Tuned { frequency_mhz: 2482, wide: true }));
     }
 
     #[test]
     fn serial_access() {
         let mut radio = Radio::default();
         let place = 5 << 15 | 0x24 << 8;
-        assert_eq!(radio.serial(reg::RF_KICK | reg::RF_WRITE | place | 0xab) >> 31, 0);
-        assert_eq!(radio.serial(reg::RF_KICK | place) & 0xff, 0xab);
+        assert_eq!(radio.serial(Model::Mt7610u, reg::RF_KICK | reg::RF_WRITE | place | 0xab) >> 31, 0);
+        assert_eq!(radio.serial(Model::Mt7610u, reg::RF_KICK | place) & 0xff, 0xab);
         assert_eq!(radio.read(5 << 16 | 0x24), 0xab);
-        assert_eq!(radio.serial(place | 0x77), place | 0x77, "not kicked");
+        assert_eq!(radio.serial(Model::Mt7610u, place | 0x77), place | 0x77, "not kicked");
+        let place = 5 << 14 | 0x03 << 8;
+        radio.serial(Model::Mt7601u, reg::RF_KICK | reg::RF_WRITE | place | 0x11);
+        assert_eq!((radio.read(5 << 16 | 3), radio.serial(Model::Mt7601u, reg::RF_KICK | place) & 0xff), (0x11, 0x11));
     }
 }

@@ -4,6 +4,7 @@ use wire::phy::{Mode, RateSet};
 use wire::usb::mediatek::Rate;
 
 use super::memory::Memory;
+use super::model::Model;
 use super::registers as reg;
 use crate::air::rates::legacy_rates;
 use crate::air::Protection;
@@ -63,8 +64,11 @@ pub(super) fn basic(memory: &Memory) -> Option<RateSet> {
 /// Bytes of an A-MPDU at most: 2 to the power of a nibble for each MCS, times 32. That is inferred: so read, the driver's
 /// values (mt76x0/initvals.h, 0xaaa99887 for 20 MHz) all come to 3.4 to 5.1 ms, below the 5.484 ms of a PPDU (IEEE
 /// 802.11-2020, table 19-25), and no other power of two does.
-pub(super) fn ampdu_bytes(memory: &Memory, mode: &Mode) -> usize {
+pub(super) fn ampdu_bytes(model: Model, memory: &Memory, mode: &Mode) -> usize {
     let Mode::Ht(ht) = mode else { return 0 };
+    if model.has_one_ampdu_length() {
+        return (1 << (13 + (memory.word(reg::MAX_LEN_CFG) >> 12 & 3))) - 1;
+    }
     let wide = ht.bandwidth == wire::phy::Bandwidth::Mhz40;
     let lengths = memory.word(if wide { reg::AMPDU_MAX_LEN_40 } else { reg::AMPDU_MAX_LEN_20 });
     match lengths >> (4 * u32::from(ht.mcs & 7)) & 0x0f {
@@ -104,9 +108,13 @@ mod tests {
         memory.set(reg::AMPDU_MAX_LEN_20, 0xaaa9_9887);
         for mcs in 0..8 {
             let mode = Rate(0x4000 | mcs).mode().unwrap();
-            let us = ampdu_bytes(&memory, &mode) * 8_000 / mode.rate_kbps().unwrap() as usize;
+            let us = ampdu_bytes(Model::Mt7610u, &memory, &mode) * 8_000 / mode.rate_kbps().unwrap() as usize;
             assert!((3_300..5_484).contains(&us), "{mcs}: {us}");
         }
+        // The factor of a station that takes 64 KiB, as mt7601u writes it (mac.c, mt7601u_mac_set_ampdu_factor).
+        memory.set(reg::MAX_LEN_CFG, 0x000a_0fff | 3 << 12);
+        let mode = Rate(0x4000).mode().unwrap();
+        assert_eq!(ampdu_bytes(Model::Mt7601u, &memory, &mode), 65_535);
     }
 
     #[test]

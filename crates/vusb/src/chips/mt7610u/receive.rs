@@ -7,6 +7,7 @@ use wire::usb::mediatek::{emit_received, Rate, Rxwi};
 
 use super::assumptions::Assumptions;
 use super::memory::Memory;
+use super::model::Model;
 use super::registers as reg;
 use super::stations::{self, Stations};
 use super::statistics::RxCounters;
@@ -18,11 +19,16 @@ const NETWORKS: u32 = 8;
 /// The receiver.
 #[derive(Default)]
 pub(super) struct Receiver {
+    model: Model,
     buffer: VecDeque<Vec<u8>>,
     counters: RxCounters,
 }
 
 impl Receiver {
+    pub(super) fn new(model: Model) -> Self {
+        Self { model, ..Self::default() }
+    }
+
     pub(super) const fn counters(&self) -> &RxCounters {
         &self.counters
     }
@@ -32,10 +38,15 @@ impl Receiver {
         self.buffer.clear();
     }
 
-    /// The next frame, as it goes to the host.
-    pub(super) fn take(&mut self) -> Option<Vec<u8>> {
-        let transfer = self.buffer.pop_front()?;
+    /// What goes to the host next: a frame, or what has come meanwhile, up to a limit.
+    pub(super) fn take(&mut self, memory: &Memory) -> Option<Vec<u8>> {
+        let mut transfer = self.buffer.pop_front()?;
         self.counters.delivered += 1;
+        let most = aggregation_bytes(memory);
+        while self.buffer.front().is_some_and(|next| transfer.len() + next.len() <= most) {
+            transfer.extend(self.buffer.pop_front().unwrap_or_default());
+            self.counters.delivered += 1;
+        }
         self.counters.bytes += transfer.len() as u64;
         Some(transfer)
     }
@@ -65,8 +76,11 @@ impl Receiver {
         let (tid, is_data) = (mpdu.tid(), mpdu.is_data());
         let sequence = mpdu.sequence().unwrap_or_default().value();
         let mut bytes = frame.to_vec();
-        // Keys of groups are mac80211's (mt76x02_util.c, mt76x02_set_key).
-        let decryption = if is_own { keys.decrypt(memory, wcid, &mut bytes) } else { None };
+        let decryption = match (is_own, receiver.is_group() && wcid != stations::NO_STATION) {
+            (true, _) => keys.decrypt(memory, wcid, &mut bytes),
+            (false, true) => keys.decrypt_group(memory, &mut bytes),
+            (false, false) => None,
+        };
         let decrypted = decryption == Some(true);
         self.counters.decrypted += u64::from(decrypted);
         self.counters.integrity_errors += u64::from(decryption == Some(false));
@@ -87,10 +101,19 @@ impl Receiver {
             signal_dbm: reception.signal_dbm,
         };
         let mut transfer = Vec::new();
-        emit_received(&rxwi, &bytes, header.header_len, &mut transfer);
+        emit_received(&self.model.emit_rxwi(&rxwi), &bytes, header.header_len, &mut transfer);
         self.buffer.push_back(transfer);
         is_own
     }
+}
+
+/// Bytes of several frames in a transfer; 0: each has its own.
+fn aggregation_bytes(memory: &Memory) -> usize {
+    let value = memory.word(reg::USB_DMA_CFG);
+    if value & reg::RX_AGGREGATION == 0 {
+        return 0;
+    }
+    (value >> 8 & 0xff) as usize * 1_024
 }
 
 /// Whether an address is the chip's own, or that of one of its further networks.
@@ -139,7 +162,7 @@ mod tests {
         let reception = Reception { mode, ampdu: Some(true), tuned: Tuned::channel(6).unwrap(), signal_dbm: -61 };
         let mut receiver = Receiver::default();
         let answers = receiver.receive(&memory, &mut Stations::default(), &frame, &reception, &Assumptions::default());
-        (answers, receiver.take())
+        (answers, receiver.take(&memory))
     }
 
     #[test]
@@ -151,6 +174,27 @@ mod tests {
         assert!(rxwi.block_ack && rxwi.unicast && rxwi.padded && rxwi.data && rxwi.ampdu && !rxwi.decrypted);
         assert_eq!((rxwi.signal_dbm, rxwi.rate.mode().and_then(|mode: Mode| mode.rate_kbps())), (-61, Some(52_000)));
         assert_eq!(unpadded(rest, 29, 26).unwrap()[26..], [1, 2, 3]);
+    }
+
+    #[test]
+    fn what_waits_goes_together_where_the_driver_says_so() {
+        let mut memory = Memory::new(0x1_0000);
+        let mut frame = vec![0x80, 0, 0, 0];
+        frame.extend([0xff; 6]);
+        frame.resize(1_000, 4);
+        let mode = Rate(0x2000).mode().unwrap();
+        let reception = Reception { mode, ampdu: None, tuned: Tuned::channel(6).unwrap(), signal_dbm: -45 };
+        for (setting, expected) in [(0x00c0_0100, vec![1, 1, 1]), (0x00e0_0300, vec![2, 1]), (0x00e0_1c80, vec![3])] {
+            memory.set(reg::USB_DMA_CFG, setting);
+            let mut receiver = Receiver::new(Model::Mt7601u);
+            for _ in 0..3 {
+                receiver.receive(&memory, &mut Stations::default(), &frame, &reception, &Assumptions::default());
+            }
+            // Length, descriptor, frame, four bytes.
+            let transfers = std::iter::from_fn(|| receiver.take(&memory)).map(|it| it.len() / (4 + 28 + 1_000 + 4));
+            assert_eq!(transfers.collect::<Vec<_>>(), expected, "{setting:#x}");
+            assert_eq!(receiver.counters().delivered, 3);
+        }
     }
 
     #[test]

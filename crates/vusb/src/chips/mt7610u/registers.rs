@@ -19,15 +19,21 @@ pub(super) const WPDMA_BUSY: u32 = 1 << 1 | 1 << 3;
 /// DMA of the USB end, busy in bits 30 and 31 (MT_USB_DMA_CFG).
 pub const USB_DMA_CFG: u32 = 0x0238;
 pub(super) const USB_DMA_BUSY: u32 = 3 << 30;
+/// Several received frames in a transfer, if bit 21 is set: up to as many KiB as 15:8 says (MT_USB_DMA_CFG_RX_BULK_AGG_*;
+/// mt7601u/mt7601u.h, MT_USB_AGGR_SIZE_LIMIT). mt76x0u switches it off (mt76x0/usb.c, mt76x0u_init_usb_dma).
+pub(super) const RX_AGGREGATION: u32 = 1 << 21;
 /// Where the templates of beacons are, a byte for each, in 64 bytes (MT_BCN_OFFSET).
 pub const BCN_OFFSET: u32 = 0x041c;
-/// RF registers before the MCU runs: data 7:0, register 14:8, bank 17:15, write 30, kick 31 (mt76x0/phy.c,
-/// mt76x0_rf_csr_wr; the bits of MT76x0's mt76x02_regs.h, MT_RF_CSR_CFG_*).
+/// RF registers before the MCU runs, of an MT7601U always: data 7:0, register 14:8, bank 17:15, write 30, kick 31 (mt76x0/phy.c,
+/// mt76x0_rf_csr_wr; the bits of MT76x0's mt76x02_regs.h, MT_RF_CSR_CFG_*). An MT7601U has one bit less for the register.
 pub const RF_CSR_CFG: u32 = 0x0500;
 pub(super) const RF_WRITE: u32 = 1 << 30;
 pub(super) const RF_KICK: u32 = 1 << 31;
 /// 1: the MCU runs (MT_MCU_COM_REG0; mt76x0/mcu.h, mt76x0_firmware_running).
 pub const COM_REG0: u32 = 0x0730;
+/// Bit 31: the MCU has taken a part of the firmware (MT_MCU_COM_REG1; mt7601u/mcu.c, mt7601u_dma_fw, waits for it).
+pub const COM_REG1: u32 = 0x0734;
+pub(super) const TAKEN: u32 = 1 << 31;
 /// Version of the MAC (MT_MAC_CSR0).
 pub const MAC_CSR0: u32 = 0x1000;
 /// Transmitter in bit 2, receiver in bit 3 (MT_MAC_SYS_CTRL).
@@ -36,6 +42,12 @@ pub(super) const ENABLE_TX: u32 = 1 << 2;
 pub(super) const ENABLE_RX: u32 = 1 << 3;
 /// Own address (MT_MAC_ADDR_DW0 and DW1).
 pub const MAC_ADDR: u32 = 0x1008;
+/// Length of an A-MPDU at most in bits 13:12, from 8 KiB on (MT_MAX_LEN_CFG; rt2800.h, MAX_LEN_CFG_MAX_PSDU).
+pub const MAX_LEN_CFG: u32 = 0x1018;
+/// Registers of an MT7601U's baseband: value 7:0, register 15:8, read 16, busy 17 (mt7601u/regs.h, MT_BBP_CSR_CFG).
+pub const BBP_CSR_CFG: u32 = 0x101c;
+pub(super) const BBP_READ: u32 = 1 << 16;
+pub(super) const BBP_BUSY: u32 = 1 << 17;
 /// Length of an A-MPDU at most, a nibble for each MCS, 20 and 40 MHz (MT_AMPDU_MAX_LEN_20M1S, _40M1S).
 pub const AMPDU_MAX_LEN_20: u32 = 0x1030;
 /// The same for 40 MHz.
@@ -109,6 +121,11 @@ pub const WCID_KEY: u32 = 0x8000;
 pub const WCID_IV: u32 = 0xa000;
 /// What their keys are for: cipher in 3:1 (MT_WCID_ATTR, MT_WCID_ATTR_PKEY_MODE).
 pub const WCID_ATTR: u32 = 0xa800;
+/// Keys of the first network's groups, 32 bytes each, and what they are for: a nibble for each (MT_SKEY_BASE_0,
+/// MT_SKEY_MODE_BASE_0).
+pub const GROUP_KEY: u32 = 0xac00;
+/// Their ciphers.
+pub const GROUP_KEY_MODE: u32 = 0xb000;
 /// Templates of beacons (MT_BEACON_BASE).
 pub const BEACON: u32 = 0xc000;
 /// Bytes of them (mt76x02_usb_core.c: "Beacon SRAM memory is limited to 8kB").

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 
 use wire::usb::mediatek::Rate;
 
+use super::model::Model;
+
 /// What happened to a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Report {
@@ -44,16 +46,17 @@ impl Reports {
     }
 
     /// What the main register shows; the report is gone then.
-    pub(super) fn take(&mut self) -> u32 {
+    pub(super) fn take(&mut self, model: Model) -> u32 {
         if std::mem::take(&mut self.shown_empty) {
             return 0;
         }
         self.waiting.pop_front().map_or(0, |it| {
-            1 | u32::from(it.acknowledged) << 5
+            1 | u32::from(model.report_mark(it.packet_id)) << 1
+                | u32::from(it.acknowledged) << 5
                 | u32::from(it.aggregated) << 6
                 | u32::from(it.ack) << 7
                 | u32::from(it.wcid) << 8
-                | u32::from(it.rate.0) << 16
+                | u32::from(model.report_rate(it.rate)) << 16
         })
     }
 }
@@ -76,7 +79,22 @@ mod tests {
         };
         assert!(reports.push(report, 1) && !reports.push(report, 1));
         assert_eq!(reports.extension(), 0x8702);
-        assert_eq!((reports.take(), reports.take(), reports.extension()), (0x4007_03a1, 0, 0));
+        assert_eq!(
+            (reports.take(Model::Mt7610u), reports.take(Model::Mt7610u), reports.extension()),
+            (0x4007_03a1, 0, 0)
+        );
+    }
+
+    /// mt7601u/mac.c, mt7601u_mac_fetch_tx_status.
+    #[test]
+    fn an_mt7601u_has_all_in_one_register() {
+        let mut reports = Reports::default();
+        let report =
+            Report { acknowledged: true, ack: true, wcid: 1, rate: Rate(0x4206), packet_id: 8, ..Report::default() };
+        assert!(reports.push(report, 1));
+        // HT with the short guard interval, MCS 6; mark 8.
+        assert_eq!(reports.take(Model::Mt7601u), 0x8106_01b1);
+        assert_eq!(reports.take(Model::Mt7601u), 0);
     }
 
     #[test]
@@ -84,7 +102,7 @@ mod tests {
         let mut reports = Reports::default();
         assert_eq!(reports.extension(), 0);
         assert!(reports.push(Report { packet_id: 5, ..Report::default() }, 1));
-        assert_eq!(reports.take(), 0);
-        assert_eq!((reports.extension(), reports.take()), (0x0500, 1));
+        assert_eq!(reports.take(Model::Mt7610u), 0);
+        assert_eq!((reports.extension(), reports.take(Model::Mt7610u)), (0x0500, 1));
     }
 }

@@ -19,6 +19,9 @@ const CIPHER_CCMP: u32 = 4;
 /// A header of CCMP has bit 5 of its fourth byte set, and the number of the key in bits 7:6 (IEEE 802.11-2020, 12.5.3.2).
 const EXTENDED_IV: u8 = 0x20;
 
+/// Which byte of that header the number is in.
+const KEY_NUMBER: usize = 3;
+
 /// What happened to a frame's encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encryption {
@@ -33,7 +36,7 @@ pub(super) enum Encryption {
 /// Keys made ready for use.
 #[derive(Default)]
 pub struct Stations {
-    ready: BTreeMap<u8, Ccmp>,
+    ready: BTreeMap<u32, Ccmp>,
 }
 
 /// The station with an address.
@@ -51,6 +54,16 @@ pub(super) fn has_agreed(memory: &Memory, wcid: u8, tid: u8) -> bool {
 /// Whether frames to a station are dropped: it sleeps, and the driver buffers them (mt76x02_util.c, mt76x02_sta_ps).
 pub(super) fn is_dropped(memory: &Memory, wcid: u8) -> bool {
     memory.word(reg::WCID_DROP + 4 * (u32::from(wcid) / 32)) >> (wcid % 32) & 1 == 1
+}
+
+/// The cipher of a key of the first network's groups (mt7601u/mac.c, mt76_mac_shared_key_setup).
+fn group_cipher(memory: &Memory, key: u8) -> u32 {
+    memory.word(reg::GROUP_KEY_MODE) >> (4 * u32::from(key)) & 7
+}
+
+/// Where a station's key is.
+fn key_address(wcid: u8) -> u32 {
+    reg::WCID_KEY + 32 * u32::from(wcid)
 }
 
 fn cipher(memory: &Memory, wcid: u8) -> u32 {
@@ -71,9 +84,10 @@ fn next_header(memory: &mut Memory, wcid: u8) -> [u8; HEADER] {
 }
 
 impl Stations {
-    fn key(&mut self, memory: &Memory, wcid: u8) -> &Ccmp {
-        let bytes: [u8; 16] = memory.array(reg::WCID_KEY + 32 * u32::from(wcid));
-        let ready = self.ready.entry(wcid).or_insert_with(|| Ccmp::new(bytes));
+    /// The key at an address.
+    fn key(&mut self, memory: &Memory, address: u32) -> &Ccmp {
+        let bytes: [u8; 16] = memory.array(address);
+        let ready = self.ready.entry(address).or_insert_with(|| Ccmp::new(bytes));
         if *ready.key() != bytes {
             *ready = Ccmp::new(bytes);
         }
@@ -99,7 +113,7 @@ impl Stations {
         let Some(len) = header_len(frame).filter(|&len| len <= frame.len()) else { return Encryption::Failed };
         let header = given.unwrap_or_else(|| next_header(memory, wcid));
         frame.splice(len..len, header);
-        if self.key(memory, wcid).encrypt(frame) {
+        if self.key(memory, key_address(wcid)).encrypt(frame) {
             Encryption::Done
         } else {
             Encryption::Failed
@@ -113,7 +127,25 @@ impl Stations {
         if wcid == NO_STATION || !mpdu.protected() || !mpdu.is_data() || cipher(memory, wcid) != CIPHER_CCMP {
             return None;
         }
-        let right = self.key(memory, wcid).decrypt(frame)?;
+        self.decrypt_with(memory, key_address(wcid), frame)
+    }
+
+    /// The same for a frame of the own network to a group. mt7601u gives the chip the keys of groups; those of an MT7610U are
+    /// mac80211's (mt76x02_util.c, mt76x02_set_key).
+    pub(super) fn decrypt_group(&mut self, memory: &Memory, frame: &mut Vec<u8>) -> Option<bool> {
+        let mpdu = Mpdu::new(&frame[..]);
+        if !mpdu.protected() || !mpdu.is_data() {
+            return None;
+        }
+        let key = frame.get(header_len(frame)? + KEY_NUMBER)? >> 6;
+        if group_cipher(memory, key) != CIPHER_CCMP {
+            return None;
+        }
+        self.decrypt_with(memory, reg::GROUP_KEY + 32 * u32::from(key), frame)
+    }
+
+    fn decrypt_with(&mut self, memory: &Memory, address: u32, frame: &mut Vec<u8>) -> Option<bool> {
+        let right = self.key(memory, address).decrypt(frame)?;
         if right {
             frame.truncate(frame.len().saturating_sub(MIC));
         }
@@ -184,6 +216,25 @@ mod tests {
             assert_eq!(sent, frame());
             assert_eq!(stations.decrypt(&memory, wcid, &mut sent), None);
         }
+    }
+
+    #[test]
+    fn frames_to_groups_are_decrypted_with_the_key_that_they_name() {
+        let (mut memory, mut stations) = (with_station(0, CIPHER_CCMP), Stations::default());
+        let mut sent = frame();
+        sent[4..10].fill(0xff);
+        assert_eq!(stations.encrypt(&mut memory, 0, None, &mut sent), Encryption::Done);
+        // Key 1, as the header of the station's cipher has it.
+        let mut got = sent.clone();
+        assert_eq!(stations.decrypt_group(&memory, &mut got), None);
+        memory.set(reg::GROUP_KEY_MODE, CIPHER_CCMP << 4);
+        assert_eq!(stations.decrypt_group(&memory, &mut got), Some(false), "another key");
+        for at in 0..4 {
+            memory.set(reg::GROUP_KEY + 32 + 4 * at, 0x0707_0707);
+        }
+        assert_eq!(stations.decrypt_group(&memory, &mut got), Some(true));
+        assert_eq!(got[34..], *b"secret");
+        assert_eq!(stations.decrypt_group(&memory, &mut vec![0x08, 0x42, 0]), None, "cut off");
     }
 
     #[test]

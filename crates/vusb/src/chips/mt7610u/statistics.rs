@@ -31,7 +31,7 @@ pub struct McuCounters {
     pub ignored: u64,
 }
 
-/// What the transmitter of an MT7610U has done.
+/// What the transmitter of an MT7610U or MT7601U has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Mt7610uTxCounters"))]
 pub struct TxCounters {
@@ -61,7 +61,7 @@ pub struct TxCounters {
     pub reports_lost: u64,
 }
 
-/// What the receiver of an MT7610U has done.
+/// What the receiver of an MT7610U or MT7601U has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Mt7610uRxCounters"))]
 pub struct RxCounters {
@@ -81,7 +81,7 @@ pub struct RxCounters {
     pub integrity_errors: u64,
 }
 
-/// What an MT7610U has counted.
+/// What an MT7610U or MT7601U has counted.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Mt7610uStatistics"))]
 pub struct Statistics {

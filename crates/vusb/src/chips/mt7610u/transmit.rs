@@ -8,6 +8,7 @@ use wire::usb::mediatek::{unpadded, Rate, TxInfo, Txwi};
 
 use super::assumptions::{Aggregates, Assumptions};
 use super::memory::Memory;
+use super::model::{Model, MANAGEMENT, QUEUES};
 use super::rates;
 use super::registers as reg;
 use super::reports::{Report, Reports};
@@ -18,12 +19,7 @@ use crate::air::{response_to, Outcome, Ppdu, Response};
 use crate::chips::block_ack_request::put_back;
 use crate::device::OutReply;
 
-/// Queues in the order in which they are served: management, beacons and reported frames, then voice, video, best effort,
-/// background.
-const QUEUES: usize = 5;
-const MANAGEMENT: usize = 0;
-/// Endpoints of best effort, background, video, voice and HCCA (Linux mt76.h, enum mt76u_out_ep, in the order of these
-/// sticks' descriptors).
+/// Endpoints of frames, in the order of these sticks' descriptors; what is for which is the model's.
 pub(super) const OUT: [u8; 5] = [4, 5, 6, 7, 9];
 /// Queue number 0 of the word of information (mt76.h, enum mt76_qsel).
 const QUEUE_MANAGEMENT: u8 = 0;
@@ -58,6 +54,7 @@ impl Queued {
 /// The transmitter.
 #[derive(Default)]
 pub(super) struct Transmitter {
+    model: Model,
     queues: [VecDeque<Queued>; QUEUES],
     /// What is on the air: its queue, and the frames in the order of the PPDU's MPDUs.
     on_air: Option<(usize, Vec<Queued>)>,
@@ -67,24 +64,18 @@ pub(super) struct Transmitter {
     counters: TxCounters,
 }
 
-fn queue_of(endpoint: u8) -> Option<usize> {
-    Some(match OUT.iter().position(|&it| it == endpoint)? {
-        0 => 3,
-        1 => 4,
-        2 => 2,
-        3 => 1,
-        _ => MANAGEMENT,
-    })
-}
-
 impl Transmitter {
+    pub(super) fn new(model: Model) -> Self {
+        Self { model, ..Self::default() }
+    }
+
     pub(super) const fn counters(&self) -> &TxCounters {
         &self.counters
     }
 
     /// Forgets all frames.
     pub(super) fn clear(&mut self) {
-        *self = Self { counters: self.counters, ..Self::default() };
+        *self = Self { counters: self.counters, ..Self::new(self.model) };
     }
 
     /// A bulk OUT transfer.
@@ -96,12 +87,12 @@ impl Transmitter {
         (endpoint, data): (u8, &[u8]),
         assumptions: &Assumptions,
     ) -> OutReply {
-        let Some(of_endpoint) = queue_of(endpoint) else { return OutReply::Stall };
+        let Some(number) = OUT.iter().position(|&it| it == endpoint) else { return OutReply::Stall };
         let Some((info, rest)) = TxInfo::split(data) else {
             self.counters.malformed += 1;
             return OutReply::Accepted;
         };
-        let at = if info.queue() == QUEUE_MANAGEMENT { MANAGEMENT } else { of_endpoint };
+        let at = if info.queue() == QUEUE_MANAGEMENT { MANAGEMENT } else { self.model.queue(number) };
         let on_air = self.on_air.as_ref().filter(|(of, _)| *of == at).map_or(0, |(_, taken)| taken.len());
         let (Some(queue), Some(waiting)) = (self.queues.get(at), self.waiting.get_mut(at)) else {
             return OutReply::Stall;
@@ -123,7 +114,7 @@ impl Transmitter {
     }
 
     fn parse(&mut self, now_ns: u64, tsf_us: u64, bytes: &[u8]) -> Option<Queued> {
-        let (txwi, rest) = Txwi::split(bytes)?;
+        let (txwi, rest) = self.model.split_txwi(bytes)?;
         let header = Header::parse(rest, false).ok()?.header_len;
         let mut mpdu = unpadded(rest, txwi.frame_len, header)?;
         self.mark(&txwi, tsf_us, &mut mpdu);
@@ -167,7 +158,7 @@ impl Transmitter {
 
     /// A template of the beacon's memory, whose time has come.
     pub(super) fn send_template(&mut self, (now_ns, tsf_us): (u64, u64), template: &[u8]) {
-        let Some((txwi, rest)) = Txwi::split(template) else { return };
+        let Some((txwi, rest)) = self.model.split_txwi(template) else { return };
         let Some(mut mpdu) = rest.get(..txwi.frame_len).filter(|mpdu| mpdu.len() >= 24).map(<[u8]>::to_vec) else {
             return;
         };
@@ -193,14 +184,10 @@ impl Transmitter {
     /// Contention parameters of what comes next. The management queue has no register; those of voice are taken, as the
     /// standard has it for management frames.
     pub(super) fn access(&self, memory: &Memory) -> EdcaParameters {
-        let (register, category) = match self.access_function() {
-            MANAGEMENT => return EdcaParameters::default_for(AccessCategory::Voice),
-            1 => (3, AccessCategory::Voice),
-            2 => (2, AccessCategory::Video),
-            3 => (0, AccessCategory::BestEffort),
-            _ => (1, AccessCategory::Background),
+        let Some((register, category)) = self.model.contention(self.access_function()) else {
+            return EdcaParameters::default_for(AccessCategory::Voice);
         };
-        match memory.word(reg::EDCA_CFG + 4 * register) {
+        match memory.word(register) {
             0 => EdcaParameters::default_for(category),
             value => EdcaParameters {
                 aifsn: (value >> 8 & 0x0f).max(1) as u8,
@@ -231,7 +218,7 @@ impl Transmitter {
         let response = if first.txwi.ack { response_to(&first.mpdu, aggregated) } else { Response::None };
         let mut taken = vec![first];
         if aggregated {
-            let bytes = rates::ampdu_bytes(memory, &mode);
+            let bytes = rates::ampdu_bytes(self.model, memory, &mode);
             let fits = |len| len <= bytes && duration_ns(&mode, len) <= PPDU_NS;
             aggregate(self.queues.get_mut(at)?, &mut taken, fits, assumptions.aggregates);
         }
@@ -455,12 +442,12 @@ mod tests {
         end(&mut transmitter, &memory, &ppdu, &[true, false, true, true], &assumptions);
         for _ in 0..3 {
             assert_eq!(transmitter.reports.extension(), 0x8700);
-            assert_eq!(transmitter.reports.take() >> 16, 0x4007);
+            assert_eq!(transmitter.reports.take(Model::Mt7610u) >> 16, 0x4007);
         }
         let ppdu = transmitter.begin(&memory, false, &assumptions).unwrap();
         assert_eq!((ppdu.mpdus.len(), ppdu.mode.rate_kbps(), ppdu.mpdus[0][1] & 8), (1, Some(58_500), 8));
         end(&mut transmitter, &memory, &ppdu, &[true], &assumptions);
-        assert_eq!((transmitter.reports.extension(), transmitter.reports.take() >> 16), (0x8701, 0x4006));
+        assert_eq!((transmitter.reports.extension(), transmitter.reports.take(Model::Mt7610u) >> 16), (0x8701, 0x4006));
     }
 
     /// What rate control learns a rate from: it would leave out a report that says nothing about an A-MPDU.
@@ -476,7 +463,7 @@ mod tests {
         assert_eq!((ppdu.mpdus.len(), ppdu.aggregated, ppdu.response), (1, true, Response::BlockAck));
         end(&mut transmitter, &memory, &ppdu, &[true], &assumptions);
         assert_eq!(transmitter.reports.extension(), 0x0500);
-        assert_eq!(transmitter.reports.take(), 0x4003_02e1);
+        assert_eq!(transmitter.reports.take(Model::Mt7610u), 0x4003_02e1);
     }
 
     #[test]
@@ -493,7 +480,7 @@ mod tests {
         assert_eq!(kbps[..3], [65_000, 58_500, 52_000]);
         assert_eq!((kbps[7], kbps[15]), (6_500, 6_500));
         assert_eq!((transmitter.reports.extension(), transmitter.counters().given_up), (0x050f, 1));
-        assert_eq!(transmitter.reports.take() >> 5 & 1, 0);
+        assert_eq!(transmitter.reports.take(Model::Mt7610u) >> 5 & 1, 0);
         let request = transmitter.begin(&memory, false, &assumptions).unwrap();
         assert_eq!((request.mpdus[0][0], request.response), (0x84, Response::BlockAck));
         // Starts behind number 9.

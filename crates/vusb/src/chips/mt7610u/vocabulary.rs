@@ -4,34 +4,35 @@
 use std::collections::BTreeMap;
 
 use wire::ieee80211::Header;
-use wire::usb::mediatek::{request, unpadded, Rate, Rxwi, TxInfo, Txwi, INFO};
+use wire::usb::mediatek::{request, unpadded, Rate, TxInfo, INFO, RX_TRAILER};
 use wire::usb::setup::Setup;
 
 use super::registers as reg;
-use super::{mcu, FRAMES_IN};
+use super::{mcu, Model, FRAMES_IN};
 use crate::trace::{hex, Detail, FrameDetail, Plain, Vocabulary};
 
 const NAMES: &str = include_str!("register_names.txt");
 
 /// Names of registers.
 pub struct RegisterNames {
+    model: Model,
     /// By address: how many bytes, and the name.
     names: BTreeMap<u32, (u32, &'static str)>,
 }
 
-impl Default for RegisterNames {
-    fn default() -> Self {
+impl RegisterNames {
+    /// Those of a chip.
+    pub fn new(model: Model) -> Self {
         let named = |line: &'static str| {
             let mut words = line.split_ascii_whitespace();
             let address = u32::from_str_radix(words.next()?, 16).ok()?;
             let bytes = u32::from_str_radix(words.next()?, 16).ok()?;
             Some((address, (bytes, words.next()?)))
         };
-        Self { names: NAMES.lines().filter(|line| !line.starts_with('#')).filter_map(named).collect() }
+        let names = NAMES.lines().filter(|line| !line.starts_with('#')).filter_map(named).collect();
+        Self { model, names }
     }
-}
 
-impl RegisterNames {
     /// `TX_STAT_FIFO`, or `WCID_ADDR+0x8` for what is inside of a table.
     pub fn name(&self, address: u32) -> Option<String> {
         let (start, (bytes, name)) = self.names.range(..=address).next_back()?;
@@ -51,7 +52,7 @@ impl RegisterNames {
             _ => hex(data),
         };
         let means = match (address, &words[..]) {
-            (reg::TX_STAT_FIFO, [word]) if is_read => Some(report(*word)),
+            (reg::TX_STAT_FIFO, [word]) if is_read => Some(report(self.model, *word)),
             (reg::TX_STAT_FIFO_EXT, [word]) if is_read => {
                 Some(format!("{} retries, mark {:#04x}", word & 0xff, word >> 8 & 0xff))
             }
@@ -68,15 +69,13 @@ impl RegisterNames {
 
     fn command(&self, data: &[u8]) -> Option<Detail> {
         let (info, rest) = TxInfo::split(data)?;
-        let pairs = rest.chunks_exact(8).map(|pair| {
-            let word = |at: usize| pair.iter().skip(at).take(4).rev().fold(0, |w: u32, b| w << 8 | u32::from(*b));
-            (mcu::place(word(0)), word(4))
-        });
+        let pairs = mcu::pairs(info.command(), rest).into_iter().map(|(address, value)| (mcu::place(address), value));
         let means = |(place, value): (mcu::Place, u32)| match place {
             mcu::Place::Register(address) => {
                 let name = self.name(address).unwrap_or_else(|| format!("{address:#07x}"));
                 format!("{name} {value:#010x}")
             }
+            mcu::Place::Baseband(register) => format!("baseband register {register} {:#04x}", value & 0xff),
             mcu::Place::Rf(register) => {
                 format!("RF bank {} register {} {:#04x}", register >> 16, register & 0xff, value & 0xff)
             }
@@ -91,18 +90,22 @@ impl RegisterNames {
 }
 
 /// A report of transmission (mt76x02_mac.c, mt76x02_mac_load_tx_status).
-fn report(word: u32) -> String {
+fn report(model: Model, word: u32) -> String {
     if word & 1 == 0 {
         return "no report".to_owned();
     }
+    let mark = match model.mark_of_report(word) {
+        0 => String::new(),
+        mark => format!(", mark {mark}"),
+    };
     let has = |bit: u32, yes: &'static str, no: &'static str| if word >> bit & 1 == 1 { yes } else { no };
     format!(
-        "{}{}{}, station {}, {}",
+        "{}{}{}, station {}, {}{mark}",
         has(5, "acknowledged", "failed"),
         has(6, ", aggregated", ""),
         has(7, "", ", needs no acknowledgement"),
         word >> 8 & 0xff,
-        label(Rate((word >> 16) as u16))
+        label(model.rate_of_report((word >> 16) as u16))
     )
 }
 
@@ -119,9 +122,9 @@ fn flags<const N: usize>(of: [(bool, &str); N]) -> Vec<String> {
     of.into_iter().filter(|(set, _)| *set).map(|(_, name)| name.to_owned()).collect()
 }
 
-fn sent(data: &[u8]) -> Option<FrameDetail> {
+fn sent(model: Model, data: &[u8]) -> Option<FrameDetail> {
     let (info, rest) = TxInfo::split(data)?;
-    let (txwi, rest) = Txwi::split(rest)?;
+    let (txwi, rest) = model.split_txwi(rest)?;
     let mut said = vec![format!("queue {}", info.queue()), format!("station {}", txwi.wcid)];
     said.extend(flags([
         (txwi.timestamp, "TS"),
@@ -139,8 +142,20 @@ fn sent(data: &[u8]) -> Option<FrameDetail> {
     Some(FrameDetail::of(&frame(rest, txwi.frame_len)?, label(txwi.rate), said))
 }
 
-fn received(data: &[u8]) -> Option<FrameDetail> {
-    let (rxwi, rest) = Rxwi::split(data.get(INFO..)?)?;
+/// The frames of a transfer: each is behind its length.
+fn received(model: Model, data: &[u8]) -> Vec<FrameDetail> {
+    let (mut frames, mut rest) = (Vec::new(), data);
+    while let Some([low, high]) = rest.first_chunk() {
+        let len = INFO + usize::from(u16::from_le_bytes([*low, *high])) + RX_TRAILER;
+        let Some((segment, later)) = rest.split_at_checked(len) else { break };
+        frames.extend(received_frame(model, segment));
+        rest = later;
+    }
+    frames
+}
+
+fn received_frame(model: Model, segment: &[u8]) -> Option<FrameDetail> {
+    let (rxwi, rest) = model.split_rxwi(segment.get(INFO..)?)?;
     let mut said = vec![format!("station {}", rxwi.wcid), format!("{} dBm", rxwi.signal_dbm)];
     said.extend(flags([(rxwi.decrypted, "decrypted"), (rxwi.ampdu, "A-MPDU"), (rxwi.block_ack, "BA")]));
     Some(FrameDetail::of(&frame(rest, rxwi.frame_len)?, label(rxwi.rate), said))
@@ -158,7 +173,7 @@ impl Vocabulary for RegisterNames {
                 value: Some(hex(data)),
                 ..Detail::default()
             },
-            request::WRITE_FCE => Detail {
+            request::WRITE | request::WRITE_FCE => Detail {
                 register: Some(format!("{:#07x}", setup.index)),
                 name: self.name(setup.index.into()),
                 value: Some(format!("{:#06x}", setup.value)),
@@ -177,23 +192,25 @@ impl Vocabulary for RegisterNames {
         if endpoint == super::COMMANDS_OUT {
             return self.command(data).unwrap_or_else(|| Plain.transfer_out(endpoint, data));
         }
-        match sent(data) {
+        match sent(self.model, data) {
             Some(frame) => Detail { frames: vec![frame], ..Detail::default() },
             None => Plain.transfer_out(endpoint, data),
         }
     }
 
     fn transfer_in(&mut self, endpoint: u8, data: &[u8]) -> Detail {
-        match received(data).filter(|_| endpoint == FRAMES_IN) {
-            Some(frame) => Detail { frames: vec![frame], ..Detail::default() },
-            None => Plain.transfer_in(endpoint, data),
+        let frames = if endpoint == FRAMES_IN { received(self.model, data) } else { Vec::new() };
+        if frames.is_empty() {
+            return Plain.transfer_in(endpoint, data);
         }
+        Detail { frames, ..Detail::default() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wire::usb::mediatek::{emit_received, Rxwi, Txwi};
 
     fn means(names: &mut RegisterNames, register: u32, value: u32) -> (String, String) {
         let (high, low) = ((register >> 16) as u16, register as u16);
@@ -204,7 +221,7 @@ mod tests {
 
     #[test]
     fn registers_have_names() {
-        let names = RegisterNames::default();
+        let names = RegisterNames::new(Model::Mt7610u);
         let name = |address| names.name(address).unwrap_or_default();
         assert_eq!(
             (name(0x1004), name(0x1808), name(0x2304)),
@@ -219,7 +236,7 @@ mod tests {
 
     #[test]
     fn reports_are_explained() {
-        let mut names = RegisterNames::default();
+        let mut names = RegisterNames::new(Model::Mt7610u);
         let said = means(&mut names, reg::TX_STAT_FIFO, 0x4007_03e1);
         assert_eq!(said, ("TX_STAT_FIFO".into(), "acknowledged, aggregated, station 3, HT20 MCS7".into()));
         assert_eq!(means(&mut names, reg::TX_STAT_FIFO, 0).1, "no report");
@@ -229,7 +246,7 @@ mod tests {
 
     #[test]
     fn frames_and_commands_are_explained() {
-        let mut names = RegisterNames::default();
+        let mut names = RegisterNames::new(Model::Mt7610u);
         let mut beacon = vec![0x80, 0, 0, 0];
         beacon.extend([0xff; 6]);
         beacon.resize(60, 0);
@@ -246,10 +263,28 @@ mod tests {
         assert_eq!(detail.means.as_deref(), Some("MAC_SYS_CTRL 0x0000000c"));
     }
 
+    #[test]
+    fn transfers_of_an_mt7601u_are_explained() {
+        let mut names = RegisterNames::new(Model::Mt7601u);
+        let said = means(&mut names, reg::TX_STAT_FIFO, 0x8106_01b1);
+        assert_eq!(said.1, "acknowledged, station 1, HT20 MCS6 SGI, mark 8");
+        let rxwi = Rxwi { rate: Rate(0x4007), signal_dbm: -45, frame_len: 24, wcid: 1, ..Rxwi::default() };
+        let frame = [&[0x48, 2, 0, 0][..], &[2; 20]].concat();
+        let mut transfer = Vec::new();
+        for _ in 0..2 {
+            emit_received(&Model::Mt7601u.emit_rxwi(&rxwi), &frame, 24, &mut transfer);
+        }
+        let detail = names.transfer_in(FRAMES_IN, &transfer);
+        assert_eq!(detail.frames.len(), 2);
+        assert_eq!(detail.frames[1].flags, ["station 1", "-45 dBm"]);
+        let setup = Setup { request_type: 0x40, request: request::WRITE, value: 0x4214, index: 0x101c, length: 0 };
+        assert_eq!(names.control(setup, &[], false).name.as_deref(), Some("BBP_CSR_CFG"));
+    }
+
     proptest::proptest! {
         #[test]
         fn any_transfer_is_explained(data: Vec<u8>, request_type: u8, request: u8, value: u16, endpoint in 0u8..16) {
-            let mut names = RegisterNames::default();
+            let mut names = RegisterNames::new(Model::Mt7610u);
             let setup = Setup { request_type, request, value, index: 0x1718, length: data.len() as u16 };
             names.control(setup, &data, false);
             names.transfer_out(endpoint, &data);
