@@ -236,9 +236,24 @@ fn the_interrupt_endpoint_is_timed_where_it_is_modelled() {
         program().args(options).output().unwrap()
     };
     assert!(check("rtl8188cus").status.success());
-    for device in ["mt7610u", "ncm"] {
+    for device in ["mt7610u", "mt7601u", "ncm"] {
         let refused = check(device);
         assert_eq!(refused.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&refused.stderr).contains("--interrupt-us"), "{refused:?}");
     }
+}
+
+/// An MT7601U is a station, and its efuse is not given.
+#[test]
+fn what_an_mt7601u_is_not_is_refused() {
+    let check = |option: &str, value: &str| {
+        let options = ["check-options", "--device", "mt7601u", option, value];
+        let done = program().args(options).output().unwrap();
+        (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    for (option, value) in [("--stations=-45", "--strict-agreements"), ("--efuse", "/dev/null")] {
+        let (code, said) = check(option, value);
+        assert!(code == Some(2) && said.contains(option.split('=').next().unwrap()), "{said}");
+    }
+    assert_eq!(check("--assume", "tx-reports=16").0, Some(0));
 }
