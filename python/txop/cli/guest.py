@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli import console, guest_kernel, guest_run, guest_survey
+from txop.cli import console, guest_explore, guest_kernel, guest_run, guest_survey
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import Application, epilog
 from txop.cli.guest_options import ImageOptions, LockOptions, errors_reported, note
@@ -119,6 +119,7 @@ def register(app: typer.Typer) -> None:
     guest_kernel.register(group)
     guest_run.register(group)
     guest_survey.register(group)
+    guest_explore.register(group)
     app.add_typer(group, name="guest", help="Run real drivers in a virtual machine, on virtual chips.")
 
 

@@ -76,6 +76,29 @@ def given(*groups: Any) -> list[str]:
     return names
 
 
+def as_written(*groups: Any) -> list[str]:
+    """The same with their values: the words of a command line.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Size:
+    ...     width: int = 1
+    ...     marks: list[str] | None = None
+    >>> as_written(Size(width=2, marks=["a", "b"]))
+    ['--width', '2', '--marks', 'a', '--marks', 'b']
+    """
+    words = []
+    for group in groups:
+        hints = get_type_hints(type(group), include_extras=True)
+        for field in fields(group):
+            value = getattr(group, field.name)
+            if value != field.default:
+                name = _written(hints[field.name]) or f"--{field.name.replace('_', '-')}"
+                for each in value if isinstance(value, list | tuple) else (value,):
+                    words += [name] if each is True else [name, str(each)]
+    return words
+
+
 def _written(hint: object) -> str | None:
     """The first name that an option is declared with; in an annotation typer takes it for the default."""
     for option in getattr(hint, "__metadata__", ()):

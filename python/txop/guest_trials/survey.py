@@ -9,9 +9,10 @@ from pathlib import Path
 
 from txop.guest.chips import FAULTS, Chip
 from txop.guest.shipped_faults import CONTROL, NONE, FaultScript
+from txop.guest_image.overlay import Overlay
 from txop.guest_trials.judgement import Judgement, Verdict, judge
 from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, trouble
-from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
+from txop.guest_trials.trial import Place, Trial, run_trial, trial_key, trial_overlay
 
 DRIVERS = ("rtl8xxxu", "rtl8192cu")
 DEVICE = "rtl8188cus"
@@ -95,7 +96,7 @@ async def run_survey(
         nonlocal ended
         async with slots:
             progress(f"{case.driver}: {case.script.name}")
-            trial = await _trial(case, survey, place, folder / case.name)
+            trial = await run_case(case, survey.security, place, folder / case.name)
             ended += 1
             progress(f"[{ended}/{len(cases)}] {case.driver}: {case.script.name}: the guest has ended")
             return trial
@@ -108,13 +109,25 @@ async def run_survey(
     return rows_of({case: task.result() for case, task in tasks.items()})
 
 
-async def _trial(case: Case, survey: Survey, place: Place, results: Path) -> Trial:
-    options = ("--faults", FAULTS) if case.script.name != NONE else ()
-    chip = Chip(DEVICE, case.driver, security=survey.security, options=options)
+async def run_case(case: Case, security: str, place: Place, results: Path, *, options: Sequence[str] = ()) -> Trial:
+    """Run a case in a guest. ``options``: more of the chip's program. Raises :class:`GuestError`."""
+    return await run_trial(_overlay(case, security, place, options), _seeded(case, place), results)
+
+
+def case_key(case: Case, security: str, place: Place, options: Sequence[str] = ()) -> str:
+    """A hash of all that a case is made of; see :func:`txop.guest_trials.trial.trial_key`."""
+    return trial_key(_overlay(case, security, place, options), _seeded(case, place))
+
+
+def _overlay(case: Case, security: str, place: Place, options: Sequence[str]) -> Overlay:
+    faults = ("--faults", FAULTS) if case.script.name != NONE else ()
+    chip = Chip(DEVICE, case.driver, security=security, options=(*faults, *options))
     settings = CONTROL_SETTINGS if case.script.name == NONE else {}
-    overlay = trial_overlay(SCRIPT, chip, settings, place, case.script.text if options else "")
-    there = replace(place, computer=replace(place.computer, seed=case.seed))
-    return await run_trial(overlay, there, results)
+    return trial_overlay(SCRIPT, chip, settings, place, case.script.text if faults else "")
+
+
+def _seeded(case: Case, place: Place) -> Place:
+    return replace(place, computer=replace(place.computer, seed=case.seed))
 
 
 def rows_of(trials: dict[Case, Trial]) -> list[Row]:

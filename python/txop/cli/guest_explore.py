@@ -1,0 +1,163 @@
+"""``txop guest explore``: faults that no script has, found by mutation."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from txop.cli import console
+from txop.cli.console import JsonFlag, safe_text
+from txop.cli.examples import epilog
+from txop.cli.guest_completion import fault_scripts
+from txop.cli.guest_options import ImageOptions, errors_reported, note
+from txop.cli.guest_survey import TrialOptions, WallLimit
+from txop.cli.option_groups import as_written, grouped
+from txop.cli.shared_options import folder_option
+from txop.core.errors import ExitCode, UserError
+
+if TYPE_CHECKING:
+    from txop.guest_exploration.explore import Explored
+    from txop.guest_trials.trial import Place
+
+Faults = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--faults",
+        metavar="FILE|NAME",
+        help="Fault script to begin with: a file, or a shipped one; may be repeated. Default: all shipped ones.",
+        autocompletion=fault_scripts,
+    ),
+]
+Tries = Annotated[int, typer.Option("--tries", "-n", metavar="N", min=0, max=1_000_000, help="Mutated scripts.")]
+Time = Annotated[
+    float | None,
+    typer.Option("--time", metavar="MINUTES", min=0.0, max=1e6, help="Begin no trial after that long."),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**63 - 1, help="Of the mutations.")]
+Reductions = Annotated[
+    int,
+    typer.Option("--reductions", metavar="N", min=0, max=10_000, help="Most trials for making one finding smaller."),
+]
+Failing = Annotated[
+    bool, typer.Option("--also-failing", help="That a driver fails cleanly is a finding, too, once for each way back.")
+]
+Output = Annotated[
+    Path | None,
+    folder_option("Folder for journal, findings and their logs; default: guest-explore-TIME."),
+]
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command."""
+    group.command(
+        name="explore",
+        epilog=epilog(
+            [
+                ("txop guest explore --driver rtl8xxxu -o found", "every shipped script, then 100 mutated ones"),
+                ("txop guest explore --driver rtl8192cu --time 480 --tries 100000 -o found", "a night"),
+                ("txop guest explore --faults cut-rx --faults mine.toml -n 50 -o found", "begin with these"),
+            ],
+            [
+                "A finding is a script in DRIVER/findings that `txop guest survey --faults` replays. The same command "
+                "with the same folder goes on. What is kept, and why: docs/guest-faults.md. "
+                "Exit code 1: trouble without any fault, or a finding whose replay is not exact."
+            ],
+        ),
+    )(grouped(explore))
+
+
+def explore(
+    *,
+    faults: Faults = None,
+    trials: TrialOptions,
+    tries: Tries = 100,
+    time_minutes: Time = None,
+    seed: Seed = 1,
+    reductions: Reductions = 16,
+    also_failing: Failing = False,
+    output: Output = None,
+    wall_limit: WallLimit = 1800.0,
+    image: ImageOptions,
+    json: JsonFlag = False,
+) -> None:
+    """Mutate fault scripts, keep those that show something new of a driver, and replay what crashes, hangs or warns."""
+    from txop.guest.fault_check import check_faults
+    from txop.guest.shipped_faults import find_faults, shipped_faults
+    from txop.guest_exploration.exploration import Request
+    from txop.guest_exploration.explore import What
+    from txop.guest_exploration.explore import explore as carry_out
+    from txop.guest_exploration.report import document
+    from txop.guest_trials.survey import LIMIT_S
+
+    folder = output or Path(f"guest-explore-{time.strftime('%Y%m%d-%H%M%S')}")
+    with errors_reported() as ending:
+        scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
+        check_faults(scripts, "hostapd")
+        options = _survey_options(trials, image)
+        request = Request(seed=seed, tries=tries, reductions=reductions, ahead=trials.at_once)
+        seconds = None if time_minutes is None else time_minutes * 60
+        what = What(trials.drivers, scripts, request, trials.security, also_failing, seconds, options)
+        place = trials.place(image, LIMIT_S, wall_limit, ending)
+        folder.mkdir(parents=True, exist_ok=True)
+        note(f"Folder: {folder}")
+        try:
+            explored = ending.run(carry_out(what, place, folder, jobs=trials.at_once, progress=note))
+        except KeyboardInterrupt:
+            note(f"Stopped. The same command with --output {folder} goes on.")
+            raise
+    if json:
+        console.write_json(document(explored, place, options))
+    else:
+        _print(explored, place, options)
+    _end(explored)
+
+
+def _survey_options(trials: TrialOptions, image: ImageOptions) -> str:
+    """What the survey has to be given for the same guests."""
+    import shlex
+    from dataclasses import replace
+
+    return shlex.join(as_written(replace(trials, driver=None, jobs=None), image))
+
+
+def _print(explored: list[Explored], place: Place, options: str) -> None:
+    from rich.table import Table
+
+    from txop.core.origin import NOT_RADIO
+    from txop.guest_exploration.report import COLUMNS, cells, summary
+
+    out = console.stdout()
+    title = f"guest-{place.computer.mode.value}, Linux {place.image.release}"
+    table = Table(title=safe_text(title), title_justify="left")
+    for column in COLUMNS:
+        table.add_column(column, overflow="fold")
+    rows = [(one, finding) for one in explored for finding in one.findings]
+    for one, finding in rows:
+        table.add_row(*(safe_text("–" if value is None else str(value)) for value in cells(one, finding)))
+    if rows:
+        out.print(table)
+    for one in explored:
+        out.print(safe_text(summary(one)), soft_wrap=True)
+    for one, finding in rows:
+        out.print(safe_text(one.command(finding, options)), soft_wrap=True)
+    out.print(safe_text(NOT_RADIO))
+
+
+def _end(explored: list[Explored]) -> None:
+    from txop.guest_exploration.exploration import EXACT
+
+    if problems := [
+        f"{one.driver} without any fault: {one.control.problem}" for one in explored if one.control.problem
+    ]:
+        raise UserError(
+            f"nothing can be explored: {'; '.join(problems)}",
+            what_to_do="look at the logs (--output)",
+            exit_code=ExitCode.VERDICT_NO,
+        )
+    if any(finding.replay not in (None, EXACT) for one in explored for finding in one.findings):
+        raise typer.Exit(ExitCode.VERDICT_NO)
+    if any(one.damage for one in explored):
+        raise typer.Exit(ExitCode.PARTIAL)

@@ -1,0 +1,29 @@
+"""What a trial of a script showed, as far as the exploration uses it."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Outcome(BaseModel):
+    """One trial."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    verdict: str
+    """One of :class:`txop.guest_trials.judgement.Verdict`."""
+    why: str
+    back: str | None = None
+    line: str | None = None
+    """The log line that shows it."""
+    struck: int | None = None
+    finding: str | None = None
+    """Which finding it is: the same text is the same finding; ``None``: it is none."""
+    features: frozenset[str] = frozenset()
+    log_sha256: str | None = None
+    """Of the kernel log, as it is; ``None``: there is none."""
+    seconds: float | None = None
+    """By this machine's clock."""
+    guest_seconds: float | None = None
+    void: bool = False
+    """It shows nothing about the driver."""
