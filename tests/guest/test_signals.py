@@ -59,6 +59,7 @@ def end(process: subprocess.Popen[bytes], number: int, folder: Path, programs: i
         *((number, ("run", "--kvm", "no", "--", "true"), 1) for number in SIGNALS),
         (signal.SIGTERM, ("survey", "--faults", "unplug", "--driver", "rtl8192cu", "-j", "2"), 2),
         (signal.SIGHUP, ("cycle", "--driver", "rtl8192cu", "-j", "2"), 2),
+        *((number, ("explore", "--driver", "rtl8192cu", "-o", "found"), 1) for number in SIGNALS),
     ],
 )
 def test_guests_end_with_their_txop_and_leave_nothing(
@@ -71,7 +72,7 @@ def test_guests_end_with_their_txop_and_leave_nothing(
     for name in ("images", "unpacked", "packages"):
         (cache / name).symlink_to(image.folder.parents[1] / name)
     argv = [str(program), "guest", *arguments]
-    process = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(argv, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     end(process, number, tmp_path, guests)
     assert list((cache / "runs").iterdir()) == []
 

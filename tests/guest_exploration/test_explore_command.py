@@ -105,7 +105,7 @@ def test_the_same_command_goes_on_and_another_seed_does_not(
     assert after[len(before) :].count(b'"tried"') == 3
     capsys.readouterr()
     assert command(no_guests, folder, "--seed", "2") == 2
-    assert "begun with another seed" in capsys.readouterr().err
+    assert "begun with other options (seed)" in capsys.readouterr().err
 
 
 def test_the_time_ends_it(no_guests: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

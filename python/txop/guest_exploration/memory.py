@@ -57,7 +57,7 @@ class Memory:
         if begun is not None and begun != made_of:
             odd = next((name for name in made_of if begun.get(name) != made_of[name]), "format")
             raise GuestError(
-                f"{folder} was begun with another {odd.replace('_', ' ')}", what_to_do="give another folder (--output)"
+                f"{folder} was begun with other options ({odd})", what_to_do="give another folder (--output)"
             )
         self._journal = JournalWriter(path)
         if begun is None:

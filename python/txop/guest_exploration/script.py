@@ -32,7 +32,6 @@ class Fault:
     """One thing that goes wrong; ``None``: the key is not there."""
 
     action: str
-    name: str | None = None
     endpoint: int | None = None
     direction: str | None = None
     register: int | None = None
@@ -103,7 +102,7 @@ def read_script(script: FaultScript) -> Script:
 def _fault(row: Any, where: str) -> Fault:
     if not isinstance(row, dict) or not isinstance(row.get("action"), str):
         raise GuestError(f"{where} has no action")
-    if odd := sorted(set(row) - set(_KEYS)):
+    if odd := sorted(set(row) - set(_KEYS) - {"name"}):
         about = "is of an SDIO card or an access point" if _OTHER_DEVICES & set(odd) else "is not known"
         raise GuestError(f"{where}: {odd[0]} {about}: it is not explored")
     for key, (low, high) in _RANGES.items():
@@ -116,7 +115,7 @@ def _fault(row: Any, where: str) -> Fault:
     for key in ("name", "direction"):
         if not isinstance(row.get(key, ""), str):
             raise GuestError(f"{where}: {key} is no text")
-    return completed(Fault(**{_KEYS[key]: value for key, value in row.items()}))
+    return completed(Fault(**{_KEYS[key]: value for key, value in row.items() if key != "name"}))
 
 
 def completed(fault: Fault) -> Fault:
@@ -157,15 +156,13 @@ def written(script: Script, comment: str = "") -> str:
     rows = [f"# {row}".rstrip() for row in comment.splitlines()]
     for number, fault in enumerate(script, 1):
         rows.append("[[fault]]")
+        rows.append(f"name = {_value('name', f'{number}: {fault.kind}')}")
         rows += [
             f"{key} = {_value(key, value)}"
-            for key, name in _ORDER.items()
-            if (value := f"{number}: {fault.kind}" if key == "name" else getattr(fault, name)) is not None
+            for key, name in _KEYS.items()
+            if (value := getattr(fault, name)) is not None
         ]
     return "\n".join(rows) + "\n"
-
-
-_ORDER = {key: _KEYS[key] for key in ("name", *(key for key in _KEYS if key != "name"))}
 
 
 def _value(key: str, value: object) -> str:
