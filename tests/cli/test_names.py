@@ -68,6 +68,7 @@ def test_a_long_name_and_an_empty_one_are_no_trouble():
         ("txop report x --format ma", {"mail", "mail-ascii", "markdown"}),
         ("txop plan new --template guest-t", {"guest-two-drivers"}),
         ("txop guest survey --faults unpl", {"unplug", "unplug-in-probe"}),
+        ("txop guest explore --faults unpl", {"unplug", "unplug-in-probe"}),
         (f"txop compare {ARCHIVE} --metric tx.thr", {"tx.throughput_mbit_s"}),
         (f"txop trend {ARCHIVE} --metric latency.rtt_p9", {"latency.rtt_p95_ms", "latency.rtt_p99_ms"}),
     ],

@@ -24,6 +24,8 @@ from txop.guest_trials.judgement import Judgement
 from txop.guest_trials.kernel_lines import KernelLine
 from txop.klog import name_faults
 
+VERSION = 1
+"""Raised when the same trial shows other features: outcomes of before are then not taken."""
 MOST_LINES = 200
 """Forms of lines of one trial; more are not looked at."""
 MOST_COUNTERS = 500
@@ -34,8 +36,8 @@ _HEX = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{6,}\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\b\d+\b")
 _STATUS = re.compile(r"\d{1,3}")
 _DUMP = re.compile(
-    r"\s*(?:R\w\w|E?FLAGS|[FGCDES]S|CR\d|DR\d|PKRU|Code|Stack|Modules linked in|CPU|Hardware name|Workqueue|Tainted"
-    r"|---\[|\? |</?\w+>|\w+: [#0-9a-f]+ \w+: )"
+    r"\s*(?:R[A-Z0-9]{2}:|[A-Z]S:|[CD]R\d:|E?FLAGS:|PKRU:|Code:|Stack:|Modules linked in:|CPU: \d|Hardware name:"
+    r"|Workqueue:|Tainted:|Call Trace:|-+\[|\? |</?[A-Z]+>)"
 )
 """Parts of a report that differ between two of the same, or say nothing."""
 _COUNTED = ("chip", "rx", "tx", "power")
@@ -69,7 +71,7 @@ def form_of(line: KernelLine) -> str:
 
 def _of_log(lines: list[KernelLine], usual: frozenset[str]) -> Iterator[str]:
     unusual = [line for line in lines if line.form not in usual]
-    forms = dict.fromkeys(form_of(line) for line in unusual if not _DUMP.match(line.form))
+    forms = dict.fromkeys(form_of(line) for line in unusual if not _DUMP.match(line.text))
     yield from (f"line {form}" for form in list(forms)[:MOST_LINES])
     report = name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in unusual)
     yield from (f"log {fault.key}" for fault in report.faults if fault.severity != "info")

@@ -13,7 +13,7 @@ from txop.guest.chips import OUT
 from txop.guest.fault_check import check_faults
 from txop.guest.running import FILES
 from txop.guest.shipped_faults import CONTROL, FaultScript
-from txop.guest_exploration.features import MAX_BYTES, features
+from txop.guest_exploration.features import MAX_BYTES, VERSION, features
 from txop.guest_exploration.finding import finding_of
 from txop.guest_exploration.memory import text_key
 from txop.guest_exploration.outcome import Outcome
@@ -65,7 +65,12 @@ class InGuests:
     def made_of(self) -> dict[str, Any]:
         """What has to be the same for two outcomes to be comparable."""
         key = case_key(Case(CONTROL, self._driver, _SEED), self._security, self._place, _TRACED)
-        return {"driver": self._driver, "kernel or program": key, "kinds of findings": self._failing}
+        return {
+            "driver": self._driver,
+            "kernel or program": key,
+            "kinds of findings": self._failing,
+            "kind of features": VERSION,
+        }
 
     async def control(self) -> Control:
         """Watch the driver without faults; has to come first. Raises :class:`GuestError`."""
