@@ -106,6 +106,17 @@ def test_a_replay_that_differs_is_called_that() -> None:
     assert exploration.findings[MISTAKE].replay == NOT_AGAIN
 
 
+def test_a_replay_that_this_machine_ended_says_nothing() -> None:
+    class NoRoom(FakeDriver):
+        async def run(self, text: str, repeat: int) -> Outcome:
+            outcome = await super().run(text, repeat)
+            return outcome.model_copy(update={"void": True, "finding": None}) if repeat else outcome
+
+    exploration, _ = explored(Request(tries=0), NoRoom(), [SHOWN])
+    finding = exploration.findings[MISTAKE]
+    assert (finding.replay, finding.outcome.finding) == (None, MISTAKE)
+
+
 class Slow:
     """A runner whose trials end in any order."""
 

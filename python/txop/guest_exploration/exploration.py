@@ -216,6 +216,7 @@ class Exploration:
 
     async def _follow(self, finding: Finding) -> None:
         """Make a finding smaller, and replay it."""
+        once = finding.outcome
         if finding.begin is not None and len(finding.script) <= 1:
             finding.smallest = True  # as it was given
         else:
@@ -224,14 +225,18 @@ class Exploration:
                 return
             # what is replayed is the file, its comment included: another size of it is another guest
             finding.text = written(finding.script, self._comment(finding))
-            finding.outcome = await self._trial(finding.text)
-            self.trials += not finding.outcome.void
+            once = await self._trial(finding.text)
+            self.trials += not once.void
+            if once.finding == finding.key:
+                finding.outcome = once
         again = await self._trial(finding.text, 1)
         self.trials += not again.void
-        if {finding.key} != {finding.outcome.finding, again.finding}:
+        if once.void or again.void:
+            return
+        if {once.finding, again.finding} != {finding.key}:
             finding.replay = NOT_AGAIN
         else:
-            same = finding.outcome.log_sha256 is not None and finding.outcome.log_sha256 == again.log_sha256
+            same = once.log_sha256 is not None and once.log_sha256 == again.log_sha256
             finding.replay = EXACT if same else OTHER_LOG
         self._listener.found(finding)
 

@@ -147,7 +147,7 @@ class _Telling:
             out.flush()
             os.fsync(out.fileno())
         how = f"replay: {finding.replay}" if finding.replay else plural(len(finding.script), "fault")
-        self._progress(f"  {finding.key} ({how}): {path}")
+        self._progress(f"  {finding.key} ({how}): {FINDINGS}/{path.name}")
 
     def comment(self, finding: Finding) -> str:
         path = self._folder / f"{finding.name}.toml"
