@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 
@@ -175,6 +179,37 @@ def test_what_was_interrupted_goes_on_to_the_same_end(tmp_path: Path, at: int) -
     assert whole.runs[at:] == rest.runs, "nothing is tried twice"
     assert again.course == course.course
     assert exploration.findings == expected.findings
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from fake_driver import FakeDriver, Quiet
+from txop.guest_exploration.exploration import Begin, Exploration, Request
+from txop.guest_exploration.memory import Memory
+from txop.guest_exploration.mutation import Mutator, Targets
+
+class Killed(FakeDriver):
+    async def run(self, text, repeat):
+        if len(self.runs) == 7:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return await super().run(text, repeat)
+
+memory = Memory(Path(sys.argv[1]), {}, Killed())
+mutator = Mutator(Targets(endpoints=((1, "in"), (3, "out"))))
+asyncio.run(Exploration(Request(seed=3, tries=12), [Begin("none", "", ())], mutator, memory, listener=Quiet()).go())
+"""
+
+
+def test_a_process_that_was_killed_has_lost_nothing_that_had_ended(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], env=environment, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    request, rest, whole = Request(seed=3, tries=12), FakeDriver(), FakeDriver()
+    with Memory(tmp_path, {}, rest) as memory:
+        _, course = explored(request, memory, [EMPTY])
+    _, expected = explored(request, whole, [EMPTY])
+    assert (course.course, rest.runs) == (expected.course, whole.runs[7:])
 
 
 def test_a_cut_line_costs_one_trial(tmp_path: Path) -> None:
