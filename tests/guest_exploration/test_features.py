@@ -81,6 +81,11 @@ def test_features_are_states_counters_and_steps() -> None:
     }
 
 
+def test_a_fault_that_never_happened_is_no_feature() -> None:
+    never = {"device": {"faults": [{"name": "x", "struck": 0, "transfers": 9}]}}
+    assert not any(feature.startswith("struck") for feature in shown(chip=never))
+
+
 def test_lines_are_the_same_whatever_their_numbers() -> None:
     one, other = (shown(f"<6>[   {at}.5] usb 1-1: reg 0x{at}a failed at ffff8880{at}2b000\n") for at in (3, 4))
     assert one == other

@@ -96,7 +96,7 @@ def _of_chip(script: Script, statistics: bytes) -> Iterator[str]:
     faults = device.get("faults")
     for fault, counted in zip(script, faults if isinstance(faults, list) else [], strict=False):
         struck = counted.get("struck") if isinstance(counted, dict) else None
-        if isinstance(struck, int):
+        if isinstance(struck, int) and struck > 0:
             yield f"struck {fault.kind}: {power_of_two(struck)}"
     found = 0
     for group, tree in (*((name, device.get(name)) for name in _COUNTED), ("urbs", document.get("urbs"))):
