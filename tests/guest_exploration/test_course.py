@@ -230,3 +230,65 @@ def test_outcomes_of_something_else_are_not_taken(tmp_path: Path) -> None:
     Memory(tmp_path, {"seed": 1, "driver": "a"}, FakeDriver()).close()
     with pytest.raises(GuestError, match=r"other options \(seed\)"):
         Memory(tmp_path, {"seed": 2, "driver": "a"}, FakeDriver())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        b'{"event": "exploration-started", "at": "x", "made_of": [1]}\n',
+        b'{"event": "exploration-started", "at": "x"}\n',
+        b"{spoiled\n",
+    ],
+)
+def test_a_journal_that_does_not_say_what_it_is_of_is_refused(tmp_path: Path, row: bytes) -> None:
+    with Memory(tmp_path, {"seed": 1}, FakeDriver()) as memory:
+        explored(Request(tries=2), memory, [EMPTY])
+    journal = tmp_path / FILE
+    began = json.loads(journal.read_bytes().splitlines()[0])
+    shown = row if row.startswith(b"{spoiled") else json.dumps({**began, **_without(row)}).encode() + b"\n"
+    journal.write_bytes(shown + b"".join(journal.read_bytes().splitlines(keepends=True)[1:]))
+    with pytest.raises(GuestError, match="does not say what its outcomes are of"):
+        Memory(tmp_path, {"seed": 1}, FakeDriver())
+
+
+def _without(row: bytes) -> dict[str, object]:
+    return {"made_of": json.loads(row).get("made_of")}
+
+
+class Failing(FakeDriver):
+    """A machine that ends every guest of one script."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    async def run(self, text: str, repeat: int) -> Outcome:
+        outcome = await super().run(text, repeat)
+        return outcome.model_copy(update={"void": True}) if text == self._text else outcome
+
+
+def test_a_trial_that_this_machine_ended_twice_stays_left_out(tmp_path: Path) -> None:
+    request = Request(seed=3, tries=6)
+    _, whole = explored(request, FakeDriver(), [EMPTY, SHOWN])
+    failing = Failing(SHOWN.text)
+    with Memory(tmp_path, {}, failing) as memory:
+        _, first = explored(request, memory, [EMPTY, SHOWN])
+        assert (memory.left_out, [text for text, _ in failing.runs].count(SHOWN.text)) == (1, 2)
+    healthy = FakeDriver()
+    with Memory(tmp_path, {}, healthy) as memory:
+        _, again = explored(request, memory, [EMPTY, SHOWN])
+        assert memory.left_out == 1
+    assert not healthy.runs, "nothing is run again"
+    assert again.course == first.course != whole.course
+
+
+def test_the_same_script_at_once_is_one_guest(tmp_path: Path) -> None:
+    driver = FakeDriver()
+
+    async def twice() -> None:
+        with Memory(tmp_path, {}, driver) as memory:
+            one, other = await asyncio.gather(memory.run(SHOWN.text, 0), memory.run(SHOWN.text, 0))
+            assert one == other
+
+    asyncio.run(twice())
+    assert len(driver.runs) == 1

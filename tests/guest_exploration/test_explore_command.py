@@ -77,7 +77,7 @@ def test_findings_are_files_with_the_command_that_replays_them(
     text = (folder / finding["file"]).read_text()
     assert text == finding["script"]
     name = Path(finding["file"]).name
-    assert f"# txop guest survey --faults findings/{name} --driver rtl8xxxu --security open\n" in text
+    assert f"# txop guest survey --faults rtl8xxxu/findings/{name} --driver rtl8xxxu --security open\n" in text
     assert "# WARNING: fake/core.c:11\n" in text
     place = folder / finding["file"]
     assert finding["command"] == f"txop guest survey --faults {place} --driver rtl8xxxu --security open"
@@ -150,3 +150,8 @@ def test_a_script_that_cannot_be_explored_is_refused_before_anything_boots(
     assert "mine" in ran.stderr
     assert "without faults" not in ran.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_fast_guests_are_refused(no_guests: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(no_guests, tmp_path / "out", "--mode", "fast") == 2
+    assert "a replay is exact in exact guests only" in " ".join(capsys.readouterr().err.split())

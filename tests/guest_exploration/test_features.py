@@ -128,7 +128,7 @@ def test_a_report_of_a_warn_is_named_and_its_registers_are_left_out() -> None:
 def test_the_same_finding_has_the_same_text() -> None:
     one, other = (found(WARN.format(pid=pid, at=at)) for pid, at in ((17, "5d1"), (3, "6ff")))
     assert one == other == "warns: kernel-warning net/mac80211/rx.c:813 ieee80211_rx_list"
-    assert file_name(one) == "warns-kernel-warning-net-mac80211-rx.c-813-ieee80211_rx_list-de72"
+    assert file_name(one) == "warns-kernel-warning-net-mac80211-rx.c-813-ieee80211_rx_list-de72265e41dd"
 
 
 def test_a_hang_is_named_by_who_waits_and_not_by_what_everything_waits_in() -> None:

@@ -34,7 +34,9 @@ Faults = Annotated[
 Tries = Annotated[int, typer.Option("--tries", "-n", metavar="N", min=0, max=1_000_000, help="Mutated scripts.")]
 Time = Annotated[
     float | None,
-    typer.Option("--time", metavar="MINUTES", min=0.0, max=1e6, help="Begin no trial after that long."),
+    typer.Option(
+        "--time", metavar="MINUTES", min=0.0, max=1e6, help="Begin no script after that long, for all drivers together."
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**63 - 1, help="Of the mutations.")]
 Reductions = Annotated[
@@ -93,8 +95,11 @@ def explore(
     from txop.guest_trials.survey import LIMIT_S
 
     folder = output or Path(f"guest-explore-{time.strftime('%Y%m%d-%H%M%S')}")
+    if trials.mode != "exact":
+        raise UserError("a replay is exact in exact guests only", where="--mode", what_to_do="take --mode out")
     with errors_reported() as ending:
-        scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
+        named = [find_faults(name) for name in faults] if faults else list(shipped_faults().values())
+        scripts = tuple({script.text: script for script in named}.values())
         check_faults(scripts, "hostapd")
         options = _survey_options(trials, image)
         request = Request(seed=seed, tries=tries, reductions=reductions, ahead=trials.at_once)
@@ -112,6 +117,9 @@ def explore(
         console.write_json(document(explored, place, options))
     else:
         _print(explored, place, options)
+    for one in explored:
+        for words in one.damage:
+            note(f"{one.folder}: {words}")
     _end(explored)
 
 

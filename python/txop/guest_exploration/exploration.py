@@ -177,7 +177,7 @@ class Exploration:
             script, text = self._mutated(Random(f"{self._request.seed} {number}"))  # noqa: S311 - no secret
         else:
             return None
-        self._tried.add(text)
+        self._tried |= {text, written(script)}
         return _Try(number, script, text, begin, asyncio.create_task(self._trial(text)))
 
     def _mutated(self, random: Random) -> tuple[Script, str]:

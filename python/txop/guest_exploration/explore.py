@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from txop.core.whole_file import whole_file
 from txop.guest.shipped_faults import CONTROL, FaultScript
 from txop.guest_exploration.exploration import Begin, Exploration, Finding, Request
 from txop.guest_exploration.in_guests import Control, InGuests
-from txop.guest_exploration.memory import Memory
+from txop.guest_exploration.memory import Memory, text_key
 from txop.guest_exploration.mutation import Mutator, Targets
 from txop.guest_exploration.outcome import Outcome
 from txop.guest_exploration.script import Script, read_script
@@ -54,6 +55,8 @@ class Explored:
     begin: tuple[Begin, ...]
     outcomes: tuple[Outcome, ...] = ()
     """Of every trial, as far as they are known."""
+    left_out: int = 0
+    """Trials that this machine ended twice."""
     damage: list[str] = field(default_factory=list)
     """What could not be read of its journal."""
     cut: bool = False
@@ -71,7 +74,7 @@ class Explored:
 
 def replay_command(path: Path, driver: str, options: str) -> str:
     """What replays a finding."""
-    return f"txop guest survey --faults {path} --driver {driver} {options}".rstrip()
+    return f"txop guest survey --faults {shlex.quote(str(path))} --driver {driver} {options}".rstrip()
 
 
 async def explore(
@@ -96,9 +99,9 @@ async def _one(
     made_of = {
         **guests.made_of(),
         "seed": what.request.seed,
-        "number of jobs": what.request.ahead,
-        "set of scripts": [item.text for item in begin],
-        "limit of reductions": what.request.reductions,
+        "jobs": what.request.ahead,
+        "faults": [text_key(item.text, 0) for item in begin],
+        "reductions": what.request.reductions,
     }
     with Memory(folder, made_of, guests) as memory:
         progress(f"{driver}: without faults")
@@ -120,6 +123,7 @@ async def _one(
         if control.problem is None:
             await exploration.go()
             explored.outcomes, explored.cut = memory.outcomes, over
+            explored.left_out = memory.left_out
     return explored
 
 
@@ -152,5 +156,5 @@ class _Telling:
     def comment(self, finding: Finding) -> str:
         path = self._folder / f"{finding.name}.toml"
         rows = [finding.key, finding.outcome.line or finding.outcome.why]
-        rows.append(replay_command(Path(FINDINGS) / path.name, self._driver, self._options))
+        rows.append(replay_command(Path(self._driver) / FINDINGS / path.name, self._driver, self._options))
         return "\n".join(visible(row) for row in rows)

@@ -24,15 +24,16 @@ from txop.guest_trials.judgement import Judgement
 from txop.guest_trials.kernel_lines import KernelLine
 from txop.klog import name_faults
 
-VERSION = 1
+VERSION = 2
 """Raised when the same trial shows other features: outcomes of before are then not taken."""
 MOST_LINES = 200
 """Forms of lines of one trial; more are not looked at."""
+MOST_STEPS = 500
 MOST_COUNTERS = 500
 MAX_BYTES = 1 << 20
 """Of the chip's counters."""
 _LONGEST = 200
-_HEX = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{6,}\b", re.IGNORECASE)
+_HEX = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{2,}\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\b\d+\b")
 _STATUS = re.compile(r"\d{1,3}")
 _DUMP = re.compile(
@@ -82,7 +83,7 @@ _COUNTS = frozenset({"struck", "struck-at-last"})
 
 
 def _of_steps(facts: Facts) -> Iterator[str]:
-    for fact in facts:
+    for fact in list(facts)[:MOST_STEPS]:
         if fact.name not in _COUNTS:
             words = fact.words if _STATUS.fullmatch(fact.words) else _NUMBER.sub("#", fact.words)
             yield f"step {fact.name} {words}".rstrip()[:_LONGEST]

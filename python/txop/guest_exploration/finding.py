@@ -63,10 +63,10 @@ def _where(fault: Fault) -> str:
 
 
 def file_name(finding: str) -> str:
-    """A name for its file, which no other finding has.
+    """A name for its file, with a part of its hash.
 
     >>> file_name("warns: kernel-warning net/mac80211/rx.c:813 ieee80211_rx_list")
-    'warns-kernel-warning-net-mac80211-rx.c-813-ieee80211_rx_list-de72'
+    'warns-kernel-warning-net-mac80211-rx.c-813-ieee80211_rx_list-de72265e41dd'
     """
     plain = re.sub(r"[^A-Za-z0-9_.]+", "-", finding).strip("-.")[:80]
-    return f"{plain}-{hashlib.sha256(finding.encode()).hexdigest()[:4]}"
+    return f"{plain}-{hashlib.sha256(finding.encode()).hexdigest()[:12]}"

@@ -67,8 +67,8 @@ class InGuests:
         key = case_key(Case(CONTROL, self._driver, _SEED), self._security, self._place, _TRACED)
         return {
             "driver": self._driver,
-            "kernel or program": key,
-            "kinds of findings": self._failing,
+            "kernel, security, mode, mips, module or the program of the chips": key,
+            "also-failing": self._failing,
             "kind of features": VERSION,
         }
 
@@ -96,7 +96,7 @@ class InGuests:
             trial = await run_case(Case(script, self._driver, _SEED), self._security, self._place, results)
         judgement = judge(trial.seen, self._usual)
         outcome = await asyncio.to_thread(self._read, trial, judgement, script, results)
-        if outcome.finding is None:
+        if outcome.finding is None and not outcome.void:
             await asyncio.to_thread(shutil.rmtree, results, ignore_errors=True)
         return outcome
 

@@ -65,7 +65,7 @@ class Mutator:
         return random.choice(ways)()
 
     def _inserted(self, script: Script, fault: Fault, random: Random) -> Script:
-        if len(script) >= MOST_FAULTS:
+        while len(script) >= MOST_FAULTS:
             script = self._without(script, random)
         at = random.randint(0, len(script))
         return (*script[:at], fault, *script[at:])

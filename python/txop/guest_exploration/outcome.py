@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Outcome(BaseModel):
@@ -22,8 +26,8 @@ class Outcome(BaseModel):
     features: frozenset[str] = frozenset()
     log_sha256: str | None = None
     """Of the kernel log, as it is; ``None``: there is none."""
-    seconds: float | None = None
+    seconds: Seconds | None = None
     """By this machine's clock."""
-    guest_seconds: float | None = None
+    guest_seconds: Seconds | None = None
     void: bool = False
     """It shows nothing about the driver."""

@@ -12,6 +12,7 @@ from txop.guest_exploration.explore import FINDINGS, Explored
 from txop.guest_exploration.script import written
 from txop.guest_trials.trial import Place
 from txop.present.csv_cells import Cell
+from txop.present.format import plural
 
 FORMAT = "txop-guest-exploration"
 VERSION = 1
@@ -40,11 +41,14 @@ def summary(explored: Explored) -> str:
     """How far it came, in a sentence."""
     exploration = explored.exploration
     mutated = max(0, exploration.tries - len(explored.begin))
+    left_out = ""
+    if explored.left_out:
+        left_out = f" {plural(explored.left_out, 'trial')} left out: this machine ended the guest twice (trials/)."
     cut = " The time was over: the same command goes on." if explored.cut else ""
     return (
         f"{explored.driver}: {exploration.tries - mutated} scripts to begin with and {mutated} mutated ones, "
         f"{exploration.trials} trials in all, {len(exploration.corpus.seen)} features, "
-        f"{len(exploration.corpus.entries)} scripts kept.{cut}"
+        f"{len(exploration.corpus.entries)} scripts kept.{left_out}{cut}"
     )
 
 
@@ -74,6 +78,7 @@ def _driver(explored: Explored, options: str) -> dict[str, Any]:
         "trials": exploration.trials,
         "seconds": round(sum(known), 3) if known else None,
         "verdicts": dict(sorted(Counter(outcome.verdict for outcome in explored.outcomes).items())),
+        "left_out": explored.left_out,
         "features": len(exploration.corpus.seen),
         "corpus": [
             {"trial": entry.number, "new": sorted(entry.new), "script": written(entry.script)}
