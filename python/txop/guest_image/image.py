@@ -243,7 +243,7 @@ def _userland(store: PackageStore, lock: Lock) -> FileTree:
 
 def _build(folder: Path, kernel: Path, source: ModuleFolder, tree: FileTree) -> None:
     release = source.release
-    modules = closure(recipe.MODULES, source.find, source.builtin)
+    modules = closure(recipe.MODULES, source.find, source.builtin, optional=recipe.DRIVERS)
     archive = Cpio()
     _skeleton(archive)
     programs = [name for names in recipe.PROGRAMS.values() for name in names]

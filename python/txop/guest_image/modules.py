@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,6 +69,7 @@ def closure(
     find: FindModule,
     builtin: frozenset[str],
     given: Mapping[str, KernelModule] | None = None,
+    optional: Collection[str] = (),
 ) -> list[KernelModule]:
     """Modules with all that they need, each after what it needs.
 
@@ -77,6 +78,7 @@ def closure(
         find: Where the kernel's own are.
         builtin: Names that are part of the kernel.
         given: Modules that take the place of the kernel's own.
+        optional: Names of ``wanted`` that are left out where the kernel lacks them.
 
     Raises:
         ModuleMissing: One is nowhere.
@@ -106,7 +108,7 @@ def closure(
         order.append(module)
 
     for name in [*wanted, *replaced]:
-        visit(name, None)
+        visit(name, None, soft=name in optional)
     return order
 
 

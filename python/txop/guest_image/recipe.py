@@ -64,6 +64,12 @@ FILES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 """By package: name in the tree, name in the image."""
 
+DRIVERS = (
+    "ath6kl_sdio", "libertas_sdio", "rtl8xxxu", "rtl8192cu", "mt76x0u", "mt76x2u", "mt7601u",
+    "qmi_wwan", "cdc_ncm", "cdc_mbim", "cdc_ether",
+)  # fmt: skip
+"""The drivers under test. A kernel of one's own may lack those that its guests do not use."""
+
 MODULES = (
     # the guest's ways out
     "virtio_pci", "virtio_console", "virtio_rng",
@@ -71,9 +77,7 @@ MODULES = (
     "vhci_hcd", "usbmon",
     # an SD host controller on USB, for cards with drivers under test
     "ushc",
-    # the drivers under test
-    "ath6kl_sdio", "libertas_sdio",
-    "rtl8xxxu", "rtl8192cu", "mt76x0u", "mt76x2u", "mt7601u", "qmi_wwan", "cdc_ncm", "cdc_mbim", "cdc_ether",
+    *DRIVERS,
     # the air
     "mac80211_hwsim", "ccm", "gcm", "cmac", "ctr", "aesni_intel",
     # hosts and networks around them

@@ -108,8 +108,8 @@ pub(super) fn pairs(command: u8, body: &[u8]) -> Vec<(u32, u32)> {
         RANDOM_READ | RANDOM_WRITE => std::iter::from_fn(|| Some((words.next()?, words.next()?))).collect(),
         // An address, and values from there on (mt7601u/mcu.c, mt7601u_burst_write_regs).
         BURST_WRITE => {
-            let addresses = (words.next().unwrap_or(0)..).step_by(4);
-            addresses.zip(words).collect()
+            let first = words.next().unwrap_or(0);
+            words.enumerate().map(|(at, word)| (first.wrapping_add(4 * at as u32), word)).collect()
         }
         _ => Vec::new(),
     }
@@ -164,6 +164,14 @@ mod tests {
     fn command(command: u32, sequence: u32, words: &[u32]) -> Vec<u8> {
         let info = command << 20 | sequence << 16 | (4 * words.len() as u32);
         std::iter::once(info).chain(words.iter().copied()).chain([0]).flat_map(u32::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn a_burst_at_the_end_of_the_address_space_wraps() {
+        let body = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        assert_eq!(pairs(BURST_WRITE, &body(&[0xffff_ffff])), []);
+        assert_eq!(pairs(BURST_WRITE, &body(&[0xffff_fffc, 1, 2])), [(0xffff_fffc, 1), (0, 2)]);
+        assert_eq!(pairs(BURST_WRITE, &[]), []);
     }
 
     #[test]
