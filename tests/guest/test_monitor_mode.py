@@ -44,7 +44,7 @@ def test_a_monitor_receives_what_is_for_others_and_sends_what_it_is_given(tmp_pa
     ended = asyncio.run(run_guest(image, overlay, computer, results=tmp_path, wall_limit_s=1_800))
     assert ended.status == 0, (tmp_path / "stderr").read_text()
 
-    # the judgement of the injection test of aircrack-ng, which nobody here wrote: 30 directed probe requests answered
+    # by the injection test of aircrack-ng: 30 directed probe requests, answered
     words = (tmp_path / "files" / "injection-test").read_text()
     assert "Injection is working!" in words
     answered = max(int(found) for found in re.findall(r"(\d+)/30:", words))
