@@ -23,7 +23,7 @@ class Outcome:
     n: int | None = None
     """Frames, lines or runs that it rests on."""
     disagreeing: int = 0
-    """Of several runs together: those that show the other answer; where they decide nothing, those that fail."""
+    """How many of several runs show the other answer; where the runs decide nothing, how many fail."""
 
 
 def decided(works: bool, sentence: str, n: int) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from txop.ci.judge import Judged
@@ -16,6 +17,13 @@ _REASONS_BELOW = frozenset(
 """Where the mail of the campaign, the list of warnings or that of rows has the reasons."""
 
 
+_STANDS = {
+    ("works", "works"): "work with both",
+    ("does not work", "does not work"): "with neither",
+    ("works", "does not work"): "lost",
+    ("does not work", "works"): "gained",
+}
+"""How a row stands, by what the base and the series show."""
 _SENTENCE = 130
 """Characters of a row's evidence."""
 
@@ -46,15 +54,9 @@ def _paragraphs(result: CiResult) -> Iterator[str]:
 
 def _board(board: BoardFacts) -> Iterator[str]:
     """How many rows stand how, and the first three that differ, the lost ones first."""
-    both = [row for row in board.rows if row.base == row.series]
-    counts = [
-        (sum(row.base == "works" for row in both), "work with both"),
-        (sum(row.base == "does not work" for row in both), "with neither"),
-        (sum((row.base, row.series) == ("works", "does not work") for row in board.rows), "lost"),
-        (sum((row.base, row.series) == ("does not work", "works") for row in board.rows), "gained"),
-    ]
-    said = [f"{count} {words}" for count, words in counts if count]
-    left = len(board.rows) - sum(count for count, _ in counts)
+    counts = Counter(_STANDS.get((row.base, row.series)) for row in board.rows)
+    said = [f"{counts[words]} {words}" for words in _STANDS.values() if counts[words]]
+    left = counts[None]
     said += [f"{left} not determined, or shown in part"] if left else []
     yield f"Board ({board.title}), {plural(len(board.rows), 'row')}: {', '.join(said)}."
     differing = [row for row in board.rows if {row.base, row.series} == {"works", "does not work"}]

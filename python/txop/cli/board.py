@@ -21,7 +21,6 @@ from txop.core.nearest import did_you_mean
 from txop.core.stores import is_address, local_file, matching
 
 if TYPE_CHECKING:
-    from txop.air.report import AirReport
     from txop.board.boards import Placed
     from txop.board.judge import Judged
     from txop.board.weigh import Given
@@ -151,6 +150,7 @@ def _judged(
     placed: Placed, captures: list[Given], certificate: Path | None, device: str | None, arm: str, folder: Path | None
 ) -> Judged:
     from txop.board.weigh import weigh
+    from txop.cli.reading_bar import analyzed
 
     damage: list[str] = []
     if certificate is not None:
@@ -160,7 +160,7 @@ def _judged(
         damage = given.damage
         certificates = [*placed.board.certificate, *given.certificates]
         placed = replace(placed, board=placed.board.model_copy(update={"certificate": certificates}))
-    judged = weigh(placed, captures, _analyze, station=device, arm=arm, folder=folder)
+    judged = weigh(placed, captures, analyzed, station=device, arm=arm, folder=folder)
     return replace(judged, damage=[*damage, *judged.damage])
 
 
@@ -176,14 +176,6 @@ def _check(format_name: str | None, output: Path | None, *, json: bool, open_pag
         raise UserError("--open needs a page", what_to_do="add --format html -o FILE")
     if output is not None and output != _STDOUT and not output.parent.is_dir():
         raise UserError("no such folder", where=str(output.parent), what_to_do="make it, or name another file")
-
-
-def _analyze(name: str) -> AirReport:
-    from txop.air import analyze
-    from txop.cli.reading_bar import ReadingBar
-
-    with ReadingBar(name) as bar:
-        return analyze(name, progress=bar.advance)
 
 
 def _write(judged: Judged, format_name: str, target: Path) -> None:

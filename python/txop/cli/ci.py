@@ -16,7 +16,6 @@ from txop.cli.shared_options import BlocksOption, DriverFolderOption, GuestsAtOn
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
-    from txop.air.report import AirReport
     from txop.archive.reader import Archive
     from txop.board.boards import Placed
     from txop.campaign.session import Session
@@ -216,15 +215,10 @@ def _measure(judged: Judged, root: Path, jobs: int | None, placed: Placed | None
 
 
 def _rows(placed: Placed, archive: Archive) -> BoardRows:
-    from txop.air import analyze
     from txop.ci.board_rows import board_rows
-    from txop.cli.reading_bar import ReadingBar
+    from txop.cli.reading_bar import analyzed
 
-    def read(name: str) -> AirReport:
-        with ReadingBar(name) as bar:
-            return analyze(name, progress=bar.advance)
-
-    return board_rows(placed, archive.layout, read)
+    return board_rows(placed, archive.layout, analyzed)
 
 
 def _session(loaded: LoadedPlan, root: Path) -> Session:

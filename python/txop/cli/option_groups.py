@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar, get_type_hints
 
@@ -67,13 +67,7 @@ def given(*groups: Any) -> list[str]:
     >>> given(Size(), Size(line_height=2))
     ['--line-height']
     """
-    names = []
-    for group in groups:
-        hints = get_type_hints(type(group), include_extras=True)
-        for field in fields(group):
-            if getattr(group, field.name) != field.default:
-                names.append(_written(hints[field.name]) or f"--{field.name.replace('_', '-')}")
-    return names
+    return [name for name, _ in _changed(groups)]
 
 
 def as_written(*groups: Any) -> list[str]:
@@ -88,15 +82,20 @@ def as_written(*groups: Any) -> list[str]:
     ['--width', '2', '--marks', 'a', '--marks', 'b']
     """
     words = []
+    for name, value in _changed(groups):
+        for each in value if isinstance(value, list | tuple) else (value,):
+            words += [name] if each is True else [name, str(each)]
+    return words
+
+
+def _changed(groups: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    """Name and value of each option that has another value than its default."""
     for group in groups:
         hints = get_type_hints(type(group), include_extras=True)
         for field in fields(group):
             value = getattr(group, field.name)
             if value != field.default:
-                name = _written(hints[field.name]) or f"--{field.name.replace('_', '-')}"
-                for each in value if isinstance(value, list | tuple) else (value,):
-                    words += [name] if each is True else [name, str(each)]
-    return words
+                yield _written(hints[field.name]) or f"--{field.name.replace('_', '-')}", value
 
 
 def _written(hint: object) -> str | None:

@@ -12,6 +12,8 @@ from txop.core.visible import visible
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from txop.air.report import AirReport
+
 _PROGRESS_AFTER_S = 1.0
 
 
@@ -45,3 +47,11 @@ class ReadingBar:
             self._task = self._progress.add_task(visible(self._name), total=total)
             self._progress.start()
         self._progress.update(self._task, completed=done, total=total)
+
+
+def analyzed(name: str) -> AirReport:
+    """The report of a capture, with a bar while it is read."""
+    from txop.air import analyze
+
+    with ReadingBar(name) as bar:
+        return analyze(name, progress=bar.advance)

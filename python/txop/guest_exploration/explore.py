@@ -54,7 +54,7 @@ class Explored:
     exploration: Exploration
     begin: tuple[Begin, ...]
     outcomes: tuple[Outcome, ...] = ()
-    """Of every trial, as far as they are known."""
+    """The outcome of every trial that is known."""
     left_out: int = 0
     """Trials that this machine ended twice."""
     damage: list[str] = field(default_factory=list)

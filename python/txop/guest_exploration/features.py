@@ -21,8 +21,7 @@ from typing import Any
 from txop.guest_exploration.script import Script
 from txop.guest_trials.facts import Facts
 from txop.guest_trials.judgement import Judgement
-from txop.guest_trials.kernel_lines import KernelLine
-from txop.klog import name_faults
+from txop.guest_trials.kernel_lines import KernelLine, named, unusual
 
 VERSION = 2
 """Raised when the same trial shows other features: outcomes of before are then not taken."""
@@ -31,7 +30,7 @@ MOST_LINES = 200
 MOST_STEPS = 500
 MOST_COUNTERS = 500
 MAX_BYTES = 1 << 20
-"""Of the chip's counters."""
+"""Largest file of the chip's counters that is read."""
 _LONGEST = 200
 _HEX = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{2,}\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\b\d+\b")
@@ -42,7 +41,7 @@ _DUMP = re.compile(
 )
 """Parts of a report that differ between two of the same, or say nothing."""
 _COUNTED = ("chip", "rx", "tx", "power")
-"""Of the chip's counters those that the driver moves; those of the air follow from traffic."""
+"""Groups of the chip's counters that the driver moves; those of the air follow from the traffic."""
 
 
 def features(
@@ -71,11 +70,10 @@ def form_of(line: KernelLine) -> str:
 
 
 def _of_log(lines: list[KernelLine], usual: frozenset[str]) -> Iterator[str]:
-    unusual = [line for line in lines if line.form not in usual]
-    forms = dict.fromkeys(form_of(line) for line in unusual if not _DUMP.match(line.text))
+    odd = unusual(lines, usual)
+    forms = dict.fromkeys(form_of(line) for line in odd if not _DUMP.match(line.text))
     yield from (f"line {form}" for form in list(forms)[:MOST_LINES])
-    report = name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in unusual)
-    yield from (f"log {fault.key}" for fault in report.faults if fault.severity != "info")
+    yield from (f"log {fault.key}" for fault in named(odd).faults if fault.severity != "info")
 
 
 _COUNTS = frozenset({"struck", "struck-at-last"})

@@ -7,8 +7,7 @@ import re
 
 from txop.guest_trials.facts import Facts
 from txop.guest_trials.judgement import Judgement, Verdict
-from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, KernelLine
-from txop.klog import name_faults
+from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, KernelLine, named, unusual
 from txop.klog.report import Fault
 
 ALWAYS = frozenset({Verdict.CRASHES, Verdict.HANGS, Verdict.WARNS})
@@ -38,11 +37,9 @@ def finding_of(
 
 
 def _place(judgement: Judgement, facts: Facts, lines: list[KernelLine], usual: frozenset[str]) -> str:
-    unusual = [line for line in lines if line.form not in usual]
-    report = name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in unusual)
-    named = [fault for fault in report.faults if fault.key in _RULES[judgement.verdict]]
-    if named:
-        first = min(named, key=lambda fault: fault.first.line)
+    faults = [fault for fault in named(unusual(lines, usual)).faults if fault.key in _RULES[judgement.verdict]]
+    if faults:
+        first = min(faults, key=lambda fault: fault.first.line)
         return f"{first.key} {_where(first)}".strip()
     stuck = facts.all("stuck")
     if stuck:

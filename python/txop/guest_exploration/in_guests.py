@@ -26,7 +26,7 @@ from txop.guest_trials.trial import Place, Trial
 _TRACE = "trace.jsonl"
 _COUNTERS = "chip.json"
 _SEED = 1
-"""Of every guest: what the survey takes first."""
+"""The seed of every guest, which is the first that the survey uses."""
 _TRACED = ("--trace", f"{OUT}/{_TRACE}")
 
 

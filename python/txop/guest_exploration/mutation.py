@@ -16,14 +16,14 @@ from txop.guest_exploration.script import (
 )
 
 MOST_FAULTS = 4
-"""Of a mutated script."""
+"""How many faults a mutated script has at most."""
 MOST_CHANGES = 4
 """Changes that make one script of another."""
 LATEST_MS = 30_000
 """A trial watches for a minute at most, and is up within seconds."""
 LONGEST_MS = 60_000
 MOST_TRANSFERS = 3_000
-"""Of one endpoint before the trial ends, as an order of magnitude."""
+"""How many transfers an endpoint has before the trial ends, as an order of magnitude."""
 MOST_BYTES = 2_048
 
 
@@ -32,7 +32,7 @@ class Targets:
     """What faults can be about."""
 
     endpoints: tuple[tuple[int, str], ...] = ((0, "in"), (0, "out"), (1, "in"), (2, "out"), (3, "out"))
-    """Of an RTL8188CUS, with the direction (crates/vusb, chips/rtl8188cus)."""
+    """Endpoints of an RTL8188CUS, each with a direction (crates/vusb, chips/rtl8188cus)."""
     registers: tuple[int, ...] = ()
     """Those that the driver uses."""
 

@@ -25,7 +25,7 @@ class Outcome(BaseModel):
     """Which finding it is: the same text is the same finding; ``None``: it is none."""
     features: frozenset[str] = frozenset()
     log_sha256: str | None = None
-    """Of the kernel log, as it is; ``None``: there is none."""
+    """The hash of the unchanged kernel log; ``None``: there is none."""
     seconds: Seconds | None = None
     """By this machine's clock."""
     guest_seconds: Seconds | None = None

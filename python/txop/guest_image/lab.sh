@@ -105,12 +105,21 @@ access_point() {
     fi
     modprobe bridge && ip -n ap link add name bridge0 type bridge && ip -n ap link set bridge0 up ||
         fail "the access points have no bridge"
-    number=0
-    while [ "$number" -lt "$access_points" ]; do
+    of_each "$access_points" access_point_radio
+}
+
+of_each() { # of_each COUNT COMMAND...: with the numbers from 1 on
+    count=$1 number=0
+    shift
+    while [ "$number" -lt "$count" ]; do
         number=$((number + 1))
-        move ap "ap$number" || fail "the radio of access point $number cannot be moved"
-        { hostapd_conf "ap$number"; echo bridge=bridge0; } >"$run/hostapd$number.conf"
+        "$@" "$number" || return 1
     done
+}
+
+access_point_radio() { # access_point_radio N: the next radio is that of access point N
+    move ap "ap$1" || fail "the radio of access point $1 cannot be moved"
+    { hostapd_conf "ap$1"; echo bridge=bridge0; } >"$run/hostapd$1.conf"
 }
 
 hostapd_conf() { # hostapd_conf INTERFACE: the configuration of the access point on it
@@ -223,11 +232,8 @@ serve() {
     elif [ "$access_points" = 1 ]; then
         hostapd_in ap
     else
-        wired=bridge0 number=0
-        while [ "$number" -lt "$access_points" ]; do
-            number=$((number + 1))
-            hostapd_in ap "$number"
-        done
+        wired=bridge0
+        of_each "$access_points" hostapd_in ap
     fi
     ip -n ap addr add "$PEER_ADDRESS/24" dev "$wired"
 }
@@ -282,13 +288,15 @@ ask_wpa() { ip netns exec dut wpa_cli -p "$run/wpa" -i wlan0 "$@"; }
 
 associated() { ask_wpa status | grep -q '^wpa_state=COMPLETED'; }
 
-associated_with() { ask_wpa status | grep -q "^bssid=$1" && associated; }
+bssid() { ask_wpa status | sed -n 's/^bssid=//p'; } # of the access point that the interface is associated with
+
+associated_with() { [ "$(bssid)" = "$1" ] && associated; }
 
 bssid_of() { ip netns exec ap cat "/sys/class/net/ap$1/address"; }
 
 roam() { # roam [NUMBER]
     [ "$access_points" -gt 1 ] || fail "there is one access point: LAB_ACCESS_POINTS makes several (--access-points)"
-    current=$(ask_wpa status | sed -n 's/^bssid=//p') before=0
+    current=$(bssid) before=0
     [ -n "$current" ] || fail "the interface is not associated: there is nothing to leave"
     until [ "$(bssid_of $((before + 1)))" = "$current" ]; do
         before=$((before + 1))
@@ -298,12 +306,12 @@ roam() { # roam [NUMBER]
     case $number in *[!0-9]* | "" | 0*) fail "$number is not the number of an access point: 1 to $access_points" ;; esac
     [ "$number" -le "$access_points" ] || fail "there are $access_points access points, no number $number"
     [ "$number" != $((before + 1)) ] || { stage "it is associated with access point $number already"; return 0; }
-    bssid=$(bssid_of "$number")
-    wait_for 20 heard "$bssid" || fail "access point $number is not heard: its beacons do not arrive"
-    [ "$(ask_wpa status | sed -n 's/^bssid=//p')" = "$current" ] || fail "it has left $current by itself meanwhile"
+    wanted=$(bssid_of "$number")
+    wait_for 20 heard "$wanted" || fail "access point $number is not heard: its beacons do not arrive"
+    [ "$(bssid)" = "$current" ] || fail "it has left $current by itself meanwhile"
     read -r began rest </proc/uptime
-    ask_wpa roam "$bssid" | grep -q OK || fail "wpa_supplicant does not roam to $bssid"
-    wait_for 30 associated_with "$bssid" || fail "no association with access point $number in 30 s"
+    ask_wpa roam "$wanted" | grep -q OK || fail "wpa_supplicant does not roam to $wanted"
+    wait_for 30 associated_with "$wanted" || fail "no association with access point $number in 30 s"
     read -r ended rest </proc/uptime
     stage "roamed from access point $((before + 1)) to $number in at most $(awk "BEGIN { printf \"%.1f\", $ended - $began }") s"
 }
@@ -319,13 +327,7 @@ tuned_rates() { # OFDM and HT only, as networks without 802.11b have it: minstre
     printf 'supported_rates=60 90 120 180 240 360 480 540\nbasic_rates=60 120 240\n'
 }
 
-of_stations() { # of_stations COMMAND...: with the number of each station
-    number=0
-    while [ "$number" -lt "$stations" ]; do
-        number=$((number + 1))
-        "$@" "$number" || return 1
-    done
-}
+of_stations() { of_each "$stations" "$@"; } # of_stations COMMAND...: with the number of each station
 
 station_radio() { # station_radio N: the next radio goes into the namespace of station N
     ip netns add "sta$1" && ip -n "sta$1" link set lo up || fail "no namespace sta$1"

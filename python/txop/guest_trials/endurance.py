@@ -15,10 +15,10 @@ from txop.guest.results import MAX_EVENTS_BYTES, Event, read_events
 from txop.guest.running import FILES
 from txop.guest_trials.facts import Facts
 from txop.guest_trials.growth import Growth, read_growth
-from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, read_kernel_lines
+from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, named, read_kernel_lines
 from txop.guest_trials.survey import DEVICE
 from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
-from txop.klog import name_faults, read_log
+from txop.klog import read_log
 from txop.klog.boots import SEQUENCE_GAP
 from txop.klog.report import LogReport
 from txop.present.format import plural
@@ -184,11 +184,7 @@ def read_endured(driver: str, way: Way, asked: int, trial: Trial, results: Path)
     """What a guest's files say."""
     files = results / FILES
     kmsg = files / "kmsg"
-    report = (
-        read_log(kmsg)
-        if kmsg.is_file()
-        else name_faults(f"[{row.time_s:12.6f}] {row.text}" for row in read_kernel_lines(_bytes(results / "console")))
-    )
+    report = read_log(kmsg) if kmsg.is_file() else named(read_kernel_lines(_bytes(results / "console")))
     kmemleak = files / "kmemleak"
     leaked = kmemleak.read_bytes().count(b"unreferenced object") if kmemleak.is_file() else None
     facts = trial.seen.facts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,6 +11,7 @@ from txop.core.visible import visible
 from txop.klog import name_faults
 from txop.klog.forms import LineParser
 from txop.klog.record import Kind
+from txop.klog.report import LogReport
 
 MAX_BYTES = 16 << 20
 CRASHES = frozenset(
@@ -65,16 +67,25 @@ class Trouble:
     """The line is a warning or an error."""
 
 
+def unusual(lines: Iterable[KernelLine], usual: frozenset[str]) -> list[KernelLine]:
+    """The lines whose form is not among those of a run without faults."""
+    return [line for line in lines if line.form not in usual]
+
+
+def named(lines: Iterable[KernelLine]) -> LogReport:
+    """What :mod:`txop.klog` names in them."""
+    return name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in lines)
+
+
 def trouble(lines: list[KernelLine], usual: frozenset[str] = frozenset()) -> Trouble:
     """Trouble in a log. ``usual``: forms of lines that a run without faults has, too."""
-    unusual = [line for line in lines if line.form not in usual]
-    report = name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in unusual)
-    keys = frozenset(fault.key for fault in report.faults if fault.severity == "error")
-    ranked = [(rank, at) for at, line in enumerate(unusual) if (rank := _rank(line)) is not None]
+    odd = unusual(lines, usual)
+    keys = frozenset(fault.key for fault in named(odd).faults if fault.severity == "error")
+    ranked = [(rank, at) for at, line in enumerate(odd) if (rank := _rank(line)) is not None]
     if not ranked:
         return Trouble(keys, None, serious=False)
     rank, at = min(ranked)
-    return Trouble(keys, unusual[at], serious=rank < _TELLING)
+    return Trouble(keys, odd[at], serious=rank < _TELLING)
 
 
 _TELLING = 5

@@ -12,10 +12,9 @@ from txop.guest.running import FILES
 from txop.guest_trials.endurance import Endured, Way, read_endured
 from txop.guest_trials.growth import LEAST_CYCLES, Slope
 from txop.guest_trials.judgement import Judgement, Verdict, judge
-from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS
+from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, named
 from txop.guest_trials.survey import judge_control, usual_of
 from txop.guest_trials.trial import Trial, read_trial
-from txop.klog import name_faults
 from txop.klog.report import LogReport
 from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
 from txop.plan.guest import GuestSpec
@@ -124,8 +123,7 @@ def _fault(reading: Reading, trial: Trial, *, struck: bool) -> None:
         "counters of the virtual chip",
         None if count is not None else "the virtual chip reported no count",
     )
-    report = name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in trial.seen.lines)
-    _kernel(reading, report)
+    _kernel(reading, named(trial.seen.lines))
     stuck = [f"does not end: {fact.words}" for fact in facts.all("stuck")]
     reading.warnings += [visible(words[:300]) for words in [*_warnings(judgement), *stuck[:MAX_WARNINGS]]]
     reading.provenance["dut"] = {
