@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
 import json
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +16,14 @@ from hypothesis import strategies as st
 
 from txop.cli import guest_survey
 from txop.cli.app import main
+from txop.core.errors import UserError
 from txop.core.origin import NOT_RADIO
+from txop.guest.chips import DEVICES, SDIO_CARDS, STOCK_DRIVERS
 from txop.guest.qemu import Computer, Mode
-from txop.guest.shipped_faults import CONTROL, FaultScript, find_faults, shipped_faults
+from txop.guest.shipped_faults import CONTROL, FaultScript, every_shipped_script, find_faults, shipped_faults
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
+from txop.guest_image.overlay import Overlay
 from txop.guest_trials import endurance
 from txop.guest_trials import survey as surveys
 from txop.guest_trials.facts import Sample, longest_silence_s, read_facts, read_samples
@@ -172,6 +178,44 @@ def test_shipped_scripts_say_what_they_do() -> None:
     assert find_faults("unplug") == scripts["unplug"]
 
 
+@pytest.mark.parametrize("card", SDIO_CARDS)
+def test_a_card_is_tried_with_faults_of_commands_and_without_those_of_transfers(card: str) -> None:
+    dongle, of_card = shipped_faults(), shipped_faults(card)
+    assert not any(name.startswith("sdio/") for name in dongle)
+    assert {"sdio/reads-damaged", "unplug", "firmware-hang"} <= set(of_card)
+    assert not {"cut-rx", "dead-registers"} & set(of_card)
+    faults = [fault for script in of_card.values() for fault in tomllib.loads(script.text)["fault"]]
+    assert not any("endpoint" in fault for fault in faults)
+    assert set(dongle) | set(of_card) == set(every_shipped_script())
+    assert find_faults("sdio/write-crc") == of_card["sdio/write-crc"]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_drivers_of_a_chip_are_tried_by_default(device: str) -> None:
+    assert guest_survey.TrialOptions(device=device).drivers == STOCK_DRIVERS[device]
+    assert guest_survey.TrialOptions(device=device, driver=["own", "own"]).drivers == ("own",)
+
+
+def test_an_unknown_chip_is_refused() -> None:
+    with pytest.raises(UserError, match="unknown virtual chip 'ncm': rtl8188cus"):
+        _ = guest_survey.TrialOptions(device="ncm").drivers
+
+
+def test_a_trial_has_the_chip_that_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    overlays = []
+
+    async def remember(overlay: Overlay, *_: object) -> Trial:
+        overlays.append(overlay)
+        return Trial(seen(WELL), 1.0, 1.0)
+
+    monkeypatch.setattr(surveys, "run_trial", remember)
+    monkeypatch.setattr(endurance, "run_trial", remember)
+    there = replace(place(), device="mt7601u")
+    asyncio.run(surveys.run_survey(Survey((find_faults("unplug"),), ("mt7601u",)), there, tmp_path))
+    asyncio.run(endurance.run_endurance(endurance.Endurance(("mt7601u",)), there, tmp_path))
+    assert [overlay.environment["LAB_DEVICE"] for overlay in overlays] == ["mt7601u"] * 4
+
+
 def test_a_script_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("# Mine.\n[[fault]]\naction = 'disconnect'\n")
@@ -229,10 +273,12 @@ def test_the_survey_as_files() -> None:
         2,
     )
     assert document["processor"] == "translator"
+    assert document["device"] == "rtl8188cus"
     assert document["rows"][1]["sha256"] == hashlib.sha256(rows[1].script.text.encode()).hexdigest()
     text = survey_markdown(rows, place())
     assert NOT_RADIO in text
     assert " million instructions a second" in text
+    assert text.startswith("Device: rtl8188cus. Origin: guest-exact")
     table = [row for row in text.splitlines() if row.startswith("|")]
     assert len(table) == 4
     unescaped = [row.replace("\\|", "").count("|") for row in table]
@@ -240,7 +286,7 @@ def test_the_survey_as_files() -> None:
     out = io.StringIO()
     write_survey_csv(rows, place(), out)
     heading = out.getvalue().splitlines()[0]
-    assert heading == ",".join(("origin", "kernel", *COLUMNS))
+    assert heading == ",".join(("origin", "kernel", "device", *COLUMNS))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,13 @@ def devices(incomplete: str) -> list[str]:
     return beginning((*DEVICES, *FUNCTIONS), incomplete)
 
 
+def wireless_chips(incomplete: str) -> list[str]:
+    """Virtual chips."""
+    from txop.guest.chips import DEVICES
+
+    return beginning(DEVICES, incomplete)
+
+
 def extra_programs(incomplete: str) -> list[str]:
     """Programs of the distribution that a guest gets on request."""
     from txop.guest_image.extra_programs import extra_program_names
@@ -28,9 +35,9 @@ def extra_programs(incomplete: str) -> list[str]:
 
 def fault_scripts(incomplete: str) -> list[str]:
     """Fault scripts that come with txop; where none begins so, the shell completes files."""
-    from txop.guest.shipped_faults import shipped_faults
+    from txop.guest.shipped_faults import every_shipped_script
 
-    return beginning(shipped_faults(), incomplete)
+    return beginning(every_shipped_script(), incomplete)
 
 
 def drivers(incomplete: str) -> list[str]:

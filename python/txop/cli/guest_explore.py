@@ -86,6 +86,7 @@ def explore(
     json: JsonFlag = False,
 ) -> None:
     """Mutate fault scripts, keep those that show something new of a driver, and replay what crashes, hangs or warns."""
+    from txop.guest.chips import SDIO_CARDS
     from txop.guest.fault_check import check_faults
     from txop.guest.shipped_faults import find_faults, shipped_faults
     from txop.guest_exploration.exploration import Request
@@ -97,6 +98,12 @@ def explore(
     folder = output or Path(f"guest-explore-{time.strftime('%Y%m%d-%H%M%S')}")
     if trials.mode != "exact":
         raise UserError("a replay is exact in exact guests only", where="--mode", what_to_do="take --mode out")
+    if trials.device in SDIO_CARDS:
+        raise UserError(
+            "faults of SDIO commands are not mutated",
+            where="--device",
+            what_to_do="txop guest survey tries the shipped ones",
+        )
     with errors_reported() as ending:
         named = [find_faults(name) for name in faults] if faults else list(shipped_faults().values())
         scripts = tuple({script.text: script for script in named}.values())

@@ -15,7 +15,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
-from txop.cli.guest_completion import fault_scripts
+from txop.cli.guest_completion import drivers, fault_scripts, wireless_chips
 from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
 from txop.cli.option_groups import grouped
 from txop.cli.shared_options import folder_option
@@ -74,8 +74,18 @@ Cycles = Annotated[int, typer.Option("--cycles", "-n", min=1, max=100_000, help=
 class TrialOptions:
     """Which drivers are tried, in which guests."""
 
+    device: Annotated[
+        str,
+        typer.Option("--device", metavar="DEVICE", help="The virtual chip.", autocompletion=wireless_chips),
+    ] = "rtl8188cus"
     driver: Annotated[
-        list[str] | None, typer.Option("--driver", metavar="NAME", help="Driver; may be repeated. Default: both.")
+        list[str] | None,
+        typer.Option(
+            "--driver",
+            metavar="NAME",
+            help="Driver; may be repeated. Default: all that know the chip.",
+            autocompletion=drivers,
+        ),
     ] = None
     jobs: Annotated[
         int | None,
@@ -107,9 +117,11 @@ class TrialOptions:
     @property
     def drivers(self) -> tuple[str, ...]:
         """Each once."""
-        from txop.guest_trials.survey import DRIVERS
+        from txop.guest.chips import STOCK_DRIVERS
 
-        return tuple(dict.fromkeys(self.driver or DRIVERS))
+        if self.device not in STOCK_DRIVERS:
+            raise UserError(f"unknown virtual chip {self.device!r}: {', '.join(STOCK_DRIVERS)}", where="--device")
+        return tuple(dict.fromkeys(self.driver or STOCK_DRIVERS[self.device]))
 
     @property
     def at_once(self) -> int:
@@ -120,15 +132,15 @@ class TrialOptions:
         """Where the trials take place; makes the image and the drivers that have to be built."""
         from txop.guest.rebuilt import modules_of_each
         from txop.guest_image.overlay import given_modules
-        from txop.guest_trials.survey import DEVICE
         from txop.guest_trials.trial import Place
 
         computer = self._computer(limit_s)
+        tried = self.drivers
         given = self.module or []
         given_modules(given)  # errors in them are reported before anything slow is made
         made, built_for = image.image()
-        modules = ending.run(modules_of_each(DEVICE, self.drivers, given, made, built_for, note), at_once=True)
-        return Place(made, computer, wall_limit_s, modules)
+        modules = ending.run(modules_of_each(self.device, tried, given, made, built_for, note), at_once=True)
+        return Place(made, computer, wall_limit_s, modules, self.device)
 
     def _computer(self, limit_s: int) -> Computer:
         from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
@@ -145,8 +157,9 @@ def register(group: typer.Typer) -> None:
         name="survey",
         epilog=epilog(
             [
-                ("txop guest survey", "every shipped fault script against both drivers"),
+                ("txop guest survey", "every shipped fault script against both drivers of the RTL8188CUS"),
                 ("txop guest survey --faults unplug --driver rtl8xxxu", "one of them"),
+                ("txop guest survey --device ar6003", "every script for an SDIO card, against its driver"),
                 ("txop guest survey --faults mine.toml --samples 5 --markdown table.md", "your own, five times"),
             ],
             [
@@ -162,6 +175,7 @@ def register(group: typer.Typer) -> None:
             [
                 ("txop guest cycle", "200 times the driver, 200 times the dongle, of both drivers, under traffic"),
                 ("txop guest cycle --driver rtl8192cu --take replug -n 20", "one of them, short"),
+                ("txop guest cycle --device mt7601u -n 50", "another chip and its driver"),
             ],
             ["Exit code 1: something failed; the table shows what."],
         ),
@@ -189,11 +203,13 @@ def survey(
     from txop.guest_trials.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
 
     if list_faults:
-        for script in shipped_faults().values():
+        for script in shipped_faults(trials.device).values():
             console.stdout().print(safe_text(f"{script.name}: {script.title}"), soft_wrap=True)
         return
     with ExitStack() as tables, errors_reported() as ending, ExitStack() as stack:
-        scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
+        scripts = (
+            tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults(trials.device).values())
+        )
         check_faults(scripts, "hostapd")
         what = Survey(scripts, trials.drivers, samples, trials.security)
         place = trials.place(image, LIMIT_S, wall_limit, ending)
@@ -230,7 +246,7 @@ def cycle(
     image: ImageOptions,
     json: JsonFlag = False,
 ) -> None:
-    """Unload the driver, or unplug the dongle, under traffic again and again, and look for faults and leaks."""
+    """Unload the driver, or unplug the chip, under traffic again and again, and look for faults and leaks."""
     from txop.core.whole_file import whole_file
     from txop.guest_trials.endurance import Endurance, Way, cycles_limit_s, run_endurance
     from txop.guest_trials.survey_report import CYCLE_COLUMNS, cycle_cells, cycle_markdown, cycled

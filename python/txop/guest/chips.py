@@ -49,7 +49,7 @@ NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu"): "usb:v0BDAp8176"}
 with :data:`txop.guest.driver.SWITCHES`."""
 
 STOCK_DRIVERS = {
-    "rtl8188cus": ("rtl8192cu", "rtl8xxxu"),
+    "rtl8188cus": ("rtl8xxxu", "rtl8192cu"),
     "rtl8723au": ("rtl8xxxu",),
     "rtl8188eu": ("rtl8xxxu",),
     "mt7610u": ("mt76x0u",),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from txop.core.nearest import did_you_mean
+from txop.guest.chips import SDIO_CARDS
 from txop.guest_image.error import GuestError
 
 SUFFIX = ".toml"
 MOST_BYTES = 1 << 20
 """Largest script."""
+_OF_CARDS = "sdio/"
 NONE = "none"
 """The control: no faults at all. No script has its name."""
 
@@ -37,25 +40,47 @@ class FaultScript:
 CONTROL = FaultScript(NONE, "# Nothing goes wrong: what it looks like then.\n")
 
 
-def shipped_faults() -> dict[str, FaultScript]:
-    """Every script that comes with txop, by name."""
+def every_shipped_script() -> dict[str, FaultScript]:
+    """Every script that comes with txop, by name. Names of those about SDIO commands begin with ``sdio/``."""
+    return _scripts("") | _scripts(_OF_CARDS)
+
+
+def shipped_faults(device: str = "rtl8188cus") -> dict[str, FaultScript]:
+    """By name, the scripts that come with txop and can happen to this virtual chip.
+
+    An SDIO card gets no USB transfers of its own, and a dongle no commands: what is about one cannot happen to the
+    other. Endpoints and registers are those of the RTL8188CUS; a chip that lacks one is not reached.
+    """
+    if device not in SDIO_CARDS:
+        return _scripts("")
+    return _scripts(_OF_CARDS) | {
+        name: script for name, script in _scripts("").items() if not _about_transfers(script.text)
+    }
+
+
+def _scripts(under: str) -> dict[str, FaultScript]:
     found = {}
-    for file in sorted((resources.files("txop.plan") / "faults").iterdir(), key=lambda file: file.name):
+    folder = resources.files("txop.plan") / "faults"
+    for file in sorted((folder / under if under else folder).iterdir(), key=lambda file: file.name):
         if file.name.endswith(SUFFIX):
-            name = file.name.removesuffix(SUFFIX)
+            name = under + file.name.removesuffix(SUFFIX)
             found[name] = FaultScript(name, file.read_text(encoding="utf-8"))
     return found
+
+
+def _about_transfers(text: str) -> bool:
+    return any("endpoint" in fault for fault in tomllib.loads(text).get("fault", ()))
 
 
 def faults_file(name: str) -> Path:
     """The file of a shipped script by its name, else the file of that name."""
     shipped = resources.files("txop.plan") / "faults" / f"{name}{SUFFIX}"
-    return Path(str(shipped)) if name in shipped_faults() else Path(name)
+    return Path(str(shipped)) if name in every_shipped_script() else Path(name)
 
 
 def find_faults(name: str) -> FaultScript:
     """A shipped script by its name, or the file of that name. Raises :class:`GuestError`."""
-    shipped = shipped_faults()
+    shipped = every_shipped_script()
     if name in shipped:
         return shipped[name]
     path = Path(name)

@@ -16,7 +16,6 @@ from txop.guest.running import FILES
 from txop.guest_trials.facts import Facts
 from txop.guest_trials.growth import Growth, read_growth
 from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, named, read_kernel_lines
-from txop.guest_trials.survey import DEVICE
 from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
 from txop.klog import read_log
 from txop.klog.boots import SEQUENCE_GAP
@@ -166,7 +165,7 @@ async def run_endurance(
     async def one(driver: str, way: Way) -> Endured:
         async with slots:
             results = folder / driver / way.value
-            chip = Chip(DEVICE, driver, security=what.security)
+            chip = Chip(place.device, driver, security=what.security)
             overlay = trial_overlay(SCRIPT, chip, cycle_settings(way, what.cycles), place)
             shown = _ShownProgress(f"{driver}, {way.value}", progress)
             trial = await run_trial(overlay, place, results, shown)

@@ -14,8 +14,6 @@ from txop.guest_trials.judgement import Judgement, Verdict, judge
 from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, trouble
 from txop.guest_trials.trial import Place, Trial, run_trial, trial_key, trial_overlay
 
-DRIVERS = ("rtl8xxxu", "rtl8192cu")
-DEVICE = "rtl8188cus"
 SCRIPT = "survey.sh"
 """A script of ``trials``."""
 LIMIT_S = 1200
@@ -73,7 +71,7 @@ class Survey:
     """What is to be done."""
 
     scripts: tuple[FaultScript, ...]
-    drivers: tuple[str, ...] = DRIVERS
+    drivers: tuple[str, ...]
     samples: int = 1
     security: str = "wpa2"
 
@@ -121,7 +119,7 @@ def case_key(case: Case, security: str, place: Place, options: Sequence[str] = (
 
 def _overlay(case: Case, security: str, place: Place, options: Sequence[str]) -> Overlay:
     faults = ("--faults", FAULTS) if case.script.name != NONE else ()
-    chip = Chip(DEVICE, case.driver, security=security, options=(*faults, *options))
+    chip = Chip(place.device, case.driver, security=security, options=(*faults, *options))
     settings = CONTROL_SETTINGS if case.script.name == NONE else {}
     return trial_overlay(SCRIPT, chip, settings, place, case.script.text if faults else "")
 

@@ -84,21 +84,29 @@ def surveyed(rows: Sequence[Row], place: Place) -> dict[str, Any]:
 
 def _where(place: Place) -> dict[str, Any]:
     given = (path for modules in place.modules.values() for path in modules)
-    return provenance(place.image, place.computer, given)
+    return {"device": place.device, **provenance(place.image, place.computer, given)}
 
 
 def write_survey_csv(rows: Sequence[Row], place: Place, out: IO[str]) -> None:
     """Write the rows, with where they come from in each."""
     where = _where(place)
-    write_table(out, ("origin", "kernel", *COLUMNS), ((where["origin"], where["release"], *cells(row)) for row in rows))
+    write_table(
+        out,
+        ("origin", "kernel", "device", *COLUMNS),
+        ((where["origin"], where["release"], where["device"], *cells(row)) for row in rows),
+    )
 
 
 def survey_markdown(rows: Sequence[Row], place: Place) -> str:
     """The survey as a Markdown table, and where it comes from."""
     where = _where(place)
-    lines = [in_words(where), "", where["not_radio"], ""]
+    lines = _head(where)
     lines += _table(COLUMNS, [cells(row) for row in rows])
     return "\n".join(lines) + "\n"
+
+
+def _head(where: dict[str, Any]) -> list[str]:
+    return [f"Device: {where['device']}. {in_words(where)}", "", where["not_radio"], ""]
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[str]:
@@ -184,5 +192,5 @@ def _run(done: Endured) -> dict[str, Any]:
 def cycle_markdown(runs: Sequence[Endured], place: Place) -> str:
     """Runs of cycles as a Markdown table."""
     where = _where(place)
-    lines = [in_words(where), "", where["not_radio"], ""]
+    lines = _head(where)
     return "\n".join([*lines, *_table(CYCLE_COLUMNS, [cycle_cells(done) for done in runs])]) + "\n"

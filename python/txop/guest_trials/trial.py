@@ -38,6 +38,8 @@ class Place:
     wall_limit_s: float
     modules: Mapping[str, tuple[Path, ...]]
     """By driver: modules that take the place of the kernel's own."""
+    device: str = Chip.device
+    """The virtual chip under the drivers."""
 
 
 def trial_overlay(script: str, chip: Chip, settings: Mapping[str, str], place: Place, faults: str = "") -> Overlay:
