@@ -166,6 +166,9 @@ def parse_version(said: str) -> tuple[int, int] | None:
 
 ANSWER_S = 120.0
 """For QEMU to say its version, or to make an empty virtual machine, on a machine with a lot of other work."""
+SAME_ADDRESSES = "norandmaps"
+"""Programs are at the same addresses each time (Linux mm/memory.c, ``disable_randmaps``). QEMU finds translated code by
+its address, so it would otherwise translate every program again each time that it begins."""
 KVM_TRIAL = ("-accel", "kvm", "-cpu", "host", "-nodefaults", "-display", "none", "-S", "-monitor", "stdio")
 """Arguments with which QEMU makes an empty virtual machine with KVM and waits for ``quit`` on its input."""
 _KVM = Path("/dev/kvm")
@@ -271,6 +274,7 @@ def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -
         "quiet",
         "panic=-1",
         "oops=panic",
+        SAME_ADDRESSES,
         *(f"txop.{key}={value}" for key, value in settings.items()),
     ]
     if computer.shell:
