@@ -85,7 +85,7 @@ def kilobytes_per_s(run: Run) -> float | None:
 def sdio() -> list[Case]:
     """Polling, interrupts, asynchronous transfers."""
     bus = "[sdio.bus]\nclock_mhz = 12\nwidth = 1\ncommand_gap_us = 120\nblock_gap_us = 120\n"
-    host = "[sdio.host]\npio = false\ndma_setup_us = 0\ncommand_us = 29\n"
+    host = '[sdio.host]\npio = false\ndma_setup_us = 0\ncommand_us = 29\nprocess_runs = "after_command"\n'
     ttcp = '[[traffic]]\nname = "ttcp"\nkind = "tcp"\nfrom = "server"\nto = "dut"\nwindow_bytes = 65536\n'
     cases = []
     for name, keys, kb_s in [

@@ -27,6 +27,9 @@ fn figures(run: &Run) -> Vec<(String, Option<String>, Option<f64>)> {
         add("latency_p95_ms", latency.map(|latency| latency.summary.p95_ms));
         add("latency_p99_ms", latency.map(|latency| latency.summary.p99_ms));
         add("tcp_retransmitted", flow.tcp.map(|tcp| tcp.retransmitted as f64));
+        add("tcp_sender_waits", flow.tcp.map(|tcp| tcp.sender_waits as f64));
+        add("tcp_receiver_waits", flow.tcp.map(|tcp| tcp.receiver_waits as f64));
+        add("tcp_completed_s", flow.tcp.and_then(|tcp| tcp.completed_s));
     }
     if let Some(air) = &run.air {
         found.push(("air_busy_share".to_owned(), None, Some(air.busy_share)));

@@ -150,6 +150,11 @@ class TcpResult(Model):
     """Reductions because of ECN marks."""
     acks: int
     """ACKs that the receiver sent."""
+    sender_waits: int
+    """Times that the sending process waited for its socket: voluntary context switches."""
+    receiver_waits: int
+    """Times that the receiving process waited for data: voluntary context switches. Data that reach it at the same
+    time wake it once."""
     below_socket_most_bytes: int
     """Most bytes that were below the sender's socket at once, over the whole run."""
     completed_s: float | None

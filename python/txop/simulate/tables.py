@@ -88,6 +88,9 @@ def _flows(simulation: Simulation) -> Iterator[Row]:
                 "jitter_ms": flow.jitter_ms,
                 "tcp_retransmitted": None if flow.tcp is None else flow.tcp.retransmitted,
                 "tcp_timeouts": None if flow.tcp is None else flow.tcp.timeouts,
+                "tcp_sender_waits": None if flow.tcp is None else flow.tcp.sender_waits,
+                "tcp_receiver_waits": None if flow.tcp is None else flow.tcp.receiver_waits,
+                "tcp_completed_s": None if flow.tcp is None else flow.tcp.completed_s,
             }
 
 

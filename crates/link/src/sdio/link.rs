@@ -8,7 +8,7 @@ use crate::sdio::bus::Cost;
 use crate::sdio::counters::SdioCounters;
 use crate::sdio::poll::Poll;
 use crate::sdio::radio::{Radio, Way};
-use crate::sdio::settings::{Hif, Interrupts, SdioSettings, REFERENCE_MHZ};
+use crate::sdio::settings::{Hif, Interrupts, ProcessRuns, SdioSettings, REFERENCE_MHZ};
 
 /// The machine that the card is in.
 pub const NEAR_HOST: HostId = HostId(1);
@@ -25,14 +25,18 @@ pub struct SdioLink<P> {
     credits: usize,
     /// What is on the bus.
     doing: Option<(u64, Doing<P>)>,
-    /// Frames that may still be read for the interrupt that is being served.
-    service: Option<u32>,
+    /// The interrupt that is being served.
+    service: Option<Service>,
     last_was_write: bool,
     poll: Poll,
     /// From when on the interrupt thread can run; without polling.
     thread_ns: Option<u64>,
     /// In the card, for the host.
-    received: VecDeque<P>,
+    received: VecDeque<Message<P>>,
+    /// Credits that are in no message yet.
+    owed: usize,
+    /// In the host, for a process that does not run before the service is over.
+    held: Vec<P>,
     /// In the host, until its CPU is done with it.
     incoming: VecDeque<(u64, P)>,
     cpu_free_ns: u64,
@@ -45,6 +49,22 @@ pub struct SdioLink<P> {
     offered: VecDeque<P>,
 }
 
+/// An interrupt that is being served.
+#[derive(Clone, Copy, Debug)]
+struct Service {
+    /// Messages that may still be read.
+    left: u32,
+    /// Several were read at once.
+    bundled: bool,
+}
+
+/// What the card has for the host: a frame, or credits, or both.
+#[derive(Clone, Debug)]
+struct Message<P> {
+    frame: Option<P>,
+    credits: usize,
+}
+
 /// What is on the bus.
 #[derive(Clone, Debug)]
 enum Doing<P> {
@@ -52,10 +72,10 @@ enum Doing<P> {
     Ask,
     /// CMD53: the card's status.
     Status,
-    /// CMD53: a received frame.
-    Read(P),
-    /// CMD53: a frame to be sent.
-    Write(P),
+    /// CMD53: messages.
+    Read(Vec<Message<P>>),
+    /// CMD53: frames to be sent.
+    Write(Vec<P>),
     /// The driver works on what it read, and holds the bus.
     Work,
 }
@@ -87,9 +107,11 @@ impl<P: Packet> SdioLink<P> {
             doing: None,
             service: None,
             last_was_write: false,
-            poll: Poll::new(settings.host.hz),
+            poll: Poll::new(settings.host.hz, settings.host.late_ticks),
             thread_ns: None,
             received: VecDeque::new(),
+            owed: 0,
+            held: Vec::new(),
             incoming: VecDeque::new(),
             cpu_free_ns: 0,
             radio: Radio::new(&settings.radio, settings.seed),
@@ -117,12 +139,13 @@ impl<P: Packet> SdioLink<P> {
     /// Packets offered at `from` that are neither delivered nor dropped.
     pub fn queued(&self, from: HostId) -> usize {
         let (reads, writes) = match &self.doing {
-            Some((_, Doing::Read(_))) => (1, 0),
-            Some((_, Doing::Write(_))) => (0, 1),
+            Some((_, Doing::Read(messages))) => (frames_in(messages), 0),
+            Some((_, Doing::Write(frames))) => (0, frames.len()),
             _ => (0, 0),
         };
         if from == HostId::SERVER {
-            self.arriving.len() + self.radio.packets(Way::Down) + self.received.len() + reads + self.incoming.len()
+            let in_card = frames_in(&self.received) + reads;
+            self.arriving.len() + self.radio.packets(Way::Down) + in_card + self.held.len() + self.incoming.len()
         } else {
             self.outgoing.len() + writes + self.radio.packets(Way::Up) + self.leaving.len()
         }
@@ -132,8 +155,16 @@ impl<P: Packet> SdioLink<P> {
         self.settings.host.interrupts == Interrupts::Polling
     }
 
-    fn has_room(&self) -> bool {
-        self.received.len() < self.settings.card.receive_frames as usize
+    /// Frames that the card can take from the air.
+    fn room(&self) -> usize {
+        (self.settings.card.receive_frames as usize).saturating_sub(self.received.len())
+    }
+
+    /// The card has a message for the host.
+    fn put(&mut self, at_ns: u64, frame: Option<P>) {
+        let credits = std::mem::take(&mut self.owed);
+        self.received.push_back(Message { frame, credits });
+        self.interrupt(at_ns);
     }
 
     fn next(&self) -> Option<(u64, Step)> {
@@ -145,7 +176,7 @@ impl<P: Packet> SdioLink<P> {
         [
             (!self.offered.is_empty()).then_some((self.now_ns, Step::Offered)),
             bus,
-            self.radio.next_ns(self.now_ns, self.has_room()).map(|ns| (ns, Step::Radio)),
+            self.radio.next_ns(self.now_ns, self.room()).map(|ns| (ns, Step::Radio)),
             self.arriving.front().map(|&(ns, _)| (ns, Step::Arriving)),
             self.leaving.front().map(|&(ns, _)| (ns, Step::Leaving)),
             self.incoming.front().map(|&(ns, _)| (ns, Step::Incoming)),
@@ -201,15 +232,28 @@ impl<P: Packet> SdioLink<P> {
     }
 
     fn air(&mut self, at_ns: u64) {
-        let has_room = self.has_room();
-        match self.radio.step(at_ns, has_room) {
-            Some((Way::Up, packet)) => {
-                self.credits += 1;
-                self.leaving.push_back((at_ns + u64::from(self.settings.radio.wire_us) * 1_000, packet));
+        let room = self.room();
+        match self.radio.step(at_ns, room) {
+            Some((Way::Up, frames)) => {
+                let at_server_ns = at_ns + u64::from(self.settings.radio.wire_us) * 1_000;
+                if self.settings.card.reports_credits {
+                    self.owed += frames.len();
+                    let is_half = 2 * self.owed >= self.settings.card.send_frames as usize;
+                    if is_half || self.radio.packets(Way::Up) == 0 {
+                        self.put(at_ns, None);
+                    }
+                } else {
+                    self.credits += frames.len();
+                }
+                // The access point passes frames of one turn on one after the other, at 1 Gbit/s.
+                let mut bytes = 0;
+                for packet in frames {
+                    bytes += packet.size_bytes() as u64;
+                    self.leaving.push_back((at_server_ns + bytes * 8, packet));
+                }
             }
-            Some((Way::Down, packet)) => {
-                self.received.push_back(packet);
-                self.interrupt(at_ns);
+            Some((Way::Down, frames)) => {
+                frames.into_iter().for_each(|frame| self.put(at_ns, Some(frame)));
             }
             None => {}
         }
@@ -228,19 +272,23 @@ impl<P: Packet> SdioLink<P> {
         let (write, serve) = (is_due(self.write_ns()), is_due(self.serve_ns()));
         if write && !(serve && self.last_was_write) {
             self.last_was_write = true;
-            if let Some((_, packet)) = self.outgoing.pop_front() {
-                self.credits -= 1;
-                let cost = self.frame_cost(&packet, true);
-                self.occupy(at_ns, cost, true, Doing::Write(packet));
-            }
+            let most = self.credits.min(self.settings.card.write_bundle as usize);
+            let ready = self.outgoing.iter().take(most).take_while(|(ready_ns, _)| *ready_ns <= at_ns).count();
+            let frames: Vec<P> = self.outgoing.drain(..ready).map(|(_, packet)| packet).collect();
+            self.credits -= frames.len();
+            let cost = self.cost(frames.iter().map(Some), true);
+            self.occupy(at_ns, cost, true, Doing::Write(frames));
         } else if serve {
             self.last_was_write = false;
             self.thread_ns = None;
             self.counters.context_switches += 2;
             self.work(at_ns, 2.0 * self.settings.host.switch_us);
-            self.service = Some(self.settings.card.frames_per_interrupt);
+            self.service = Some(Service { left: self.settings.card.frames_per_interrupt, bundled: false });
             match self.settings.host.interrupts {
-                Interrupts::Single => self.occupy_status(at_ns),
+                Interrupts::Single => {
+                    self.counters.services += 1;
+                    self.occupy_status(at_ns);
+                }
                 Interrupts::Polling | Interrupts::Sdio => self.occupy(at_ns, Cost::BYTE, false, Doing::Ask),
             }
         }
@@ -248,13 +296,32 @@ impl<P: Packet> SdioLink<P> {
 
     fn occupy_status(&mut self, at_ns: u64) {
         let cost = Cost::transfer(&self.settings.bus, self.settings.card.status_bytes, false);
-        self.counters.services += 1;
         self.occupy(at_ns, cost, false, Doing::Status);
     }
 
-    fn frame_cost(&self, packet: &P, is_write: bool) -> Cost {
-        let bytes = packet.size_bytes() as u32 + self.settings.card.header_bytes;
+    /// Messages of one command: where there are several, each is padded.
+    fn cost<'a>(&self, mut frames: impl ExactSizeIterator<Item = Option<&'a P>>, is_write: bool) -> Cost
+    where
+        P: 'a,
+    {
+        let bytes = match (frames.len(), frames.next()) {
+            (1, Some(frame)) => self.message_bytes(frame),
+            (_, first) => first.into_iter().chain(frames).map(|frame| self.padded_bytes(frame)).sum(),
+        };
         Cost::transfer(&self.settings.bus, bytes, is_write)
+    }
+
+    fn message_bytes(&self, frame: Option<&P>) -> u32 {
+        frame.map_or(0, |frame| frame.size_bytes() as u32) + self.settings.card.header_bytes
+    }
+
+    fn padded_bytes(&self, frame: Option<&P>) -> u32 {
+        let (bus, bytes) = (&self.settings.bus, self.message_bytes(frame));
+        if bus.pads_to_blocks {
+            bytes.next_multiple_of(bus.block_bytes)
+        } else {
+            bytes
+        }
     }
 
     /// CPU time of `us` microseconds at the reference clock, from `at_ns` or when the CPU is free. When it is done.
@@ -301,41 +368,65 @@ impl<P: Packet> SdioLink<P> {
                     self.counters.polls_found += u64::from(found);
                 }
                 if found {
+                    self.counters.services += 1;
                     self.occupy_status(at_ns);
                 } else {
                     self.end_service(at_ns, false);
                 }
             }
-            Some(Doing::Status | Doing::Work) => self.read(at_ns),
-            Some(Doing::Read(packet)) => {
-                let done_ns = self.work(at_ns, self.settings.host.receive_us);
-                self.incoming.push_back((done_ns, packet));
+            Some(Doing::Status) => self.read(at_ns),
+            Some(Doing::Work) => self.read_on(at_ns),
+            Some(Doing::Read(messages)) => {
+                self.credits += messages.iter().map(|message| message.credits).sum::<usize>();
+                let frames: Vec<P> = messages.into_iter().filter_map(|message| message.frame).collect();
+                let done_ns = self.work(at_ns, frames.len() as f64 * self.settings.host.receive_us);
+                match self.settings.host.process_runs {
+                    ProcessRuns::AfterService => self.held.extend(frames),
+                    ProcessRuns::AfterCommand => self.incoming.extend(frames.into_iter().map(|frame| (done_ns, frame))),
+                }
                 if self.settings.host.hif == Hif::Synchronous {
                     self.doing = Some((done_ns, Doing::Work));
                 } else {
-                    self.read(at_ns);
+                    self.read_on(at_ns);
                 }
             }
-            Some(Doing::Write(packet)) => {
-                sink.freed(at_ns, NEAR_HOST, &packet);
-                self.radio.up.push_back(packet);
+            Some(Doing::Write(frames)) => {
+                for packet in frames {
+                    sink.freed(at_ns, NEAR_HOST, &packet);
+                    self.radio.up.push_back(packet);
+                }
             }
             None => {}
         }
     }
 
-    /// The next frame for the interrupt that is being served, if there is one.
-    fn read(&mut self, at_ns: u64) {
-        let left = self.service.unwrap_or(0);
-        let packet = if left > 0 { self.received.pop_front() } else { None };
-        match packet {
-            Some(packet) => {
-                self.service = Some(left - 1);
-                let cost = self.frame_cost(&packet, false);
-                self.occupy(at_ns, cost, true, Doing::Read(packet));
-            }
-            None => self.end_service(at_ns, true),
+    /// A transfer from the card is done.
+    fn read_on(&mut self, at_ns: u64) {
+        match self.service {
+            Some(Service { bundled: true, .. }) if self.settings.host.rereads_status => self.occupy_status(at_ns),
+            Some(_) if self.settings.host.rereads_status => self.end_service(at_ns, true),
+            _ => self.read(at_ns),
         }
+    }
+
+    /// The next messages for the interrupt that is being served, if there are any: one, or several of one kind
+    /// and length.
+    fn read(&mut self, at_ns: u64) {
+        let left = self.service.map_or(0, |service| service.left);
+        let most = left.min(self.settings.card.read_bundle) as usize;
+        let kind = |message: &Message<P>| (message.frame.is_some(), self.padded_bytes(message.frame.as_ref()));
+        let first = self.received.front().map(kind);
+        let alike = self.received.iter().take(most).take_while(|message| Some(kind(message)) == first).count();
+        if alike == 0 {
+            return self.end_service(at_ns, true);
+        }
+        let messages: Vec<Message<P>> = self.received.drain(..alike).collect();
+        if let Some(service) = &mut self.service {
+            service.left -= alike as u32;
+            service.bundled |= alike > 1;
+        }
+        let cost = self.cost(messages.iter().map(|message| message.frame.as_ref()), false);
+        self.occupy(at_ns, cost, true, Doing::Read(messages));
     }
 
     fn end_service(&mut self, at_ns: u64, found: bool) {
@@ -345,7 +436,16 @@ impl<P: Packet> SdioLink<P> {
         } else if !self.received.is_empty() {
             self.interrupt(at_ns);
         }
+        // The thread sleeps: the process gets what has been read.
+        if self.serve_ns().is_none_or(|ns| ns > at_ns) {
+            let at_ns = self.cpu_free_ns.max(at_ns);
+            self.incoming.extend(self.held.drain(..).map(|frame| (at_ns, frame)));
+        }
     }
+}
+
+fn frames_in<'a, P: 'a>(messages: impl IntoIterator<Item = &'a Message<P>>) -> usize {
+    messages.into_iter().filter(|message| message.frame.is_some()).count()
 }
 
 fn micros(us: f64) -> u64 {

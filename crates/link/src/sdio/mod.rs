@@ -22,5 +22,6 @@ mod settings;
 pub use counters::{SdioCounters, SdioWay};
 pub use link::{SdioLink, NEAR_HOST};
 pub use settings::{
-    AirSettings, BusSettings, CardSettings, Hif, HostSettings, Interrupts, PowerSave, SdioSettings, REFERENCE_MHZ,
+    AirSettings, BusSettings, CardSettings, Hif, HostSettings, Interrupts, PowerSave, ProcessRuns, SdioSettings,
+    REFERENCE_MHZ,
 };

@@ -8,17 +8,19 @@ const IDLE_MS: u64 = 10;
 #[derive(Clone, Debug)]
 pub(crate) struct Poll {
     tick_ns: u64,
+    late: u64,
     idle: u64,
     period: u64,
     due_ns: u64,
 }
 
 impl Poll {
-    pub(crate) fn new(hz: u32) -> Self {
+    /// A time-out takes `late_ticks` more ticks than asked for.
+    pub(crate) fn new(hz: u32, late_ticks: u32) -> Self {
         let hz = u64::from(hz);
         // msecs_to_jiffies rounds up.
         let idle = (IDLE_MS * hz).div_ceil(1_000);
-        Self { tick_ns: 1_000_000_000 / hz, idle, period: idle, due_ns: 0 }
+        Self { tick_ns: 1_000_000_000 / hz, late: u64::from(late_ticks), idle, period: idle, due_ns: 0 }
     }
 
     /// When it asks next.
@@ -30,7 +32,8 @@ impl Poll {
     pub(crate) fn asked(&mut self, now_ns: u64, found: bool) {
         self.period = if found { self.period / 2 } else { (self.period + 1).min(self.idle) };
         // A time-out of n ticks ends with the n-th tick from now; one of none at once.
-        self.due_ns = if self.period == 0 { now_ns } else { (now_ns / self.tick_ns + self.period) * self.tick_ns };
+        self.due_ns =
+            if self.period == 0 { now_ns } else { (now_ns / self.tick_ns + self.period + self.late) * self.tick_ns };
     }
 }
 
@@ -39,7 +42,7 @@ mod tests {
     use super::*;
 
     fn periods(hz: u32, found: &[bool]) -> Vec<u64> {
-        let mut poll = Poll::new(hz);
+        let mut poll = Poll::new(hz, 0);
         let step = |&found: &bool| {
             poll.asked(1, found);
             poll.period
@@ -56,10 +59,21 @@ mod tests {
 
     #[test]
     fn time_outs_end_with_ticks() {
-        let mut poll = Poll::new(100);
+        let mut poll = Poll::new(100, 0);
         poll.asked(12_000_000, false);
         assert_eq!(poll.due_ns(), 20_000_000);
         poll.asked(20_100_000, true);
         assert_eq!(poll.due_ns(), 20_100_000);
+    }
+
+    /// 10 ms are 3 ticks of 4 ms, and now end with the fourth: an idle card is asked 62.5 times a second.
+    #[test]
+    fn a_time_out_of_today_takes_a_tick_more() {
+        let mut poll = Poll::new(250, 1);
+        poll.asked(0, false);
+        assert_eq!(poll.due_ns(), 16_000_000);
+        // At once is at once.
+        (0..2).for_each(|_| poll.asked(16_000_000, true));
+        assert_eq!(poll.due_ns(), 16_000_000);
     }
 }

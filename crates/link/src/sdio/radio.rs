@@ -1,4 +1,4 @@
-//! The air between the card and the access point: one frame at a time, either way, and a station that may sleep.
+//! The air between the card and the access point: one turn at a time, either way, and a station that may sleep.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ pub(crate) struct Radio<P> {
     pub(crate) down: VecDeque<P>,
     /// In the card.
     pub(crate) up: VecDeque<P>,
-    on_air: Option<(u64, Way, P)>,
+    on_air: Option<(u64, Way, Vec<P>)>,
     last: Way,
     awake_ns: u64,
     /// The last frame to the station said that there are more for it.
@@ -55,18 +55,19 @@ impl<P: Packet> Radio<P> {
     /// Packets in it.
     pub(crate) fn packets(&self, way: Way) -> usize {
         let waiting = if way == Way::Up { self.up.len() } else { self.down.len() };
-        waiting + usize::from(self.on_air.as_ref().is_some_and(|(_, on_air, _)| *on_air == way))
+        let on_air = self.on_air.as_ref().filter(|(_, on_air, _)| *on_air == way);
+        waiting + on_air.map_or(0, |(_, _, frames)| frames.len())
     }
 
-    /// When something happens in it next. `has_room`: the card can take a frame.
-    pub(crate) fn next_ns(&self, now_ns: u64, has_room: bool) -> Option<u64> {
+    /// When something happens in it next. `room`: frames that the card can take.
+    pub(crate) fn next_ns(&self, now_ns: u64, room: usize) -> Option<u64> {
         if let Some((end_ns, _, _)) = &self.on_air {
             return Some(*end_ns);
         }
         if !self.up.is_empty() {
             return Some(now_ns);
         }
-        (!self.down.is_empty() && has_room).then(|| self.awake_from_ns(now_ns))
+        (!self.down.is_empty() && room > 0).then(|| self.awake_from_ns(now_ns))
     }
 
     /// When the station is awake, or may be woken.
@@ -84,19 +85,19 @@ impl<P: Packet> Radio<P> {
     }
 
     /// Lets happen what is due; what has arrived.
-    pub(crate) fn step(&mut self, now_ns: u64, has_room: bool) -> Option<(Way, P)> {
-        if let Some((_, way, packet)) = self.on_air.take_if(|(end_ns, _, _)| *end_ns <= now_ns) {
+    pub(crate) fn step(&mut self, now_ns: u64, room: usize) -> Option<(Way, Vec<P>)> {
+        if let Some((_, way, frames)) = self.on_air.take_if(|(end_ns, _, _)| *end_ns <= now_ns) {
             self.last = way;
             if let (Way::Down, Some(power_save)) = (way, &self.settings.power_save) {
                 self.awake_ns = self.awake_ns.max(now_ns + u64::from(power_save.awake_us) * 1_000);
                 self.more_data = !self.down.is_empty();
             }
-            return Some((way, packet));
+            return Some((way, frames));
         }
         if self.on_air.is_some() {
             return None;
         }
-        let can_down = !self.down.is_empty() && has_room && self.is_awake(now_ns);
+        let can_down = !self.down.is_empty() && room > 0 && self.is_awake(now_ns);
         let can_up = !self.up.is_empty();
         let way = match (can_up, can_down) {
             (false, false) => return None,
@@ -104,14 +105,16 @@ impl<P: Packet> Radio<P> {
             (true, _) => Way::Up,
             (false, true) => Way::Down,
         };
-        let (queue, overhead_us) = match way {
-            Way::Up => (&mut self.up, self.settings.uplink_overhead_us),
-            Way::Down => (&mut self.down, self.settings.downlink_overhead_us),
+        let most = self.settings.frames_per_turn as usize;
+        let (queue, overhead_us, most) = match way {
+            Way::Up => (&mut self.up, self.settings.uplink_overhead_us, most),
+            Way::Down => (&mut self.down, self.settings.downlink_overhead_us, most.min(room)),
         };
-        let packet = queue.pop_front()?;
-        let air_ns = (overhead_us * 1_000.0 + packet.size_bytes() as f64 * 8_000.0 / self.settings.mbit_s) as u64;
+        let frames: Vec<P> = queue.drain(..most.min(queue.len())).collect();
+        let bytes: usize = frames.iter().map(Packet::size_bytes).sum();
+        let air_ns = (overhead_us * 1_000.0 + bytes as f64 * 8_000.0 / self.settings.mbit_s) as u64;
         self.busy_ns += air_ns;
-        self.on_air = Some((now_ns + air_ns, way, packet));
+        self.on_air = Some((now_ns + air_ns, way, frames));
         None
     }
 

@@ -67,6 +67,18 @@ pub enum Hif {
     Asynchronous,
 }
 
+/// When a process that waits for received data gets the CPU. The interrupt thread has a higher priority (SCHED_FIFO).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessRuns {
+    /// When the interrupt thread has nothing left to do: data of all commands of a service reach it together.
+    #[default]
+    AfterService,
+    /// While the interrupt thread waits for a command: data of one command reach it together.
+    AfterCommand,
+}
+
 /// The machine. CPU times are those at [`REFERENCE_MHZ`] and scale with the clock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -76,10 +88,17 @@ pub struct HostSettings {
     pub cpu_mhz: f64,
     /// Timer ticks in a second (`CONFIG_HZ`).
     pub hz: u32,
+    /// Ticks that a time-out takes beyond those asked for: 1 since Linux 4.8 (kernel/time/timer.c, `calc_index` rounds up), 0 before.
+    pub late_ticks: u32,
     /// How it learns that the card has something.
     pub interrupts: Interrupts,
     /// How the driver uses its interface.
     pub hif: Hif,
+    /// When a process that waits for received data runs.
+    pub process_runs: ProcessRuns,
+    /// After a transfer of several messages the driver reads the status again, until nothing is left (ath6kl/htc_mbox.c,
+    /// `chk_irq_status_cnt`); otherwise it waits for the next interrupt.
+    pub rereads_status: bool,
     /// The CPU moves the data itself (PIO); otherwise DMA does.
     pub pio: bool,
     /// What PIO takes for a byte, ns of CPU time.
@@ -117,6 +136,13 @@ pub struct CardSettings {
     pub status_bytes: u32,
     /// Frames that the driver reads for one interrupt at most.
     pub frames_per_interrupt: u32,
+    /// Frames that one command reads at most.
+    pub read_bundle: u32,
+    /// Frames that one command writes at most.
+    pub write_bundle: u32,
+    /// Credits come back with frames, or in messages that the host has to fetch: when half of them are owed or nothing is left to be sent.
+    /// Otherwise each comes back when its frame has been sent.
+    pub reports_credits: bool,
 }
 
 /// The air and the access point: one frame at a time, either way.
@@ -132,6 +158,8 @@ pub struct AirSettings {
     pub downlink_overhead_us: f64,
     /// Delay between access point and server, each way, µs.
     pub wire_us: u32,
+    /// Frames that one turn on the air carries at most (A-MPDU); the overhead is that of a turn.
+    pub frames_per_turn: u32,
     /// Packets that wait in the access point at most.
     pub queue_packets: u32,
     /// The station sleeps, and asks at beacons for what waits.
@@ -174,8 +202,11 @@ impl Default for HostSettings {
         Self {
             cpu_mhz: REFERENCE_MHZ,
             hz: 200,
+            late_ticks: 0,
             interrupts: Interrupts::Polling,
             hif: Hif::Synchronous,
+            process_runs: ProcessRuns::AfterService,
+            rereads_status: false,
             // The S3C MCI driver has no working DMA (its Kconfig; "WLAN with Linux SDIO: sneak preview"). Two words of a
             // 32-bit FIFO per microsecond or so at 50 MHz; not measured.
             pio: true,
@@ -203,13 +234,17 @@ impl Default for CardSettings {
         Self {
             // Not known.
             receive_frames: 8,
-            send_frames: 8,
+            // calibrated from "WLAN with Linux SDIO: sneak preview": with 2 or more the stacks send equally fast.
+            send_frames: 1,
             // LLC/SNAP, the headers of the AR6k's host interface and of its data messages.
             header_bytes: 26,
             status_bytes: 16,
             // calibrated from openmoko-kernel 2008-October/005288: with a direct interrupt a segment takes less by the time of
             // one CMD52, so there was one for each.
             frames_per_interrupt: 1,
+            read_bundle: 1,
+            write_bundle: 1,
+            reports_credits: false,
         }
     }
 }
@@ -217,12 +252,13 @@ impl Default for CardSettings {
 impl Default for AirSettings {
     fn default() -> Self {
         Self {
-            // calibrated from openmoko-kernel 2008-November/006299 (asynchronous, S3C MCI): 690.8 kB/s to the Neo, 831.9 from
-            // it. The model puts on the air whatever is neither bus nor CPU, so these do not measure the air.
+            // calibrated from "WLAN with Linux SDIO: sneak preview", Atheros' stack: 739.9 kB/s to the Neo, 796.2 from it. The
+            // model puts on the air whatever is neither bus nor CPU, so these do not measure the air.
             mbit_s: 11.0,
-            uplink_overhead_us: 184.0,
-            downlink_overhead_us: 894.0,
+            uplink_overhead_us: 246.0,
+            downlink_overhead_us: 720.0,
             wire_us: 500,
+            frames_per_turn: 1,
             queue_packets: 100,
             power_save: None,
         }
@@ -267,6 +303,7 @@ impl HostSettings {
     fn check(&self, key: &str) -> Result<(), ScenarioError> {
         in_range(key, "cpu_mhz", self.cpu_mhz, 1.0..=10_000.0, " MHz")?;
         in_range(key, "hz", self.hz, 24..=1_024, " ticks/s")?;
+        in_range(key, "late_ticks", self.late_ticks, 0..=10, " ticks")?;
         for (name, value) in [
             ("pio_ns_per_byte", self.pio_ns_per_byte / 1_000.0),
             ("dma_setup_us", self.dma_setup_us),
@@ -289,7 +326,9 @@ impl CardSettings {
         in_range(key, "send_frames", self.send_frames, 1..=1_000, " frames")?;
         in_range(key, "header_bytes", self.header_bytes, 0..=1_000, " bytes")?;
         in_range(key, "status_bytes", self.status_bytes, 1..=512, " bytes")?;
-        in_range(key, "frames_per_interrupt", self.frames_per_interrupt, 1..=1_000, " frames")
+        in_range(key, "frames_per_interrupt", self.frames_per_interrupt, 1..=1_000, " frames")?;
+        in_range(key, "read_bundle", self.read_bundle, 1..=64, " frames")?;
+        in_range(key, "write_bundle", self.write_bundle, 1..=64, " frames")
     }
 }
 
@@ -298,6 +337,7 @@ impl AirSettings {
         in_range(key, "mbit_s", self.mbit_s, 0.001..=10_000.0, " Mbit/s")?;
         in_range(key, "uplink_overhead_us", self.uplink_overhead_us, 0.0..=100_000.0, " µs")?;
         in_range(key, "downlink_overhead_us", self.downlink_overhead_us, 0.0..=100_000.0, " µs")?;
+        in_range(key, "frames_per_turn", self.frames_per_turn, 1..=64, " frames")?;
         in_range(key, "wire_us", self.wire_us, 0..=10_000_000, " µs")?;
         in_range(key, "queue_packets", self.queue_packets, 1..=100_000, " packets")?;
         if let Some(power_save) = &self.power_save {

@@ -36,6 +36,8 @@ pub(super) struct Flow {
     measure: Measure,
     before: SenderCounts,
     acks_before: u64,
+    /// Waits of the sending and of the receiving process.
+    waits_before: (u64, u64),
     completed_ns: Option<u64>,
 }
 
@@ -75,6 +77,7 @@ impl Flow {
             measure,
             before: SenderCounts::default(),
             acks_before: 0,
+            waits_before: (0, 0),
             completed_ns: None,
         }
     }
@@ -237,6 +240,7 @@ impl Flow {
         if let Ends::Tcp(tcp) = &self.ends {
             self.before = tcp.0.counts;
             self.acks_before = tcp.1.counts.acks;
+            self.waits_before = (tcp.0.writer.waits, tcp.1.counts.waits);
         }
     }
 
@@ -298,6 +302,8 @@ impl Flow {
             local_drops: now.local_drops - before.local_drops,
             ecn_reductions: now.ecn_reductions - before.ecn_reductions,
             acks: receiver.counts.acks - self.acks_before,
+            sender_waits: sender.writer.waits - self.waits_before.0,
+            receiver_waits: receiver.counts.waits - self.waits_before.1,
             below_socket_most_bytes: sender.below_most_bytes,
             completed_s: self.completed_ns.map(|at| (at - self.start_ns) as f64 / 1e9),
         }

@@ -84,6 +84,10 @@ pub struct TcpResult {
     pub ecn_reductions: u64,
     /// ACKs that the receiver sent.
     pub acks: u64,
+    /// Times that the sending process waited for its socket: voluntary context switches.
+    pub sender_waits: u64,
+    /// Times that the receiving process waited for data: voluntary context switches. Data that reach it at the same time wake it once.
+    pub receiver_waits: u64,
     /// Most bytes that were below the sender's socket at once, over the whole run.
     pub below_socket_most_bytes: u64,
     /// When everything had been acknowledged, s after the flow began; `None`: it had not.

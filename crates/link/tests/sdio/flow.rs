@@ -44,12 +44,22 @@ fn at_next(link: &mut SdioLink<Sized>, out: &mut Out) -> u64 {
     now_ns
 }
 
-/// Transfers `megabytes` (2^20 bytes) to `to`; goodput in 1000 bytes/s, the time in s, and what was counted.
-pub fn transfer(settings: SdioSettings, to: HostId, window: u64, megabytes: u64) -> (f64, f64, SdioCounters) {
+/// A transfer.
+pub struct Transfer {
+    /// Goodput, 1000 bytes/s.
+    pub kb_s: f64,
+    pub seconds: f64,
+    /// Times that something reached the receiver: its process waits once before each.
+    pub waits: u64,
+    pub counters: SdioCounters,
+}
+
+/// Transfers `megabytes` (2^20 bytes) to `to`.
+pub fn transfer(settings: SdioSettings, to: HostId, window: u64, megabytes: u64) -> Transfer {
     let mut link = SdioLink::new(settings).expect("settings");
     let segments = megabytes * 1_048_576 / PAYLOAD;
     let (mut sent, mut received, mut acked) = (0, 0, 0);
-    let mut now_ns = 0;
+    let (mut now_ns, mut waits) = (0, 0);
     let mut out = Out::default();
     while acked < segments {
         while sent < segments && sent - acked < window {
@@ -58,6 +68,7 @@ pub fn transfer(settings: SdioSettings, to: HostId, window: u64, megabytes: u64)
             sent += 1;
         }
         now_ns = at_next(&mut link, &mut out);
+        waits += u64::from(out.0.iter().any(|(host, _)| *host == to));
         for (host, packet) in std::mem::take(&mut out.0) {
             if host != to {
                 acked = acked.max(packet.tag);
@@ -71,7 +82,7 @@ pub fn transfer(settings: SdioSettings, to: HostId, window: u64, megabytes: u64)
         }
     }
     let seconds = now_ns as f64 / 1e9;
-    ((segments * PAYLOAD) as f64 / 1e3 / seconds, seconds, link.counters())
+    Transfer { kb_s: (segments * PAYLOAD) as f64 / 1e3 / seconds, seconds, waits, counters: link.counters() }
 }
 
 /// Round-trip times of `count` pings of 84 bytes from `from`, one in a second and a bit, in ms.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use txop_link::engine::{HostId, Link, Offer, Packet, Sink};
-use txop_link::sdio::{Hif, Interrupts, PowerSave, SdioLink, SdioSettings, NEAR_HOST};
+use txop_link::sdio::{Hif, Interrupts, PowerSave, ProcessRuns, SdioLink, SdioSettings, NEAR_HOST};
 
 use crate::flow::Sized;
 
@@ -54,7 +54,8 @@ fn any_settings() -> impl Strategy<Value = SdioSettings> {
     let bus = (1u32..50, any::<bool>(), 1u32..600, any::<bool>());
     let card = (1u32..6, 1u32..6, 1u32..4);
     let radio = (1u32..60, 0u32..2_000, 1u32..20, prop::option::of((0.0f64..0.5, 0u32..20_000)));
-    (host, bus, card, radio, any::<u64>()).prop_map(|(host, bus, card, radio, seed)| {
+    let messages = (1u32..9, 1u32..9, any::<bool>(), any::<bool>(), 1u32..9, 0u32..2, any::<bool>());
+    (host, bus, card, radio, messages, any::<u64>()).prop_map(|(host, bus, card, radio, messages, seed)| {
         let mut settings = SdioSettings { seed, ..SdioSettings::default() };
         settings.host.interrupts = host.0;
         settings.host.hif = if host.1 { Hif::Synchronous } else { Hif::Asynchronous };
@@ -64,6 +65,10 @@ fn any_settings() -> impl Strategy<Value = SdioSettings> {
         (settings.card.receive_frames, settings.card.send_frames, settings.card.frames_per_interrupt) = card;
         (settings.radio.mbit_s, settings.radio.queue_packets) = (f64::from(radio.0), radio.2);
         settings.radio.downlink_overhead_us = f64::from(radio.1);
+        (settings.card.read_bundle, settings.card.write_bundle) = (messages.0, messages.1);
+        (settings.card.reports_credits, settings.host.rereads_status) = (messages.2, messages.3);
+        (settings.radio.frames_per_turn, settings.host.late_ticks) = (messages.4, messages.5);
+        settings.host.process_runs = if messages.6 { ProcessRuns::AfterService } else { ProcessRuns::AfterCommand };
         settings.radio.power_save = radio.3.map(|(missed_beacon_rate, awake_us)| PowerSave {
             missed_beacon_rate,
             awake_us,
@@ -100,6 +105,38 @@ proptest! {
         prop_assert_eq!(up.packets_offered, up.packets_delivered + up.queue_full);
         prop_assert_eq!(down.packets_offered, down.packets_delivered + down.queue_full);
         prop_assert!(counters.polls_found <= counters.polls && counters.polls_found <= counters.services);
+    }
+
+    /// A process that runs only after a service is not woken more often, and nothing else changes.
+    #[test]
+    fn a_process_that_runs_later_is_woken_less_often(settings in any_settings(), offers in any_offers()) {
+        let seen = |process_runs| {
+            let mut settings = settings.clone();
+            settings.host.process_runs = process_runs;
+            let (seen, _, link) = run(&settings, &offers, true);
+            let mut at: Vec<u64> = seen.delivered.iter().filter(|d| d.1 == NEAR_HOST).map(|d| d.0).collect();
+            at.dedup();
+            let up: Vec<_> = seen.delivered.into_iter().filter(|d| d.1 == HostId::SERVER).collect();
+            (at.len(), up, link.counters().commands)
+        };
+        let (command, service) = (seen(ProcessRuns::AfterCommand), seen(ProcessRuns::AfterService));
+        prop_assert!(service.0 <= command.0);
+        prop_assert_eq!(service.1, command.1);
+    }
+
+    /// What may go together takes no more commands.
+    #[test]
+    fn bundles_save_commands(settings in any_settings(), frames in 1usize..60) {
+        let offers: Offers = (0..frames).map(|_| (0, true, 1_500)).collect();
+        let commands = |write_bundle| {
+            let mut settings = settings.clone();
+            settings.card.write_bundle = write_bundle;
+            settings.host.interrupts = Interrupts::Single;
+            settings.card.reports_credits = false;
+            settings.bus.pads_to_blocks = true;
+            run(&settings, &offers, true).2.counters().commands
+        };
+        prop_assert!(commands(8) <= commands(1));
     }
 
     /// Whoever drives it, in small steps or large ones.

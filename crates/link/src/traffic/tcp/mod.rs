@@ -5,6 +5,7 @@ mod congestion;
 mod cubic;
 mod hystart;
 mod pacing;
+mod process;
 mod prr;
 mod rack;
 mod rate;

@@ -18,6 +18,8 @@ pub(crate) struct ReceiverCounts {
     pub acks: u64,
     pub duplicates: u64,
     pub out_of_order: u64,
+    /// Times that the receiving process waited: it is woken when data come, and reads all that come at that time.
+    pub waits: u64,
 }
 
 /// The receiver of a flow.
@@ -40,6 +42,8 @@ pub(crate) struct Receiver {
     last_acked: u64,
     ece: bool,
     duplicate: Option<(u64, u64)>,
+    /// When the receiving process was woken last.
+    woken_ns: Option<u64>,
     pub(crate) counts: ReceiverCounts,
 }
 
@@ -61,6 +65,7 @@ impl Receiver {
             last_acked: 0,
             ece: false,
             duplicate: None,
+            woken_ns: None,
             counts: ReceiverCounts::default(),
         }
     }
@@ -103,6 +108,7 @@ impl Receiver {
         }
         let number = segment.number;
         if number == self.next {
+            self.counts.waits += u64::from(self.woken_ns.replace(now_ns) != Some(now_ns));
             self.next += 1;
             self.unacked += 1;
             let gap = !self.ranges.is_empty();

@@ -12,6 +12,7 @@ use super::bbr::Bbr;
 use super::congestion::{Ack, CongestionControl, Window};
 use super::cubic::Cubic;
 use super::pacing::Pacing;
+use super::process::Writer;
 use super::prr::Prr;
 use super::rack::Rack;
 use super::rate::{DeliveryRate, RateSample};
@@ -83,6 +84,8 @@ pub(crate) struct Sender {
     /// and the segment that ends that window.
     limited: (bool, u32, u64),
     pub(crate) counts: SenderCounts,
+    /// Who writes the data.
+    pub(crate) writer: Writer,
     /// The last RTT sample, ns; taken out by who records it.
     pub(crate) last_rtt_ns: Option<u64>,
     pub(crate) below_most_bytes: u64,
@@ -126,6 +129,7 @@ impl Sender {
             probed: None,
             limited: (false, 0, 0),
             counts: SenderCounts::default(),
+            writer: Writer::default(),
             last_rtt_ns: None,
             below_most_bytes: 0,
         }
@@ -223,7 +227,14 @@ impl Sender {
         if outcome.acked > 0 || outcome.delivered > 0 {
             self.arm_timers(now_ns);
         }
+        self.write();
         self.send(now_ns, out);
+    }
+
+    /// The process writes what the socket takes.
+    fn write(&mut self) {
+        let windows = self.settings.send_buffer_windows;
+        self.writer.on_ack(self.board.una(), self.window.cwnd, windows, self.segments);
     }
 
     /// Sends what may be sent now.
@@ -328,6 +339,7 @@ impl Sender {
         body.ts_value = (now_ns / 1_000_000) as u32;
         body.ts_echo = self.ts_recent;
         out.push(Modelled { sent_ns: now_ns, body: Body::Tcp(body), ..self.template });
+        self.write();
         self.send(now_ns, out);
     }
 

@@ -39,6 +39,10 @@ pub struct TcpSettings {
     /// Bytes under way at most: what receive window and send buffer grow to. The default is half of Linux' largest receive
     /// buffer (`net.ipv4.tcp_rmem`, 6 MiB).
     pub window_bytes: u32,
+    /// Congestion windows that the socket's buffer of the sender holds: how often the writing process waits depends on it
+    /// (net/ipv4/tcp_input.c, `tcp_sndbuf_expand`). 2 where each segment is a buffer of its own, as in Linux 2.6; now a segment counts 4352
+    /// bytes and the buffers are full, which makes 6.
+    pub send_buffer_windows: f64,
     /// Linux' `sk_pacing_shift`: bytes below the socket at most what it would pace in 2^-shift seconds (TCP small queues).
     /// 10 by default; mac80211 sets 7, rmnet 8.
     pub pacing_shift: u8,
@@ -68,6 +72,7 @@ impl Default for TcpSettings {
             mss: 1448,
             initial_window: 10,
             window_bytes: 3 << 20,
+            send_buffer_windows: 6.0,
             pacing_shift: 10,
             small_queues: true,
             pacing: None,
@@ -87,6 +92,7 @@ impl TcpSettings {
         in_range(key, "mss", self.mss, 88..=8948, " bytes")?;
         in_range(key, "initial_window", self.initial_window, 1..=1000, " segments")?;
         in_range(key, "window_bytes", self.window_bytes, 2 * u32::from(self.mss)..=1 << 30, " bytes")?;
+        in_range(key, "send_buffer_windows", self.send_buffer_windows, 2.0..=100.0, "")?;
         in_range(key, "pacing_shift", self.pacing_shift, 0..=20, "")?;
         in_range(key, "ack_every", self.ack_every, 1..=64, " segments")?;
         in_range(key, "ack_delay_ms", self.ack_delay_ms, 0.0..=500.0, " ms")?;
