@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cases import RUN, Case, goodput, latency, scenario
+from cases import RUN, Case, Figure, goodput, latency, scenario
 
-from txop.simulate.model import Run
+from txop.simulate.model import Run, TcpResult
 
 MODEM = "LTE modem on USB"
 SHIPPED = "LTE modem on USB: the scenarios that come with txop (regression checks)"
 SDIO = "WLAN on SDIO (fitted: as many constants as figures)"
+PREDICTED = "WLAN on SDIO: predicted from other figures of the same machine"
 
 SEED = "“qmi_wwan qmap tx aggregation patch”: an LTE cat. 4 modem; its cost per URB is calibrated from there"
 REGRESSION = (
@@ -18,6 +19,12 @@ REGRESSION = (
     "has a queue calibrated to give them (docs/link-modem.md)"
 )
 GUEST = "guest with Linux 6.12 and a virtual modem of 190 µs per URB, n = 1"
+STACKS = "“WLAN with Linux SDIO: sneak preview”, n = 10; the air is calibrated from its other stack, Atheros'"
+NEXT_DAY = "openmoko-kernel 2008-November/006299, made on the next day"
+POLLING = (
+    "guest with Linux 6.12 and a virtual AR6003 (docs/virtual-sdio.md), n = 1; host and air are calibrated from its "
+    "arm with interrupts; tolerances set after the results were seen"
+)
 NEO = "openmoko-kernel 2008-October/005288: MMC-SPI at 12 MHz, AR6001"
 
 CAT_4 = "[modem.radio]\nuplink_mbit_s = 50\ndownlink_mbit_s = 150\n[modem.device]\nus_per_urb = 190\n"
@@ -105,4 +112,59 @@ def sdio() -> list[Case]:
     return cases
 
 
-CASES = [*modem(), *shipped(), *sdio()]
+def _tcp(name: str, run: Run) -> TcpResult | None:
+    return next((flow.tcp for flow in run.flows if flow.name == name), None)
+
+
+def rate(name: str, megabytes: float, unit: float) -> Figure:
+    """Payload of the whole transfer ``name`` over the time that it took: ``unit`` is 1e-3 for kB/s, 8e-6 for Mbit/s."""
+
+    def figure(run: Run) -> float | None:
+        tcp = _tcp(name, run)
+        return None if tcp is None or tcp.completed_s is None else megabytes * 1e6 * unit / tcp.completed_s
+
+    return figure
+
+
+def receiver_waits(name: str, megabytes: float = 1.0) -> Figure:
+    """How often the receiver of ``name`` waited, per megabyte."""
+
+    def figure(run: Run) -> float | None:
+        tcp = _tcp(name, run)
+        return None if tcp is None else tcp.receiver_waits / megabytes
+
+    return figure
+
+
+def sdio_predicted() -> list[Case]:
+    """What is not calibrated: Linux' stack beside Atheros', and the guest that polls beside the one with interrupts."""
+    neo, guest = 16.777216, 2.097152
+    linux, asynchronous = 'base = "shipped/sdio-neo-linux.toml"\n', 'base = "shipped/sdio-neo-linux-async.toml"\n'
+    poll, interrupt = 'base = "shipped/sdio-guest-poll.toml"\n', 'base = "shipped/sdio-guest-interrupt.toml"\n'
+    rows = [
+        ("Linux' stack, to the Neo", linux, rate("to-neo", neo, 1e-3), "kB/s", STACKS, 741.07, 2.0),
+        ("Linux' stack, from the Neo", linux, rate("from-neo", neo, 1e-3), "kB/s", STACKS, 717.20, 3.0),
+        ("Linux' stack, waits of the receiver", linux, receiver_waits("to-neo"), "", STACKS, 5170.0, 15.0),
+        ("the same, asynchronous", asynchronous, receiver_waits("to-neo"), "", NEXT_DAY, 4861.0, 10.0),
+        ("guest, interrupts, from the card", interrupt, rate("from-card", guest, 8e-6), "Mbit/s", POLLING, 27.5, 5.0),
+        ("guest, polling, to the card", poll, rate("to-card", guest, 8e-6), "Mbit/s", POLLING, 33.1, 15.0),
+        ("guest, polling, from the card", poll, rate("from-card", guest, 8e-6), "Mbit/s", POLLING, 26.9, 15.0),
+        (
+            "guest, polling, waits of the receiver per MB",
+            poll,
+            receiver_waits("to-card", guest),
+            "",
+            POLLING,
+            105.0,
+            50.0,
+        ),
+        ("guest, polling, ping to the card", poll, latency("ping-to-card", "mean_ms"), "ms", POLLING, 7.55, 25.0),
+        ("guest, polling, ping from the card", poll, latency("ping-from-card", "mean_ms"), "ms", POLLING, 13.61, 25.0),
+    ]
+    return [
+        Case(PREDICTED, name, text, figure, unit, source, reference, tolerance)
+        for name, text, figure, unit, source, reference, tolerance in rows
+    ]
+
+
+CASES = [*modem(), *shipped(), *sdio(), *sdio_predicted()]
