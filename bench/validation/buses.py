@@ -19,8 +19,8 @@ REGRESSION = (
     "has a queue calibrated to give them (docs/link-modem.md)"
 )
 GUEST = "guest with Linux 6.12 and a virtual modem of 190 µs per URB, n = 1"
-STACKS = "“WLAN with Linux SDIO: sneak preview”, n = 10; the air is calibrated from its other stack, Atheros'"
-NEXT_DAY = "openmoko-kernel 2008-November/006299, made on the next day"
+STACKS = "“WLAN with Linux SDIO: sneak preview”, n = 10; the air is calibrated from its other stack, Atheros'; tolerances set after the results were seen"
+NEXT_DAY = "openmoko-kernel 2008-November/006299, made on the next day; tolerances as (1)"
 POLLING = (
     "guest with Linux 6.12 and a virtual AR6003 (docs/virtual-sdio.md), n = 1; host and air are calibrated from its "
     "arm with interrupts; tolerances set after the results were seen"
