@@ -97,11 +97,7 @@ async def build_driver(
     else:
         source = what.source
         inside, makes = _own_source(source, what.driver)
-    flags = [f"-D{name}=1" for name in (*SWITCHES.get(what.driver, ()), *what.switches)]
-    # names of source files are in every WARN: without this the same source makes another module in another folder
-    flags.append("-ffile-prefix-map={tree}/=")
-    # debug information names folders of this machine, and the build-id is made of it, too; a guest has no use for it
-    flags.append("-g0")
+    flags = compiler_flags(what.driver, what.switches)
     recipe = Recipe(
         arm=what.driver,
         source=source,
@@ -125,6 +121,17 @@ async def build_driver(
     except BuildFailed as error:
         log = f" (all of it: {error.log})" if error.log is not None else ""
         raise DriverNotBuilt(f"{error.what}{log}") from None
+
+
+def compiler_flags(driver: str, switches: Sequence[str] = (), *, debug: str = "-g0") -> list[str]:
+    """Words for ``KCFLAGS``, with ``{tree}`` for the copy of the source."""
+    return [
+        *(f"-D{name}=1" for name in (*SWITCHES.get(driver, ()), *switches)),
+        # names of source files are in every WARN: without this the same source makes another module in another folder
+        "-ffile-prefix-map={tree}/=",
+        # debug information names folders of this machine, and the build-id is made of it, too: a driver has none
+        debug,
+    ]
 
 
 def _of_kernel(folder: Path, symbol: str, driver: str) -> list[str]:

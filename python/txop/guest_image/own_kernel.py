@@ -130,7 +130,7 @@ async def build_kernel(
     check_programs()
     folder = cache or default_cache()
     with room(folder):
-        variables, compiler = _compiler(lock, folder, progress)
+        variables, compiler = compiler_of_kernels(lock, folder, progress)
         progress(f"reading {source}")
         configuration = hashlib.sha256("\n".join(lines).encode()).hexdigest()
         known = folder / "trees" / hashlib.sha256(str(source).encode()).hexdigest()[:24]
@@ -187,7 +187,7 @@ def _symbol(row: str) -> str | None:
     return (match["name"] or match["off"]) if match else None
 
 
-def _compiler(lock: Lock, folder: Path, progress: Progress) -> tuple[dict[str, str], str]:
+def compiler_of_kernels(lock: Lock, folder: Path, progress: Progress) -> tuple[dict[str, str], str]:
     """Environment variables of a build, and what its compiler says of itself."""
     pinned = compiler_folder(lock, cache=folder, progress=progress)
     variables = {name: value for name, value in os.environ.items() if name not in _FORGOTTEN}
@@ -252,7 +252,7 @@ async def _build(
 
 async def _make(source: Path, work: Path, targets: Sequence[str], variables: Mapping[str, str], log: Path) -> None:
     jobs = len(os.sched_getaffinity(0))
-    given = [f"{name}={variables[name]}" for name in _TO_MAKE if name in variables]
+    given = words_for_make(variables)
     command = ["make", "-C", str(source), f"O={work}", f"-j{jobs}", *given, *targets]
     ended = await run_here(command, folder=work, log=log, variables=variables, timeout_s=TIMEOUT_S)
     if ended.timed_out:
@@ -262,6 +262,11 @@ async def _make(source: Path, work: Path, targets: Sequence[str], variables: Map
 
 
 _TO_MAKE = ("ARCH", "CC", "CROSS_COMPILE", "LOCALVERSION")
+
+
+def words_for_make(variables: Mapping[str, str]) -> list[str]:
+    """What the kernel's Makefile has to be given as arguments, as it sets it otherwise."""
+    return [f"{name}={variables[name]}" for name in _TO_MAKE if name in variables]
 
 
 def _errors(output: str) -> str:

@@ -1,0 +1,1 @@
+"""Which blocks of a driver a guest has reached: drivers built so that they count them, and the counts read."""
