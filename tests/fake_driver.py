@@ -17,25 +17,37 @@ class FakeDriver:
     """The mistake: after a stall of reception it starts again, when sending stalls then it resets the chip, and when
     data are missing then it warns. In another order, or one alone, nothing is worse than a line in the log."""
 
-    def __init__(self, *, unsteady: bool = False) -> None:
-        """``unsteady``: a repeat has another log."""
+    def __init__(self, *, unsteady: bool = False, silent: bool = False, counted: bool = False) -> None:
+        """``unsteady``: a repeat has another log; ``silent``: it writes no line on its way to the mistake; ``counted``:
+        its blocks are counted."""
         self.runs: list[tuple[str, int]] = []
         self._unsteady = unsteady
+        self._silent = silent
+        self._counted = counted
 
     async def run(self, text: str, repeat: int) -> Outcome:
         self.runs.append((text, repeat))
         script = read_script(FaultScript("x", text))
         features, finding, state = {"verdict unaffected"}, None, 0
+        lines: set[str] = set()
+        blocks: set[str] = set()
         for fault in script:
             features.add(f"struck {fault.kind}")
             if state == 0 and is_about(fault, "stall", 1, "in"):
                 state = 1
-                features.add("line fake: reception starts again")
+                lines.add("line fake: reception starts again")
+                blocks |= {f"block fake fake_start_rx+{offset:#x}" for offset in range(5, 95, 9)}
             elif state == 1 and is_about(fault, "stall", 3, "out"):
                 state = 2
-                features.add("line fake: resetting the chip")
+                lines.add("line fake: resetting the chip")
+                blocks |= {f"block fake fake_reset+{offset:#x}" for offset in range(5, 45, 9)}
             elif state == 2 and fault.action in ("nak", "short") and fault.endpoint != 0:
                 finding = MISTAKE
+            elif fault.action == "corrupt":
+                # any driver has many places that are reached by this and that, and lead nowhere
+                blocks.add(f"block fake fake_check_{fault.endpoint}+0x1c")
+        features |= set() if self._silent else lines
+        features |= blocks if self._counted else set()
         log = f"{sorted(features)}{repeat if self._unsteady else ''}"
         return Outcome(
             verdict="unaffected" if finding is None else "warns",
@@ -43,6 +55,7 @@ class FakeDriver:
             line=None if finding is None else "WARNING: fake/core.c:11",
             finding=finding,
             features=frozenset(features),
+            blocks=40 + len(blocks) if self._counted else None,
             log_sha256=hashlib.sha256(log.encode()).hexdigest(),
         )
 

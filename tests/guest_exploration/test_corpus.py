@@ -49,6 +49,22 @@ def test_what_was_done_to_the_driver_counts_little_beside_what_it_did() -> None:
     assert corpus.weight(corpus.entries[0]) == pytest.approx(25 * corpus.weight(corpus.entries[1]))
 
 
+def test_the_blocks_of_a_function_are_favoured_as_one_find() -> None:
+    corpus = Corpus()
+    corpus.observe(1, (ONE,), [f"block m m_stop+{offset:#x}" for offset in range(50)], blocks=90)
+    corpus.observe(2, (TWO,), ["block m m_stop+0x3", "block m m_read.cold+0x3", "block m m_read+0x9"], blocks=43)
+    assert [entry.blocks for entry in corpus.entries] == [90, 43]
+    assert corpus.weight(corpus.entries[0]) == pytest.approx(1), "the rarest of them"
+    assert corpus.weight(corpus.entries[1]) == pytest.approx(1 / 4 + 1)
+
+
+def test_a_script_without_a_new_block_is_not_kept() -> None:
+    corpus = Corpus()
+    assert corpus.observe(1, (ONE,), ["block m m_stop+0x3"]) is not None
+    assert corpus.observe(2, (TWO,), ["block m m_stop+0x3"]) is None
+    assert corpus.observe(3, (TWO,), ["block m m_stop+0x9"]) is not None
+
+
 def test_a_smaller_script_that_shows_as_much_takes_the_place() -> None:
     corpus = Corpus()
     corpus.observe(1, (ONE, TWO), ["line a"])

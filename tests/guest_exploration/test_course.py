@@ -17,6 +17,7 @@ from fake_driver import MISTAKE, FakeDriver, Quiet
 from txop.guest_exploration.exploration import (
     EXACT,
     NOT_AGAIN,
+    NOT_WITHOUT,
     OTHER_LOG,
     Begin,
     Exploration,
@@ -62,10 +63,10 @@ def explored(
     return exploration, quiet
 
 
-def tries_until_found(seed: int, most: int, *, guided: bool) -> int:
+def tries_until_found(seed: int, most: int, *, guided: bool = True, driver: Runner | None = None) -> int:
     """How many tries it takes; ``most``: it was not found."""
     request = Request(seed=seed, tries=most, guided=guided)
-    _, quiet = explored(request, FakeDriver(), [EMPTY], first_only=True)
+    _, quiet = explored(request, driver or FakeDriver(), [EMPTY], first_only=True)
     return quiet.found_at.get(MISTAKE, most)
 
 
@@ -76,6 +77,56 @@ def test_guidance_finds_the_mistake_sooner_than_mutation_alone() -> None:
     assert all(tries < most for tries in guided), guided
     assert sum(tries < most for tries in blind) <= 3, blind
     assert sum(guided) < 0.7 * sum(blind), (guided, blind)
+
+
+def test_blocks_lead_to_a_mistake_of_which_the_log_says_nothing() -> None:
+    most, seeds = 400, range(1, 7)
+    counted = [tries_until_found(seed, most, driver=FakeDriver(silent=True, counted=True)) for seed in seeds]
+    silent = [tries_until_found(seed, most, driver=FakeDriver(silent=True)) for seed in seeds]
+    blind = [tries_until_found(seed, most, driver=FakeDriver(silent=True), guided=False) for seed in seeds]
+    assert sum(tries < most for tries in counted) >= 5, counted
+    assert sum(tries < most for tries in silent) <= 1, silent
+    assert sum(counted) < 0.8 * sum(blind), (counted, blind)
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_finding_counts_when_the_driver_without_counters_shows_it(shown: bool) -> None:
+    class Plain(FakeDriver):
+        async def run(self, text: str, repeat: int) -> Outcome:
+            outcome = await super().run(text, repeat)
+            return outcome if shown else outcome.model_copy(update={"finding": None})
+
+    counted, plain, quiet = FakeDriver(counted=True), Plain(), Quiet()
+    exploration = Exploration(
+        Request(tries=0, reductions=40), [EMPTY, SHOWN], Mutator(TARGETS), counted, replayer=plain, listener=quiet
+    )
+    asyncio.run(exploration.go())
+    (finding,) = exploration.findings.values()
+    assert finding.replay == (EXACT if shown else NOT_WITHOUT)
+    assert finding.script == (SMALLEST if shown else WRONG)
+    assert [text for text, _ in counted.runs] == ["", SHOWN.text], "what shows it is not tried with counters again"
+    assert plain.runs[0] == (SHOWN.text, 0)
+    assert plain.runs[-2:] == ([(finding.text, 0), (finding.text, 1)] if shown else [(SHOWN.text, 0)])
+
+
+def test_a_replay_with_another_driver_is_remembered_apart(tmp_path: Path) -> None:
+    def course(counted: FakeDriver, plain: FakeDriver) -> Exploration:
+        with Memory(tmp_path, {}, counted, plain) as memory:
+            exploration = Exploration(
+                Request(seed=2, tries=4), [EMPTY, SHOWN], Mutator(TARGETS), memory,
+                replayer=memory.replayer, listener=Quiet(),
+            )  # fmt: skip
+            asyncio.run(exploration.go())
+            assert memory.outcome(SHOWN.text) == memory.tried[1], "and not that of the replay"
+            assert len(memory.outcomes) == len(memory.tried) + len(plain.runs or first.runs)
+        return exploration
+
+    first, again = FakeDriver(), FakeDriver()
+    whole = course(FakeDriver(counted=True), first)
+    rest = FakeDriver(counted=True)
+    assert course(rest, again).findings == whole.findings
+    assert (rest.runs, again.runs) == ([], [])
+    assert len(first.runs) > 2
 
 
 def test_a_finding_is_made_smaller_and_replayed() -> None:

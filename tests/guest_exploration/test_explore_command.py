@@ -12,6 +12,9 @@ import pytest
 from fake_driver import MISTAKE, FakeDriver
 from txop.cli import guest_survey
 from txop.cli.app import main
+from txop.guest.coverage import instrument as instrument_module
+from txop.guest.coverage.blocks import Block, ModuleBlocks
+from txop.guest.coverage.instrument import Covered
 from txop.guest.qemu import Computer, Mode
 from txop.guest_exploration import explore
 from txop.guest_exploration.in_guests import Control
@@ -30,14 +33,37 @@ class FakeGuests(FakeDriver):
     verdict = Verdict.UNAFFECTED
     unsteady = False
 
-    def __init__(self, driver: str, place: Place, folder: Path, **settings: object) -> None:
-        super().__init__(unsteady=self.unsteady)
+    def __init__(
+        self, driver: str, place: Place, folder: Path, *, covered: Covered | None = None, **settings: object
+    ) -> None:
+        self.covered = covered
+        super().__init__(unsteady=self.unsteady, counted=covered is not None)
 
     def made_of(self) -> dict[str, str]:
         return {"kernel or program": "this one"}
 
     async def control(self) -> Control:
-        return Control(Judgement(self.verdict, None, "for a test", None, 0.0, 0), (0x100,))
+        blocks = None if self.covered is None else frozenset({USUAL})
+        return Control(Judgement(self.verdict, None, "for a test", None, 0.0, 0), (0x100,), blocks)
+
+
+USUAL = Block("fake", "fake_probe", 5, "fake/core.c:3")
+RESET = [Block("fake", "fake_reset", offset, f"fake/core.c:{offset}") for offset in range(5, 54, 9)]
+NEVER = Block("fake", "fake_never", 5, "fake/core.c:90")
+ALL = {("t", 4 * at): block for at, block in enumerate([USUAL, *RESET, NEVER])}
+
+
+@pytest.fixture
+def counted(no_guests: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Drivers with counters in their blocks, without building any."""
+    covered = Covered((), {"fake": ModuleBlocks("fake", ALL)})
+
+    async def instrument(*_: object) -> Covered:
+        return covered
+
+    monkeypatch.setattr(instrument_module, "instrument", instrument)
+    monkeypatch.setattr(instrument_module, "kernel_build", lambda *_, **__: None)
+    return no_guests
 
 
 @pytest.fixture
@@ -106,6 +132,64 @@ def test_the_same_command_goes_on_and_another_seed_does_not(
     capsys.readouterr()
     assert command(no_guests, folder, "--seed", "2") == 2
     assert "begun with other options (seed)" in capsys.readouterr().err
+
+
+def test_blocks_are_counted_and_listed(counted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "out"
+    assert command(counted, folder, "--coverage", "-n", "4", "--json") == 0
+    (driver,) = json.loads(capsys.readouterr().out)["drivers"]
+    assert driver["coverage"] == {
+        "modules": ["fake"],
+        "blocks": 8,
+        "entered": 7,
+        "control": 1,
+        "given": 6,
+        "reached": 6,
+        "uncounted": driver["coverage"]["uncounted"],
+    }
+    assert driver["coverage"]["uncounted"] == 0, "trials without counters are no trials that were not counted"
+    assert [entry["blocks"] for entry in driver["corpus"]][:2] == [40, 55]
+    assert driver["findings"][0]["replay"] == "exact"
+    rows = (folder / "rtl8xxxu" / "coverage.txt").read_text().splitlines()
+    assert "    0     5     5     6  fake fake_reset" in rows
+    assert rows[rows.index("    0     5     5     6  fake fake_reset") + 1].strip() == "fake/core.c:50"
+    assert command(counted, folder, "--coverage", "-n", "4") == 0
+    assert (
+        "Of 8 blocks, 7 of them in functions that were entered, 1 are reached without faults" in capsys.readouterr().out
+    )
+
+
+def test_a_folder_begun_without_coverage_is_not_continued_with_it(
+    counted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for first, then in (((), ("--coverage",)), (("--coverage",), ())):
+        folder = tmp_path / f"begun{len(first)}"
+        assert command(counted, folder, "-n", "0", *first) == 0
+        capsys.readouterr()
+        assert command(counted, folder, "-n", "0", *then) == 2
+        assert "begun with other options (coverage)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--build-dir", "."], "it is for --coverage"),
+        (["--coverage", "--build-dir", "."], "takes both --kernel-file and --build-dir"),
+        (["--coverage", "--kernel-file", "."], "takes both --kernel-file and --build-dir"),
+    ],
+)
+def test_what_coverage_builds_with_has_to_be_known(
+    counted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    assert command(counted, tmp_path / "out", *options) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_module_of_ones_own_has_no_counters(
+    counted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], make_module: Callable[..., Path]
+) -> None:
+    assert command(counted, tmp_path / "out", "--coverage", "--module", str(make_module("fake"))) == 2
+    assert "fake.ko has no counters in its blocks" in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_time_ends_it(no_guests: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from txop.cli.shared_options import folder_option
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
+    from txop.guest.coverage.instrument import Covered
     from txop.guest_exploration.explore import Explored
     from txop.guest_trials.trial import Place
 
@@ -46,6 +47,18 @@ Reductions = Annotated[
 Failing = Annotated[
     bool, typer.Option("--also-failing", help="That a driver fails cleanly is a finding, too, once for each way back.")
 ]
+Coverage = Annotated[
+    bool,
+    typer.Option("--coverage", help="Count the blocks of the driver's code that a script reaches; builds the driver."),
+]
+BuildDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--build-dir",
+        metavar="DIR",
+        help="For --coverage with --kernel-file: the folder in which that kernel was built.",
+    ),
+]
 Output = Annotated[
     Path | None,
     folder_option("Folder for journal, findings and their logs; default: guest-explore-TIME."),
@@ -61,6 +74,7 @@ def register(group: typer.Typer) -> None:
                 ("txop guest explore --driver rtl8xxxu -o found", "every shipped script, then 100 mutated ones"),
                 ("txop guest explore --driver rtl8192cu --time 480 --tries 100000 -o found", "a night"),
                 ("txop guest explore --faults cut-rx --faults mine.toml -n 50 -o found", "begin with these"),
+                ("txop guest explore --driver rtl8xxxu --coverage -o found", "guided by the code that scripts reach"),
             ],
             [
                 "A finding is a script in DRIVER/findings that `txop guest survey --faults` replays. The same command "
@@ -80,6 +94,8 @@ def explore(
     seed: Seed = 1,
     reductions: Reductions = 16,
     also_failing: Failing = False,
+    coverage: Coverage = False,
+    build_dir: BuildDir = None,
     output: Output = None,
     wall_limit: WallLimit = 1800.0,
     image: ImageOptions,
@@ -111,8 +127,11 @@ def explore(
         options = _survey_options(trials, image)
         request = Request(seed=seed, tries=tries, reductions=reductions, ahead=trials.at_once)
         seconds = None if time_minutes is None else time_minutes * 60
-        what = What(trials.drivers, scripts, request, trials.security, also_failing, seconds, options)
+        if build_dir is not None and not coverage:
+            raise UserError("it is for --coverage", where="--build-dir")
         place = trials.place(image, LIMIT_S, wall_limit, ending)
+        covered = ending.run(_covered(trials, image, place, build_dir), at_once=True) if coverage else {}
+        what = What(trials.drivers, scripts, request, trials.security, also_failing, seconds, covered, options)
         folder.mkdir(parents=True, exist_ok=True)
         note(f"Folder: {folder}")
         try:
@@ -128,6 +147,28 @@ def explore(
         for words in one.damage:
             note(f"{one.folder}: {words}")
     _end(explored)
+
+
+async def _covered(
+    trials: TrialOptions, image: ImageOptions, place: Place, build_dir: Path | None
+) -> dict[str, Covered]:
+    """The drivers with counters in their blocks."""
+    from txop.guest.coverage.instrument import instrument, kernel_build
+    from txop.guest_image.overlay import given_modules
+
+    if (image.kernel_file is None) != (build_dir is None):
+        raise UserError(
+            "--coverage builds the driver: with a kernel of one's own it takes both --kernel-file and --build-dir",
+            what_to_do="give the folder in which the kernel was built, or neither of them",
+        )
+    kernel = kernel_build(image.pinned(), build_dir, image.kernel_file, progress=note)
+    covered = {driver: await instrument(driver, place.image, kernel, note) for driver in trials.drivers}
+    for path, module in given_modules(trials.module or []).values():
+        if any(module.name in one.blocks for one in covered.values()):
+            raise UserError(
+                f"{path} has no counters in its blocks", what_to_do="build it into a kernel, and give --build-dir"
+            )
+    return covered
 
 
 def _survey_options(trials: TrialOptions, image: ImageOptions) -> str:

@@ -85,7 +85,7 @@ class Finding:
     smallest: bool = False
     """Nothing is left to be tried to make it smaller."""
     replay: str | None = None
-    """:data:`EXACT`, :data:`OTHER_LOG` or :data:`NOT_AGAIN`; ``None``: it was not replayed yet."""
+    """:data:`EXACT`, :data:`OTHER_LOG`, :data:`NOT_AGAIN` or :data:`NOT_WITHOUT`; ``None``: it was not replayed yet."""
 
     @property
     def name(self) -> str:
@@ -98,6 +98,8 @@ EXACT = "exact"
 OTHER_LOG = "another log"
 """The finding again, but with another kernel log."""
 NOT_AGAIN = "not shown again"
+NOT_WITHOUT = "not without coverage"
+"""The driver as it is does not show it, only the one with counters in its blocks."""
 
 
 @dataclass
@@ -107,6 +109,13 @@ class _Try:
     text: str
     begin: Begin | None
     task: asyncio.Task[Outcome] = field(repr=False)
+
+
+async def _tried(runner: Runner, text: str, repeat: int = 0) -> Outcome:
+    outcome = await runner.run(text, repeat)
+    if outcome.void:  # this machine's fault: once more
+        outcome = await runner.run(text, repeat)
+    return outcome
 
 
 class Exploration:
@@ -120,14 +129,17 @@ class Exploration:
         runner: Runner,
         *,
         listener: Listener,
+        replayer: Runner | None = None,
         comment: Callable[[Finding], str] = lambda finding: finding.key,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
-        """``comment``: what the file of a finding begins with; ``stopping``: whether no more trials are to begin."""
+        """``comment``: what the file of a finding begins with; ``stopping``: whether no more trials are to begin;
+        ``replayer``: tries what was found, where that is not ``runner``: the driver as it is, without counters."""
         self._request = request
         self._begin = begin
         self._mutator = mutator
         self._runner = runner
+        self._replayer = replayer or runner
         self._listener = listener
         self._comment = comment
         self._stopping = stopping
@@ -190,10 +202,12 @@ class Exploration:
                 break
         return script, written(script)
 
-    async def _trial(self, text: str, repeat: int = 0) -> Outcome:
-        outcome = await self._runner.run(text, repeat)
-        if outcome.void:  # this machine's fault: once more
-            outcome = await self._runner.run(text, repeat)
+    async def _trial(self, text: str) -> Outcome:
+        return await _tried(self._runner, text)
+
+    async def _replayed(self, text: str, repeat: int = 0) -> Outcome:
+        outcome = await _tried(self._replayer, text, repeat)
+        self.trials += not outcome.void
         return outcome
 
     def _take(self, done: _Try, outcome: Outcome) -> None:
@@ -205,7 +219,9 @@ class Exploration:
         if outcome.void:
             return frozenset()
         self.trials += 1
-        entry = self.corpus.observe(self.trials, script, outcome.features, keep=begin is not None)
+        entry = self.corpus.observe(
+            self.trials, script, outcome.features, keep=begin is not None, blocks=outcome.blocks
+        )
         if outcome.finding is not None and outcome.finding not in self.findings:
             name = None if begin is None else begin.name
             finding = Finding(outcome.finding, self.trials, name, script, text, outcome)
@@ -215,7 +231,16 @@ class Exploration:
         return frozenset() if entry is None else entry.new
 
     async def _follow(self, finding: Finding) -> None:
-        """Make a finding smaller, and replay it."""
+        """Make a finding smaller, and replay it: with the driver as it is, whatever showed it first."""
+        if self._replayer is not self._runner:
+            plain = await self._replayed(finding.text)
+            if plain.void:
+                return
+            if plain.finding != finding.key:
+                finding.replay = NOT_WITHOUT
+                self._listener.found(finding)
+                return
+            finding.outcome = plain
         once = finding.outcome
         if finding.begin is not None and len(finding.script) <= 1:
             finding.smallest = True  # as it was given
@@ -225,12 +250,10 @@ class Exploration:
                 return
             # what is replayed is the file, its comment included: another size of it is another guest
             finding.text = written(finding.script, self._comment(finding))
-            once = await self._trial(finding.text)
-            self.trials += not once.void
+            once = await self._replayed(finding.text)
             if once.finding == finding.key:
                 finding.outcome = once
-        again = await self._trial(finding.text, 1)
-        self.trials += not again.void
+        again = await self._replayed(finding.text, 1)
         if once.void or again.void:
             return
         if {once.finding, again.finding} != {finding.key}:
@@ -249,7 +272,7 @@ class Exploration:
                     return
                 text = written(candidate)
                 self._tried.add(text)
-                outcome = await self._trial(text)
+                outcome = await _tried(self._replayer, text)
                 finding.reductions += 1
                 self._observe(candidate, text, outcome)
                 same = outcome.finding == finding.key

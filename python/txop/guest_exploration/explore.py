@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from txop.archive.layout import ArchiveLock, Layout
 from txop.core.visible import visible
 from txop.core.whole_file import whole_file
+from txop.guest.coverage.instrument import Covered
 from txop.guest.shipped_faults import CONTROL, FaultScript
 from txop.guest_exploration.exploration import Begin, Exploration, Finding, Request
 from txop.guest_exploration.in_guests import Control, InGuests
 from txop.guest_exploration.memory import Memory, text_key
 from txop.guest_exploration.mutation import Mutator, Targets
 from txop.guest_exploration.outcome import Outcome
+from txop.guest_exploration.reached import FILE, Reach
 from txop.guest_exploration.script import Script, read_script
 from txop.guest_trials.trial import Place
 from txop.present.format import plural
@@ -39,6 +42,8 @@ class What:
     """That a driver fails cleanly is a finding, too."""
     seconds: float | None = None
     """After that long no more trials begin; ``None``: no such limit."""
+    covered: Mapping[str, Covered] = field(default_factory=dict)
+    """By driver: the same with counters in its blocks, where they are to be counted."""
     options: str = ""
     """Options with which the survey replays a finding."""
 
@@ -59,6 +64,8 @@ class Explored:
     """Trials that this machine ended twice."""
     damage: list[str] = field(default_factory=list)
     """What could not be read of its journal."""
+    reach: Reach | None = None
+    """Which blocks of the driver were reached; ``None``: they were not counted."""
     cut: bool = False
     """The time was over before everything was tried."""
 
@@ -94,16 +101,22 @@ async def explore(
 async def _one(
     what: What, driver: str, place: Place, folder: Path, jobs: int, progress: Callable[[str], None], ends: float | None
 ) -> Explored:
-    guests = InGuests(driver, place, folder, security=what.security, failing=what.failing, jobs=jobs)
+    of_driver = partial(InGuests, driver, place, folder, security=what.security, failing=what.failing, jobs=jobs)
+    guests, replays = of_driver(), None
+    made_of = guests.made_of()
+    covered = what.covered.get(driver)
+    if covered is not None:
+        guests = of_driver(covered=covered)
+        replays = of_driver(name="replays")
+        made_of["coverage"] = guests.made_of()
     begin = tuple(Begin(script.name, script.text, read_script(script)) for script in (CONTROL, *what.scripts))
-    made_of = {
-        **guests.made_of(),
+    made_of |= {
         "seed": what.request.seed,
         "jobs": what.request.ahead,
         "faults": [text_key(item.text, 0) for item in begin],
         "reductions": what.request.reductions,
     }
-    with Memory(folder, made_of, guests) as memory:
+    with Memory(folder, made_of, guests, replays) as memory:
         progress(f"{driver}: without faults")
         control = await guests.control()
         registers = {fault.register for item in begin for fault in item.script if fault.register is not None}
@@ -117,13 +130,25 @@ async def _one(
             return over
 
         exploration = Exploration(
-            what.request, begin, Mutator(targets), memory, listener=telling, comment=telling.comment, stopping=stopping
+            what.request,
+            begin,
+            Mutator(targets),
+            memory,
+            replayer=memory.replayer,
+            listener=telling,
+            comment=telling.comment,
+            stopping=stopping,
         )
         explored = Explored(driver, folder, control, what.request, exploration, begin, damage=memory.damage)
         if control.problem is None:
             await exploration.go()
             explored.outcomes, explored.cut = memory.outcomes, over
             explored.left_out = memory.left_out
+            if covered is not None and control.blocks is not None:
+                tried = [known for item in begin if (known := memory.outcome(item.text)) is not None]
+                explored.reach = Reach.of(covered.blocks, control.blocks, tried, memory.tried)
+                with whole_file(folder / FILE) as out:
+                    out.write(explored.reach.text(driver))
     return explored
 
 

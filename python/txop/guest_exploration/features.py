@@ -7,6 +7,7 @@
 ``step``       a step of the trial and its outcome
 ``struck``     a kind of fault and how often it happened, in powers of two
 ``chip``       a counter of the chip, in powers of two
+``block``      a block of the driver's code that a trial without faults does not reach (:mod:`.reached`)
 =============  =======================================================================================
 """
 

@@ -22,6 +22,8 @@ _RESUMED = "resumed"
 _TRIED = "tried"
 _VOID = "void"
 FILE = "journal.jsonl"
+_REPLAY = "-replay"
+"""How keys of the other runner end."""
 TRIES = 2
 """How often a trial is tried that this machine ends."""
 
@@ -47,7 +49,7 @@ def _begun(events: Sequence[Event], made_of: dict[str, Any], folder: Path) -> di
         if not isinstance(begun, dict):
             raise GuestError(f"{folder / FILE} does not say what its outcomes are of", what_to_do=other)
         if begun != made_of:
-            odd = next((name for name in made_of if begun.get(name) != made_of[name]), "format")
+            odd = next((name for name in {**made_of, **begun} if begun.get(name) != made_of.get(name)), "format")
             raise GuestError(f"{folder} was begun with other options ({odd})", what_to_do=other)
     return made_of
 
@@ -55,14 +57,17 @@ def _begun(events: Sequence[Event], made_of: dict[str, Any], folder: Path) -> di
 class Memory:
     """A runner that has another one run only what it does not remember."""
 
-    def __init__(self, folder: Path, made_of: dict[str, Any], runner: Runner) -> None:
-        """``made_of``: what has to be the same for the outcomes to count.
+    def __init__(self, folder: Path, made_of: dict[str, Any], runner: Runner, replayer: Runner | None = None) -> None:
+        """``made_of``: what has to be the same for the outcomes to count; ``replayer``: another runner, whose outcomes
+        are remembered apart.
 
         Raises:
             GuestError: The folder was begun with something else.
             OSError: It cannot be written to.
         """
         self._runner = runner
+        self.replayer: Runner | None = None if replayer is None else _Apart(self, replayer)
+        """Has the other runner run only what is not remembered of it."""
         self._known: dict[str, Outcome] = {}
         self._void: Counter[str] = Counter()
         self._at_work: dict[str, asyncio.Lock] = {}
@@ -101,16 +106,30 @@ class Memory:
 
     async def run(self, text: str, repeat: int) -> Outcome:
         """See :class:`Runner`."""
-        key = text_key(text, repeat)
+        return await self.recalled(self._runner, text, repeat, "")
+
+    async def recalled(self, runner: Runner, text: str, repeat: int, end: str) -> Outcome:
+        """The outcome that is remembered, or the runner's. ``end``: of the key, for each runner another."""
+        key = text_key(text, repeat) + end
         async with self._at_work.setdefault(key, asyncio.Lock()):  # the same script twice is one guest
             if (known := self._known.get(key)) is not None:
                 self.used += 1
                 return known
-            outcome = await self._runner.run(text, repeat)
+            outcome = await runner.run(text, repeat)
             shown = outcome.model_dump() | {"features": sorted(outcome.features)}
             self._journal.write(_VOID if outcome.void else _TRIED, key=key, script=text, outcome=shown)
             self._keep(key, outcome)
             return outcome
+
+    def outcome(self, text: str) -> Outcome | None:
+        """What is known of a script, tried once; ``None``: nothing."""
+        known = self._known.get(text_key(text, 0))
+        return None if known is None or known.void else known
+
+    @property
+    def tried(self) -> tuple[Outcome, ...]:
+        """Those of :attr:`outcomes` that are of no replay."""
+        return tuple(known for key, known in self._known.items() if not known.void and not key.endswith(_REPLAY))
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -131,3 +150,14 @@ class Memory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class _Apart:
+    """A runner with a memory of its own in the same journal."""
+
+    def __init__(self, memory: Memory, runner: Runner) -> None:
+        self._memory = memory
+        self._runner = runner
+
+    async def run(self, text: str, repeat: int) -> Outcome:
+        return await self._memory.recalled(self._runner, text, repeat, _REPLAY)

@@ -26,6 +26,8 @@ class Outcome(BaseModel):
     features: frozenset[str] = frozenset()
     log_sha256: str | None = None
     """The hash of the unchanged kernel log; ``None``: there is none."""
+    blocks: int | None = None
+    """How many blocks of the driver were reached; ``None``: they were not counted."""
     seconds: Seconds | None = None
     """By this machine's clock."""
     guest_seconds: Seconds | None = None

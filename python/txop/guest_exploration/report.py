@@ -44,11 +44,12 @@ def summary(explored: Explored) -> str:
     left_out = ""
     if explored.left_out:
         left_out = f" {plural(explored.left_out, 'trial')} left out: this machine ended the guest twice (trials/)."
+    reach = "" if explored.reach is None else f" {explored.reach.sentence()}"
     cut = " The time was over: the same command goes on." if explored.cut else ""
     return (
         f"{explored.driver}: {exploration.tries - mutated} scripts to begin with and {mutated} mutated ones, "
         f"{exploration.trials} trials in all, {len(exploration.corpus.seen)} features, "
-        f"{len(exploration.corpus.entries)} scripts kept.{left_out}{cut}"
+        f"{len(exploration.corpus.entries)} scripts kept.{reach}{left_out}{cut}"
     )
 
 
@@ -80,8 +81,14 @@ def _driver(explored: Explored, options: str) -> dict[str, Any]:
         "verdicts": dict(sorted(Counter(outcome.verdict for outcome in explored.outcomes).items())),
         "left_out": explored.left_out,
         "features": len(exploration.corpus.seen),
+        "coverage": None if explored.reach is None else explored.reach.document(),
         "corpus": [
-            {"trial": entry.number, "new": sorted(entry.new), "script": written(entry.script)}
+            {
+                "trial": entry.number,
+                "new": sorted(entry.new),
+                "blocks": entry.blocks,
+                "script": written(entry.script),
+            }
             for entry in exploration.corpus.entries
         ],
         "findings": [_finding(explored, finding, options) for finding in explored.findings],

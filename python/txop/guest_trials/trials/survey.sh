@@ -90,6 +90,7 @@ at_rest() { # stock ath6kl waits for itself forever when it is unloaded while it
 [ $stuck = no ] && { within 20 at_rest; within 90 unload; fact unload-at-last $?; }
 tell "$driver: at last $good"
 dmesg -r >"$out/log"
+[ ! -e /proc/txop_coverage ] || cat /proc/txop_coverage >"$out/coverage"
 chip_ended
 fact done
 exit 0
