@@ -150,6 +150,7 @@ def test_a_kernel_is_kept_by_what_went_in(tmp_path, no_compiler):
     assert any("does not take CONFIG_MT76x2U=m" in row for row in said)
     assert first.kernel.read_text() == "int works;\n"
     assert first.modules.is_dir()
+    assert (first.build / "arch/x86/boot/bzImage").read_bytes() == first.kernel.read_bytes()
     assert not (first.modules / "build").is_symlink(), "it names a folder of this machine"
     assert build_kernel(KernelRecipe(tree), lock, cache=cache).cached
     checked = build_kernel(KernelRecipe(tree, ("lockdep",)), lock, cache=cache)
@@ -178,7 +179,10 @@ def test_the_command_copies_it_and_says_how_to_boot_it(tmp_path, no_compiler, mo
     with pytest.raises(SystemExit) as left:
         main(["guest", "kernel", "--source", str(tree), "-o", str(out)])
     assert left.value.code == 0
-    assert f"--kernel-file {out}/bzImage --modules-dir {out}/lib/modules/6.99.0" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert f"--kernel-file {out}/bzImage --modules-dir {out}/lib/modules/6.99.0" in said.out
+    build = Path(" ".join(said.err.split()).rpartition("--build-dir ")[2])
+    assert build.parent == tmp_path / "cache/txop/guest/kernel-builds"
     assert (out / "config").is_file()
     assert (out / "vmlinux").read_text() == "symbols\n", "what gdb takes"
     with pytest.raises(SystemExit) as left:

@@ -86,10 +86,12 @@ def kernel(
                 "kernel_file": str(file),
                 "modules_dir": str(modules),
                 "config": str(place / "config"),
+                "build_dir": str(made.build),
                 "not_taken": list(made.lost),
                 "cached": made.cached,
                 "seconds": round(time.monotonic() - begun, 3),
             }
         )
         return
+    note(f"For `txop guest explore --coverage`: --build-dir {made.build}")
     console.stdout().print(safe_text(f"--kernel-file {file} --modules-dir {modules}"), soft_wrap=True)

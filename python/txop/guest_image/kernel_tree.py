@@ -120,9 +120,11 @@ def symbol_in(makefile: str, module: str) -> str | None:
 
     >>> symbol_in("obj-$(CONFIG_RTL8XXXU) += rtl8xxxu.o", "rtl8xxxu")
     'CONFIG_RTL8XXXU'
+    >>> symbol_in("obj-$(CONFIG_MT76x0U) += mt76x0u.o", "mt76x0u")
+    'CONFIG_MT76x0U'
     """
     wanted = re.escape(module).replace("_", "[-_]")
-    line = re.compile(rf"^obj-\$\((CONFIG_[A-Z0-9_]+)\)\s*[+:]?=(?:.*\s)?{wanted}\.o(?:\s|$)", re.MULTILINE)
+    line = re.compile(rf"^obj-\$\((CONFIG_[A-Za-z0-9_]+)\)\s*[+:]?=(?:.*\s)?{wanted}\.o(?:\s|$)", re.MULTILINE)
     match = line.search(makefile.replace("\\\n", " "))
     return match[1] if match else None
 

@@ -61,6 +61,8 @@ class OwnKernel:
     lost: tuple[str, ...]
     """Lines of the configuration that this tree did not take."""
     cached: bool
+    build: Path
+    """In which it was built, until another state of its tree is built there."""
 
     @property
     def kernel(self) -> Path:
@@ -137,15 +139,15 @@ async def build_kernel(
         parts = [str(RECIPE), tree_digest(source, known), configuration, compiler]
         key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
         place = folder / "own-kernels" / key
+        name = hashlib.sha256(json.dumps([RECIPE, str(source), configuration, compiler]).encode()).hexdigest()[:16]
+        work = folder / "kernel-builds" / name
         if not (place / "kernel.json").is_file():
-            name = hashlib.sha256(json.dumps([RECIPE, str(source), configuration, compiler]).encode()).hexdigest()[:16]
-            work = folder / "kernel-builds" / name
             work.mkdir(parents=True, exist_ok=True)
             lost = await _build(source, work, lines, variables, progress)
             with new_folder(place) as made:
                 await _install(source, work, made, variables, lost)
-            return _open(place, key, cached=False)
-    return _open(place, key, cached=True)
+            return _open(place, key, work, cached=False)
+    return _open(place, key, work, cached=True)
 
 
 def header_folders() -> list[Path]:
@@ -288,9 +290,9 @@ async def _install(source: Path, work: Path, made: Path, variables: Mapping[str,
     (made / "kernel.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
-def _open(place: Path, key: str, *, cached: bool) -> OwnKernel:
+def _open(place: Path, key: str, work: Path, *, cached: bool) -> OwnKernel:
     try:
         facts = json.loads((place / "kernel.json").read_text(encoding="utf-8"))
-        return OwnKernel(place, str(facts["release"]), key, tuple(map(str, facts["lost"])), cached)
+        return OwnKernel(place, str(facts["release"]), key, tuple(map(str, facts["lost"])), cached, work)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise GuestError(f"the kernel in {place} is damaged: {error}", what_to_do="remove that folder") from None
