@@ -31,7 +31,7 @@ MAKE = """\
 echo "$@" >>{log}
 for word; do case $word in M=*) folder=${{word#M=}};; esac; done
 cp {core} "$folder/chip-core.ko" && cp {usb} "$folder/usb/chip_usb.ko" && cp {counter} "$folder/txop_coverage.ko"
-cp -r "$folder" {tree}
+cp -r "$folder" {tree} && cp "$folder/../maker.h" {tree}
 """
 
 
@@ -54,6 +54,7 @@ def kernel(tmp_path: Path, make_module: Callable[..., Path]) -> KernelBuild:
     (source / TOP / "usb/Makefile").write_text(USB)
     (source / TOP / "usb/chip_usb.c").write_text("int x;\n")
     (source / TOP / "a.o").write_text("of an earlier build")
+    (source / TOP / "../maker.h").write_text("int shared;\n")
     programs.mkdir()
     parts = {name: make_module(name) for name in ("chip_usb", "chip_core", "txop_coverage")}
     make = MAKE.format(
@@ -90,6 +91,7 @@ def test_a_driver_of_two_modules_counts_in_both(tmp_path: Path, image: Image, ke
         "$(foreach object,chip_usb.o,$(eval CFLAGS_$(object) += -fsanitize-coverage=trace-pc))",
     ]
     assert (tree / "txop_coverage.c").read_bytes() == (module.SOURCE / "txop_coverage.c").read_bytes()
+    assert (tree / "maker.h").is_file(), "drivers of a maker share headers in the folder above"
     assert not (tree / "a.o").exists(), "what an earlier build left would not count"
     assert (kernel.source / TOP / "Makefile").read_text() == CORE, "the source stays as it is"
 

@@ -19,7 +19,7 @@ CALLED = "__sanitizer_cov_trace_pc"
 OPTIONS = ("-h", "-d", "-l", "-r", "-w", "--no-show-raw-insn")
 """With which objdump says what is read here."""
 COMPILED_IN = "/kernel/"
-"""What stands in place of the kernel's build folder in names of source files."""
+"""What stands in place of the kernel's folders in names of source files."""
 GRAIN = 4
 """Places are counted by this many bytes (txop_coverage.c, ``CALL_BYTES``)."""
 _CALL_BYTES = 5

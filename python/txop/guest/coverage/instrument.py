@@ -161,7 +161,7 @@ async def instrument(
     source = await _prepared(kernel.source, top, parts, folder)
     goals = [f"{(part.folder / part.file).relative_to(top).as_posix()}.ko" for part in (*parts[1:], parts[0])]
     flags = compiler_flags(driver, debug=_DEBUG)
-    flags.append(f"-fdebug-prefix-map={kernel.folder}={COMPILED_IN.rstrip('/')}")
+    flags += [f"-fdebug-prefix-map={place}={COMPILED_IN.rstrip('/')}" for place in (kernel.folder, kernel.source)]
     inside = top.as_posix()
     recipe = Recipe(
         arm=f"{driver} with counters",
@@ -232,6 +232,8 @@ async def _prepared(whole: Path, top: Path, parts: Sequence[_Part], cache: Path)
     """A tree with the driver's folder, its Makefiles with what makes blocks call, and the module that they call."""
     tree = await SourceTree.of(whole / top)
     counter = (SOURCE / f"{MODULE}.c").read_bytes()
+    # a maker's drivers may share headers in the folder above (ath6kl: ../regd.h)
+    above = {path.name: path.read_bytes() for path in sorted((whole / top.parent).glob("*.h")) if path.is_file()}
     rows: dict[Path, list[str]] = {top: [f"obj-m += {MODULE}.o"]}
     for part in parts:
         alone = is_one_file(whole / part.folder, part.file)
@@ -239,7 +241,7 @@ async def _prepared(whole: Path, top: Path, parts: Sequence[_Part], cache: Path)
         rows.setdefault(part.folder, []).append(
             f"$(foreach object,{objects},$(eval CFLAGS_$(object) += {INSTRUMENTED}))"
         )
-    key = hashlib.sha256(repr((tree.content, sorted(rows.items()), counter)).encode()).hexdigest()[:24]
+    key = hashlib.sha256(repr((tree.content, sorted(rows.items()), counter, above)).encode()).hexdigest()[:24]
     place = cache / "kernels" / f"instrumented_{key}"
     if place.is_dir():
         return place
@@ -247,6 +249,8 @@ async def _prepared(whole: Path, top: Path, parts: Sequence[_Part], cache: Path)
     with new_folder(place) as work:
         await asyncio.to_thread(_copy, tree, work / top)
         (work / top / f"{MODULE}.c").write_bytes(counter)
+        for name, data in above.items():
+            (work / top.parent / name).write_bytes(data)
         for folder, lines in rows.items():
             makefile = next(path for name in MAKEFILES if (path := work / folder / name).is_file())
             with makefile.open("a", encoding="utf-8") as out:
