@@ -84,11 +84,11 @@ def test_a_driver_of_two_modules_counts_in_both(tmp_path: Path, image: Image, ke
         "",
         "obj-m += txop_coverage.o",
         "$(foreach object,$(chip-core-objs) $(chip-core-y) $(chip-core-m),"
-        "$(eval CFLAGS_$(object) += -fsanitize-coverage=trace-pc))",
+        f"$(eval CFLAGS_$(object) += {module.INSTRUMENTED}))",
     ]
     assert (tree / "usb/Makefile").read_text().removeprefix(USB).splitlines() == [
         "",
-        "$(foreach object,chip_usb.o,$(eval CFLAGS_$(object) += -fsanitize-coverage=trace-pc))",
+        f"$(foreach object,chip_usb.o,$(eval CFLAGS_$(object) += {module.INSTRUMENTED}))",
     ]
     assert (tree / "txop_coverage.c").read_bytes() == (module.SOURCE / "txop_coverage.c").read_bytes()
     assert (tree / "maker.h").is_file(), "drivers of a maker share headers in the folder above"

@@ -49,8 +49,9 @@ MODULE = "txop_coverage"
 """The module that counts."""
 SOURCE = Path(__file__).parents[2] / "guest_image" / MODULE
 """Folder of its source."""
-INSTRUMENTED = "-fsanitize-coverage=trace-pc"
-"""What makes the compiler call it in each block."""
+INSTRUMENTED = "-fsanitize-coverage=trace-pc -fno-optimize-sibling-calls"
+"""What makes the compiler call it in each block, and come back from there: without the second, a block that ends its
+function jumps, and the place that is counted is its caller's."""
 _DEBUG = "-g1"
 """Lines of the source, and nothing else."""
 _LEFT = (".o", ".ko", ".mod", ".cmd", ".a", ".order", ".symvers", ".mod.c")
