@@ -32,6 +32,7 @@ MODELS = {
     "mt7610u": Mt7610uStatistics,
     "mt7601u": Mt7610uStatistics,
     "ar6003": Ar6003Statistics,
+    "ar6004": Ar6003Statistics,
     "sd8686": Sd8686Statistics,
 }
 SCHEMAS = sorted((ROOT / "docs/schema").glob("*.json"))

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import struct
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import pytest
 
-from guests_here import built_chips, built_image
+from cards_here import run
 from txop import bus
-from txop.guest.chips import COMMAND_LOG, IN_GUEST, Chip
+from txop.guest.chips import COMMAND_LOG, Chip
 from txop.guest.exactness import difference
 from txop.guest.mmc_host import with_mmc_host
-from txop.guest.qemu import Computer, Mode
-from txop.guest.running import run_guest
 from txop.guest_image.firmware import firmware_files
 from txop.guest_image.locks import find_lock
-from txop.guest_image.overlay import Overlay
 
 PINGS = 20
 SLOW_BUS = ("--bus-time", "--card-lines", "1", "--card-mhz", "25")
 
 
-def test_the_firmware_is_a_chain_of_records() -> None:
+@pytest.mark.parametrize(
+    ("folder", "board_bytes"), [("AR6003/hw2.0", 1024 + 768), ("AR6003/hw2.1.1", 1024 + 768), ("AR6004/hw1.3", 6144)]
+)
+def test_the_firmware_is_a_chain_of_records(folder: str, board_bytes: int) -> None:
     """ath6kl refuses it else (Linux ath6kl/init.c, ath6kl_fetch_fw_apin)."""
     files = firmware_files()
-    folder = "usr/lib/firmware/ath6k/AR6003/hw2.1.1"
+    folder = f"usr/lib/firmware/ath6k/{folder}"
     firmware, board = files[f"{folder}/fw-5.bin"], files[f"{folder}/bdata.bin"]
     assert firmware.startswith(b"QCA-ATH6KL\0")
     rest, records = firmware[11:], {}
@@ -41,19 +39,7 @@ def test_the_firmware_is_a_chain_of_records() -> None:
         rest = rest[8 + length :]
     assert sorted(records) == [0, 3, 6]
     assert struct.unpack("<I", records[6])[0] >> 4 & 1, "without RSN-CAP-OVERRIDE there is no 802.11n"
-    assert len(board) == 1024 + 768
-
-
-def run(folder: Path, chip: Chip, command: str, kernel: str = "6.12", modules: tuple[Path, ...] = ()) -> Any:
-    """Boots a guest with the card, lets the command run in its laboratory, and gives what was counted."""
-    image, chips = built_image(kernel), built_chips()
-    script = f"txop-lab up || exit\n{command} || exit\ntxop-lab down\n"
-    files = {**chip.files(), IN_GUEST: chips}
-    overlay = Overlay(script=script, environment=chip.variables(), files=files, modules=modules)
-    computer = Computer(mode=Mode.EXACT, shift=1, limit_s=150)
-    ended = asyncio.run(run_guest(image, overlay, computer, results=folder, wall_limit_s=1_800))
-    assert ended.status == 0, (folder / "stderr").read_text()
-    return json.loads((folder / "files" / "chip.json").read_text())["device"]
+    assert len(board) == board_bytes
 
 
 @pytest.mark.slow

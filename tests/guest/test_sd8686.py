@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from guests_here import built_chips, built_image
+from cards_here import run
 from txop import bus
-from txop.guest.chips import COMMAND_LOG, IN_GUEST, Chip
+from txop.guest.chips import COMMAND_LOG, Chip
 from txop.guest.exactness import difference
-from txop.guest.qemu import Computer, Mode
-from txop.guest.running import run_guest
 from txop.guest_image.error import GuestError
 from txop.guest_image.firmware import firmware_files
-from txop.guest_image.overlay import Overlay
 
 PINGS = 20
 WPA = "/run/txop-lab/wpa"
@@ -42,18 +37,6 @@ def test_the_firmware_is_a_helper_and_an_image() -> None:
 def test_it_has_no_tkip() -> None:
     with pytest.raises(GuestError, match="sd8686 has no cipher for wpa2-tkip"):
         Chip("sd8686", "libertas_sdio", security="wpa2-tkip")
-
-
-def run(folder: Path, chip: Chip, command: str) -> Any:
-    """Boots a guest with the card, lets the command run in its laboratory, and gives what was counted."""
-    image, chips = built_image("6.12"), built_chips()
-    script = f"txop-lab up || exit\n{command} || exit\ntxop-lab down\n"
-    files = {**chip.files(), IN_GUEST: chips}
-    overlay = Overlay(script=script, environment=chip.variables(), files=files)
-    computer = Computer(mode=Mode.EXACT, shift=1, limit_s=150)
-    ended = asyncio.run(run_guest(image, overlay, computer, results=folder, wall_limit_s=1_800))
-    assert ended.status == 0, (folder / "stderr").read_text()
-    return json.loads((folder / "files" / "chip.json").read_text())["device"]
 
 
 BOTH_WAYS = f"""\

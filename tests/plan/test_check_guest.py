@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from txop.guest.fault_check import check_options
+from txop.guest_image.error import GuestError
 from txop.plan.guest_function import ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.problem import PlanError
@@ -253,6 +254,19 @@ def test_the_other_card_has_no_bundles(parse: Callable[[str], LoadedPlan]) -> No
     check_options("sd8686", "builtin", options, ())
     (problem,) = check(parse(PLAN.format(guest=guest, arm="sdio = { bundle = 1 }")), files=False).problems
     assert "bundle and credits are an AR6003's" in problem.message
+
+
+def test_an_arm_has_another_revision_of_the_card(parse: Callable[[str], LoadedPlan]) -> None:
+    guest = 'device = "ar6004"\nap = "builtin"\nsecurity = "open"\n[guest.sdio]\nbundle = 4\n'
+    loaded = parse(PLAN.format(guest=guest, arm='assume = { revision = "1.0", device-id = "0400" }'))
+    assert not check(loaded, files=False).problems
+    assert loaded.plan.guest is not None
+    chip = chip_of(loaded.plan.guest.varied(loaded.plan.arm[1].guest))
+    assert chip.driver == "ath6kl_sdio"
+    assert chip.options[-4:] == ("--assume", "revision=1.0", "--assume", "device-id=0400")
+    check_options("ar6004", "builtin", chip.options, ())
+    with pytest.raises(GuestError, match="not of an AR6004"):
+        check_options("ar6004", "builtin", ("--assume", "revision=2.0"), ())
 
 
 def test_the_other_card_has_no_tkip(parse: Callable[[str], LoadedPlan]) -> None:

@@ -81,6 +81,8 @@ pub enum DeviceKind {
     Mt7601u,
     /// Atheros AR6003, an SDIO card 0271:0301 (ath6kl_sdio) in a USB host controller 0a12:5d10 (ushc).
     Ar6003,
+    /// Atheros AR6004, a card 0271:0401 (ath6kl_sdio) in the same controller.
+    Ar6004,
     /// Marvell SD8686, an SDIO card 02df:9103 (libertas_sdio) in the same controller.
     Sd8686,
     /// CDC NCM network function (cdc_ncm, huawei_cdc_ncm).
@@ -272,7 +274,7 @@ fn assumption(text: &str) -> Result<String, String> {
     let of_sd8686 = sd8686::assumptions::Assumptions::default().set(text);
     match (of_rtl8188cus, of_rtl8188eu, of_mt7610u, of_ar6003, of_sd8686) {
         (Err(one), Err(second), Err(other), Err(third), Err(fourth)) => Err(format!(
-            "{one}; of an RTL8188EU, {second}; of an MT7610U or MT7601U, {other}; of an AR6003, {third}; of an SD8686, {fourth}"
+            "{one}; of an RTL8188EU, {second}; of an MT7610U or MT7601U, {other}; of an AR6003 or AR6004, {third}; of an SD8686, {fourth}"
         )),
         _ => Ok(text.into()),
     }

@@ -165,7 +165,8 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
         DeviceKind::Rtl8188eu => chip(args, Model::Rtl8188eu, script.as_ref())?,
         DeviceKind::Mt7610u => mt7610u(args, mt7610u::Model::Mt7610u, script.as_ref())?,
         DeviceKind::Mt7601u => mt7610u(args, mt7610u::Model::Mt7601u, script.as_ref())?,
-        DeviceKind::Ar6003 => ar6003(args, script.as_ref())?,
+        DeviceKind::Ar6003 => ar6003(args, ar6003::Model::Ar6003, script.as_ref())?,
+        DeviceKind::Ar6004 => ar6003(args, ar6003::Model::Ar6004, script.as_ref())?,
         DeviceKind::Sd8686 => sd8686(args, script.as_ref())?,
         DeviceKind::Ncm => args.function.ncm()?,
         DeviceKind::Mbim => args.function.mbim()?,
@@ -182,6 +183,7 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
                 DeviceKind::Mt7610u => Box::new(mt7610u::RegisterNames::new(mt7610u::Model::Mt7610u)),
                 DeviceKind::Mt7601u => Box::new(mt7610u::RegisterNames::new(mt7610u::Model::Mt7601u)),
                 DeviceKind::Ar6003
+                | DeviceKind::Ar6004
                 | DeviceKind::Sd8686
                 | DeviceKind::Ncm
                 | DeviceKind::Mbim
@@ -202,7 +204,7 @@ fn unfitting(args: &DeviceArgs) -> Option<RunError> {
         }
     }
     let is_mt7610u = args.device == DeviceKind::Mt7610u;
-    let is_card = matches!(args.device, DeviceKind::Ar6003 | DeviceKind::Sd8686);
+    let is_card = matches!(args.device, DeviceKind::Ar6003 | DeviceKind::Ar6004 | DeviceKind::Sd8686);
     if !args.stations.is_empty() && !is_mt7610u {
         return Some(RunError::Option("--stations: only an MT7610U is an access point (--device mt7610u)"));
     }
@@ -274,10 +276,10 @@ fn mt7610u(args: &DeviceArgs, model: mt7610u::Model, script: Option<&Script>) ->
     Ok(Box::new(Mt7610u::new(settings, medium(args)?, peers)))
 }
 
-fn ar6003(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Device>, RunError> {
-    let mut settings = ar6003::Settings::default();
+fn ar6003(args: &DeviceArgs, model: ar6003::Model, script: Option<&Script>) -> Result<Box<dyn Device>, RunError> {
+    let mut settings = ar6003::Settings::new(model);
     for assumption in &args.assume {
-        settings.assumptions.set(assumption).map_err(RunError::Assumption)?;
+        settings.assumptions.set_fitting(assumption).map_err(RunError::Assumption)?;
     }
     in_slot(args, Ar6003::new(settings, medium(args)?, access_point(args, script)?))
 }
@@ -447,7 +449,8 @@ fn check_options(args: &DeviceArgs) -> Result<(), RunError> {
         let set = match args.device {
             DeviceKind::Rtl8188eu => rtl8188cus::EuAssumptions::default().set(assumption),
             DeviceKind::Mt7610u | DeviceKind::Mt7601u => mt7610u::assumptions::Assumptions::default().set(assumption),
-            DeviceKind::Ar6003 => ar6003::assumptions::Assumptions::default().set(assumption),
+            DeviceKind::Ar6003 => ar6003::Settings::new(ar6003::Model::Ar6003).assumptions.set_fitting(assumption),
+            DeviceKind::Ar6004 => ar6003::Settings::new(ar6003::Model::Ar6004).assumptions.set_fitting(assumption),
             DeviceKind::Sd8686 => sd8686::assumptions::Assumptions::default().set(assumption),
             _ => rtl8188cus::assumptions::Assumptions::default().set(assumption),
         };

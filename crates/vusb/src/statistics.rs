@@ -49,7 +49,7 @@ pub enum DeviceStatistics {
     Rtl8188eu(Box<rtl8188cus::EuStatistics>),
     /// MT7610U or MT7601U.
     Mt7610u(Box<mt7610u::Statistics>),
-    /// AR6003.
+    /// AR6003 or AR6004.
     Ar6003(Box<ar6003::Statistics>),
     /// SD8686.
     Sd8686(Box<sd8686::Statistics>),

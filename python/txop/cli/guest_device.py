@@ -53,7 +53,7 @@ class DeviceOptions:
             "--device",
             metavar="DEVICE",
             help="Plug a virtual chip in and associate it (rtl8188cus, rtl8723au, rtl8188eu, mt7610u, mt7601u, "
-            "ar6003, sd8686), or a network function (ncm, mbim, ecm, qmi-modem).",
+            "ar6003, ar6004, sd8686), or a network function (ncm, mbim, ecm, qmi-modem).",
             autocompletion=devices,
         ),
     ] = None

@@ -18,9 +18,9 @@ IN_GUEST = f"/usr/sbin/{PROGRAM}"
 VARIABLE = "TXOP_VUSB"
 """Environment variable: a program in place of the one that txop has."""
 
-DEVICES = ("rtl8188cus", "rtl8723au", "rtl8188eu", "mt7610u", "mt7601u", "ar6003", "sd8686")
+DEVICES = ("rtl8188cus", "rtl8723au", "rtl8188eu", "mt7610u", "mt7601u", "ar6003", "ar6004", "sd8686")
 """Wireless chips."""
-SDIO_CARDS = ("ar6003", "sd8686")
+SDIO_CARDS = ("ar6003", "ar6004", "sd8686")
 """Chips on an SDIO card, in a virtual host controller; see docs/virtual-sdio.md."""
 SDIO_HOSTS = ("ushc", "virtual")
 """Host controllers of such a card: one on USB, with the stock driver of that name, or a kernel module of txop's own."""
@@ -40,6 +40,7 @@ SECURITIES_OF_CHIPS = {
     "mt7610u": ("open", "wpa2", "wpa3", "owe"),
     "mt7601u": ("open", "wpa2", "wpa3", "owe"),
     "ar6003": ("open", "wpa2"),
+    "ar6004": ("open", "wpa2"),
     "sd8686": ("open", "wpa2"),
 }
 """By wireless chip: those that it is modelled for, where that is not all."""
@@ -55,6 +56,7 @@ STOCK_DRIVERS = {
     "mt7610u": ("mt76x0u",),
     "mt7601u": ("mt7601u",),
     "ar6003": ("ath6kl_sdio",),
+    "ar6004": ("ath6kl_sdio",),
     "sd8686": ("libertas_sdio",),
 }
 """By wireless chip: the drivers of Linux 6.1 and 6.12 that list its USB or SDIO ids (rtl8192cu/sw.c, rtl8xxxu/core.c,

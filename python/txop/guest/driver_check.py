@@ -25,6 +25,7 @@ _MODALIASES = {
     "rtl8723au": "usb:v0BDAp1724d0200dc00dsc00dp00icFFiscFFipFFin00",
     "rtl8188eu": "usb:v0BDAp8179d0200dc00dsc00dp00icFFiscFFipFFin00",
     "ar6003": "sdio:c00v0271d0301",
+    "ar6004": "sdio:c00v0271d0401",
     "sd8686": "sdio:c00v02DFd9103",
 }
 """By wireless chip: what its interface or function is called to drivers (Linux scripts/mod/file2alias.c, do_usb_entry

@@ -29,15 +29,19 @@ _MEDIATEK_DLM_BYTES = 1024
 _MEDIATEK_VERSION = 0x8500
 
 
-_ATHEROS = "usr/lib/firmware/ath6k/AR6003/hw2.1.1"
+_ATHEROS = "usr/lib/firmware/ath6k"
+_AR6003_REVISIONS = ("2.0", "2.1.1")
+_AR6004_REVISIONS = ("1.0", "1.1", "1.2", "1.3", "3.0")
+"""Those that the driver knows, each with a folder of its own (ath/ath6kl/core.h, AR600x_HW_x_FW_DIR)."""
 _ATHEROS_MAGIC = b"QCA-ATH6KL\0"
 _ATHEROS_VERSION, _ATHEROS_IMAGE, _ATHEROS_CAPABILITIES = 0, 3, 6
 """Records of a firmware file (ath/ath6kl/core.h, enum ath6kl_fw_ie_type)."""
 _ATHEROS_IMAGE_BYTES = 64 * 1024
 _ATHEROS_RSN_CAP_OVERRIDE = 1 << 4
 """Without it the driver turns 802.11n off (ath/ath6kl/cfg80211.c, ath6kl_cfg80211_init)."""
-_ATHEROS_BOARD_BYTES = 1024 + 768
-"""Board data with their extension (ath/ath6kl/target.h, AR6003_BOARD_DATA_SZ and AR6003_BOARD_EXT_DATA_SZ)."""
+_AR6003_BOARD_BYTES = 1024 + 768
+_AR6004_BOARD_BYTES = 6144
+"""Board data with their extension (ath/ath6kl/target.h, AR600x_BOARD_DATA_SZ and AR600x_BOARD_EXT_DATA_SZ)."""
 
 
 _MARVELL = "usr/lib/firmware/libertas"
@@ -58,7 +62,10 @@ def firmware_files() -> dict[str, bytes]:
         "rtl8188eufw.bin": _SIGNATURE_8188E,
     }
     realtek = {f"{FOLDER}/{name}": _file(signature) for name, signature in names.items()}
-    atheros = {f"{_ATHEROS}/fw-5.bin": _atheros(), f"{_ATHEROS}/bdata.bin": bytes(_ATHEROS_BOARD_BYTES)}
+    folders = {f"{_ATHEROS}/AR6003/hw{revision}": _AR6003_BOARD_BYTES for revision in _AR6003_REVISIONS}
+    folders |= {f"{_ATHEROS}/AR6004/hw{revision}": _AR6004_BOARD_BYTES for revision in _AR6004_REVISIONS}
+    atheros = {f"{folder}/fw-5.bin": _atheros() for folder in folders}
+    atheros |= {f"{folder}/bdata.bin": bytes(board_bytes) for folder, board_bytes in folders.items()}
     marvell = {
         f"{_MARVELL}/sd8686_v9_helper.bin": bytes(_MARVELL_HELPER_BYTES),
         f"{_MARVELL}/sd8686_v9.bin": bytes(_MARVELL_IMAGE_BYTES),

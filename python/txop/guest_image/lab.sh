@@ -66,7 +66,7 @@ wait_for() { # wait_for SECONDS COMMAND...: until it succeeds; 1 when it never d
 
 # Drivers without mac80211 do not say that their radio may leave the first network namespace (WIPHY_FLAG_NETNS_OK): there
 # `dut` is another name of that one.
-stays() { [ "$device" = ar6003 ] || [ "$device" = sd8686 ] || [ -e "$run/stays" ]; }
+stays() { [ "$device" = ar6003 ] || [ "$device" = ar6004 ] || [ "$device" = sd8686 ] || [ -e "$run/stays" ]; }
 
 wireless() { # the first wireless interface of this namespace, in the order they were made: wlan10 after wlan2
     first=
@@ -152,7 +152,7 @@ load() {
     else
         modprobe vhci_hcd || fail "this kernel has no virtual USB host"
         case $device in
-        ar6003 | sd8686) modprobe ushc || fail "this kernel has no driver for the SD host controller" ;;
+        ar6003 | ar6004 | sd8686) modprobe ushc || fail "this kernel has no driver for the SD host controller" ;;
         esac
     fi
     # shellcheck disable=SC2086

@@ -9,6 +9,7 @@ DRIVERS = {
     "mt7610u": "mt76x0u",
     "mt7601u": "mt7601u",
     "ar6003": "ath6kl_sdio",
+    "ar6004": "ath6kl_sdio",
     "sd8686": "libertas_sdio",
     "ncm": "cdc_ncm",
     "mbim": "cdc_mbim",

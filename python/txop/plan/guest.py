@@ -19,6 +19,7 @@ KERNEL_WORDS_TAKEN = ("txop.", "console=", "init=", "rdinit=")
 
 _Switch = Annotated[str, StringConstraints(pattern=r"^CONFIG_[A-Z0-9_]{1,80}$")]
 _Assumption = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+_Assumed = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,39}$")]
 
 
 class GuestVariant(Strict):
@@ -42,18 +43,19 @@ class GuestVariant(Strict):
         "mt7610u",
         "mt7601u",
         "ar6003",
+        "ar6004",
         "sd8686",
         "ncm",
         "mbim",
         "ecm",
         "qmi-modem",
     ] = "rtl8188cus"
-    """The virtual chip (``ar6003`` and ``sd8686`` are SDIO cards), or a network function without a radio that a driver
-    could see (``ncm``, ``mbim``, ``ecm``, ``qmi-modem``)."""
+    """The virtual chip (``ar6003``, ``ar6004`` and ``sd8686`` are SDIO cards), or a network function without a radio
+    that a driver could see (``ncm``, ``mbim``, ``ecm``, ``qmi-modem``)."""
     driver: Module = DRIVERS["rtl8188cus"]
     """Module of the driver under test; default for an RTL8723AU and an RTL8188EU: ``rtl8xxxu``, for an MT7610U:
-    ``mt76x0u``, for an MT7601U: ``mt7601u``, for an AR6003: ``ath6kl_sdio``, for an SD8686: ``libertas_sdio``, for
-    network functions: ``cdc_ncm``, ``cdc_mbim``, ``cdc_ether`` or ``qmi_wwan``."""
+    ``mt76x0u``, for an MT7601U: ``mt7601u``, for an AR6003 and an AR6004: ``ath6kl_sdio``, for an SD8686:
+    ``libertas_sdio``, for network functions: ``cdc_ncm``, ``cdc_mbim``, ``cdc_ether`` or ``qmi_wwan``."""
     module: Module | None = None
     """Module that is built with the arm's patches, from ``source`` where that is set: ``mac80211``, say; default: the
     driver."""
@@ -93,7 +95,7 @@ class GuestVariant(Strict):
     faults: str | None = None
     """Fault script of the virtual chip (TOML; ``txop:faults/NAME.toml`` for one that comes with txop); see
     docs/virtual-chips.md."""
-    assume: dict[_Assumption, Annotated[int, Field(ge=0, le=1_000_000)] | _Assumption] = {}
+    assume: dict[_Assumption, Annotated[int, Field(ge=0, le=1_000_000)] | _Assumed] = {}
     """What is assumed of the virtual chip where nothing says what it does, by name, as in
     ``{ tx-queue-frames = 8 }``; each chip has its own (docs/virtual-chips.md)."""
     bus_first: bool = False

@@ -11,10 +11,12 @@ from pydantic import BaseModel, Field
 
 from txop.plan.strict import STRICT
 
-CARDS = ("ar6003", "sd8686")
+CARDS = ("ar6003", "ar6004", "sd8686")
 """Devices on an SDIO bus."""
+WITH_BUNDLES = ("ar6003", "ar6004")
+"""Those whose firmware and host exchange several packets at once."""
 OF_BUNDLES = ("bundle", "credits")
-"""Keys about an AR6003's firmware; an SD8686 has one packet at a time."""
+"""Keys about their firmware; an SD8686 has one packet at a time."""
 OF_VIRTUAL_HOST = ("interrupts", "segments", "pio_bytes")
 """Keys about a host controller that decides on them; `ushc` does not."""
 
@@ -44,9 +46,10 @@ class SdioSpec(BaseModel):
     interrupt_us: Annotated[int, Field(ge=1, le=1_000_000)] = 500
     """While the card interrupts, the host controller says so again after this time."""
     bundle: Annotated[int, Field(ge=1, le=8)] = 8
-    """Messages that the firmware lets the host fetch with one command at most. An assumption about an AR6003."""
+    """Messages that the firmware lets the host fetch with one command at most. An assumption about an AR6003 or
+    AR6004."""
     credits: Annotated[int, Field(ge=4, le=1_024)] = 20
-    """Messages that the host may have on the card at once. An assumption about an AR6003."""
+    """Messages that the host may have on the card at once. An assumption about an AR6003 or AR6004."""
 
     def words(self, device: str) -> tuple[str, ...]:
         """As options of the program for that card."""
@@ -56,7 +59,7 @@ class SdioSpec(BaseModel):
             *(("--bus-time",) if ushc and self.bus_time else ()),
             *("--card-lines", str(self.lines), "--card-mhz", str(self.clock_mhz)),
             *(("--interrupt-us", str(self.interrupt_us)) if ushc else ()),
-            *(bundles if device == "ar6003" else ()),
+            *(bundles if device in WITH_BUNDLES else ()),
         )
 
     def host_parameters(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from txop.guest_image.locks import find_lock
 from txop.plan.arm import Arm
 from txop.plan.devices import DRIVERS
 from txop.plan.guest import GuestSpec
-from txop.plan.guest_card import CARDS, OF_BUNDLES, OF_VIRTUAL_HOST, SdioSpec
+from txop.plan.guest_card import CARDS, OF_BUNDLES, OF_VIRTUAL_HOST, WITH_BUNDLES, SdioSpec
 from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
@@ -32,8 +32,8 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
     for arm, spec, place in _specs(loaded):
         if spec.sdio is not None and spec.device not in CARDS:
             yield place("sdio"), f"an {spec.device} is not on an SDIO bus", "take it out"
-        elif spec.sdio is not None and spec.device != "ar6003" and spec.sdio.model_fields_set & {*OF_BUNDLES}:
-            said = f"{' and '.join(OF_BUNDLES)} are an AR6003's: an {spec.device} has one packet at a time"
+        elif spec.sdio is not None and spec.device not in WITH_BUNDLES and spec.sdio.model_fields_set & {*OF_BUNDLES}:
+            said = f"{' and '.join(OF_BUNDLES)} are an AR6003's or AR6004's: an {spec.device} has one packet at a time"
             yield place("sdio"), said, "take them out"
         if spec.sdio is not None and spec.device in CARDS:
             yield from _host_controller(spec.sdio, place)

@@ -786,7 +786,7 @@ class CardRxCounters(Model):
 
 
 class Ar6003Assumptions(Model):
-    """What is assumed of an AR6003 and its firmware: `--assume`."""
+    """What is assumed of an AR6003 or AR6004 and its firmware: `--assume`."""
 
     credits: int
     """Credits that the firmware gives the host: messages of up to `credit-bytes` that it takes before it has sent
@@ -799,6 +799,10 @@ class Ar6003Assumptions(Model):
     """Received frames that wait to be fetched; what comes while they do is not acknowledged."""
     scan_dwell_ms: int = Field(alias="scan-dwell-ms")
     """Time on each channel of a scan, ms: more than the usual 102.4 ms between beacons."""
+    revision: str
+    """Revision of the hardware, as the driver names it. Which card has which is not known."""
+    device_id: int = Field(alias="device-id")
+    """SDIO device ID of the card."""
 
 
 class HtcCounters(Model):
@@ -852,7 +856,7 @@ class Ar6003Counters(Model):
 
 
 class Ar6003Statistics(Model):
-    """What an AR6003 has counted."""
+    """What an AR6003 or AR6004 has counted."""
 
     sdio: SdioStatistics
     """The SDIO bus."""

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use super::model::{Model, Revision};
 use crate::chips::assume;
 
-/// What is assumed of an AR6003 and its firmware: `--assume`.
+/// What is assumed of an AR6003 or AR6004 and its firmware: `--assume`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003Assumptions"))]
 #[serde(rename_all = "kebab-case")]
@@ -19,19 +20,55 @@ pub struct Assumptions {
     pub rx_frames: u16,
     /// Time on each channel of a scan, ms: more than the usual 102.4 ms between beacons.
     pub scan_dwell_ms: u16,
+    /// Revision of the hardware, as the driver names it. Which card has which is not known.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub revision: Revision,
+    /// SDIO device ID of the card.
+    pub device_id: u16,
 }
 
 impl Default for Assumptions {
     fn default() -> Self {
-        Self { credits: 20, credit_bytes: 1_664, bundle: 8, rx_frames: 64, scan_dwell_ms: 110 }
+        Self::of(Model::default())
     }
 }
 
 /// What they are called, and what they can be.
 pub const NAMES: &str =
-    "credits=4..1024, credit-bytes=256..4096, bundle=1..8, rx-frames=1..4096, scan-dwell-ms=1..1000";
+    "credits=4..1024, credit-bytes=256..4096, bundle=1..8, rx-frames=1..4096, scan-dwell-ms=1..1000, \
+     revision=2.0|2.1.1 (AR6003) or 1.0|1.1|1.2|1.3|3.0 (AR6004), \
+     device-id=0300|0301 (AR6003) or 0400|0401|0402|0418|0419 (AR6004)";
 
 impl Assumptions {
+    /// Those of one of the chips.
+    pub const fn of(model: Model) -> Self {
+        let (revision, device_id) = match model {
+            Model::Ar6003 => (Revision::Ar6003V211, 0x0301),
+            Model::Ar6004 => (Revision::Ar6004V13, 0x0401),
+        };
+        Self { credits: 20, credit_bytes: 1_664, bundle: 8, rx_frames: 64, scan_dwell_ms: 110, revision, device_id }
+    }
+
+    /// Which chip it is.
+    pub fn model(&self) -> Model {
+        self.revision.model()
+    }
+
+    /// Sets one by `NAME=VALUE`, if this chip can be so.
+    ///
+    /// # Errors
+    /// An unknown name or value, with those that there are, or one of another chip.
+    pub fn set_fitting(&mut self, assignment: &str) -> Result<(), String> {
+        let mut changed = *self;
+        changed.set(assignment)?;
+        let model = self.model();
+        if changed.model() != model || !model.device_ids().contains(&changed.device_id) {
+            return Err(format!("{assignment}: not of an {}; there are {NAMES}", model.name()));
+        }
+        *self = changed;
+        Ok(())
+    }
+
     /// Sets one by `NAME=VALUE`.
     ///
     /// # Errors
@@ -45,10 +82,18 @@ impl Assumptions {
                 "bundle" => within(1, 8).map(|number| self.bundle = number),
                 "rx-frames" => within(1, 4_096).map(|number| self.rx_frames = number),
                 "scan-dwell-ms" => within(1, 1_000).map(|number| self.scan_dwell_ms = number),
+                "revision" => Revision::named(value).map(|revision| self.revision = revision),
+                "device-id" => device_id(value).map(|id| self.device_id = id),
                 _ => None,
             }
         })
     }
+}
+
+/// An SDIO device ID of any of the chips, in hexadecimal.
+fn device_id(text: &str) -> Option<u16> {
+    let id = u16::from_str_radix(text, 16).ok().filter(|_| text.len() == 4)?;
+    [Model::Ar6003, Model::Ar6004].iter().any(|model| model.device_ids().contains(&id)).then_some(id)
 }
 
 #[cfg(test)]
@@ -61,7 +106,14 @@ mod tests {
         for assignment in ["credits=8", "credit-bytes=512", "bundle=1", "rx-frames=16", "scan-dwell-ms=30"] {
             assumed.set(assignment).unwrap();
         }
-        let expected = Assumptions { credits: 8, credit_bytes: 512, bundle: 1, rx_frames: 16, scan_dwell_ms: 30 };
+        let expected = Assumptions {
+            credits: 8,
+            credit_bytes: 512,
+            bundle: 1,
+            rx_frames: 16,
+            scan_dwell_ms: 30,
+            ..Assumptions::default()
+        };
         assert_eq!(assumed, expected);
         for wrong in ["", "credits", "credits=3", "bundle=9", "rts-table=all"] {
             assert!(assumed.set(wrong).unwrap_err().contains("bundle=1..8"), "{wrong}");
@@ -69,6 +121,20 @@ mod tests {
         let fields = serde_json::to_value(expected).unwrap();
         for name in fields.as_object().unwrap().keys() {
             assert!(NAMES.contains(&format!("{name}=")), "{name}");
+        }
+    }
+
+    #[test]
+    fn identities_are_those_of_the_chip() {
+        let mut assumed = Assumptions::of(Model::Ar6004);
+        for assignment in ["revision=1.0", "device-id=0419", "bundle=2"] {
+            assumed.set_fitting(assignment).unwrap();
+        }
+        assert_eq!((assumed.revision, assumed.device_id, assumed.bundle), (Revision::Ar6004V10, 0x0419, 2));
+        for wrong in ["revision=2.1.1", "device-id=0301", "device-id=0403", "device-id=400", "revision=1.4"] {
+            let before = assumed;
+            assert!(assumed.set_fitting(wrong).unwrap_err().contains("AR6004"), "{wrong}");
+            assert_eq!(assumed, before);
         }
     }
 }

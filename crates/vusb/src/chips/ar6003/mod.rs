@@ -1,10 +1,11 @@
-//! AR6003: a full-MAC 802.11n station on SDIO, which Linux' ath6kl_sdio drives. Its firmware joins networks by itself; the driver
-//! talks to it through mailboxes. Only what it does as a station in 2.4 GHz is modelled.
+//! AR6003 and AR6004: full-MAC 802.11n stations on SDIO, which Linux' ath6kl_sdio drives. Their firmware joins networks by itself;
+//! the driver talks to it through mailboxes. Only what it does as a station in 2.4 GHz with one stream is modelled.
 //!
 //! | block | file | driver's side (Linux drivers/net/wireless/ath/ath6kl) |
 //! | --- | --- | --- |
 //! | interrupt registers, mailbox, window | `mod.rs` | hif.c, sdio.c, target.h |
 //! | memory behind them | `memory.rs` | target.h |
+//! | which chip of the two, which revision | `model.rs` | core.h, init.c |
 //! | download (BMI) | `mod.rs` | bmi.c, init.c |
 //! | messages, credits, bundles (HTC) | `htc.rs` | htc_mbox.c |
 //! | commands and events (WMI) | `firmware.rs` | wmi.c, cfg80211.c |
@@ -20,6 +21,7 @@ mod firmware;
 mod htc;
 mod join;
 mod memory;
+mod model;
 mod network;
 mod scan;
 mod statistics;
@@ -43,16 +45,13 @@ use assumptions::Assumptions;
 use firmware::{Firmware, ToHost};
 use htc::{messages, Htc};
 use memory::{Memory, COLD_RESET, RESET_CONTROL};
+pub use model::{Model, Revision};
 pub use statistics::{ChipCounters, HtcCounters, Statistics};
 
-/// 0271:0301 (sdio.c, ath6kl_sdio_devices).
+/// SDIO_VENDOR_ID_ATHEROS (include/linux/mmc/sdio_ids.h).
 const VENDOR: u16 = 0x0271;
-const DEVICE: u16 = 0x0301;
 /// Largest block: the driver sets 128.
 const BLOCK_BYTES_MAX: u16 = 512;
-/// What BMI says of the chip: AR6003 2.1.1 (core.h, AR6003_HW_2_1_1_VERSION; target.h, TARGET_TYPE_AR6003).
-const VERSION: u32 = 0x3000_0582;
-const TYPE: u32 = 3;
 /// Its address: Atheros' prefix.
 const ADDRESS: MacAddr = MacAddr([0x00, 0x03, 0x7f, 0x60, 0x03, 0x01]);
 
@@ -103,8 +102,15 @@ enum State {
 /// How a chip is made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
-    /// What is not known of it.
+    /// What is not known of it, and which chip and revision it is.
     pub assumptions: Assumptions,
+}
+
+impl Settings {
+    /// Those of one of the chips.
+    pub const fn new(model: Model) -> Self {
+        Self { assumptions: Assumptions::of(model) }
+    }
 }
 
 /// The chip, its air and its access point.
@@ -133,7 +139,7 @@ impl Ar6003 {
     pub fn new(settings: Settings, medium: Medium, peers: Box<dyn Peers>) -> Self {
         Self {
             settings,
-            memory: Memory::default(),
+            memory: Memory::new(settings.assumptions.model().addresses()),
             state: State::Bmi,
             hung: false,
             enabled: [0; 4],
@@ -149,7 +155,7 @@ impl Ar6003 {
     }
 
     fn cold_start(&mut self) {
-        self.memory = Memory::default();
+        self.memory = Memory::new(self.settings.assumptions.model().addresses());
         self.state = State::Bmi;
         (self.enabled, self.window, self.debug_counter) = ([0; 4], [0; 12], false);
         self.transfer.clear();
@@ -186,7 +192,11 @@ impl Ar6003 {
             Bmi::Execute { .. } => self.htc.put_bytes(vec![0; 4]),
             Bmi::ReadRegister { address } => self.htc.put_bytes(self.memory.register(address).to_le_bytes().to_vec()),
             Bmi::WriteRegister { address, value } => self.memory.set_register(address, value),
-            Bmi::TargetInfo => self.htc.put_bytes(bmi::target_info(VERSION, TYPE).to_vec()),
+            Bmi::TargetInfo => {
+                let revision = self.settings.assumptions.revision;
+                let info = bmi::target_info(revision.version(), revision.model().target_type());
+                self.htc.put_bytes(info.to_vec());
+            }
             Bmi::SetStart { .. } | Bmi::Unknown(_) => {}
         }
         self.firmware.chip.bmi_bytes += written as u64;
@@ -348,7 +358,8 @@ fn is_mailbox(address: u32) -> bool {
 
 impl Function for Ar6003 {
     fn identity(&self) -> CardIdentity {
-        CardIdentity { vendor: VENDOR, device: DEVICE, block_bytes_max: BLOCK_BYTES_MAX, version: b"" }
+        let device = self.settings.assumptions.device_id;
+        CardIdentity { vendor: VENDOR, device, block_bytes_max: BLOCK_BYTES_MAX, version: b"" }
     }
 
     fn read(&mut self, _now_ns: u64, address: u32, incrementing: bool, data: &mut [u8]) {

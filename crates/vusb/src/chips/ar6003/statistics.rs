@@ -36,7 +36,7 @@ pub struct ChipCounters {
     pub associations: u64,
 }
 
-/// What an AR6003 has counted.
+/// What an AR6003 or AR6004 has counted.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003Statistics"))]
 pub struct Statistics {

@@ -23,21 +23,30 @@ struct Host {
 
 impl Host {
     fn new() -> Self {
+        Self::with(Settings::default())
+    }
+
+    fn with(settings: Settings) -> Self {
         let wire = WiredQueues::default();
         let peers = Builtin::with(BuiltinSettings::default(), Vec::new(), Box::new(wire.clone()));
         let medium = Medium::new(ChannelSettings::default(), 1, None);
-        let mut chip = Ar6003::new(Settings::default(), medium, Box::new(peers));
+        let mut chip = Ar6003::new(settings, medium, Box::new(peers));
         chip.power_on(0);
         chip.write(0, register::INTERRUPT_ENABLE, true, &[0xd1, 0xff, 3, 0xff]);
         Self { chip, wire, now_ns: 0, messages: Vec::new(), credits: [0; 9], bundles: 0 }
     }
 
+    /// What BMI says of the chip: version and type.
+    fn target(&mut self) -> [u32; 2] {
+        let mut info = [0; 16];
+        self.put(&Bmi::TargetInfo.emit());
+        self.chip.read(0, 0x800, false, &mut info);
+        [8, 12].map(|at| u32::from_le_bytes(info[at..at + 4].try_into().unwrap()))
+    }
+
     fn booted() -> Self {
         let mut host = Self::new();
-        let mut info = [0; 16];
-        host.put(&Bmi::TargetInfo.emit());
-        host.chip.read(0, 0x800, false, &mut info);
-        assert_eq!(info[8..12], VERSION.to_le_bytes());
+        assert_eq!(host.target(), [0x3000_0582, 3]);
         host.put(&Bmi::Done.emit());
         for service in WMI_CONTROL..=WMI_VOICE {
             host.message(CONTROL, 0, &FromHost::Connect { service }.emit());
@@ -183,6 +192,38 @@ fn frames_go_both_ways_and_credits_come_back() {
     );
     assert_eq!(host.events(0x1020).len(), 1, "the access point has asked for Block Ack");
     assert!(host.bundles > 0);
+}
+
+/// Versions, types and addresses of Linux ath6kl/core.h, bmi.h and target.h; IDs of sdio.c.
+#[test]
+fn an_ar6004_is_known_by_its_numbers() {
+    for (revision, version, id) in [
+        ("1.0", 0x3000_0623, "0400"),
+        ("1.1", 0x3000_0001, "0401"),
+        ("1.2", 0x3000_07e8, "0402"),
+        ("1.3", 0x31c8_088a, "0418"),
+        ("3.0", 0x31c8_09f8, "0419"),
+    ] {
+        let mut settings = Settings::new(Model::Ar6004);
+        for assignment in [format!("revision={revision}"), format!("device-id={id}")] {
+            settings.assumptions.set_fitting(&assignment).unwrap();
+        }
+        let mut host = Host::with(settings);
+        assert_eq!(host.target(), [version, 5]);
+        let identity = host.chip.identity();
+        assert_eq!((identity.vendor, format!("{:04x}", identity.device)), (0x0271, id.to_owned()));
+        // The driver says where its board data go.
+        let mut word = [0xff; 4];
+        host.put(&Bmi::ReadMemory { address: 0x0040_0854, len: 4 }.emit());
+        host.chip.read(0, 0x800, false, &mut word);
+        assert_eq!(word, [0; 4]);
+        // hi_app_host_interest, once the firmware runs.
+        host.put(&Bmi::Done.emit());
+        host.chip.write(0, register::WINDOW_READ, true, &0x0040_0800u32.to_le_bytes());
+        assert_eq!(host.chip.memory.window_read(0x0040_0800), [0, 0x10, 0x40, 0]);
+        assert_eq!(host.chip.register(register::WINDOW + 1), 0x10);
+    }
+    assert_eq!(Settings::new(Model::Ar6004).assumptions.revision.name(), "1.3");
 }
 
 #[test]
