@@ -39,8 +39,8 @@ SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe")
 SECURITIES_OF_CHIPS = {
     "mt7610u": ("open", "wpa2", "wpa3", "owe"),
     "mt7601u": ("open", "wpa2", "wpa3", "owe"),
-    "ar6003": ("open", "wpa2"),
-    "ar6004": ("open", "wpa2"),
+    "ar6003": ("open", "wpa", "wpa2-tkip", "mixed", "wpa2"),
+    "ar6004": ("open", "wpa", "wpa2-tkip", "mixed", "wpa2"),
     "sd8686": ("open", "wpa2"),
 }
 """By wireless chip: those that it is modelled for, where that is not all."""

@@ -10,6 +10,8 @@ pub mod sd8686;
 pub mod station_counters;
 mod station_frames;
 mod station_keys;
+pub mod tkip;
+pub mod wep;
 
 /// Sets an assumption by `NAME=VALUE`. `set` gets both, and answers `None` to what is unknown; the error has the `names` that
 /// there are.

@@ -5,6 +5,8 @@ use super::Cipher;
 
 const RSN_OUI: [u8; 3] = [0x00, 0x0f, 0xac];
 const WPA_OUI: [u8; 3] = [0x00, 0x50, 0xf2];
+/// Type of the vendor element behind its OUI.
+const WPA_TYPE: u8 = 1;
 
 /// A set of cipher suites or of key management suites: bit *n* is suite type *n* of the element's own OUI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -193,6 +195,19 @@ impl Rsn {
         });
     }
 
+    /// Appends the WPA vendor element with these suites, of which its OUI has its own; without capabilities. As in [`Rsn::emit`],
+    /// one group cipher.
+    pub fn emit_wpa(&self, out: &mut Vec<u8>) {
+        Element::emit_with(id::VENDOR, out, |out| {
+            out.extend(WPA_OUI);
+            out.push(WPA_TYPE);
+            out.extend_from_slice(&self.version.to_le_bytes());
+            out.extend(self.group.selectors(WPA_OUI).take(1).flatten());
+            self.pairwise.emit_list(WPA_OUI, out);
+            self.akm.emit_list(WPA_OUI, out);
+        });
+    }
+
     /// Reads a WPA vendor element's data after OUI and type; there a missing cipher counts as TKIP.
     pub fn read_wpa(data: &[u8]) -> Option<Self> {
         Self::read_suites(data, WPA_OUI, 2)
@@ -362,9 +377,26 @@ mod tests {
     fn wpa_uses_its_own_oui() {
         let wpa = Rsn::read_wpa(&[1, 0, 0, 0x50, 0xf2, 2, 1, 0, 0, 0x50, 0xf2, 2, 1, 0, 0, 0x50, 0xf2, 2]).unwrap();
         assert!(wpa.psk() && wpa.group.single_cipher() == Some(Cipher::Tkip) && !wpa.akm.unknown);
+        let mut out = Vec::new();
+        wpa.emit_wpa(&mut out);
+        let (head, data) = out.split_at(6);
+        assert_eq!(head, [0xdd, 22, 0, 0x50, 0xf2, 1]);
+        assert_eq!(Rsn::read_wpa(data), Some(wpa));
     }
 
     proptest! {
+        #[test]
+        fn wpa_comes_back(group in 0u8..32, pairwise in 1u32.., akm in 1u32..) {
+            let set = |bits| SuiteSet { bits, unknown: false };
+            let wpa = Rsn { version: 1, group: SuiteSet::of(group), pairwise: set(pairwise), akm: set(akm), ..Rsn::default() };
+            let mut out = Vec::new();
+            wpa.emit_wpa(&mut out);
+            // As many as an element has room for: 255 bytes.
+            if out.len() == 2 + 4 + 2 + 4 + 2 + 2 + 4 * (pairwise.count_ones() + akm.count_ones()) as usize {
+                prop_assert_eq!(Rsn::read_wpa(&out[6..]), Some(wpa));
+            }
+        }
+
         #[test]
         fn never_panics(data in proptest::collection::vec(any::<u8>(), 0..80)) {
             let _ = Rsn::read(&data);

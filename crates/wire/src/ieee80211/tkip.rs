@@ -48,6 +48,13 @@ pub fn counter(body: &[u8]) -> Option<(u32, u16)> {
     Some((u32::from_le_bytes([a, b, c, d]), u16::from_be_bytes([high, low])))
 }
 
+/// The header of the MPDU with this sequence counter, 48 bits, and this key ID (12.5.2.2): the extended initialisation vector
+/// is there, and the second byte keeps RC4 from its weak keys.
+pub const fn header(counter: u64, key_id: u8) -> [u8; HEADER_LEN] {
+    let [low, high, a, b, c, d, ..] = counter.to_le_bytes();
+    [high, (high | 0x20) & 0x7f, low, key_id << 6 | 0x20, a, b, c, d]
+}
+
 /// Mixes the keys of MPDUs. The first phase stays the same for 65,536 MPDUs of one transmitter, and is kept.
 #[derive(Clone)]
 pub struct KeyMixer {
@@ -253,6 +260,13 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn a_header_has_its_counter(value in 0u64..1 << 48, key_id in 0u8..4) {
+            let made = header(value, key_id);
+            assert_eq!(counter(&made), Some(((value >> 16) as u32, value as u16)));
+            assert_eq!((made[1], made[3] >> 6), ((made[0] | 0x20) & 0x7f, key_id));
+        }
+
         /// The header is a part of the message like any other, and the padding goes to the next word.
         #[test]
         fn michael_is_of_header_and_msdu(key: [u8; 8], da: [u8; 6], sa: [u8; 6], priority: u8, msdu: Vec<u8>) {

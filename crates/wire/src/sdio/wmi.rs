@@ -21,6 +21,7 @@ mod event {
     pub const CONNECT: u16 = 0x1002;
     pub const DISCONNECT: u16 = 0x1003;
     pub const BSS_INFO: u16 = 0x1004;
+    pub const MICHAEL_FAILURE: u16 = 0x1009;
     pub const SCAN_COMPLETE: u16 = 0x100a;
     pub const STATISTICS: u16 = 0x100b;
     pub const ADDBA_REQUEST: u16 = 0x1020;
@@ -48,6 +49,8 @@ pub mod authentication {
     pub const WPA: u8 = 0x02;
     /// WPA2_AUTH.
     pub const WPA2: u8 = 0x04;
+    /// WPA_PSK_AUTH.
+    pub const WPA_PSK: u8 = 0x08;
     /// WPA2_PSK_AUTH.
     pub const WPA2_PSK: u8 = 0x10;
 }
@@ -88,6 +91,13 @@ pub struct Connect {
     pub frequency_mhz: u16,
     /// Which access point; zeros: any.
     pub bssid: MacAddr,
+}
+
+impl Connect {
+    /// Data are encrypted with the keys of a handshake.
+    pub const fn is_encrypted(&self) -> bool {
+        self.pairwise & (cipher::TKIP | cipher::CCMP) != 0
+    }
 }
 
 /// WMI_ADD_CIPHER_KEY_CMDID.
@@ -365,6 +375,13 @@ pub enum Event<'a> {
     },
     /// WMI_BSSINFO_EVENTID.
     BssInfo(BssInfo<'a>),
+    /// WMI_TKIP_MICERR_EVENTID: Michael's code of a frame was wrong.
+    MichaelFailure {
+        /// Key ID.
+        key_id: u8,
+        /// The frame was for a group.
+        group: bool,
+    },
     /// WMI_SCAN_COMPLETE_EVENTID.
     ScanComplete,
     /// WMI_REPORT_STATISTICS_EVENTID.
@@ -432,6 +449,10 @@ impl Event<'_> {
                 out.extend([0; 2]);
                 out.extend_from_slice(body);
                 event::BSS_INFO
+            }
+            Self::MichaelFailure { key_id, group } => {
+                out.extend([key_id, u8::from(group)]);
+                event::MICHAEL_FAILURE
             }
             Self::ScanComplete => {
                 out.extend([0; 4]);
@@ -544,6 +565,8 @@ mod tests {
 
     #[test]
     fn events() {
+        let event = Event::MichaelFailure { key_id: 2, group: true };
+        assert_eq!(event.emit(), [9, 0x10, 0, 0, 0, 0, 2, 1]);
         let event = Event::Disconnected { code: 0x11, bssid: MacAddr([1; 6]), why: Disconnected::AssociationFailed };
         assert_eq!(event.emit(), [3, 0x10, 0, 0, 0, 0, 0x11, 0, 1, 1, 1, 1, 1, 1, 6, 0]);
         let long = [0; 300];

@@ -610,6 +610,8 @@ class Sd8686RxCounters(Model):
     """Frames that the chip decrypted."""
     integrity_errors: int
     """Frames whose integrity check failed."""
+    michael_errors: int
+    """Frames whose Michael code was wrong (TKIP)."""
     dropped: int
     """Frames that could not be handed on: no key for them, or of a kind that is not modelled."""
     filtered: int
@@ -781,6 +783,8 @@ class CardRxCounters(Model):
     """Frames that the chip decrypted."""
     integrity_errors: int
     """Frames whose integrity check failed."""
+    michael_errors: int
+    """Frames whose Michael code was wrong (TKIP)."""
     dropped: int
     """Frames that could not be handed on: no key for them, or of a kind that is not modelled."""
 

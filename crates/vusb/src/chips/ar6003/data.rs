@@ -4,13 +4,14 @@ use wire::ieee80211::{
     Action, AddbaRequest, AddbaResponse, BlockAckParameters, FixedFields, FrameControl, FrameKind, Header, MacAddr,
     QosControl, Seq, StatusCode,
 };
-use wire::sdio::wmi::{cipher, DataHeader, Event, NOISE_DBM};
+use wire::sdio::wmi::{DataHeader, Event, NOISE_DBM};
 
 use super::firmware::{Firmware, ToHost, UP_WINDOW};
 use super::network::Join;
 use crate::air::rates::legacy_chain;
 use crate::air::{Protection, Reception};
 use crate::chips::station_frames::{body, from_access_point};
+use crate::chips::station_keys::Unreadable;
 use crate::peers::queue::Queued;
 
 /// Frames that may be out of order towards the host, whose driver reorders this many at most (Linux ath6kl/core.h,
@@ -58,7 +59,7 @@ impl Firmware {
     fn ask_for_agreement(&mut self, now_ns: u64, bssid: MacAddr, tid: u8) {
         let bit = 1u16 << (tid & 7);
         // Not while keys are exchanged: some access points let nothing else pass.
-        if self.asked & bit != 0 || self.profile.pairwise & cipher::CCMP != 0 && !self.keys.has_pairwise() {
+        if self.asked & bit != 0 || self.profile.is_encrypted() && !self.keys.has_pairwise() {
             return;
         }
         self.asked |= bit;
@@ -102,6 +103,7 @@ impl Firmware {
         if !header.fc.carries_data() {
             return true;
         }
+        if !header.receiver().is_group() {}
         let tid = header.qos.map(QosControl::tid);
         let sequence = Seq::new(header.sequence.unwrap_or(0));
         let at = tid.map_or(super::firmware::SEQUENCES - 1, |tid| usize::from(tid & 7));
@@ -111,8 +113,13 @@ impl Firmware {
             return true;
         }
         match self.keys.receive(&header, mpdu, &mut self.rx) {
-            Some(msdu) => self.deliver(&header, tid.unwrap_or(0), sequence, &msdu, reception.signal_dbm),
-            None => self.rx.dropped += 1,
+            Ok(msdu) => self.deliver(&header, tid.unwrap_or(0), sequence, &msdu, reception.signal_dbm),
+            Err(why) => {
+                self.rx.dropped += 1;
+                if let Unreadable::WrongMichael { key_id } = why {
+                    self.event(&Event::MichaelFailure { key_id, group: header.receiver().is_group() });
+                }
+            }
         }
         true
     }

@@ -13,7 +13,7 @@ use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::chips::duplicates::Duplicates;
 use crate::chips::station_counters::{RxCounters, TxCounters};
 use crate::chips::station_frames;
-use crate::chips::station_keys::Keys;
+use crate::chips::station_keys::{Key, Keys};
 use crate::peers::agreements::Agreements;
 use crate::peers::queue::{Done, Queue, Queued};
 use crate::peers::rates::DownRates;
@@ -167,14 +167,17 @@ impl Firmware {
         }
     }
 
-    /// Others than CCMP's are not modelled: such a key takes the old one away.
-    fn add_key(&mut self, key: &AddKey) {
-        let is_ccmp = key.cipher & cipher::CCMP != 0 && key.len == 16;
-        let bytes = key.key.first_chunk().copied().filter(|_| is_ccmp);
-        if key.group {
-            self.keys.set_group(key.index, bytes);
+    /// Others than CCMP's and TKIP's are not modelled: such a key takes the old one away.
+    fn add_key(&mut self, add: &AddKey) {
+        let key = match (add.cipher, add.len) {
+            (cipher::CCMP, 16) => add.key.first_chunk().copied().map(Key::Ccmp),
+            (cipher::TKIP, 32) => Some(Key::Tkip(add.key)),
+            _ => None,
+        };
+        if add.group {
+            self.keys.set_group(add.index, key);
         } else {
-            self.keys.set_pairwise(bytes);
+            self.keys.set_pairwise(key);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Joining a network and leaving it: open authentication, association, what the network may do to it.
 
 use wire::ieee80211::{
-    CapabilityInfo, FixedFields, FrameControl, FrameKind, HtCapabilities, MacAddr, ManagementBody, ManagementElements,
-    ReasonCode, Rsn, StatusCode, SuiteSet, Wmm,
+    rsn, CapabilityInfo, FixedFields, FrameControl, FrameKind, HtCapabilities, MacAddr, ManagementBody,
+    ManagementElements, ReasonCode, Rsn, StatusCode, SuiteSet, Wmm,
 };
 use wire::sdio::wmi::{authentication, cipher, Disconnected, Event};
 
@@ -20,9 +20,6 @@ const TRIES: u8 = 3;
 const LOST_NS: u64 = 2_000_000_000;
 /// Beacons between two times that the station would listen.
 const LISTEN_INTERVAL: u16 = 10;
-/// Suites of RSN (IEEE 802.11-2020, tables 9-149 and 9-151): CCMP; pre-shared key.
-const CCMP: u8 = 4;
-const PSK: u8 = 2;
 /// HT Capability Information: SM power save disabled, short guard interval in 20 MHz.
 const HT_INFORMATION: u16 = 0x000c | 1 << 5;
 
@@ -34,8 +31,8 @@ impl Firmware {
     /// The host wants to join what its profile says.
     pub(super) fn begin_join(&mut self, now_ns: u64) {
         self.forget_network();
-        if self.profile.pairwise & !(cipher::NONE | cipher::CCMP) != 0 {
-            // TKIP and WEP are not modelled.
+        if self.profile.pairwise & !(cipher::NONE | cipher::TKIP | cipher::CCMP) != 0 {
+            // WEP is not modelled.
             return self.disconnected(0, MacAddr::default(), Disconnected::AssociationFailed);
         }
         if self.wanted().is_some() {
@@ -62,7 +59,9 @@ impl Firmware {
 
     fn authenticate_first(&mut self, now_ns: u64) {
         let Some(seen) = self.wanted() else { return };
-        let network = Network::of(seen);
+        let mut network = Network::of(seen);
+        // With TKIP there is no 802.11n (IEEE 802.11-2020, 12.6.3).
+        network.ht &= self.profile.pairwise & cipher::TKIP == 0;
         self.home = Some(seen.tuned);
         self.network = Some(network);
         self.authenticate(now_ns, 1);
@@ -91,19 +90,11 @@ impl Firmware {
     fn association_request(&self, network: &Network) -> Vec<u8> {
         let mut mcs_set = [0; 16];
         mcs_set[0] = 0xff;
-        let encrypted = self.profile.pairwise & cipher::CCMP != 0;
-        let has_rsn = [authentication::WPA2, authentication::WPA2_PSK].contains(&self.profile.authentication);
-        let rsn = Rsn {
-            version: 1,
-            group: SuiteSet::of(CCMP),
-            pairwise: SuiteSet::of(CCMP),
-            akm: SuiteSet::of(if self.profile.authentication == authentication::WPA2 { 1 } else { PSK }),
-            capabilities: Some(0),
-            ..Rsn::default()
-        };
+        let encrypted = self.profile.is_encrypted();
+        let suites = self.suites().filter(|_| encrypted);
         let elements = ManagementElements {
             ssid: Some(&self.profile.ssid),
-            rsn: (encrypted && has_rsn).then_some(rsn),
+            rsn: suites.and_then(|(is_rsn, suites)| is_rsn.then_some(suites)),
             ht: network.ht.then_some(HtCapabilities {
                 info: HT_INFORMATION,
                 ampdu_parameters: 0x03,
@@ -118,8 +109,34 @@ impl Firmware {
         let fixed = FixedFields::AssociationRequest { capability, listen_interval: LISTEN_INTERVAL };
         let mut request = Vec::new();
         ManagementBody { fixed, elements: elements.with_rates(&LEGACY_RATES) }.emit(&mut request);
+        if let Some((false, wpa)) = suites {
+            wpa.emit_wpa(&mut request);
+        }
         request.extend_from_slice(&self.request_elements);
         request
+    }
+
+    /// What the station has chosen, and whether that is said in an RSN element: else in a WPA one.
+    fn suites(&self) -> Option<(bool, Rsn)> {
+        let (is_rsn, akm) = match self.profile.authentication {
+            authentication::WPA => (false, rsn::akm::IEEE802_1X),
+            authentication::WPA_PSK => (false, rsn::akm::PSK),
+            authentication::WPA2 => (true, rsn::akm::IEEE802_1X),
+            authentication::WPA2_PSK => (true, rsn::akm::PSK),
+            _ => return None,
+        };
+        let suite = |ciphers: u8| {
+            SuiteSet::of(if ciphers & cipher::TKIP == 0 { rsn::cipher::CCMP128 } else { rsn::cipher::TKIP })
+        };
+        let suites = Rsn {
+            version: 1,
+            group: suite(self.profile.group),
+            pairwise: suite(self.profile.pairwise),
+            akm: SuiteSet::of(akm),
+            capabilities: Some(0),
+            ..Rsn::default()
+        };
+        Some((is_rsn, suites))
     }
 
     /// An answer, or a frame that ends the connection.

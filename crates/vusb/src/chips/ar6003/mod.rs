@@ -10,7 +10,7 @@
 //! | messages, credits, bundles (HTC) | `htc.rs` | htc_mbox.c |
 //! | commands and events (WMI) | `firmware.rs` | wmi.c, cfg80211.c |
 //! | networks: scan, authentication, association | `scan.rs`, `join.rs` | firmware; no source is public |
-//! | data, keys, Block Ack | `data.rs`, `../station_keys.rs`, `../ccmp.rs` | txrx.c; the rest is firmware |
+//! | data, keys, Block Ack | `data.rs`, `../station_keys.rs`, `../ccmp.rs`, `../tkip.rs` | txrx.c; the rest is firmware |
 //! | what is not known | `assumptions.rs` | |
 //!
 //! Layouts of its messages: [`wire::sdio`].

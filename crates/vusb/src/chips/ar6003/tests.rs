@@ -249,9 +249,9 @@ fn a_network_that_is_not_there_is_not_joined() {
     host.command(Command::Connect(connect.clone()));
     host.run(300_000_000);
     assert_eq!(host.events(0x1003)[0][8], 1);
-    host.command(Command::Connect(Connect { pairwise: wmi::cipher::TKIP, ..connect }));
+    host.command(Command::Connect(Connect { pairwise: wmi::cipher::WEP, ..connect }));
     host.run(1_000_000);
-    assert_eq!(host.events(0x1003)[0][8], 6, "TKIP is not modelled");
+    assert_eq!(host.events(0x1003)[0][8], 6, "WEP is not modelled");
 }
 
 #[test]
@@ -273,13 +273,75 @@ fn the_firmware_dies_and_starts_again() {
 }
 
 #[test]
-fn only_ccmp_has_keys() {
+fn ccmp_and_tkip_have_keys_of_their_length() {
     let mut host = Host::joined();
-    let key = wmi::AddKey { index: 1, cipher: wmi::cipher::TKIP, group: false, len: 32, key: [7; 32] };
+    let key = wmi::AddKey { index: 0, cipher: wmi::cipher::CCMP, group: false, len: 16, key: [7; 32] };
+    for (cipher, len, has_key) in [
+        (wmi::cipher::CCMP, 16, true),
+        (wmi::cipher::TKIP, 16, false),
+        (wmi::cipher::TKIP, 32, true),
+        (wmi::cipher::WEP, 13, false),
+    ] {
+        host.command(Command::AddKey(wmi::AddKey { cipher, len, ..key }));
+        assert_eq!(host.chip.firmware.keys.has_pairwise(), has_key, "{cipher} {len}");
+    }
+}
+
+#[test]
+fn the_suites_of_a_network_are_in_the_association_request() {
+    use wire::ieee80211::{rsn, FrameControl, FrameKind, ManagementBody, Rsn, SuiteSet};
+    use wmi::{authentication, cipher};
+    for (authentication, pairwise, group, in_rsn, has_ht) in [
+        (authentication::WPA_PSK, cipher::TKIP, cipher::TKIP, false, false),
+        (authentication::WPA2_PSK, cipher::TKIP, cipher::TKIP, true, false),
+        (authentication::WPA2_PSK, cipher::CCMP, cipher::TKIP, true, true),
+    ] {
+        let mut host = Host::joined();
+        let connect = Connect { network: 1, dot11_authentication: 1, ssid: b"txop".to_vec(), ..Connect::default() };
+        host.command(Command::Connect(Connect { pairwise, group, authentication, ..connect }));
+        host.run(100_000_000);
+        let request = host.chip.firmware.network.as_ref().unwrap().request.clone();
+        let parsed = ManagementBody::parse(FrameControl::new(FrameKind::AssociationRequest), &request).unwrap();
+        let suite =
+            |wanted| SuiteSet::of(if wanted == cipher::TKIP { rsn::cipher::TKIP } else { rsn::cipher::CCMP128 });
+        let wpa = request.windows(6).position(|at| at == [0xdd, 22, 0, 0x50, 0xf2, 1]);
+        let found = parsed.elements.rsn.or_else(|| wpa.and_then(|at| Rsn::read_wpa(&request[at + 6..at + 24])));
+        let found = found.unwrap();
+        assert_eq!((parsed.elements.rsn.is_some(), wpa.is_none()), (in_rsn, in_rsn));
+        assert_eq!((found.pairwise, found.group), (suite(pairwise), suite(group)));
+        assert!(found.psk());
+        assert_eq!(parsed.elements.ht.is_some(), has_ht, "802.11n has no TKIP");
+    }
+}
+
+#[test]
+fn a_forged_frame_is_reported_to_the_driver() {
+    use crate::chips::station_keys::{Key, Keys};
+    use wire::ieee80211::{FrameControl, Header as FrameHeader, Seq};
+    let mut host = Host::joined();
+    let key = wmi::AddKey { index: 0, cipher: wmi::cipher::TKIP, group: false, len: 32, key: [7; 32] };
     host.command(Command::AddKey(key));
-    assert!(!host.chip.firmware.keys.has_pairwise());
-    host.command(Command::AddKey(wmi::AddKey { cipher: wmi::cipher::CCMP, len: 16, ..key }));
-    assert!(host.chip.firmware.keys.has_pairwise());
+    let bssid = host.chip.firmware.network.as_ref().unwrap().bssid;
+    let reception = crate::air::Reception {
+        mode: wire::phy::Mode::Unknown,
+        ampdu: None,
+        tuned: crate::air::Tuned::channel(6).unwrap(),
+        signal_dbm: -50,
+    };
+    for (sequence, last) in [(1, 7), (2, 8)] {
+        let mut bytes = [7; 32];
+        bytes[16] = last;
+        let mut sender = Keys::default();
+        sender.set_pairwise(Some(Key::Tkip(bytes)));
+        let fc = FrameControl::default().with_from_ds(true);
+        let header = FrameHeader::data(fc, [ADDRESS, bssid, bssid], Seq::new(sequence), None);
+        let (mpdu, _) = sender.mpdu(&header, &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0, 1, 2, 3, 4]);
+        assert!(host.chip.firmware.data_received(host.now_ns, &mpdu, &reception));
+    }
+    host.run(1_000_000);
+    let rx = host.chip.firmware.rx;
+    assert_eq!((rx.decrypted, rx.delivered, rx.michael_errors, rx.dropped), (1, 1, 1, 1));
+    assert_eq!(host.events(0x1009), [[0, 0]]);
 }
 
 #[test]

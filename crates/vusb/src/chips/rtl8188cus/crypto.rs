@@ -1,9 +1,9 @@
 //! Ciphers by the number that they have in the key memory.
 
 use super::cam::{Cipher, Key};
-use super::tkip::Tkip;
-use super::wep::Wep;
 use crate::chips::ccmp::{header_len, Ccmp};
+use crate::chips::tkip::Tkip;
+use crate::chips::wep::Wep;
 
 enum Engine {
     Wep(Wep),

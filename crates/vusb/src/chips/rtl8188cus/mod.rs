@@ -10,7 +10,7 @@
 //! | efuse | `efuse.rs` | rtl8xxxu_read_efuse |
 //! | 8051: download, mailboxes | `firmware.rs` | rtl8xxxu_download_firmware, rtl8xxxu_gen1_h2c_cmd |
 //! | RF, I/Q calibration | `radio.rs` | rtl8xxxu_read_rfreg, rtl8xxxu_iqk_path_a |
-//! | key memory, ciphers | `cam.rs`, `crypto.rs`, `../ccmp.rs`, `tkip.rs`, `wep.rs` | rtl8xxxu_cam_write |
+//! | key memory, ciphers | `cam.rs`, `crypto.rs`, `../ccmp.rs`, `../tkip.rs`, `../wep.rs` | rtl8xxxu_cam_write |
 //! | power save | `power.rs` | rtl92c_set_fw_pwrmode_cmd |
 //! | transmission | `tx_descriptor.rs`, `queued.rs`, `transmit.rs`, `tx_counters.rs`, `aggregation.rs`, `rates.rs`, `fallback.rs` | rtl8xxxu_fill_txdesc_v1 |
 //! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | regs.h |
@@ -39,13 +39,10 @@ mod reports;
 mod rx_descriptor;
 mod statistics;
 mod system;
-pub mod tkip;
-mod transmit;
+pub mod transmit;
 pub mod tx_descriptor;
 mod vocabulary;
-pub mod wep;
-
-use std::os::fd::RawFd;
+pub use std::os::fd::RawFd;
 
 use wire::usb::realtek::REGISTER_REQUEST;
 use wire::usb::setup::Setup;

@@ -81,8 +81,11 @@ impl Firmware {
             self.rx.duplicates += 1;
             return true;
         }
-        let msdu =
-            self.keys.receive(&header, mpdu, &mut self.rx).filter(|msdu| (MSDU_MIN..=MSDU_MAX).contains(&msdu.len()));
+        let msdu = self
+            .keys
+            .receive(&header, mpdu, &mut self.rx)
+            .ok()
+            .filter(|msdu| (MSDU_MIN..=MSDU_MAX).contains(&msdu.len()));
         match msdu {
             Some(msdu) => self.deliver(&header, &msdu, reception),
             None => self.rx.dropped += 1,

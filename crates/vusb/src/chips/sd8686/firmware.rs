@@ -9,7 +9,7 @@ use super::under_way::{Join, Network, Scan};
 use crate::air::Tuned;
 use crate::chips::duplicates::Duplicates;
 use crate::chips::station_counters::{RxCounters, TxCounters};
-use crate::chips::station_keys::Keys;
+use crate::chips::station_keys::{Key as StationKey, Keys};
 use crate::peers::queue::{Done, Queue, Queued};
 
 /// What the firmware says of itself. A release of 9 has the parts of an association that the model reads (cfg.c, lbs_associate); from
@@ -194,7 +194,7 @@ impl Firmware {
     /// Others than CCMP's are not modelled: such a key takes the old one away. The driver does not say which ID a key for groups has.
     fn set_key(&mut self, key: &Key) {
         let is_ccmp = key.kind == key_kind::CCMP && key.info & key_info::ENABLED != 0 && key.len == 16;
-        let bytes = key.key.first_chunk().copied().filter(|_| is_ccmp);
+        let bytes = key.key.first_chunk().copied().filter(|_| is_ccmp).map(StationKey::Ccmp);
         if key.info & key_info::PAIRWISE != 0 {
             self.keys.set_pairwise(bytes);
         }

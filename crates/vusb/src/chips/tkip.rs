@@ -1,7 +1,7 @@
-//! TKIP (IEEE 802.11-2020, 12.5.2) as far as the chip does it: the key of every frame mixed from the temporal key, the
-//! transmitter and the sequence counter, then WEP. The message integrity code (Michael) is the drivers' affair: both ask
-//! mac80211 to append and check it (IEEE80211_KEY_FLAG_GENERATE_MMIC in rtl8xxxu core.c, rtl8xxxu_set_key, and rtlwifi
-//! core.c, rtl_op_set_key), so it comes as part of the data.
+//! TKIP (IEEE 802.11-2020, 12.5.2) of frames: the key of every frame mixed from the temporal key, the transmitter and the
+//! sequence counter, then WEP. The message integrity code (Michael) is a part of the data here. The drivers of an RTL8188CUS ask
+//! mac80211 to append and check it (IEEE80211_KEY_FLAG_GENERATE_MMIC in rtl8xxxu core.c, rtl8xxxu_set_key, and rtlwifi core.c,
+//! rtl_op_set_key); firmware that encrypts does so itself (`station_keys.rs`).
 
 use wire::ieee80211::tkip::{self, KeyMixer};
 use wire::ieee80211::{MacAddr, Mpdu};

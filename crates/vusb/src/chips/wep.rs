@@ -9,7 +9,7 @@ use crate::chips::ccmp::header_len;
 /// Bytes of the header between MAC header and data: initialisation vector and key number.
 pub const HEADER: usize = 4;
 /// Bytes of the integrity check value, after the data.
-const ICV: usize = 4;
+pub const ICV: usize = 4;
 
 /// What RC4 starts with.
 #[derive(Clone, Copy, Debug)]
