@@ -1,5 +1,5 @@
 //! A card in its host controller, driven by any transfers: commands, data, power, interrupts, with any faults. The card is one of
-//! registers, or an SD8686 or an AR6003 with its access point; its host is one on USB, or in the kernel.
+//! registers, or an SD8686, an AR6003 or an AR6004 with its access point; its host is one on USB, or in the kernel.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -59,13 +59,16 @@ fuzz_target!(|input: &[u8]| {
     match first >> 3 & 3 {
         0 => drive(Ram([0; 256]), input, |_| SD8686_PORT),
         1 => drive(Sd8686::new(sd8686::Settings::default(), medium, Box::new(peers)), input, |_| SD8686_PORT),
-        _ => drive(Ar6003::new(ar6003::Settings::default(), medium, Box::new(peers)), input, |len| MAILBOX_END - len),
+        kind => {
+            let model = if kind == 2 { ar6003::Model::Ar6003 } else { ar6003::Model::Ar6004 };
+            drive(Ar6003::new(ar6003::Settings::new(model), medium, Box::new(peers)), input, |len| MAILBOX_END - len);
+        }
     }
 });
 
 /// The port of an SD8686.
 const SD8686_PORT: u32 = 0x1_0000;
-/// Where a message to an AR6003 ends.
+/// Where a message to an AR6003 or AR6004 ends.
 const MAILBOX_END: u32 = 0x1000;
 
 /// `port`: where a packet of so many bytes goes.

@@ -10,6 +10,7 @@ pub mod sd8686;
 pub mod station_counters;
 mod station_frames;
 mod station_keys;
+mod station_power;
 pub mod tkip;
 pub mod wep;
 

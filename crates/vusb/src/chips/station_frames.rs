@@ -20,6 +20,11 @@ pub(super) fn management(
     let mut mpdu = Vec::with_capacity(64 + body.len());
     Header::management(kind, to, from, to, sequence).emit(&mut mpdu);
     mpdu.extend_from_slice(body);
+    at_lowest_rate(now_ns, mpdu)
+}
+
+/// A frame that is made already.
+pub(super) fn at_lowest_rate(now_ns: u64, mpdu: Vec<u8>) -> Queued {
     let modes = vec![(SLOWEST, 7)];
     Queued { mpdu, modes, protection: Protection::None, cookie: 0, since_ns: now_ns, attempts: 0 }
 }

@@ -15,6 +15,8 @@ use crate::air::{Outcome, Ppdu, Protection, Reception, Station, Tuned};
 /// Frames that wait at most: what mac80211_hwsim keeps itself (MAX_QUEUE, 100) and some. It never holds its senders back,
 /// so this is the radio's buffer, and its depth is the delay of a saturated link.
 const QUEUE_MAX: usize = 128;
+/// Bytes of a header with three addresses (Linux include/linux/ieee80211.h, struct ieee80211_hdr_3addr).
+const HEADER_MIN: usize = 24;
 
 /// What must be said to the kernel about a frame.
 struct Ticket {
@@ -114,8 +116,9 @@ impl Radio {
 
     /// Hands the kernel what came off the air, and what happened to its frames.
     pub(super) fn flush(&mut self, relay: &Relay) {
-        for (frame, mode, signal_dbm, frequency_mhz) in std::mem::take(&mut self.received) {
+        for (mut frame, mode, signal_dbm, frequency_mhz) in std::mem::take(&mut self.received) {
             self.counters.to_kernel += 1;
+            lengthen(&mut frame);
             let message = relay
                 .message(FRAME)
                 .with(attribute::ADDR_RECEIVER, &self.name)
@@ -150,6 +153,12 @@ impl Radio {
             .with(attribute::COOKIE, &cookie.to_le_bytes());
         self.counters.refused += u64::from(!relay.send(message));
     }
+}
+
+/// Control frames are shorter than a header with three addresses, and mac80211_hwsim refuses those (hwsim_cloned_frame_received_nl).
+/// A PS-Poll or a Block Ack request means the same with zeros behind it: mac80211 reads its fields by their place.
+fn lengthen(frame: &mut Vec<u8>) {
+    frame.resize(frame.len().max(HEADER_MIN), 0);
 }
 
 /// Which radio sent a frame.
@@ -280,5 +289,21 @@ impl Station for Radio {
 
     fn basic_rates(&self) -> Option<RateSet> {
         self.basic
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_control_frame_reaches_the_kernel() {
+        let poll = vec![0xa4, 0x10, 1, 0xc0, 2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1];
+        let mut longer = poll.clone();
+        lengthen(&mut longer);
+        assert_eq!((longer.len(), &longer[..16], &longer[16..]), (24, &poll[..], &[0; 8][..]));
+        let mut data = vec![0x08; 30];
+        lengthen(&mut data);
+        assert_eq!(data, [0x08; 30]);
     }
 }

@@ -160,6 +160,11 @@ pub enum Command {
         /// Key ID.
         index: u8,
     },
+    /// WMI_SET_POWER_MODE_CMDID.
+    PowerMode {
+        /// 1: as recommended, with power save; 2: full performance (`enum wmi_power_mode`).
+        mode: u8,
+    },
     /// WMI_GET_TX_PWR_CMDID.
     GetTxPower,
     /// WMI_SET_APPIE_CMDID: elements that a kind of frame gets, too.
@@ -182,6 +187,7 @@ mod command {
     pub const SET_BSS_FILTER: u16 = 0x0009;
     pub const SET_PROBED_SSID: u16 = 0x000a;
     pub const GET_STATISTICS: u16 = 0x0010;
+    pub const SET_POWER_MODE: u16 = 0x0012;
     pub const ADD_KEY: u16 = 0x0016;
     pub const DELETE_KEY: u16 = 0x0017;
     pub const GET_TX_POWER: u16 = 0x001c;
@@ -225,6 +231,7 @@ impl Command {
                 Self::AddKey(AddKey { index, cipher, group: usage & 1 == 1, len, key })
             }
             command::DELETE_KEY => Self::DeleteKey { index: *body.first()? },
+            command::SET_POWER_MODE => Self::PowerMode { mode: *body.first()? },
             command::GET_TX_POWER => Self::GetTxPower,
             command::SET_ELEMENTS => {
                 let &[frame, len] = body.first_chunk()?;
@@ -268,6 +275,7 @@ impl Command {
                 message(command::ADD_KEY, &body)
             }
             Self::DeleteKey { index } => message(command::DELETE_KEY, &[*index]),
+            Self::PowerMode { mode } => message(command::SET_POWER_MODE, &[*mode]),
             Self::GetTxPower => message(command::GET_TX_POWER, &[]),
             Self::Elements { frame, elements } => {
                 message(command::SET_ELEMENTS, &[&[*frame, elements.len() as u8], elements.as_slice()].concat())

@@ -766,6 +766,23 @@ class Sd8686Statistics(Model):
     """Faults of its script; null for a device that no script is around."""
 
 
+class Ar6003PowerCounters(Model):
+    """What power save has done."""
+
+    announced: int
+    """Times that the access point has acknowledged that the card sleeps."""
+    asleep_ns: int
+    """Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep."""
+    polls: int
+    """PS-Polls sent."""
+    woken_by_host: int
+    """Times that a frame of the host, or a management frame, has ended the sleep."""
+    woken_by_access_point: int
+    """Times that the card has ended it to fetch what the access point kept."""
+    missed: int
+    """Frames that came while the receiver was off."""
+
+
 class CardRxCounters(Model):
     """What the receiver of a card has done."""
 
@@ -803,6 +820,10 @@ class Ar6003Assumptions(Model):
     """Received frames that wait to be fetched; what comes while they do is not acknowledged."""
     scan_dwell_ms: int = Field(alias="scan-dwell-ms")
     """Time on each channel of a scan, ms: more than the usual 102.4 ms between beacons."""
+    idle_ms: int = Field(alias="idle-ms")
+    """Time without data before the station sleeps, ms, where the driver has chosen to save power."""
+    ps_polls: int = Field(alias="ps-polls")
+    """PS-Polls between two beacons at most: for more frames it wakes up."""
     revision: str
     """Revision of the hardware, as the driver names it. Which card has which is not known."""
     device_id: int = Field(alias="device-id")
@@ -874,6 +895,8 @@ class Ar6003Statistics(Model):
     """The transmitter."""
     rx: CardRxCounters
     """The receiver."""
+    power: Ar6003PowerCounters
+    """Power save."""
     air: AirCounters
     """The air."""
     peers: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics

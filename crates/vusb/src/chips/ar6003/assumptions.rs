@@ -20,6 +20,10 @@ pub struct Assumptions {
     pub rx_frames: u16,
     /// Time on each channel of a scan, ms: more than the usual 102.4 ms between beacons.
     pub scan_dwell_ms: u16,
+    /// Time without data before the station sleeps, ms, where the driver has chosen to save power.
+    pub idle_ms: u16,
+    /// PS-Polls between two beacons at most: for more frames it wakes up.
+    pub ps_polls: u16,
     /// Revision of the hardware, as the driver names it. Which card has which is not known.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub revision: Revision,
@@ -35,8 +39,8 @@ impl Default for Assumptions {
 
 /// What they are called, and what they can be.
 pub const NAMES: &str =
-    "credits=4..1024, credit-bytes=256..4096, bundle=1..8, rx-frames=1..4096, scan-dwell-ms=1..1000, \
-     revision=2.0|2.1.1 (AR6003) or 1.0|1.1|1.2|1.3|3.0 (AR6004), \
+    "credits=4..1024, credit-bytes=256..4096, bundle=1..8, rx-frames=1..4096, scan-dwell-ms=1..1000, idle-ms=1..10000, \
+     ps-polls=0..255, revision=2.0|2.1.1 (AR6003) or 1.0|1.1|1.2|1.3|3.0 (AR6004), \
      device-id=0300|0301 (AR6003) or 0400|0401|0402|0418|0419 (AR6004)";
 
 impl Assumptions {
@@ -46,7 +50,17 @@ impl Assumptions {
             Model::Ar6003 => (Revision::Ar6003V211, 0x0301),
             Model::Ar6004 => (Revision::Ar6004V13, 0x0401),
         };
-        Self { credits: 20, credit_bytes: 1_664, bundle: 8, rx_frames: 64, scan_dwell_ms: 110, revision, device_id }
+        Self {
+            credits: 20,
+            credit_bytes: 1_664,
+            bundle: 8,
+            rx_frames: 64,
+            scan_dwell_ms: 110,
+            idle_ms: 100,
+            ps_polls: 1,
+            revision,
+            device_id,
+        }
     }
 
     /// Which chip it is.
@@ -82,6 +96,8 @@ impl Assumptions {
                 "bundle" => within(1, 8).map(|number| self.bundle = number),
                 "rx-frames" => within(1, 4_096).map(|number| self.rx_frames = number),
                 "scan-dwell-ms" => within(1, 1_000).map(|number| self.scan_dwell_ms = number),
+                "idle-ms" => within(1, 10_000).map(|number| self.idle_ms = number),
+                "ps-polls" => within(0, 255).map(|number| self.ps_polls = number),
                 "revision" => Revision::named(value).map(|revision| self.revision = revision),
                 "device-id" => device_id(value).map(|id| self.device_id = id),
                 _ => None,
@@ -103,7 +119,15 @@ mod tests {
     #[test]
     fn are_set_by_name() {
         let mut assumed = Assumptions::default();
-        for assignment in ["credits=8", "credit-bytes=512", "bundle=1", "rx-frames=16", "scan-dwell-ms=30"] {
+        for assignment in [
+            "credits=8",
+            "credit-bytes=512",
+            "bundle=1",
+            "rx-frames=16",
+            "scan-dwell-ms=30",
+            "idle-ms=20",
+            "ps-polls=0",
+        ] {
             assumed.set(assignment).unwrap();
         }
         let expected = Assumptions {
@@ -112,6 +136,8 @@ mod tests {
             bundle: 1,
             rx_frames: 16,
             scan_dwell_ms: 30,
+            idle_ms: 20,
+            ps_polls: 0,
             ..Assumptions::default()
         };
         assert_eq!(assumed, expected);

@@ -26,6 +26,7 @@ impl Firmware {
     /// A frame of the host, on an endpoint whose credits it has used.
     pub(super) fn transmit(&mut self, now_ns: u64, message: &[u8], cookie: u64) {
         self.tx.frames += 1;
+        self.power.active(now_ns);
         let sent = self.frame_of(now_ns, message, cookie).is_some_and(|frame| self.push(frame));
         if !sent {
             self.tx.dropped += 1;
@@ -90,7 +91,7 @@ impl Firmware {
     }
 
     /// A data frame came off the air. Gives whether it is acknowledged, if it is for this station.
-    pub(super) fn data_received(&mut self, _now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
+    pub(super) fn data_received(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
         let Some((header, from)) = from_access_point(mpdu) else { return false };
         if !self.is_connected_to(from) {
             return false;
@@ -103,7 +104,9 @@ impl Firmware {
         if !header.fc.carries_data() {
             return true;
         }
-        if !header.receiver().is_group() {}
+        if !header.receiver().is_group() {
+            self.power.active(now_ns);
+        }
         let tid = header.qos.map(QosControl::tid);
         let sequence = Seq::new(header.sequence.unwrap_or(0));
         let at = tid.map_or(super::firmware::SEQUENCES - 1, |tid| usize::from(tid & 7));

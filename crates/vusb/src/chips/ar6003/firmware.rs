@@ -7,13 +7,15 @@ use wire::sdio::wmi::{cipher, AddKey, Command, Connect, Counters, Event, NOISE_D
 
 use super::assumptions::Assumptions;
 use super::network::{Join, Network, Scan, Seen};
-use super::statistics::ChipCounters;
+use super::power::{PowerSave, Send};
+use super::statistics::{ChipCounters, PowerCounters};
 use crate::air::rates::{LEGACY_RATES, MCS0};
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::chips::duplicates::Duplicates;
 use crate::chips::station_counters::{RxCounters, TxCounters};
 use crate::chips::station_frames;
 use crate::chips::station_keys::{Key, Keys};
+use crate::chips::station_power;
 use crate::peers::agreements::Agreements;
 use crate::peers::queue::{Done, Queue, Queued};
 use crate::peers::rates::DownRates;
@@ -30,6 +32,10 @@ const MANAGEMENT: usize = SEQUENCES - 1;
 const QUEUE_MAX: usize = 1_100;
 /// Frames that may be out of order towards the access point.
 pub(super) const UP_WINDOW: u16 = 64;
+/// Cookie of a Null frame of the firmware's; those of the host's frames have credits.
+pub(super) const NULL_FRAME: u64 = 1 << 16;
+/// REC_POWER (wmi.h, enum wmi_power_mode).
+const RECOMMENDED: u8 = 1;
 /// Networks whose beacons are reported (wmi.h, enum wmi_bss_filter): those of the own one.
 const FILTER_CURRENT: u8 = 4;
 
@@ -85,6 +91,9 @@ pub(super) struct Firmware {
     pub(super) chip: ChipCounters,
     pub(super) tx: TxCounters,
     pub(super) rx: RxCounters,
+    pub(super) power: PowerSave,
+    /// How far time has come.
+    pub(super) now_ns: u64,
 }
 
 impl Firmware {
@@ -120,13 +129,22 @@ impl Firmware {
             chip: ChipCounters::default(),
             tx: TxCounters::default(),
             rx: RxCounters::default(),
+            power: PowerSave::new(assumptions.idle_ms, assumptions.ps_polls),
+            now_ns: 0,
         }
     }
 
     /// Everything is forgotten but what was counted.
     pub(super) fn stop(&mut self) {
-        let (chip, tx, rx) = (self.chip, self.tx, self.rx);
-        *self = Self { chip, tx, rx, ..Self::new(self.address, self.assumptions) };
+        let (chip, tx, rx, now_ns) = (self.chip, self.tx, self.rx, self.now_ns);
+        let fresh = Self::new(self.address, self.assumptions);
+        let power = fresh.power.restarted(now_ns, &self.power);
+        *self = Self { chip, tx, rx, power, now_ns, ..fresh };
+    }
+
+    /// What power save has done by now.
+    pub(super) fn power_counters(&self) -> PowerCounters {
+        self.power.counters(self.now_ns)
     }
 
     /// It begins to run, and the host has set HTC up.
@@ -161,6 +179,10 @@ impl Firmware {
             Some(Command::GetStatistics) => self.report_statistics(),
             Some(Command::AddKey(key)) => self.add_key(&key),
             Some(Command::DeleteKey { index }) => self.keys.set_group(index, None),
+            Some(Command::PowerMode { mode }) => {
+                let send = self.power.choose(mode == RECOMMENDED);
+                self.send_for_power(now_ns, send);
+            }
             Some(Command::GetTxPower) => self.event(&Event::TxPower { dbm: TX_POWER_DBM }),
             Some(Command::Elements { frame: 3, elements }) => self.request_elements = elements,
             Some(Command::Elements { .. } | Command::Unknown(_)) | None => self.chip.wmi_without_effect += 1,
@@ -222,6 +244,46 @@ impl Firmware {
         frame
     }
 
+    /// Sends what power save asks for.
+    fn send_for_power(&mut self, now_ns: u64, send: Option<Send>) {
+        let Some(bssid) = self.network.as_ref().map(|network| network.bssid) else { return };
+        let (mpdu, cookie) = match send {
+            Some(Send::Poll) => (station_power::poll(self.power.aid, bssid, self.address), 0),
+            Some(Send::Null(sleeps)) => {
+                let sequence = self.sequence(None);
+                (station_power::null(bssid, self.address, sequence, sleeps), NULL_FRAME)
+            }
+            None => return,
+        };
+        self.push(Queued { cookie, ..station_frames::at_lowest_rate(now_ns, mpdu) });
+    }
+
+    /// When the station goes to sleep: when it has had no data for some time, and has nothing to send. Before it has its
+    /// key it does not.
+    fn sleeps_at(&self) -> Option<u64> {
+        let may = self.join == Join::Connected
+            && self.scan.is_none()
+            && self.queue.len() == 0
+            && (!self.profile.is_encrypted() || self.keys.has_pairwise());
+        self.power.sleeps_at().filter(|_| may)
+    }
+
+    fn advance_power(&mut self, now_ns: u64) {
+        if self.sleeps_at().is_some_and(|at_ns| at_ns <= now_ns) {
+            let send = self.power.announce();
+            self.send_for_power(now_ns, Some(send));
+        }
+    }
+
+    /// Whether the receiver is on for a frame; what power save makes of it is sent.
+    fn listens(&mut self, now_ns: u64, mpdu: &[u8]) -> bool {
+        let bssid = self.network.as_ref().map(|network| network.bssid);
+        let Some(bssid) = bssid.filter(|_| self.join == Join::Connected && self.scan.is_none()) else { return true };
+        let (heard, send) = self.power.hears(self.address, bssid, mpdu);
+        self.send_for_power(now_ns, send);
+        heard
+    }
+
     /// Queues a frame; `false`: there is no room.
     pub(super) fn push(&mut self, frame: Queued) -> bool {
         let fits = self.queue.len() < QUEUE_MAX;
@@ -233,21 +295,26 @@ impl Firmware {
 
     /// Lets everything happen that is due by `now_ns`, except on the air.
     pub(super) fn advance(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
         if self.running {
             self.advance_scan(now_ns);
             self.advance_join(now_ns);
+            self.advance_power(now_ns);
         }
     }
 
     /// When something happens next, except on the air.
     pub(super) fn next_event(&self) -> Option<u64> {
         let scan = self.scan.as_ref().map(|scan| scan.until_ns);
-        [scan, self.join_deadline()].into_iter().flatten().min().filter(|_| self.running)
+        [scan, self.join_deadline(), self.sleeps_at()].into_iter().flatten().min().filter(|_| self.running)
     }
 
     /// Hands on what came off the air and what was sent.
-    pub(super) fn flush(&mut self) {
+    pub(super) fn flush(&mut self, now_ns: u64) {
         for Done { cookie, acknowledged, .. } in std::mem::take(&mut self.done) {
+            if cookie == NULL_FRAME && !acknowledged {
+                self.power.given_up(now_ns);
+            }
             self.tx.given_up += u64::from(!acknowledged);
             self.give_back(cookie);
         }
@@ -350,31 +417,35 @@ impl Station for Firmware {
             return self.probes.begin(0, 1);
         }
         let ppdu = self.queue.begin(self.agreements.up, UP_WINDOW)?;
-        if ppdu.mpdus.first().is_some_and(|mpdu| Mpdu::new(mpdu.as_slice()).is_data()) {
+        if ppdu.mpdus.first().is_some_and(|mpdu| Mpdu::new(mpdu.as_slice()).carries_data()) {
             self.tx_rate = rate_index(&ppdu.mode);
         }
         Some(ppdu)
     }
 
-    fn ended(&mut self, _now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
+    fn ended(&mut self, now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
         let is_probe = ppdu.mpdus.first().and_then(|mpdu| Mpdu::new(mpdu.as_slice()).kind());
         if is_probe == Some(FrameKind::ProbeRequest) {
             return self.probes.ended(outcome, &mut self.done);
         }
         for (mpdu, &acknowledged) in ppdu.mpdus.iter().zip(&outcome.acknowledged) {
+            if acknowledged {
+                self.power.acknowledged(now_ns, mpdu);
+            }
             let mpdu = Mpdu::new(mpdu.as_slice());
-            if mpdu.is_data() && !mpdu.is_group() {
+            if mpdu.carries_data() && !mpdu.is_group() {
                 self.rates.report(acknowledged);
             }
             self.tx.retries += u64::from(mpdu.is_data() && mpdu.retry());
         }
+        self.power.active(now_ns);
         self.queue.ended(outcome, &mut self.done);
     }
 
     fn receive(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
         let frame = Mpdu::new(mpdu);
         let to_us = frame.receiver() == Some(self.address);
-        if !to_us && !frame.is_group() {
+        if !to_us && !frame.is_group() || !self.listens(now_ns, mpdu) {
             return false;
         }
         match frame.frame_type() {

@@ -6,7 +6,7 @@ use wire::ieee80211::{
 };
 use wire::sdio::wmi::{authentication, cipher, Disconnected, Event};
 
-use super::firmware::{Firmware, ToHost, SEQUENCES};
+use super::firmware::{Firmware, ToHost, NULL_FRAME, SEQUENCES};
 use super::network::{Join, Network};
 use crate::air::rates::LEGACY_RATES;
 use crate::chips::duplicates::Duplicates;
@@ -153,9 +153,9 @@ impl Firmware {
                     self.failed(status.number(), Disconnected::AuthenticationFailed);
                 }
             }
-            (Join::Associating(..), FixedFields::AssociationResponse { status, .. }) => {
+            (Join::Associating(..), FixedFields::AssociationResponse { status, aid, .. }) => {
                 if status == StatusCode::Success {
-                    self.connected(now_ns, body);
+                    self.connected(now_ns, aid, body);
                 } else {
                     self.failed(status.number(), Disconnected::AssociationFailed);
                 }
@@ -168,7 +168,7 @@ impl Firmware {
         }
     }
 
-    fn connected(&mut self, now_ns: u64, response: &[u8]) {
+    fn connected(&mut self, now_ns: u64, aid: u16, response: &[u8]) {
         let Some(network) = &self.network else { return };
         let event = Event::Connected {
             frequency_mhz: network.frequency_mhz,
@@ -181,6 +181,8 @@ impl Firmware {
         self.chip.wmi_events += 1;
         self.chip.associations += 1;
         self.join = Join::Connected;
+        self.power.changed_network(now_ns);
+        self.power.aid = aid;
         self.beacon_ns = now_ns;
         self.duplicates = [Duplicates::default(); SEQUENCES];
         self.asked = 0;
@@ -213,11 +215,12 @@ impl Firmware {
 
     fn forget_network(&mut self) {
         (self.join, self.network) = (Join::Idle, None);
+        self.power.changed_network(self.now_ns);
         self.keys = Keys::default();
         self.agreements = Default::default();
         self.rates = Default::default();
         for frame in self.queue.take_data() {
-            self.tx.dropped += 1;
+            self.tx.dropped += u64::from(frame.cookie != NULL_FRAME);
             self.give_back(frame.cookie);
         }
     }

@@ -11,6 +11,7 @@
 //! | commands and events (WMI) | `firmware.rs` | wmi.c, cfg80211.c |
 //! | networks: scan, authentication, association | `scan.rs`, `join.rs` | firmware; no source is public |
 //! | data, keys, Block Ack | `data.rs`, `../station_keys.rs`, `../ccmp.rs`, `../tkip.rs` | txrx.c; the rest is firmware |
+//! | power save | `power.rs`, `../station_power.rs` | cfg80211.c, ath6kl_cfg80211_set_power_mgmt; the rest is firmware |
 //! | what is not known | `assumptions.rs` | |
 //!
 //! Layouts of its messages: [`wire::sdio`].
@@ -23,6 +24,7 @@ mod join;
 mod memory;
 mod model;
 mod network;
+mod power;
 mod scan;
 mod statistics;
 #[cfg(test)]
@@ -46,7 +48,7 @@ use firmware::{Firmware, ToHost};
 use htc::{messages, Htc};
 use memory::{Memory, COLD_RESET, RESET_CONTROL};
 pub use model::{Model, Revision};
-pub use statistics::{ChipCounters, HtcCounters, Statistics};
+pub use statistics::{ChipCounters, HtcCounters, PowerCounters, Statistics};
 
 /// SDIO_VENDOR_ID_ATHEROS (include/linux/mmc/sdio_ids.h).
 const VENDOR: u16 = 0x0271;
@@ -407,7 +409,7 @@ impl Function for Ar6003 {
         self.peers.advance(now_ns);
         self.firmware.advance(now_ns);
         self.medium.advance(now_ns, &mut self.firmware, &mut self.peers.stations_mut());
-        self.firmware.flush();
+        self.firmware.flush(now_ns);
         self.peers.flush(now_ns);
         self.hand_over();
     }
@@ -459,6 +461,7 @@ impl SdioChip for Ar6003 {
             assumptions: self.settings.assumptions,
             tx: self.firmware.tx,
             rx: self.firmware.rx,
+            power: self.firmware.power_counters(),
             air: self.medium.counters().clone(),
             peers: self.peers.statistics(),
             faults: None,

@@ -36,6 +36,24 @@ pub struct ChipCounters {
     pub associations: u64,
 }
 
+/// What power save has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003PowerCounters"))]
+pub struct PowerCounters {
+    /// Times that the access point has acknowledged that the card sleeps.
+    pub announced: u64,
+    /// Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep.
+    pub asleep_ns: u64,
+    /// PS-Polls sent.
+    pub polls: u64,
+    /// Times that a frame of the host, or a management frame, has ended the sleep.
+    pub woken_by_host: u64,
+    /// Times that the card has ended it to fetch what the access point kept.
+    pub woken_by_access_point: u64,
+    /// Frames that came while the receiver was off.
+    pub missed: u64,
+}
+
 /// What an AR6003 or AR6004 has counted.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003Statistics"))]
@@ -52,6 +70,8 @@ pub struct Statistics {
     pub tx: TxCounters,
     /// The receiver.
     pub rx: RxCounters,
+    /// Power save.
+    pub power: PowerCounters,
     /// The air.
     pub air: AirCounters,
     /// The access points.

@@ -182,6 +182,7 @@ fn frames_go_both_ways_and_credits_come_back() {
     }
     host.chip.readable(host.now_ns, 0);
     host.run(100_000_000);
+    host.run(200_000_000);
     let frames = host.messages.extract(|(endpoint, _)| *endpoint == 2).collect::<Vec<_>>();
     assert_eq!((frames.len(), host.chip.firmware.rx.delivered), (20, 20));
     let (header, ethernet) = DataHeader::parse(&frames[0].1).unwrap();
@@ -342,6 +343,69 @@ fn a_forged_frame_is_reported_to_the_driver() {
     let rx = host.chip.firmware.rx;
     assert_eq!((rx.decrypted, rx.delivered, rx.michael_errors, rx.dropped), (1, 1, 1, 1));
     assert_eq!(host.events(0x1009), [[0, 0]]);
+}
+
+/// Frames for the station, from behind the access point.
+fn sent_down(host: &mut Host, frames: usize) {
+    for _ in 0..frames {
+        let frame = [&ADDRESS.0[..], &[2, 0x74, 0x78, 0x6f, 0x70, 9, 8, 0], &[0xa5; 100]].concat();
+        host.wire.to_host.borrow_mut().push_back(frame);
+    }
+    host.chip.readable(host.now_ns, 0);
+}
+
+#[test]
+fn it_sleeps_between_beacons_until_there_are_data() {
+    let mut host = Host::joined();
+    let counters = |host: &Host| host.chip.firmware.power_counters();
+    // With the first frame the access point asks for Block Ack.
+    sent_down(&mut host, 1);
+    host.run(150_000_000);
+    assert_eq!((counters(&host).announced, counters(&host).polls), (1, 0));
+    let before_ns = host.now_ns;
+
+    // One frame is polled at a beacon, and the station sleeps on.
+    sent_down(&mut host, 1);
+    host.run(5_000_000);
+    assert_eq!(host.chip.firmware.rx.delivered, 1, "it waits for the beacon");
+    host.run(110_000_000);
+    assert_eq!((host.chip.firmware.rx.delivered, counters(&host).polls, counters(&host).announced), (2, 1, 1));
+    assert_eq!(counters(&host).woken_by_access_point, 0);
+    assert!(counters(&host).asleep_ns >= host.now_ns - before_ns);
+
+    // For more it wakes up, and announces again later.
+    sent_down(&mut host, 10);
+    host.run(120_000_000);
+    let power = counters(&host);
+    assert_eq!((host.chip.firmware.rx.delivered, power.polls, power.woken_by_access_point), (12, 2, 1));
+    host.run(150_000_000);
+    assert_eq!(counters(&host).announced, 2);
+
+    // The host's frame goes out at once.
+    host.send(100);
+    host.run(5_000_000);
+    assert_eq!((host.wire.from_host.borrow().len(), counters(&host).woken_by_host), (1, 1));
+    sent_down(&mut host, 1);
+    host.run(5_000_000);
+    assert_eq!(host.chip.firmware.rx.delivered, 13, "it is awake");
+    assert_eq!(counters(&host).missed, 0);
+}
+
+#[test]
+fn with_full_performance_it_stays_awake() {
+    let mut host = Host::joined();
+    host.run(150_000_000);
+    host.command(Command::PowerMode { mode: 2 });
+    host.run(5_000_000);
+    let asleep_ns = host.chip.firmware.power_counters().asleep_ns;
+    host.run(300_000_000);
+    sent_down(&mut host, 1);
+    host.run(5_000_000);
+    let power = host.chip.firmware.power_counters();
+    assert_eq!((power.announced, power.asleep_ns, host.chip.firmware.rx.delivered), (1, asleep_ns, 1));
+    host.command(Command::PowerMode { mode: 1 });
+    host.run(150_000_000);
+    assert_eq!(host.chip.firmware.power_counters().announced, 2);
 }
 
 #[test]

@@ -6,13 +6,12 @@
 //! with a Null frame, listens to beacons, fetches what the TIM says is buffered with PS-Polls, and stays awake for group
 //! frames behind a DTIM beacon. Frames of the host go out at once, with the power management bit set.
 
-use wire::ieee80211::{FrameControl, FrameKind, Header, MacAddr, ManagementBody, Mpdu, Seq};
+use wire::ieee80211::{FrameControl, FrameKind, MacAddr, Mpdu, Seq};
 
 use super::memory::Memory;
 use super::registers as reg;
 use super::statistics::PowerCounters;
-
-const NULL: FrameKind = FrameKind::Data { qos: false, null: true };
+use crate::chips::station_power::{buffered, null, poll, NULL};
 
 /// The state of power save.
 #[derive(Clone, Debug, Default)]
@@ -26,13 +25,6 @@ pub struct PowerSave {
     /// Group frames follow the last beacon: the receiver is on.
     for_groups: bool,
     counters: PowerCounters,
-}
-
-/// Whether the TIM element has the bit of this station, and that of group frames (9.4.2.5).
-fn buffered(beacon: &Mpdu<&[u8]>, aid: u16) -> (bool, bool) {
-    let body = beacon.frame_control().and_then(|fc| ManagementBody::parse(fc, beacon.management_body()));
-    let Some(tim) = body.and_then(|body| body.elements.tim) else { return (false, false) };
-    (tim.has(aid), tim.group_traffic())
 }
 
 impl PowerSave {
@@ -51,7 +43,9 @@ impl PowerSave {
     pub fn ask(&mut self, memory: &Memory, mode: u8) -> Option<Vec<u8>> {
         let changed = (mode != 0) != (self.mode != 0);
         self.mode = mode;
-        changed.then(|| null(memory, mode != 0))
+        let (own, network) = addresses(memory);
+        // The driver numbers no frame of the firmware's.
+        changed.then(|| null(network, own, Seq::default(), mode != 0))
     }
 
     /// The bits that a data frame of the host needs: it must not say that the chip is awake.
@@ -82,7 +76,7 @@ impl PowerSave {
         if self.asleep_since_ns.is_none() {
             return (true, None);
         }
-        let (own, network) = (MacAddr(memory.array(reg::MACID)), MacAddr(memory.array(reg::BSSID)));
+        let (own, network) = addresses(memory);
         let mpdu = Mpdu::new(frame);
         let receiver = mpdu.receiver();
         let more = mpdu.frame_control().is_some_and(FrameControl::more_data);
@@ -109,22 +103,14 @@ impl PowerSave {
     fn poll(&mut self, memory: &Memory) -> Option<Vec<u8>> {
         self.fetching = true;
         self.counters.polls += 1;
-        // The number of the station takes the place of the duration, with its two highest bits set.
-        let aid = memory.u16(reg::BCN_PSR_RPT) & 0x3fff | 0xc000;
-        let (network, own) = (MacAddr(memory.array(reg::BSSID)), MacAddr(memory.array(reg::MACID)));
-        let mut frame = Vec::new();
-        Header { duration_id: aid, ..Header::control(FrameKind::PsPoll, network, Some(own)) }.emit(&mut frame);
-        Some(frame)
+        let (own, network) = addresses(memory);
+        Some(poll(memory.u16(reg::BCN_PSR_RPT), network, own))
     }
 }
 
-fn null(memory: &Memory, sleeps: bool) -> Vec<u8> {
-    let (network, own) = (MacAddr(memory.array(reg::BSSID)), MacAddr(memory.array(reg::MACID)));
-    let fc = FrameControl::new(NULL).with_to_ds(true).with_power_management(sleeps);
-    let header = Header::data(fc, [network, own, network], Seq::default(), None);
-    let mut frame = Vec::new();
-    Header { fc, ..header }.emit(&mut frame);
-    frame
+/// Its own, and that of its network.
+fn addresses(memory: &Memory) -> (MacAddr, MacAddr) {
+    (MacAddr(memory.array(reg::MACID)), MacAddr(memory.array(reg::BSSID)))
 }
 
 #[cfg(test)]

@@ -1,0 +1,319 @@
+//! Power save. The driver chooses REC_POWER or MAX_PERF_POWER (WMI_SET_POWER_MODE_CMDID; cfg80211.c,
+//! ath6kl_cfg80211_set_power_mgmt); what the firmware makes of it is not public. This one does what IEEE 802.11-2020, 11.2.3 asks
+//! of a station. In REC_POWER, after some time without data it announces with a Null frame that it sleeps. Then its receiver is
+//! on for the beacons of its network, for group frames behind a DTIM beacon, and while a PS-Poll is out. A frame of the host
+//! ends the sleep, and so does an access point that keeps more frames than are polled one by one.
+
+use wire::ieee80211::{FrameControl, FrameKind, FrameType, MacAddr, Mpdu};
+
+use super::statistics::PowerCounters;
+use crate::chips::station_power::{buffered, NULL};
+
+/// What the access point thinks, and what is about to change that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// The station is awake.
+    #[default]
+    Awake,
+    /// A Null frame that says that it sleeps is on its way.
+    Announcing,
+    /// It sleeps.
+    Asleep,
+    /// A Null frame that says that it is awake is on its way; the receiver is on.
+    Waking,
+}
+
+/// A frame that power save makes the firmware send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Send {
+    /// A PS-Poll.
+    Poll,
+    /// A Null frame, and whether it says that the station sleeps.
+    Null(bool),
+}
+
+/// The state of power save.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PowerSave {
+    /// The driver has chosen REC_POWER.
+    enabled: bool,
+    state: State,
+    /// Number of the station at its access point.
+    pub(super) aid: u16,
+    /// When there were data last.
+    active_ns: u64,
+    /// Time without data before it sleeps.
+    idle_ns: u64,
+    /// PS-Polls between two beacons at most.
+    polls: u16,
+    polls_left: u16,
+    /// A PS-Poll is out.
+    fetching: bool,
+    /// Group frames follow the last beacon.
+    for_groups: bool,
+    asleep_since_ns: Option<u64>,
+    counters: PowerCounters,
+}
+
+impl PowerSave {
+    /// As the firmware starts: the driver takes it to be in REC_POWER (wmi.c, ath6kl_wmi_init).
+    pub(super) fn new(idle_ms: u16, polls: u16) -> Self {
+        Self {
+            enabled: true,
+            state: State::Awake,
+            aid: 0,
+            active_ns: 0,
+            idle_ns: u64::from(idle_ms) * 1_000_000,
+            polls,
+            polls_left: polls,
+            fetching: false,
+            for_groups: false,
+            asleep_since_ns: None,
+            counters: PowerCounters::default(),
+        }
+    }
+
+    /// What it has done by now.
+    pub(super) fn counters(&self, now_ns: u64) -> PowerCounters {
+        let asleep_ns = self.asleep_since_ns.map_or(0, |since_ns| now_ns.saturating_sub(since_ns));
+        PowerCounters { asleep_ns: self.counters.asleep_ns + asleep_ns, ..self.counters }
+    }
+
+    /// The firmware has started again, with the counters of the one before.
+    pub(super) fn restarted(self, now_ns: u64, before: &Self) -> Self {
+        Self { counters: before.counters(now_ns), ..self }
+    }
+
+    /// A network is joined, or left: it knows nothing of sleep yet.
+    pub(super) fn changed_network(&mut self, now_ns: u64) {
+        self.awake(now_ns);
+    }
+
+    fn awake(&mut self, now_ns: u64) {
+        self.counters = self.counters(now_ns);
+        (self.state, self.asleep_since_ns, self.fetching, self.for_groups) = (State::Awake, None, false, false);
+        self.active_ns = now_ns;
+    }
+
+    /// The driver chooses. Gives what the access point has to be sent.
+    pub(super) fn choose(&mut self, recommended: bool) -> Option<Send> {
+        self.enabled = recommended;
+        (!recommended && matches!(self.state, State::Announcing | State::Asleep)).then(|| self.wake())
+    }
+
+    fn wake(&mut self) -> Send {
+        self.state = State::Waking;
+        Send::Null(false)
+    }
+
+    /// There are data, or something was sent: it stays awake for some time.
+    pub(super) fn active(&mut self, now_ns: u64) {
+        self.active_ns = now_ns;
+    }
+
+    /// When it would announce that it sleeps, if nothing is to be sent until then.
+    pub(super) fn sleeps_at(&self) -> Option<u64> {
+        (self.enabled && self.state == State::Awake).then_some(self.active_ns.saturating_add(self.idle_ns))
+    }
+
+    /// It announces that it sleeps.
+    pub(super) fn announce(&mut self) -> Send {
+        self.state = State::Announcing;
+        Send::Null(true)
+    }
+
+    /// The access point has acknowledged a frame: it goes by its power management bit (11.2.3.2).
+    pub(super) fn acknowledged(&mut self, now_ns: u64, mpdu: &[u8]) {
+        let mpdu = Mpdu::new(mpdu);
+        let is_null = mpdu.kind() == Some(NULL);
+        if !matches!(mpdu.frame_type(), Some(FrameType::Data | FrameType::Management)) {
+            return;
+        }
+        match self.state {
+            State::Announcing if is_null && mpdu.power_management() => {
+                (self.state, self.asleep_since_ns) = (State::Asleep, Some(now_ns));
+                self.counters.announced += 1;
+            }
+            State::Asleep | State::Waking if !mpdu.power_management() => {
+                let woken =
+                    if is_null { &mut self.counters.woken_by_access_point } else { &mut self.counters.woken_by_host };
+                // With MAX_PERF_POWER it is the driver's choice.
+                *woken += u64::from(self.enabled && self.asleep_since_ns.is_some());
+                self.awake(now_ns);
+            }
+            _ => {}
+        }
+    }
+
+    /// A Null frame was given up: the access point thinks what it thought before.
+    pub(super) fn given_up(&mut self, now_ns: u64) {
+        match self.state {
+            State::Announcing => self.awake(now_ns),
+            State::Waking => self.state = State::Asleep,
+            State::Awake | State::Asleep => {}
+        }
+    }
+
+    /// A frame comes: whether the receiver is on for it, and what it makes the firmware send.
+    pub(super) fn hears(&mut self, own: MacAddr, network: MacAddr, frame: &[u8]) -> (bool, Option<Send>) {
+        if self.state != State::Asleep {
+            return (true, None);
+        }
+        let mpdu = Mpdu::new(frame);
+        let more = mpdu.frame_control().is_some_and(FrameControl::more_data);
+        if mpdu.kind() == Some(FrameKind::Beacon) && mpdu.address_3() == Some(network) {
+            let (for_me, for_groups) = buffered(&mpdu, self.aid);
+            // A poll without an answer ends with the beacon.
+            (self.for_groups, self.fetching, self.polls_left) = (for_groups, false, self.polls);
+            // With MAX_PERF_POWER: the access point has not heard yet that the station is awake.
+            let send = if !self.enabled { Some(self.wake()) } else { for_me.then(|| self.fetch()) };
+            return (true, send);
+        }
+        if mpdu.receiver() == Some(own) && self.fetching {
+            let is_data = mpdu.is_data();
+            self.fetching = !is_data;
+            return (true, (is_data && more).then(|| self.fetch()));
+        }
+        if mpdu.is_group() && self.for_groups {
+            self.for_groups = more;
+            return (true, None);
+        }
+        self.counters.missed += 1;
+        (false, None)
+    }
+
+    fn fetch(&mut self) -> Send {
+        let Some(left) = self.polls_left.checked_sub(1) else { return self.wake() };
+        (self.polls_left, self.fetching) = (left, true);
+        self.counters.polls += 1;
+        Send::Poll
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chips::station_power::null;
+    use proptest::prelude::*;
+    use wire::ieee80211::Seq;
+
+    const OWN: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
+    const NETWORK: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
+    const IDLE_NS: u64 = 100_000_000;
+    const MORE_DATA: u8 = 0x20;
+
+    fn frame(kind: u8, flags: u8, to: MacAddr) -> Vec<u8> {
+        let mut frame = vec![kind, flags, 0, 0];
+        frame.extend(to.0);
+        frame.extend(NETWORK.0);
+        frame.extend(NETWORK.0);
+        frame.resize(60, 0);
+        frame
+    }
+
+    /// A beacon with this bitmap control and the bits of stations 0 to 7.
+    fn beacon(control: u8, stations: u8) -> Vec<u8> {
+        let mut beacon = frame(0x80, 0, MacAddr::BROADCAST);
+        beacon.truncate(24);
+        beacon.resize(24 + 12, 0);
+        beacon.extend([0, 1, b'x', 5, 4, 0, 1, control, stations]);
+        beacon
+    }
+
+    fn from_station(sleeps: bool) -> Vec<u8> {
+        null(NETWORK, OWN, Seq::default(), sleeps)
+    }
+
+    fn asleep(polls: u16) -> PowerSave {
+        let mut power = PowerSave::new(100, polls);
+        power.aid = 3;
+        power.changed_network(1_000);
+        assert_eq!(power.sleeps_at(), Some(1_000 + IDLE_NS));
+        assert_eq!(power.announce(), Send::Null(true));
+        assert_eq!((power.sleeps_at(), power.hears(OWN, NETWORK, &frame(0x08, 2, OWN))), (None, (true, None)));
+        power.acknowledged(5_000, &from_station(true));
+        power
+    }
+
+    #[test]
+    fn one_frame_is_polled_and_for_more_it_wakes_up() {
+        let mut power = asleep(1);
+        assert_eq!(power.hears(OWN, NETWORK, &frame(0x08, 2, OWN)), (false, None));
+        assert_eq!(power.hears(OWN, NETWORK, &beacon(0, 1 << 4)), (true, None), "for another station");
+        assert_eq!(power.hears(OWN, NETWORK, &beacon(0, 1 << 3)), (true, Some(Send::Poll)));
+        assert_eq!(power.hears(OWN, NETWORK, &frame(0x08, 2, OWN)), (true, None), "the only one");
+        assert_eq!(power.hears(OWN, NETWORK, &beacon(0, 1 << 3)), (true, Some(Send::Poll)));
+        assert_eq!(power.hears(OWN, NETWORK, &frame(0x08, 2 | MORE_DATA, OWN)), (true, Some(Send::Null(false))));
+        assert_eq!(power.hears(OWN, NETWORK, &frame(0x08, 2, OWN)), (true, None), "the receiver is on from now on");
+        power.acknowledged(9_000, &from_station(false));
+        assert_eq!(power.sleeps_at(), Some(9_000 + IDLE_NS));
+        let expected = PowerCounters {
+            announced: 1,
+            asleep_ns: 4_000,
+            polls: 2,
+            woken_by_host: 0,
+            woken_by_access_point: 1,
+            missed: 1,
+        };
+        assert_eq!(power.counters(20_000), expected);
+        assert_eq!(asleep(0).hears(OWN, NETWORK, &beacon(0, 1 << 3)), (true, Some(Send::Null(false))));
+    }
+
+    #[test]
+    fn a_frame_of_the_host_and_the_driver_s_choice_end_the_sleep() {
+        let mut power = asleep(1);
+        power.acknowledged(7_000, &frame(0x08, 1, NETWORK));
+        assert_eq!((power.counters(9_000).woken_by_host, power.counters(9_000).asleep_ns), (1, 2_000));
+        let mut power = asleep(1);
+        assert_eq!(power.choose(false), Some(Send::Null(false)));
+        power.given_up(8_000);
+        assert_eq!(power.hears(OWN, NETWORK, &beacon(0, 0)), (true, Some(Send::Null(false))), "it is said again");
+        power.acknowledged(9_000, &from_station(false));
+        assert_eq!((power.sleeps_at(), power.choose(true)), (None, None));
+        assert_eq!(power.sleeps_at(), Some(9_000 + IDLE_NS));
+        assert_eq!(power.counters(9_000).woken_by_access_point, 0);
+    }
+
+    #[test]
+    fn group_frames_follow_their_beacon() {
+        let mut power = asleep(1);
+        let group = |flags| frame(0x08, 2 | flags, MacAddr::BROADCAST);
+        assert!(!power.hears(OWN, NETWORK, &group(0)).0);
+        assert!(power.hears(OWN, NETWORK, &beacon(1, 0)).0);
+        let heard = [MORE_DATA, 0, 0].map(|flags| power.hears(OWN, NETWORK, &group(flags)).0);
+        assert_eq!(heard, [true, true, false]);
+    }
+
+    proptest! {
+        /// Who is asleep for the access point has announced it, and the time asleep never shrinks.
+        #[test]
+        fn any_order_of_things(steps in prop::collection::vec((0u8..8, 0u64..300_000_000), 0..80), polls in 0u16..3) {
+            let mut power = PowerSave::new(100, polls);
+            power.aid = 3;
+            let (mut now_ns, mut asleep_ns, mut sent) = (0, 0, None);
+            for (what, after_ns) in steps {
+                now_ns += after_ns;
+                let next = match what {
+                    0 => power.choose(false),
+                    1 => power.choose(true),
+                    2 if power.sleeps_at().is_some_and(|at_ns| at_ns <= now_ns) => Some(power.announce()),
+                    3 => power.hears(OWN, NETWORK, &beacon(1, 1 << 3)).1,
+                    4 => power.hears(OWN, NETWORK, &frame(0x08, 2 | MORE_DATA, OWN)).1,
+                    5 => { power.given_up(now_ns); None }
+                    6 => {
+                        if let Some(Send::Null(sleeps)) = sent.take() {
+                            power.acknowledged(now_ns, &from_station(sleeps));
+                        }
+                        None
+                    }
+                    _ => { power.acknowledged(now_ns, &frame(0x08, 1, NETWORK)); None }
+                };
+                sent = next.or(sent);
+                let counted = power.counters(now_ns);
+                prop_assert!(counted.asleep_ns >= asleep_ns && counted.asleep_ns <= now_ns);
+                prop_assert!(counted.announced >= counted.woken_by_host + counted.woken_by_access_point);
+                asleep_ns = counted.asleep_ns;
+            }
+        }
+    }
+}
