@@ -196,6 +196,11 @@ def test_the_drivers_of_a_chip_are_tried_by_default(device: str) -> None:
     assert guest_survey.TrialOptions(device=device, driver=["own", "own"]).drivers == ("own",)
 
 
+def test_a_driver_of_another_chip_is_refused() -> None:
+    with pytest.raises(UserError, match="rtl8192cu does not know a mt7610u"):
+        _ = guest_survey.TrialOptions(device="mt7610u", driver=["rtl8192cu"]).drivers
+
+
 def test_an_unknown_chip_is_refused() -> None:
     with pytest.raises(UserError, match="unknown virtual chip 'ncm': rtl8188cus"):
         _ = guest_survey.TrialOptions(device="ncm").drivers

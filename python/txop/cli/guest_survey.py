@@ -65,7 +65,7 @@ WallLimit = Annotated[
 ]
 Ways = Annotated[
     list[str] | None,
-    typer.Option("--take", metavar="reload|replug", help="What is taken away: driver, dongle. Default: both, in turn."),
+    typer.Option("--take", metavar="reload|replug", help="What is taken away: driver, chip. Default: both, in turn."),
 ]
 Cycles = Annotated[int, typer.Option("--cycles", "-n", min=1, max=100_000, help="How often.")]
 
@@ -76,7 +76,12 @@ class TrialOptions:
 
     device: Annotated[
         str,
-        typer.Option("--device", metavar="DEVICE", help="The virtual chip.", autocompletion=wireless_chips),
+        typer.Option(
+            "--device",
+            metavar="DEVICE",
+            help="The virtual chip; txop guest run --help lists them.",
+            autocompletion=wireless_chips,
+        ),
     ] = "rtl8188cus"
     driver: Annotated[
         list[str] | None,
@@ -110,7 +115,7 @@ class TrialOptions:
         ),
     ] = 500
     security: Annotated[
-        str, typer.Option("--security", metavar="open|wpa2|wpa3|owe", help="Security of the access point.")
+        str, typer.Option("--security", metavar="NAME", help="Security of the access point, as in txop guest run.")
     ] = "wpa2"
     module: Module = None
 
@@ -121,7 +126,15 @@ class TrialOptions:
 
         if self.device not in STOCK_DRIVERS:
             raise UserError(f"unknown virtual chip {self.device!r}: {', '.join(STOCK_DRIVERS)}", where="--device")
-        return tuple(dict.fromkeys(self.driver or STOCK_DRIVERS[self.device]))
+        names = tuple(dict.fromkeys(self.driver or STOCK_DRIVERS[self.device]))
+        others = {name for known in STOCK_DRIVERS.values() for name in known} - set(STOCK_DRIVERS[self.device])
+        if odd := others.intersection(names):
+            raise UserError(
+                f"{min(odd)} does not know a {self.device}",
+                where="--driver",
+                what_to_do=f"{' and '.join(STOCK_DRIVERS[self.device])} does",
+            )
+        return names
 
     @property
     def at_once(self) -> int:
@@ -203,6 +216,7 @@ def survey(
     from txop.guest_trials.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
 
     if list_faults:
+        _ = trials.drivers  # an unknown chip is refused
         for script in shipped_faults(trials.device).values():
             console.stdout().print(safe_text(f"{script.name}: {script.title}"), soft_wrap=True)
         return

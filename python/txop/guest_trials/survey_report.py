@@ -52,7 +52,7 @@ def surveyed(rows: Sequence[Row], place: Place) -> dict[str, Any]:
     return {
         "format": SURVEY,
         "version": VERSION,
-        **_where(place),
+        **where(place),
         "rows": [
             {
                 "fault": row.script.name,
@@ -82,31 +82,32 @@ def surveyed(rows: Sequence[Row], place: Place) -> dict[str, Any]:
     }
 
 
-def _where(place: Place) -> dict[str, Any]:
+def where(place: Place) -> dict[str, Any]:
+    """The chip, and what figures of guests stand on."""
     given = (path for modules in place.modules.values() for path in modules)
     return {"device": place.device, **provenance(place.image, place.computer, given)}
 
 
 def write_survey_csv(rows: Sequence[Row], place: Place, out: IO[str]) -> None:
     """Write the rows, with where they come from in each."""
-    where = _where(place)
+    facts = where(place)
     write_table(
         out,
         ("origin", "kernel", "device", *COLUMNS),
-        ((where["origin"], where["release"], where["device"], *cells(row)) for row in rows),
+        ((facts["origin"], facts["release"], facts["device"], *cells(row)) for row in rows),
     )
 
 
 def survey_markdown(rows: Sequence[Row], place: Place) -> str:
     """The survey as a Markdown table, and where it comes from."""
-    where = _where(place)
-    lines = _head(where)
+    facts = where(place)
+    lines = _head(facts)
     lines += _table(COLUMNS, [cells(row) for row in rows])
     return "\n".join(lines) + "\n"
 
 
-def _head(where: dict[str, Any]) -> list[str]:
-    return [f"Device: {where['device']}. {in_words(where)}", "", where["not_radio"], ""]
+def _head(facts: dict[str, Any]) -> list[str]:
+    return [f"Device: {facts['device']}. {in_words(facts)}", "", facts["not_radio"], ""]
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[str]:
@@ -152,7 +153,7 @@ def cycle_cells(done: Endured) -> tuple[Cell, ...]:
 
 def cycled(runs: Sequence[Endured], place: Place) -> dict[str, Any]:
     """Runs of cycles as a document."""
-    return {"format": CYCLES, "version": VERSION, **_where(place), "runs": [_run(done) for done in runs]}
+    return {"format": CYCLES, "version": VERSION, **where(place), "runs": [_run(done) for done in runs]}
 
 
 def _run(done: Endured) -> dict[str, Any]:
@@ -191,6 +192,6 @@ def _run(done: Endured) -> dict[str, Any]:
 
 def cycle_markdown(runs: Sequence[Endured], place: Place) -> str:
     """Runs of cycles as a Markdown table."""
-    where = _where(place)
-    lines = _head(where)
+    facts = where(place)
+    lines = _head(facts)
     return "\n".join([*lines, *_table(CYCLE_COLUMNS, [cycle_cells(done) for done in runs])]) + "\n"

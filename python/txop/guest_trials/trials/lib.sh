@@ -73,7 +73,15 @@ bound() { # which driver the interface under test really has
     where=$(ip netns exec dut readlink /sys/class/net/wlan0/device/driver/module) && fact driver-module "${where##*/}"
 }
 
+at_rest() { # stock ath6kl waits for itself forever when it is unloaded while its interface is up: not a finding of a trial
+    [ -e "$run/stays" ] || return 0
+    [ ! -s "$run/wpa.pid" ] || kill "$(cat "$run/wpa.pid")" 2>/dev/null
+    sleep 1
+    ip -n dut link set wlan0 down
+    : >"$run/rested"
+}
 unload() { # the driver alone: what it stands on may be in use by the access point
+    at_rest
     rmmod "$driver"
     [ ! -e "/sys/module/$driver" ]
 }
