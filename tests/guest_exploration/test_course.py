@@ -109,6 +109,25 @@ def test_a_finding_counts_when_the_driver_without_counters_shows_it(shown: bool)
     assert plain.runs[-2:] == ([(finding.text, 0), (finding.text, 1)] if shown else [(SHOWN.text, 0)])
 
 
+def test_what_only_the_driver_without_counters_shows_is_a_finding_too() -> None:
+    class Plain(FakeDriver):
+        async def run(self, text: str, repeat: int) -> Outcome:
+            outcome = await super().run(text, repeat)
+            return outcome.model_copy(update={"finding": outcome.finding and "warns plain.c:1"})
+
+    exploration = Exploration(
+        Request(tries=0, reductions=40), [EMPTY, SHOWN], Mutator(TARGETS), FakeDriver(counted=True),
+        replayer=Plain(), listener=Quiet(),
+    )  # fmt: skip
+    asyncio.run(exploration.go())
+    assert {key: finding.replay for key, finding in exploration.findings.items()} == {
+        MISTAKE: NOT_WITHOUT,
+        "warns plain.c:1": EXACT,
+    }
+    assert exploration.findings["warns plain.c:1"].script == SMALLEST
+    assert all(entry.blocks is not None for entry in exploration.corpus.entries), "of the driver with counters only"
+
+
 def test_a_replay_with_another_driver_is_remembered_apart(tmp_path: Path) -> None:
     def course(counted: FakeDriver, plain: FakeDriver) -> Exploration:
         with Memory(tmp_path, {}, counted, plain) as memory:

@@ -154,9 +154,9 @@ def test_blocks_are_counted_and_listed(counted: Path, tmp_path: Path, capsys: py
     assert "    0     5     5     6  fake fake_reset" in rows
     assert rows[rows.index("    0     5     5     6  fake fake_reset") + 1].strip() == "fake/core.c:50"
     assert command(counted, folder, "--coverage", "-n", "4") == 0
-    assert (
-        "Of 8 blocks, 7 of them in functions that were entered, 1 are reached without faults" in capsys.readouterr().out
-    )
+    shown = capsys.readouterr().out
+    assert "8 blocks, 7 of them in functions that were entered; reached without faults: 1" in shown
+    assert "rtl8188cus, guest-exact" in shown
 
 
 def test_a_folder_begun_without_coverage_is_not_continued_with_it(

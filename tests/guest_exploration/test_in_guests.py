@@ -124,6 +124,32 @@ def test_blocks_beyond_those_of_the_trial_without_faults_are_features(
     assert (tmp_path / "replays" / "none").is_dir(), "what is usual without counters was looked at first"
 
 
+def test_damaged_counts_of_a_fault_end_nothing(place: Place, tmp_path: Path, make_module: Callable[..., Path]) -> None:
+    counted = make_module("rtl8192cu").rename(tmp_path / "counted.ko")
+    place = replace(place, modules={"rtl8192cu": (make_module("other"),)})
+    known = {"rtl8192cu": ModuleBlocks("rtl8192cu", {("t", 4): READ})}  # the fault counts at 0x80, too
+    guests = InGuests("rtl8192cu", place, tmp_path, covered=Covered((counted,), known))
+
+    async def both() -> tuple[Control, in_guests.Outcome]:
+        return await guests.control(), await guests.run(find_faults("damaged-rx").text, 0)
+
+    control, damaged = asyncio.run(both())
+    assert control.blocks == frozenset({READ})
+    assert damaged.blocks is None
+    assert not any(feature.startswith("block ") for feature in damaged.features)
+
+
+def test_a_trial_without_faults_that_counts_nothing_ends_it(
+    place: Place, tmp_path: Path, make_module: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = make_module("rtl8192cu").rename(tmp_path / "counted.ko")
+    place = replace(place, modules={"rtl8192cu": (make_module("other"),)})
+    guests = InGuests("rtl8192cu", place, tmp_path, covered=Covered((counted,), BLOCKS))
+    monkeypatch.setattr(in_guests, "read_counts", lambda _: None)
+    with pytest.raises(GuestError, match="the guest handed out no counts"):
+        asyncio.run(guests.control())
+
+
 def test_counts_of_another_build_end_it(place: Place, tmp_path: Path, make_module: Callable[..., Path]) -> None:
     counted = make_module("rtl8192cu").rename(tmp_path / "counted.ko")
     place = replace(place, modules={"rtl8192cu": (make_module("other"),)})

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from txop.guest.chips import DEVICES, SDIO_CARDS
 from txop.guest.fault_check import check_faults
 from txop.guest.shipped_faults import FaultScript, shipped_faults
-from txop.guest_exploration.mutation import MOST_FAULTS, Mutator, Targets
+from txop.guest_exploration.mutation import ENDPOINTS, MOST_FAULTS, Mutator, Targets
 from txop.guest_exploration.reduction import reduction
 from txop.guest_exploration.script import (
     ACTIONS_INSIDE,
@@ -128,3 +129,13 @@ def test_mutations_reach_every_action_target_and_key() -> None:
 def test_hostile_scripts_are_refused_in_words(text: str, words: str) -> None:
     with pytest.raises(GuestError, match=words):
         read_script(FaultScript("x", text))
+
+
+@pytest.mark.parametrize("device", sorted(set(DEVICES) - set(SDIO_CARDS)))
+@given(st.randoms(use_true_random=False))
+def test_every_dongle_has_endpoints_for_mutations(device: str, generator: random.Random) -> None:
+    mutator = Mutator(Targets(ENDPOINTS[device]))
+    script: Script = ()
+    for _ in range(10):
+        script = mutator.mutate(script, [], generator)
+        assert {fault.endpoint for fault in script} <= {None, *(endpoint for endpoint, _ in ENDPOINTS[device])}

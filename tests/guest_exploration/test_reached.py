@@ -33,7 +33,8 @@ def test_what_is_reached_is_counted_apart() -> None:
         "uncounted": 1,
     }
     assert REACH.sentence().startswith(
-        "Of 6 blocks, 5 of them in functions that were entered, 2 are reached without faults"
+        "6 blocks, 5 of them in functions that were entered; reached without faults: 2, with the scripts to begin "
+        "with: 3"
     )
 
 

@@ -129,6 +129,11 @@ def explore(
         seconds = None if time_minutes is None else time_minutes * 60
         if build_dir is not None and not coverage:
             raise UserError("it is for --coverage", where="--build-dir")
+        if coverage and (image.kernel_file is None) != (build_dir is None):
+            raise UserError(
+                "--coverage builds the driver: with a kernel of one's own it takes both --kernel-file and --build-dir",
+                what_to_do="give the folder in which the kernel was built, or neither of them",
+            )
         place = trials.place(image, LIMIT_S, wall_limit, ending)
         covered = ending.run(_covered(trials, image, place, build_dir), at_once=True) if coverage else {}
         what = What(trials.drivers, scripts, request, trials.security, also_failing, seconds, covered, options)
@@ -156,11 +161,6 @@ async def _covered(
     from txop.guest.coverage.instrument import instrument, kernel_build
     from txop.guest_image.overlay import given_modules
 
-    if (image.kernel_file is None) != (build_dir is None):
-        raise UserError(
-            "--coverage builds the driver: with a kernel of one's own it takes both --kernel-file and --build-dir",
-            what_to_do="give the folder in which the kernel was built, or neither of them",
-        )
     kernel = kernel_build(image.pinned(), build_dir, image.kernel_file, progress=note)
     covered = {driver: await instrument(driver, place.image, kernel, note) for driver in trials.drivers}
     for path, module in given_modules(trials.module or []).values():
@@ -186,7 +186,7 @@ def _print(explored: list[Explored], place: Place, options: str) -> None:
     from txop.guest_exploration.report import COLUMNS, cells, summary
 
     out = console.stdout()
-    title = f"guest-{place.computer.mode.value}, Linux {place.image.release}"
+    title = f"{place.device}, guest-{place.computer.mode.value}, Linux {place.image.release}"
     table = Table(title=safe_text(title), title_justify="left")
     for column in COLUMNS:
         table.add_column(column, overflow="fold")
@@ -198,7 +198,8 @@ def _print(explored: list[Explored], place: Place, options: str) -> None:
     for one in explored:
         out.print(safe_text(summary(one)), soft_wrap=True)
     for one, finding in rows:
-        out.print(safe_text(one.command(finding, options)), soft_wrap=True)
+        if (command := one.command(finding, options)) is not None:
+            out.print(safe_text(command), soft_wrap=True)
     out.print(safe_text(NOT_RADIO))
 
 

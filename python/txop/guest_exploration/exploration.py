@@ -222,13 +222,17 @@ class Exploration:
         entry = self.corpus.observe(
             self.trials, script, outcome.features, keep=begin is not None, blocks=outcome.blocks
         )
+        self._record(script, text, outcome, begin)
+        return frozenset() if entry is None else entry.new
+
+    def _record(self, script: Script, text: str, outcome: Outcome, begin: Begin | None = None) -> None:
+        """Remember a finding that is new."""
         if outcome.finding is not None and outcome.finding not in self.findings:
             name = None if begin is None else begin.name
             finding = Finding(outcome.finding, self.trials, name, script, text, outcome)
             self.findings[finding.key] = finding
             self._open.append(finding)
             self._listener.found(finding)
-        return frozenset() if entry is None else entry.new
 
     async def _follow(self, finding: Finding) -> None:
         """Make a finding smaller, and replay it: with the driver as it is, whatever showed it first."""
@@ -236,6 +240,7 @@ class Exploration:
             plain = await self._replayed(finding.text)
             if plain.void:
                 return
+            self._record(finding.script, finding.text, plain)
             if plain.finding != finding.key:
                 finding.replay = NOT_WITHOUT
                 self._listener.found(finding)
@@ -263,6 +268,18 @@ class Exploration:
             finding.replay = EXACT if same else OTHER_LOG
         self._listener.found(finding)
 
+    async def _reduced(self, script: Script, text: str) -> Outcome:
+        """What a smaller script shows. Without counters it is no script of this corpus, but what it finds counts."""
+        if self._replayer is self._runner:
+            self._tried.add(text)
+            outcome = await _tried(self._runner, text)
+            self._observe(script, text, outcome)
+            return outcome
+        outcome = await self._replayed(text)
+        if not outcome.void:
+            self._record(script, text, outcome)
+        return outcome
+
     async def _reduce(self, finding: Finding) -> None:
         steps = reduction(finding.script)
         with suppress(StopIteration):
@@ -271,10 +288,8 @@ class Exploration:
                 if self._stopping():
                     return
                 text = written(candidate)
-                self._tried.add(text)
-                outcome = await _tried(self._replayer, text)
+                outcome = await self._reduced(candidate, text)
                 finding.reductions += 1
-                self._observe(candidate, text, outcome)
                 same = outcome.finding == finding.key
                 if same:
                     finding.script, finding.text, finding.outcome = candidate, text, outcome

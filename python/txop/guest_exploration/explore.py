@@ -15,16 +15,17 @@ from txop.core.visible import visible
 from txop.core.whole_file import whole_file
 from txop.guest.coverage.instrument import Covered
 from txop.guest.shipped_faults import CONTROL, FaultScript
-from txop.guest_exploration.exploration import Begin, Exploration, Finding, Request
+from txop.guest_exploration.exploration import NOT_WITHOUT, Begin, Exploration, Finding, Request
 from txop.guest_exploration.in_guests import Control, InGuests
 from txop.guest_exploration.memory import Memory, text_key
-from txop.guest_exploration.mutation import Mutator, Targets
+from txop.guest_exploration.mutation import ENDPOINTS, Mutator, Targets
 from txop.guest_exploration.outcome import Outcome
 from txop.guest_exploration.reached import FILE, Reach
 from txop.guest_exploration.script import Script, read_script
 from txop.guest_trials.trial import Place
 from txop.present.format import plural
 
+_ONLY_COUNTED = "# Shown with counters in the driver's blocks only; the driver without them does not show it.\n"
 FINDINGS = "findings"
 """Folder of a script for each finding."""
 
@@ -74,8 +75,10 @@ class Explored:
         """What was found, in order."""
         return list(self.exploration.findings.values())
 
-    def command(self, finding: Finding, options: str) -> str:
-        """What replays a finding."""
+    def command(self, finding: Finding, options: str) -> str | None:
+        """What replays a finding; ``None``: the driver without counters does not show it."""
+        if finding.replay == NOT_WITHOUT:
+            return None
         return replay_command(self.folder / FINDINGS / f"{finding.name}.toml", self.driver, options)
 
 
@@ -120,7 +123,7 @@ async def _one(
         progress(f"{driver}: without faults")
         control = await guests.control()
         registers = {fault.register for item in begin for fault in item.script if fault.register is not None}
-        targets = Targets(registers=tuple(sorted(registers | set(control.registers))))
+        targets = Targets(ENDPOINTS[place.device], tuple(sorted(registers | set(control.registers))))
         telling = _Telling(driver, folder, what.options, progress)
         over = False
 
@@ -172,7 +175,7 @@ class _Telling:
     def found(self, finding: Finding) -> None:
         path = self._folder / f"{finding.name}.toml"
         with whole_file(path) as out:
-            out.write(finding.text)
+            out.write(_ONLY_COUNTED + finding.text if finding.replay == NOT_WITHOUT else finding.text)
             out.flush()
             os.fsync(out.fileno())
         how = f"replay: {finding.replay}" if finding.replay else plural(len(finding.script), "fault")

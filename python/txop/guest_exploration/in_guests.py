@@ -105,6 +105,11 @@ class InGuests:
         self._usual = usual_of(trial)
         judgement = judge_control(trial, self._usual)
         blocks = await asyncio.to_thread(self._reached, results)
+        if self._covered is not None and blocks is None and judgement.verdict is Verdict.UNAFFECTED:
+            raise GuestError(
+                f"{self._driver} without faults: the guest handed out no counts of blocks, or not all of them",
+                what_to_do=f"look at {results / FILES / 'log'}",
+            )
         self._usual_blocks = frozenset() if blocks is None else blocks
         self._without_faults = await asyncio.to_thread(self._read, trial, judgement, CONTROL, results)
         return Control(judgement, await asyncio.to_thread(_registers, results / FILES / _TRACE), blocks)
@@ -156,11 +161,21 @@ class InGuests:
         )
 
     def _reached(self, results: Path) -> frozenset[Block] | None:
-        """Blocks that a trial has reached; ``None``: the guest has not handed them out."""
+        """Blocks that a trial has reached; ``None``: the guest has not handed them out, or they are damaged.
+
+        Raises :class:`GuestError` when the trial without faults counts where no block is: it had other modules.
+        """
         if self._covered is None:
             return None
         counts = read_counts(_bytes(results / FILES / COUNTS, MOST_BYTES))
-        return None if counts is None else frozenset(reached(self._covered.blocks, counts))
+        if counts is None:
+            return None
+        try:
+            return frozenset(reached(self._covered.blocks, counts))
+        except GuestError:
+            if self._without_faults is None:
+                raise
+            return None  # a fault may damage the counts: they are the guest's
 
 
 def _registers(trace: Path) -> tuple[int, ...]:

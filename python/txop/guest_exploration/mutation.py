@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -27,12 +27,23 @@ MOST_TRANSFERS = 3_000
 MOST_BYTES = 2_048
 
 
+_REALTEK = ((0, "in"), (0, "out"), (1, "in"), (2, "out"), (3, "out"))
+_MEDIATEK = ((0, "in"), (0, "out"), (4, "in"), (5, "in"), *((number, "out") for number in range(4, 10)))
+ENDPOINTS: Mapping[str, tuple[tuple[int, str], ...]] = {
+    "rtl8188cus": _REALTEK,
+    "rtl8723au": _REALTEK,
+    "rtl8188eu": _REALTEK,
+    "mt7610u": _MEDIATEK,
+    "mt7601u": _MEDIATEK,
+}
+"""By virtual chip: its endpoints, each with a direction (crates/vusb, chips/rtl8188cus and chips/mt7610u)."""
+
+
 @dataclass(frozen=True)
 class Targets:
     """What faults can be about."""
 
-    endpoints: tuple[tuple[int, str], ...] = ((0, "in"), (0, "out"), (1, "in"), (2, "out"), (3, "out"))
-    """Endpoints of an RTL8188CUS, each with a direction (crates/vusb, chips/rtl8188cus)."""
+    endpoints: tuple[tuple[int, str], ...] = _REALTEK
     registers: tuple[int, ...] = ()
     """Those that the driver uses."""
 

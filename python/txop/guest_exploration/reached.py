@@ -60,9 +60,9 @@ class Reach:
     def sentence(self) -> str:
         """How many, in words."""
         return (
-            f"Of {len(self.blocks)} blocks, {self.entered} of them in functions that were entered, "
-            f"{len(self.control)} are reached without faults, {len(self.given)} with the scripts to begin with, "
-            f"{len(self.reached)} in all ({FILE})."
+            f"{len(self.blocks)} blocks, {self.entered} of them in functions that were entered; "
+            f"reached without faults: {len(self.control)}, with the scripts to begin with: {len(self.given)}, "
+            f"in all: {len(self.reached)} ({FILE})."
         )
 
     def document(self) -> dict[str, Any]:

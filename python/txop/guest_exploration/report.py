@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from txop.guest.provenance import provenance
 from txop.guest_exploration.exploration import Finding
 from txop.guest_exploration.explore import FINDINGS, Explored
 from txop.guest_exploration.script import written
+from txop.guest_trials.survey_report import where
 from txop.guest_trials.trial import Place
 from txop.present.csv_cells import Cell
 from txop.present.format import plural
@@ -55,11 +55,10 @@ def summary(explored: Explored) -> str:
 
 def document(explored: Sequence[Explored], place: Place, options: str) -> dict[str, Any]:
     """The exploration as a document (docs/guest-faults.md)."""
-    given = (path for modules in place.modules.values() for path in modules)
     return {
         "format": FORMAT,
         "version": VERSION,
-        **provenance(place.image, place.computer, given),
+        **where(place),
         "drivers": [_driver(one, options) for one in explored],
     }
 

@@ -23,7 +23,7 @@ COMPILED_IN = "/kernel/"
 GRAIN = 4
 """Places are counted by this many bytes (txop_coverage.c, ``CALL_BYTES``)."""
 _CALL_BYTES = 5
-"""Of a call with a 32-bit displacement."""
+"""A call with a 32-bit displacement."""
 
 _SECTION = re.compile(
     r"\s*\d+ (?P<name>\S+)\s+(?P<size>[0-9a-f]+)(?:\s+[0-9a-f]+){3}\s+2\*\*(?P<align>\d+)\s+(?P<flags>.*)"

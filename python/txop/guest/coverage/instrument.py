@@ -27,7 +27,7 @@ from txop.guest.driver import (
     compiler_flags,
     top_folder,
 )
-from txop.guest_image.cache import default_cache, new_folder
+from txop.guest_image.cache import default_cache, new_folder, sha256_of
 from txop.guest_image.compiler import compiler_folder, variables_of
 from txop.guest_image.error import GuestError, MissingForGuest
 from txop.guest_image.image import Image
@@ -73,6 +73,8 @@ class KernelBuild:
     """What the compiler says of itself."""
     words: tuple[str, ...] = ()
     """More arguments of make."""
+    image_sha256: str = ""
+    """Hash of a kernel of one's own: its headers may change while its configuration stays the same."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,9 @@ def kernel_build(
         variables, words = dict(os.environ), ()
         compiler = next(iter(re.findall(r'^CONFIG_CC_VERSION_TEXT="(.*)"$', configuration, re.MULTILINE)), "")
     source = own / "source"
-    return KernelBuild(own, source.resolve() if source.is_dir() else own, variables, compiler, tuple(words))
+    kernel_sha256 = sha256_of(own / "arch" / "x86" / "boot" / "bzImage")
+    whole = source.resolve() if source.is_dir() else own
+    return KernelBuild(own, whole, variables, compiler, tuple(words), kernel_sha256)
 
 
 async def instrument(
@@ -159,7 +163,7 @@ async def instrument(
     folder = cache or default_cache()
     parts = _parts(driver, image, kernel.source)
     top = top_folder(parts[0].folder)
-    source = await _prepared(kernel.source, top, parts, folder)
+    source = await _prepared(kernel, top, parts, folder)
     goals = [f"{(part.folder / part.file).relative_to(top).as_posix()}.ko" for part in (*parts[1:], parts[0])]
     flags = compiler_flags(driver, debug=_DEBUG)
     flags += [f"-fdebug-prefix-map={place}={COMPILED_IN.rstrip('/')}" for place in (kernel.folder, kernel.source)]
@@ -229,8 +233,12 @@ def _part(module: str, source: Path, folders: Sequence[str]) -> _Part | None:
     return None
 
 
-async def _prepared(whole: Path, top: Path, parts: Sequence[_Part], cache: Path) -> Path:
-    """A tree with the driver's folder, its Makefiles with what makes blocks call, and the module that they call."""
+async def _prepared(kernel: KernelBuild, top: Path, parts: Sequence[_Part], cache: Path) -> Path:
+    """A tree with the driver's folder, its Makefiles with what makes blocks call, and the module that they call.
+
+    It names the kernel, so that the driver is built once more for another one.
+    """
+    whole = kernel.source
     tree = await SourceTree.of(whole / top)
     counter = (SOURCE / f"{MODULE}.c").read_bytes()
     # a maker's drivers may share headers in the folder above (ath6kl: ../regd.h)
@@ -242,7 +250,9 @@ async def _prepared(whole: Path, top: Path, parts: Sequence[_Part], cache: Path)
         rows.setdefault(part.folder, []).append(
             f"$(foreach object,{objects},$(eval CFLAGS_$(object) += {INSTRUMENTED}))"
         )
-    key = hashlib.sha256(repr((tree.content, sorted(rows.items()), counter, above)).encode()).hexdigest()[:24]
+    key = hashlib.sha256(
+        repr((tree.content, sorted(rows.items()), counter, above, kernel.image_sha256)).encode()
+    ).hexdigest()[:24]
     place = cache / "kernels" / f"instrumented_{key}"
     if place.is_dir():
         return place
@@ -250,10 +260,13 @@ async def _prepared(whole: Path, top: Path, parts: Sequence[_Part], cache: Path)
     with new_folder(place) as work:
         await asyncio.to_thread(_copy, tree, work / top)
         (work / top / f"{MODULE}.c").write_bytes(counter)
+        (work / top / "kernel.sha256").write_text(kernel.image_sha256 + "\n", encoding="ascii")
         for name, data in above.items():
             (work / top.parent / name).write_bytes(data)
         for folder, lines in rows.items():
-            makefile = next(path for name in MAKEFILES if (path := work / folder / name).is_file())
+            makefile = next((path for name in MAKEFILES if (path := work / folder / name).is_file()), None)
+            if makefile is None:
+                raise GuestError(f"{whole / folder} has no {' and no '.join(MAKEFILES)}, or git ignores it")
             with makefile.open("a", encoding="utf-8") as out:
                 out.write("\n" + "\n".join(lines) + "\n")
     return place

@@ -17,6 +17,7 @@
  * processor loses one; with several processors some may be lost, and never which blocks were reached.
  */
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
@@ -40,17 +41,19 @@ struct covered {
 	struct text text, init;
 };
 
-static struct covered modules[MODULES_MAX];	/* written under the mutex of loading modules */
+static struct covered modules[MODULES_MAX];	/* written under the mutex below */
+static DEFINE_MUTEX(changing);
 static unsigned int found;
 static u32 elsewhere;
 
 static __always_inline bool counted(struct text *text, unsigned long place)
 {
+	unsigned long size = smp_load_acquire(&text->size);	/* before the base: see loaded() */
 	unsigned long offset = place - READ_ONCE(text->base);
 
-	if (offset >= READ_ONCE(text->size))
+	if (offset >= size)
 		return false;
-	text->counts[offset / CALL_BYTES]++;
+	asm volatile("incl %0" : "+m" (text->counts[offset / CALL_BYTES]));
 	return true;
 }
 
@@ -127,9 +130,8 @@ static void loaded(const struct module *mod)
 	}
 	WRITE_ONCE(covered->text.base, text.base);
 	WRITE_ONCE(covered->init.base, init.base);
-	smp_wmb();
-	WRITE_ONCE(covered->text.size, text.whole);
-	WRITE_ONCE(covered->init.size, init.whole);
+	smp_store_release(&covered->text.size, text.whole);
+	smp_store_release(&covered->init.size, init.whole);
 	smp_store_release(&found, max(found, at + 1));
 }
 
@@ -149,10 +151,12 @@ static int module_changes(struct notifier_block *block, unsigned long state, voi
 {
 	const struct module *mod = data;
 
+	mutex_lock(&changing);
 	if (state == MODULE_STATE_COMING && is_covered(mod))
 		loaded(mod);
 	else if (state == MODULE_STATE_LIVE || state == MODULE_STATE_GOING)
 		unloaded(mod, state == MODULE_STATE_GOING);
+	mutex_unlock(&changing);
 	return NOTIFY_OK;
 }
 
