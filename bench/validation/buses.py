@@ -11,7 +11,7 @@ from txop.simulate.model import Run, TcpResult
 MODEM = "LTE modem on USB"
 SHIPPED = "LTE modem on USB: the scenarios that come with txop (regression checks)"
 SDIO = "WLAN on SDIO (fitted: as many constants as figures)"
-PREDICTED = "WLAN on SDIO: predicted from other figures of the same machine"
+PREDICTED = "WLAN on SDIO: constants from other figures of the same machine"
 
 SEED = "“qmi_wwan qmap tx aggregation patch”: an LTE cat. 4 modem; its cost per URB is calibrated from there"
 REGRESSION = (
@@ -19,11 +19,15 @@ REGRESSION = (
     "has a queue calibrated to give them (docs/link-modem.md)"
 )
 GUEST = "guest with Linux 6.12 and a virtual modem of 190 µs per URB, n = 1"
-STACKS = "“WLAN with Linux SDIO: sneak preview”, n = 10; the air is calibrated from its other stack, Atheros'; tolerances set after the results were seen"
+STACKS = (
+    "“WLAN with Linux SDIO: sneak preview”, n = 10; the air is calibrated from its other stack, Atheros'; frames in "
+    "the card (1) and when the receiving process runs were selected by these figures; tolerances set after the results "
+    "were seen"
+)
 NEXT_DAY = "openmoko-kernel 2008-November/006299, made on the next day; tolerances as (1)"
 POLLING = (
     "guest with Linux 6.12 and a virtual AR6003 (docs/virtual-sdio.md), n = 1; host and air are calibrated from its "
-    "arm with interrupts; tolerances set after the results were seen"
+    "arm with interrupts; the rule of two polls was added when the pings had been seen, the tolerances as well"
 )
 NEO = "openmoko-kernel 2008-October/005288: MMC-SPI at 12 MHz, AR6001"
 
@@ -137,7 +141,7 @@ def receiver_waits(name: str, megabytes: float = 1.0) -> Figure:
 
 
 def sdio_predicted() -> list[Case]:
-    """What is not calibrated: Linux' stack beside Atheros', and the guest that polls beside the one with interrupts."""
+    """No constant is calibrated from these; rules were selected by some of them."""
     neo, guest = 16.777216, 2.097152
     linux, asynchronous = 'base = "shipped/sdio-neo-linux.toml"\n', 'base = "shipped/sdio-neo-linux-async.toml"\n'
     poll, interrupt = 'base = "shipped/sdio-guest-poll.toml"\n', 'base = "shipped/sdio-guest-interrupt.toml"\n'
