@@ -39,10 +39,11 @@ mod reports;
 mod rx_descriptor;
 mod statistics;
 mod system;
-pub mod transmit;
+mod transmit;
 pub mod tx_descriptor;
 mod vocabulary;
-pub use std::os::fd::RawFd;
+
+use std::os::fd::RawFd;
 
 use wire::usb::realtek::REGISTER_REQUEST;
 use wire::usb::setup::Setup;
