@@ -1,6 +1,6 @@
 //! A radio of mac80211_hwsim as a station on the air: an access point's, or a station's.
 
-use wire::ieee80211::{FrameKind, MacAddr, ManagementBody, Mpdu};
+use wire::ieee80211::{FrameKind, FrameType, MacAddr, ManagementBody, Mpdu};
 use wire::phy::{EdcaParameters, Mode, RateSet};
 
 use super::agreements::Agreements;
@@ -155,10 +155,13 @@ impl Radio {
     }
 }
 
-/// Control frames are shorter than a header with three addresses, and mac80211_hwsim refuses those (hwsim_cloned_frame_received_nl).
-/// A PS-Poll or a Block Ack request means the same with zeros behind it: mac80211 reads its fields by their place.
+/// Control frames are shorter than a header with three addresses, and mac80211_hwsim refuses those
+/// (hwsim_cloned_frame_received_nl). A PS-Poll or a Block Ack request means the same with zeros behind it: mac80211 reads
+/// its fields by their place. Other frames that are as short are cut, and stay so.
 fn lengthen(frame: &mut Vec<u8>) {
-    frame.resize(frame.len().max(HEADER_MIN), 0);
+    if Mpdu::new(frame.as_slice()).frame_type() == Some(FrameType::Control) {
+        frame.resize(frame.len().max(HEADER_MIN), 0);
+    }
 }
 
 /// Which radio sent a frame.
@@ -302,8 +305,10 @@ mod tests {
         let mut longer = poll.clone();
         lengthen(&mut longer);
         assert_eq!((longer.len(), &longer[..16], &longer[16..]), (24, &poll[..], &[0; 8][..]));
-        let mut data = vec![0x08; 30];
-        lengthen(&mut data);
-        assert_eq!(data, [0x08; 30]);
+        for len in [0, 1, 16, 30] {
+            let mut data = vec![0x08; len];
+            lengthen(&mut data);
+            assert_eq!(data, vec![0x08; len], "a data frame is whole or cut");
+        }
     }
 }
