@@ -120,11 +120,7 @@ impl Builtin {
 
     fn data_accepted(&mut self, now_ns: u64, mpdu: &[u8], has_body: bool) {
         let frame = Mpdu::new(mpdu);
-        // It sleeps after this frame.
-        let sleeps = frame.power_management();
-        if sleeps != self.sleep.asleep {
-            self.sleep_changed(sleeps);
-        }
+        self.power_management(&frame);
         let in_order = tid_and_sequence(mpdu).filter(|(tid, _)| self.agreements.up >> tid & 1 == 1);
         let frames = from_station(mpdu);
         let several = frames.len() > 1;
@@ -149,7 +145,13 @@ impl Builtin {
         self.hand_on(out);
     }
 
-    fn sleep_changed(&mut self, sleeps: bool) {
+    /// What a frame of the station says of its sleep, which begins or ends with it: a data frame or a management frame to
+    /// the access point (11.2.3.2; Linux net/mac80211/rx.c, ieee80211_rx_h_sta_process).
+    pub(super) fn power_management(&mut self, frame: &Mpdu<&[u8]>) {
+        let sleeps = frame.power_management();
+        if sleeps == self.sleep.asleep {
+            return;
+        }
         if sleeps {
             self.sleep.asleep = true;
             self.counters.sleeps += 1;

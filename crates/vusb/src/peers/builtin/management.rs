@@ -78,6 +78,9 @@ impl Builtin {
             None => Verdict::Usual,
         };
         let taken = !matches!(verdict, Verdict::NoAck | Verdict::Ignore);
+        if taken && to_us && self.is_client(from) {
+            self.power_management(&frame);
+        }
         // A group address has no retries.
         if taken && !(to_us && self.is_duplicate(mpdu, SEQUENCES - 1)) {
             match (first, request) {

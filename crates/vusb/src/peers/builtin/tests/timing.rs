@@ -1,7 +1,7 @@
 //! What is a matter of time: Block Acks that fail, and a station that sleeps.
 
 use super::elements_of;
-use super::station::{plain, Network, OWN};
+use super::station::{management, plain, Network, OWN};
 use crate::peers::builtin::ADDRESS;
 
 #[test]
@@ -118,6 +118,28 @@ fn frames_are_kept_for_a_station_that_sleeps() {
     network.station.heard.clear();
     network.run_ms(250);
     assert!(super::timing::tims(&network).iter().all(|(_, group, station)| !group && !station));
+}
+
+#[test]
+fn management_frames_to_the_access_point_say_whether_the_station_sleeps() {
+    let mut network = Network::joined("");
+    let action = |flags, sequence, to: &[u8; 6]| {
+        let mut action = management(0xd0, &[127, 0]);
+        action[1] = flags;
+        action[4..10].copy_from_slice(to);
+        action[22] = sequence;
+        plain(action)
+    };
+    network.station.outbox.push(action(0x10, 0x10, &ADDRESS.0));
+    network.run_ms(5);
+    network.station.outbox.push(action(0, 0x20, &[0xff; 6]));
+    network.run_ms(5);
+    network.send_down(1, 100);
+    network.run_ms(5);
+    assert_eq!((network.down(), network.ap.counters().sleeps), (vec![], 1));
+    network.station.outbox.push(action(0, 0x30, &ADDRESS.0));
+    network.run_ms(5);
+    assert_eq!(network.down(), [0]);
 }
 
 #[test]
