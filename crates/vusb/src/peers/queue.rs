@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wire::ieee80211::{Mpdu, Seq};
+use wire::ieee80211::{FrameKind, Mpdu, Seq};
 use wire::phy::{AccessCategory, EdcaParameters, Mode};
 
 use crate::air::exchange::{duration_ns, FCS_LEN};
@@ -117,6 +117,14 @@ impl Queue {
     /// Takes all data frames that are not on the air.
     pub fn take_data(&mut self) -> VecDeque<Queued> {
         std::mem::take(&mut self.data)
+    }
+
+    /// Takes what a station sends only in a connection, and is not on the air: data and PS-Polls.
+    pub fn take_connected(&mut self) -> impl Iterator<Item = Queued> {
+        let is_poll = |frame: &Queued| frame.frame().kind() == Some(FrameKind::PsPoll);
+        let (polls, urgent): (VecDeque<_>, _) = std::mem::take(&mut self.urgent).into_iter().partition(is_poll);
+        self.urgent = urgent;
+        polls.into_iter().chain(self.take_data())
     }
 
     /// The data frame that was added last, if it was not sent yet.

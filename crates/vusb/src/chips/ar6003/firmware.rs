@@ -1,5 +1,5 @@
-//! What the firmware does: a station that joins networks and sends and receives by itself, as the driver asks it to by WMI
-//! (Linux ath6kl/wmi.c, ath6kl/cfg80211.c).
+//! What the firmware does: a station that joins networks and sends and receives by itself, as the driver asks it to by
+//! WMI (Linux ath6kl/wmi.c, ath6kl/cfg80211.c).
 
 use wire::ieee80211::{Action, FrameKind, FrameType, MacAddr, Mpdu, Seq};
 use wire::phy::{EdcaParameters, Mode, RateSet};
@@ -32,8 +32,10 @@ const MANAGEMENT: usize = SEQUENCES - 1;
 const QUEUE_MAX: usize = 1_100;
 /// Frames that may be out of order towards the access point.
 pub(super) const UP_WINDOW: u16 = 64;
-/// Cookie of a Null frame of the firmware's; those of the host's frames have credits.
-pub(super) const NULL_FRAME: u64 = 1 << 16;
+/// Cookies of frames that power save sends; those of the host's frames have credits, in 16 bits.
+const NULL_ASLEEP: u64 = 1 << 16;
+const NULL_AWAKE: u64 = 2 << 16;
+const POLL: u64 = 3 << 16;
 /// REC_POWER (wmi.h, enum wmi_power_mode).
 const RECOMMENDED: u8 = 1;
 /// Networks whose beacons are reported (wmi.h, enum wmi_bss_filter): those of the own one.
@@ -245,21 +247,22 @@ impl Firmware {
     }
 
     /// Sends what power save asks for.
-    fn send_for_power(&mut self, now_ns: u64, send: Option<Send>) {
+    pub(super) fn send_for_power(&mut self, now_ns: u64, send: Option<Send>) {
         let Some(bssid) = self.network.as_ref().map(|network| network.bssid) else { return };
         let (mpdu, cookie) = match send {
-            Some(Send::Poll) => (station_power::poll(self.power.aid, bssid, self.address), 0),
+            Some(Send::Poll) => (station_power::poll(self.power.aid, bssid, self.address), POLL),
             Some(Send::Null(sleeps)) => {
                 let sequence = self.sequence(None);
-                (station_power::null(bssid, self.address, sequence, sleeps), NULL_FRAME)
+                let cookie = if sleeps { NULL_ASLEEP } else { NULL_AWAKE };
+                (station_power::null(bssid, self.address, sequence, sleeps), cookie)
             }
             None => return,
         };
         self.push(Queued { cookie, ..station_frames::at_lowest_rate(now_ns, mpdu) });
     }
 
-    /// When the station goes to sleep: when it has had no data for some time, and has nothing to send. Before it has its
-    /// key it does not.
+    /// When the station goes to sleep: when it has had no data for some time, and has nothing to send. Before it has
+    /// its key it does not.
     fn sleeps_at(&self) -> Option<u64> {
         let may = self.join == Join::Connected
             && self.scan.is_none()
@@ -282,6 +285,14 @@ impl Firmware {
         let (heard, send) = self.power.hears(self.address, bssid, mpdu);
         self.send_for_power(now_ns, send);
         heard
+    }
+
+    /// A frame was accepted: it may be the answer to a PS-Poll.
+    fn fetch_more(&mut self, now_ns: u64, mpdu: &[u8]) {
+        let bssid = self.network.as_ref().map(|network| network.bssid);
+        let Some(bssid) = bssid.filter(|_| self.join == Join::Connected) else { return };
+        let send = self.power.accepted(self.address, bssid, mpdu);
+        self.send_for_power(now_ns, send);
     }
 
     /// Queues a frame; `false`: there is no room.
@@ -312,11 +323,21 @@ impl Firmware {
     /// Hands on what came off the air and what was sent.
     pub(super) fn flush(&mut self, now_ns: u64) {
         for Done { cookie, acknowledged, .. } in std::mem::take(&mut self.done) {
-            if cookie == NULL_FRAME && !acknowledged {
-                self.power.given_up(now_ns);
+            match cookie {
+                NULL_ASLEEP | NULL_AWAKE if !acknowledged => self.power.given_up(now_ns, cookie == NULL_ASLEEP),
+                NULL_ASLEEP | NULL_AWAKE | POLL => {}
+                _ => self.tx.given_up += u64::from(!acknowledged),
             }
-            self.tx.given_up += u64::from(!acknowledged);
             self.give_back(cookie);
+        }
+    }
+
+    /// Drops what waits to be sent in a connection that has ended: data, and what power save sends. Management frames
+    /// stay: one may say that it has ended.
+    pub(super) fn drop_frames(&mut self) {
+        for frame in self.queue.take_connected() {
+            self.tx.dropped += u64::from(!matches!(frame.cookie, NULL_ASLEEP | NULL_AWAKE | POLL));
+            self.give_back(frame.cookie);
         }
     }
 
@@ -436,10 +457,14 @@ impl Station for Firmware {
             if mpdu.carries_data() && !mpdu.is_group() {
                 self.rates.report(acknowledged);
             }
-            self.tx.retries += u64::from(mpdu.is_data() && mpdu.retry());
+            self.tx.retries += u64::from(mpdu.carries_data() && mpdu.retry());
         }
         self.power.active(now_ns);
         self.queue.ended(outcome, &mut self.done);
+        if self.join != Join::Connected {
+            // The connection has ended while a frame of it was on the air.
+            self.drop_frames();
+        }
     }
 
     fn receive(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
@@ -448,7 +473,7 @@ impl Station for Firmware {
         if !to_us && !frame.is_group() || !self.listens(now_ns, mpdu) {
             return false;
         }
-        match frame.frame_type() {
+        let accepted = match frame.frame_type() {
             Some(FrameType::Management) => {
                 self.management_received(now_ns, mpdu, reception);
                 to_us
@@ -462,7 +487,11 @@ impl Station for Firmware {
                 self.data_received(now_ns, mpdu, reception) && to_us
             }
             _ => false,
+        };
+        if accepted {
+            self.fetch_more(now_ns, mpdu);
         }
+        accepted
     }
 
     fn basic_rates(&self) -> Option<RateSet> {

@@ -6,7 +6,7 @@ use wire::ieee80211::{
 };
 use wire::sdio::wmi::{authentication, cipher, Disconnected, Event};
 
-use super::firmware::{Firmware, ToHost, NULL_FRAME, SEQUENCES};
+use super::firmware::{Firmware, ToHost, SEQUENCES};
 use super::network::{Join, Network};
 use crate::air::rates::LEGACY_RATES;
 use crate::chips::duplicates::Duplicates;
@@ -219,10 +219,7 @@ impl Firmware {
         self.keys = Keys::default();
         self.agreements = Default::default();
         self.rates = Default::default();
-        for frame in self.queue.take_data() {
-            self.tx.dropped += u64::from(frame.cookie != NULL_FRAME);
-            self.give_back(frame.cookie);
-        }
+        self.drop_frames();
     }
 
     pub(super) fn join_deadline(&self) -> Option<u64> {

@@ -1,13 +1,13 @@
 //! Power save. The driver chooses REC_POWER or MAX_PERF_POWER (WMI_SET_POWER_MODE_CMDID; cfg80211.c,
-//! ath6kl_cfg80211_set_power_mgmt); what the firmware makes of it is not public. This one does what IEEE 802.11-2020, 11.2.3 asks
-//! of a station. In REC_POWER, after some time without data it announces with a Null frame that it sleeps. Then its receiver is
-//! on for the beacons of its network, for group frames behind a DTIM beacon, and while a PS-Poll is out. A frame of the host
-//! ends the sleep, and so does an access point that keeps more frames than are polled one by one.
+//! ath6kl_cfg80211_set_power_mgmt); what the firmware makes of it is not public. This one does what IEEE 802.11-2020,
+//! 11.2.3 asks of a station. In REC_POWER, after some time without data it announces with a Null frame that it sleeps. Then
+//! its receiver is on for the beacons of its network, for group frames behind a DTIM beacon, and while a PS-Poll is out. A
+//! frame of the host ends the sleep, and so does an access point that keeps more frames than are polled one by one.
 
-use wire::ieee80211::{FrameControl, FrameKind, FrameType, MacAddr, Mpdu};
+use wire::ieee80211::{FrameType, MacAddr, Mpdu};
 
 use super::statistics::PowerCounters;
-use crate::chips::station_power::{buffered, NULL};
+use crate::chips::station_power::{Heard, Listening, NULL};
 
 /// What the access point thinks, and what is about to change that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(super) struct PowerSave {
     /// The driver has chosen REC_POWER.
     enabled: bool,
     state: State,
-    /// Number of the station at its access point.
+    /// AID of the station.
     pub(super) aid: u16,
     /// When there were data last.
     active_ns: u64,
@@ -47,10 +47,7 @@ pub(super) struct PowerSave {
     /// PS-Polls between two beacons at most.
     polls: u16,
     polls_left: u16,
-    /// A PS-Poll is out.
-    fetching: bool,
-    /// Group frames follow the last beacon.
-    for_groups: bool,
+    listening: Listening,
     asleep_since_ns: Option<u64>,
     counters: PowerCounters,
 }
@@ -66,8 +63,7 @@ impl PowerSave {
             idle_ns: u64::from(idle_ms) * 1_000_000,
             polls,
             polls_left: polls,
-            fetching: false,
-            for_groups: false,
+            listening: Listening::default(),
             asleep_since_ns: None,
             counters: PowerCounters::default(),
         }
@@ -91,7 +87,7 @@ impl PowerSave {
 
     fn awake(&mut self, now_ns: u64) {
         self.counters = self.counters(now_ns);
-        (self.state, self.asleep_since_ns, self.fetching, self.for_groups) = (State::Awake, None, false, false);
+        (self.state, self.asleep_since_ns, self.listening) = (State::Awake, None, Listening::default());
         self.active_ns = now_ns;
     }
 
@@ -130,8 +126,11 @@ impl PowerSave {
             return;
         }
         match self.state {
-            State::Announcing if is_null && mpdu.power_management() => {
-                (self.state, self.asleep_since_ns) = (State::Asleep, Some(now_ns));
+            State::Announcing | State::Waking if is_null && mpdu.power_management() => {
+                if self.state == State::Announcing {
+                    self.state = State::Asleep;
+                }
+                self.asleep_since_ns = Some(now_ns);
                 self.counters.announced += 1;
             }
             State::Asleep | State::Waking if !mpdu.power_management() => {
@@ -145,12 +144,13 @@ impl PowerSave {
         }
     }
 
-    /// A Null frame was given up: the access point thinks what it thought before.
-    pub(super) fn given_up(&mut self, now_ns: u64) {
-        match self.state {
-            State::Announcing => self.awake(now_ns),
-            State::Waking => self.state = State::Asleep,
-            State::Awake | State::Asleep => {}
+    /// A Null frame which says whether the station sleeps was given up: the access point thinks what it thought before.
+    pub(super) fn given_up(&mut self, now_ns: u64, sleeps: bool) {
+        match (self.state, sleeps) {
+            (State::Announcing, true) => self.awake(now_ns),
+            (State::Waking, false) if self.asleep_since_ns.is_some() => self.state = State::Asleep,
+            (State::Waking, false) => self.awake(now_ns),
+            _ => {}
         }
     }
 
@@ -159,32 +159,31 @@ impl PowerSave {
         if self.state != State::Asleep {
             return (true, None);
         }
-        let mpdu = Mpdu::new(frame);
-        let more = mpdu.frame_control().is_some_and(FrameControl::more_data);
-        if mpdu.kind() == Some(FrameKind::Beacon) && mpdu.address_3() == Some(network) {
-            let (for_me, for_groups) = buffered(&mpdu, self.aid);
-            // A poll without an answer ends with the beacon.
-            (self.for_groups, self.fetching, self.polls_left) = (for_groups, false, self.polls);
+        match self.listening.hears(own, network, self.aid, &Mpdu::new(frame)) {
             // With MAX_PERF_POWER: the access point has not heard yet that the station is awake.
-            let send = if !self.enabled { Some(self.wake()) } else { for_me.then(|| self.fetch()) };
-            return (true, send);
+            Heard::Beacon(_) if !self.enabled => (true, Some(self.wake())),
+            Heard::Beacon(for_station) => {
+                self.polls_left = self.polls;
+                (true, for_station.then(|| self.fetch()))
+            }
+            Heard::On => (true, None),
+            heard => {
+                self.counters.missed += u64::from(heard == Heard::Missed);
+                (false, None)
+            }
         }
-        if mpdu.receiver() == Some(own) && self.fetching {
-            let is_data = mpdu.is_data();
-            self.fetching = !is_data;
-            return (true, (is_data && more).then(|| self.fetch()));
-        }
-        if mpdu.is_group() && self.for_groups {
-            self.for_groups = more;
-            return (true, None);
-        }
-        self.counters.missed += 1;
-        (false, None)
+    }
+
+    /// The receiver has accepted a frame: what it makes the firmware send.
+    pub(super) fn accepted(&mut self, own: MacAddr, network: MacAddr, frame: &[u8]) -> Option<Send> {
+        let more = self.listening.accepted(own, network, &Mpdu::new(frame));
+        (more && self.state == State::Asleep).then(|| self.fetch())
     }
 
     fn fetch(&mut self) -> Send {
         let Some(left) = self.polls_left.checked_sub(1) else { return self.wake() };
-        (self.polls_left, self.fetching) = (left, true);
+        self.polls_left = left;
+        self.listening.polls();
         self.counters.polls += 1;
         Send::Poll
     }
@@ -235,15 +234,22 @@ mod tests {
         power
     }
 
+    /// A frame comes for the station while its receiver is on, and is accepted.
+    fn answered(power: &mut PowerSave, kind: u8, flags: u8) -> Option<Send> {
+        let frame = frame(kind, 2 | flags, OWN);
+        assert_eq!(power.hears(OWN, NETWORK, &frame), (true, None));
+        power.accepted(OWN, NETWORK, &frame)
+    }
+
     #[test]
     fn one_frame_is_polled_and_for_more_it_wakes_up() {
         let mut power = asleep(1);
         assert_eq!(power.hears(OWN, NETWORK, &frame(0x08, 2, OWN)), (false, None));
         assert_eq!(power.hears(OWN, NETWORK, &beacon(0, 1 << 4)), (true, None), "for another station");
         assert_eq!(power.hears(OWN, NETWORK, &beacon(0, 1 << 3)), (true, Some(Send::Poll)));
-        assert_eq!(power.hears(OWN, NETWORK, &frame(0x08, 2, OWN)), (true, None), "the only one");
+        assert_eq!(answered(&mut power, 0x08, 0), None, "the only one");
         assert_eq!(power.hears(OWN, NETWORK, &beacon(0, 1 << 3)), (true, Some(Send::Poll)));
-        assert_eq!(power.hears(OWN, NETWORK, &frame(0x08, 2 | MORE_DATA, OWN)), (true, Some(Send::Null(false))));
+        assert_eq!(answered(&mut power, 0x08, MORE_DATA), Some(Send::Null(false)));
         assert_eq!(power.hears(OWN, NETWORK, &frame(0x08, 2, OWN)), (true, None), "the receiver is on from now on");
         power.acknowledged(9_000, &from_station(false));
         assert_eq!(power.sleeps_at(), Some(9_000 + IDLE_NS));
@@ -256,6 +262,9 @@ mod tests {
             missed: 1,
         };
         assert_eq!(power.counters(20_000), expected);
+        let mut power = asleep(2);
+        power.hears(OWN, NETWORK, &beacon(0, 1 << 3));
+        assert_eq!(answered(&mut power, 0xd0, MORE_DATA), Some(Send::Poll), "more behind a management frame");
         assert_eq!(asleep(0).hears(OWN, NETWORK, &beacon(0, 1 << 3)), (true, Some(Send::Null(false))));
     }
 
@@ -266,12 +275,37 @@ mod tests {
         assert_eq!((power.counters(9_000).woken_by_host, power.counters(9_000).asleep_ns), (1, 2_000));
         let mut power = asleep(1);
         assert_eq!(power.choose(false), Some(Send::Null(false)));
-        power.given_up(8_000);
+        power.given_up(8_000, false);
         assert_eq!(power.hears(OWN, NETWORK, &beacon(0, 0)), (true, Some(Send::Null(false))), "it is said again");
         power.acknowledged(9_000, &from_station(false));
         assert_eq!((power.sleeps_at(), power.choose(true)), (None, None));
         assert_eq!(power.sleeps_at(), Some(9_000 + IDLE_NS));
         assert_eq!(power.counters(9_000).woken_by_access_point, 0);
+    }
+
+    #[test]
+    fn the_driver_changes_its_mind_while_sleep_is_announced() {
+        let announcing = || {
+            let mut power = PowerSave::new(100, 1);
+            power.announce();
+            assert_eq!(power.choose(false), Some(Send::Null(false)));
+            power
+        };
+        // The access point hears neither frame: it never thinks that the station sleeps.
+        let mut power = announcing();
+        power.given_up(2_000, true);
+        power.given_up(3_000, false);
+        assert_eq!(power.hears(OWN, NETWORK, &frame(0x08, 2, OWN)), (true, None));
+        assert_eq!(power.hears(OWN, NETWORK, &beacon(0, 0)), (true, None), "there is nothing to say");
+        assert_eq!(power.counters(9_000), PowerCounters::default());
+        // It hears the first: the second is said again.
+        let mut power = announcing();
+        power.acknowledged(2_000, &from_station(true));
+        assert_eq!(power.hears(OWN, NETWORK, &frame(0x08, 2, OWN)), (true, None), "the receiver is on");
+        power.given_up(3_000, false);
+        assert_eq!(power.hears(OWN, NETWORK, &beacon(0, 0)), (true, Some(Send::Null(false))));
+        power.acknowledged(6_000, &from_station(false));
+        assert_eq!((power.counters(9_000).announced, power.counters(9_000).asleep_ns), (1, 4_000));
     }
 
     #[test]
@@ -298,8 +332,17 @@ mod tests {
                     1 => power.choose(true),
                     2 if power.sleeps_at().is_some_and(|at_ns| at_ns <= now_ns) => Some(power.announce()),
                     3 => power.hears(OWN, NETWORK, &beacon(1, 1 << 3)).1,
-                    4 => power.hears(OWN, NETWORK, &frame(0x08, 2 | MORE_DATA, OWN)).1,
-                    5 => { power.given_up(now_ns); None }
+                    4 => {
+                        let data = frame(0x08, 2 | MORE_DATA, OWN);
+                        let heard = power.hears(OWN, NETWORK, &data).0;
+                        heard.then(|| power.accepted(OWN, NETWORK, &data)).flatten()
+                    }
+                    5 => {
+                        if let Some(Send::Null(sleeps)) = sent.take() {
+                            power.given_up(now_ns, sleeps);
+                        }
+                        None
+                    }
                     6 => {
                         if let Some(Send::Null(sleeps)) = sent.take() {
                             power.acknowledged(now_ns, &from_station(sleeps));

@@ -249,7 +249,12 @@ impl Station for Mac {
         let times = (now_ns, self.tsf_us(now_ns));
         let (probability, rng) = &mut self.late;
         let late = reception.ampdu.is_some() && *probability > 0.0 && rng.chance(*probability);
-        self.receiver.receive(times, &self.memory, &self.cam, mpdu, reception) && !late
+        let accepted = self.receiver.receive(times, &self.memory, &self.cam, mpdu, reception) && !late;
+        if accepted {
+            let next = self.power.accepted(&self.memory, mpdu);
+            self.transmitter.send(now_ns, next);
+        }
+        accepted
     }
 
     /// The rates that the driver has set for responses.

@@ -6,12 +6,12 @@
 //! with a Null frame, listens to beacons, fetches what the TIM says is buffered with PS-Polls, and stays awake for group
 //! frames behind a DTIM beacon. Frames of the host go out at once, with the power management bit set.
 
-use wire::ieee80211::{FrameControl, FrameKind, MacAddr, Mpdu, Seq};
+use wire::ieee80211::{FrameType, MacAddr, Mpdu, Seq};
 
 use super::memory::Memory;
 use super::registers as reg;
 use super::statistics::PowerCounters;
-use crate::chips::station_power::{buffered, null, poll, NULL};
+use crate::chips::station_power::{null, poll, Heard, Listening, NULL};
 
 /// The state of power save.
 #[derive(Clone, Debug, Default)]
@@ -20,10 +20,7 @@ pub struct PowerSave {
     mode: u8,
     /// Since when the access point knows that the chip sleeps.
     asleep_since_ns: Option<u64>,
-    /// A PS-Poll is out: the receiver is on.
-    fetching: bool,
-    /// Group frames follow the last beacon: the receiver is on.
-    for_groups: bool,
+    listening: Listening,
     counters: PowerCounters,
 }
 
@@ -48,10 +45,11 @@ impl PowerSave {
         changed.then(|| null(network, own, Seq::default(), mode != 0))
     }
 
-    /// The bits that a data frame of the host needs: it must not say that the chip is awake.
+    /// The bits that a frame of the host needs, data or management: it must not say that the chip is awake.
     pub fn mark(&self, mpdu: &mut [u8]) {
         let mut mpdu = Mpdu::new(mpdu);
-        if self.asleep_since_ns.is_some() && mpdu.is_data() && mpdu.kind() != Some(NULL) {
+        let has_bit = mpdu.is_data() || mpdu.frame_type() == Some(FrameType::Management) && !mpdu.is_group();
+        if self.asleep_since_ns.is_some() && has_bit && mpdu.kind() != Some(NULL) {
             mpdu.set_power_management(true);
         }
     }
@@ -64,7 +62,7 @@ impl PowerSave {
         }
         if !mpdu.power_management() {
             self.counters = self.counters(now_ns);
-            (self.asleep_since_ns, self.fetching, self.for_groups) = (None, false, false);
+            (self.asleep_since_ns, self.listening) = (None, Listening::default());
         } else if self.mode != 0 && self.asleep_since_ns.is_none() {
             self.asleep_since_ns = Some(now_ns);
             self.counters.announced += 1;
@@ -77,34 +75,28 @@ impl PowerSave {
             return (true, None);
         }
         let (own, network) = addresses(memory);
-        let mpdu = Mpdu::new(frame);
-        let receiver = mpdu.receiver();
-        let more = mpdu.frame_control().is_some_and(FrameControl::more_data);
-        if mpdu.kind() == Some(FrameKind::Beacon) && mpdu.address_3() == Some(network) {
-            let (for_me, for_groups) = buffered(&mpdu, memory.u16(reg::BCN_PSR_RPT) & 0x3fff);
-            self.for_groups = for_groups;
-            // A poll without an answer ends with the beacon.
-            self.fetching = false;
-            return (true, if for_me { self.poll(memory) } else { None });
+        match self.listening.hears(own, network, memory.u16(reg::BCN_PSR_RPT) & 0x3fff, &Mpdu::new(frame)) {
+            Heard::Beacon(for_chip) => (true, for_chip.then(|| self.poll(memory))),
+            Heard::On => (true, None),
+            heard => {
+                self.counters.missed += u64::from(heard == Heard::Missed);
+                (false, None)
+            }
         }
-        if receiver == Some(own) && self.fetching {
-            let is_data = mpdu.is_data();
-            self.fetching = !is_data;
-            return (true, if is_data && more { self.poll(memory) } else { None });
-        }
-        if mpdu.is_group() && self.for_groups {
-            self.for_groups = more;
-            return (true, None);
-        }
-        self.counters.missed += 1;
-        (false, None)
     }
 
-    fn poll(&mut self, memory: &Memory) -> Option<Vec<u8>> {
-        self.fetching = true;
+    /// The receiver has accepted a frame: a frame that it makes the firmware send.
+    pub fn accepted(&mut self, memory: &Memory, frame: &[u8]) -> Option<Vec<u8>> {
+        let (own, network) = addresses(memory);
+        let more = self.listening.accepted(own, network, &Mpdu::new(frame));
+        (more && self.asleep_since_ns.is_some()).then(|| self.poll(memory))
+    }
+
+    fn poll(&mut self, memory: &Memory) -> Vec<u8> {
+        self.listening.polls();
         self.counters.polls += 1;
         let (own, network) = addresses(memory);
-        Some(poll(memory.u16(reg::BCN_PSR_RPT), network, own))
+        poll(memory.u16(reg::BCN_PSR_RPT), network, own)
     }
 }
 
@@ -116,6 +108,7 @@ fn addresses(memory: &Memory) -> (MacAddr, MacAddr) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chips::station_power::buffered;
 
     /// First and second byte of Frame Control.
     const BEACON: u8 = 0x80;
@@ -187,9 +180,10 @@ mod tests {
         assert!(heard);
         assert_eq!((&poll[..4], &poll[4..10], &poll[10..]), (&[PS_POLL, 0, 17, 0xc0][..], &NETWORK[..], &OWN[..]));
         // One frame, and more of them; then the last.
-        let (heard, poll) = power.hears(&memory, &frame(OWN, MORE_DATA));
-        assert!(heard && poll.is_some());
+        assert_eq!(power.hears(&memory, &frame(OWN, MORE_DATA)), (true, None));
+        assert_eq!(power.accepted(&memory, &frame(OWN, MORE_DATA)), Some(poll));
         assert_eq!(power.hears(&memory, &frame(OWN, 0)), (true, None));
+        assert_eq!(power.accepted(&memory, &frame(OWN, 0)), None);
         assert_eq!(power.hears(&memory, &frame(OWN, 0)), (false, None));
         assert_eq!(power.counters(5_000), PowerCounters { announced: 1, asleep_ns: 4_000, polls: 2, missed: 2 });
     }
@@ -210,6 +204,12 @@ mod tests {
         let mut data = frame(NETWORK, 0);
         power.mark(&mut data);
         assert_eq!(data[1] & POWER_MANAGEMENT, POWER_MANAGEMENT);
+        for (to, marked) in [(NETWORK, POWER_MANAGEMENT), ([0xff; 6], 0)] {
+            let mut management = frame(to, 0);
+            (management[0], management[1]) = (0xd0, 0);
+            power.mark(&mut management);
+            assert_eq!(management[1], marked, "{to:?}");
+        }
         let mut awake = power.ask(&memory, 0).unwrap();
         power.mark(&mut awake);
         assert_eq!(awake[1] & POWER_MANAGEMENT, 0);
@@ -224,6 +224,7 @@ mod tests {
             let (mut power, memory) = asleep();
             for frame in &frames {
                 power.hears(&memory, frame);
+                power.accepted(&memory, frame);
                 power.acknowledged(1, frame);
                 buffered_in(frame, 2_007);
             }
