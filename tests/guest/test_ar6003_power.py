@@ -44,7 +44,7 @@ def test_a_sleeping_card_answers_after_a_beacon(tmp_path: Path, device: str, ap:
     assert power["announced"] >= 2 * PINGS - 5
     assert power["polls"] + power["woken_by_access_point"] >= PINGS // 2
     assert power["woken_by_host"] >= PINGS
-    # Asleep for two thirds of 2 x 20 x 300 ms, at most.
-    assert 2e9 < power["asleep_ns"] < 12e9
+    # Of 2 x 20 x 300 ms it is awake for 100 ms after each frame: 8 s are left, and what comes before and after.
+    assert 6e9 < power["asleep_ns"] < 9e9
     if ap == "builtin":
         assert counted["peers"]["wire"]["sleeps"] == power["announced"]

@@ -77,7 +77,7 @@ impl Assumptions {
         changed.set(assignment)?;
         let model = self.model();
         if changed.model() != model || !model.device_ids().contains(&changed.device_id) {
-            return Err(format!("{assignment}: not of an {}; there are {NAMES}", model.name()));
+            return Err(format!("an {} has no {assignment}; there are {NAMES}", model.name()));
         }
         *self = changed;
         Ok(())
@@ -157,9 +157,15 @@ mod tests {
             assumed.set_fitting(assignment).unwrap();
         }
         assert_eq!((assumed.revision, assumed.device_id, assumed.bundle), (Revision::Ar6004V10, 0x0419, 2));
-        for wrong in ["revision=2.1.1", "device-id=0301", "device-id=0403", "device-id=400", "revision=1.4"] {
-            let before = assumed;
-            assert!(assumed.set_fitting(wrong).unwrap_err().contains("AR6004"), "{wrong}");
+        let before = assumed;
+        for other in ["revision=2.1.1", "device-id=0301"] {
+            let expected = format!("an AR6004 has no {other}; there are ");
+            assert!(assumed.set_fitting(other).unwrap_err().starts_with(&expected), "{other}");
+            assert_eq!(assumed, before);
+        }
+        for wrong in ["device-id=0403", "device-id=400", "revision=1.4"] {
+            let error = assumed.set_fitting(wrong).unwrap_err();
+            assert!(error.contains(wrong) && !error.contains("has no"), "{error}");
             assert_eq!(assumed, before);
         }
     }
