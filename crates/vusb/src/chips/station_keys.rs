@@ -19,8 +19,8 @@ const EAPOL: [u8; 8] = {
 /// When frames of EAPOL are encrypted. No driver and no public document says it of a firmware.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum EapolRule {
-    /// When the last one of the access point was. So message 4 of a handshake is not, whether the host sets the key before it or
-    /// after it: the access point has no key until it has that message.
+    /// When the last one of the access point was. So message 4 of a handshake is not, whether the host sets the key
+    /// before it or after it: the access point has no key until it has that message.
     #[default]
     AsReceived,
     /// Like all others: when there is a key.
@@ -32,7 +32,7 @@ pub(super) enum EapolRule {
 pub(super) enum Key {
     /// CCMP with 128 bits.
     Ccmp([u8; 16]),
-    /// TKIP: the temporal key, Michael's key of what this station sends, and of what it receives (Linux
+    /// TKIP: the temporal key, the MIC key of what this station sends, and of what it receives (Linux
     /// include/uapi/linux/nl80211.h, NL80211_TKIP_DATA_OFFSET_TX_MIC_KEY and _RX_MIC_KEY).
     Tkip([u8; 32]),
 }
@@ -43,8 +43,8 @@ enum Cipher {
     Tkip { tkip: Tkip, sends: [u8; MIC_LEN], receives: [u8; MIC_LEN] },
 }
 
-/// Michael's code of an MSDU in a frame with this header (IEEE 802.11-2020, 12.5.2.3).
-fn code(key: [u8; MIC_LEN], header: &Header, msdu: &[u8]) -> Option<[u8; MIC_LEN]> {
+/// The MIC (Michael) of an MSDU in a frame with this header (IEEE 802.11-2020, 12.5.2.3).
+fn mic(key: [u8; MIC_LEN], header: &Header, msdu: &[u8]) -> Option<[u8; MIC_LEN]> {
     let (MacAddr(destination), MacAddr(source)) = (header.destination()?, header.source()?);
     Some(michael(key, destination, source, header.qos.map_or(0, QosControl::tid), msdu))
 }
@@ -75,7 +75,7 @@ impl Cipher {
             Self::Tkip { tkip, sends, .. } => {
                 mpdu.extend(tkip::header(number, 0));
                 mpdu.extend_from_slice(msdu);
-                mpdu.extend(code(*sends, header, msdu)?);
+                mpdu.extend(mic(*sends, header, msdu)?);
                 tkip.encrypt(&mut mpdu)
             }
         };
@@ -99,7 +99,7 @@ impl Cipher {
         let end = mpdu.len().checked_sub(behind).ok_or(Unreadable::NotWhole)?;
         let msdu = mpdu.get(start..end).ok_or(Unreadable::NotWhole)?;
         if let Self::Tkip { receives, .. } = self {
-            if code(*receives, header, msdu).as_ref().map(<[u8; MIC_LEN]>::as_slice) != mpdu.get(end..end + MIC_LEN) {
+            if mic(*receives, header, msdu).as_ref().map(<[u8; MIC_LEN]>::as_slice) != mpdu.get(end..end + MIC_LEN) {
                 return Err(Unreadable::WrongMichael { key_id: key_id(header, &mpdu).unwrap_or(0) });
             }
         }
@@ -119,7 +119,7 @@ pub(super) enum Unreadable {
     NotWhole,
     /// The integrity check of the cipher has failed.
     WrongIntegrity,
-    /// Michael's code is wrong, and the integrity check value is right: somebody may have forged it.
+    /// The MIC of TKIP is wrong, and the ICV is right: somebody may have forged the frame.
     WrongMichael {
         /// Key ID.
         key_id: u8,
@@ -161,8 +161,8 @@ impl Keys {
         self.pairwise.is_some()
     }
 
-    /// A data frame of a header and a body, and whether it is encrypted: it is where there is a key, unless the access point would have
-    /// none for it.
+    /// A data frame of a header and a body, and whether it is encrypted: it is where there is a key, unless the access
+    /// point would have none for it.
     pub(super) fn mpdu(&mut self, header: &Header, body: &[u8]) -> (Vec<u8>, bool) {
         if let Some(mpdu) = self.encrypt(header, body) {
             return (mpdu, true);
@@ -288,7 +288,7 @@ mod tests {
         assert!(is_encrypted(&mut keys, &eapol_frame()));
     }
 
-    /// Who encrypts sends with the code that the other one checks.
+    /// The keys of the other station: it sends with the MIC key that this one receives with.
     fn turned(mut bytes: [u8; 32]) -> [u8; 32] {
         let (sends, receives) = bytes.split_at_mut(24);
         sends.get_mut(16..).unwrap().swap_with_slice(receives);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forged_code_is_not_a_wrong_integrity_check() {
+    fn a_wrong_mic_is_not_a_wrong_icv() {
         let bytes: [u8; 32] = std::array::from_fn(|at| at as u8);
         let mut sender = Keys::default();
         sender.set_pairwise(Some(Key::Tkip(turned(bytes))));
@@ -310,7 +310,7 @@ mod tests {
         let mut damaged = mpdu.clone();
         damaged[40] ^= 1;
         assert_eq!(keys.receive(&parsed, &damaged, &mut rx), Err(Unreadable::WrongIntegrity));
-        // With the temporal key, and without Michael's.
+        // With the temporal key, and another MIC key.
         let mut other = bytes;
         other[31] ^= 1;
         keys.set_pairwise(Some(Key::Tkip(other)));
@@ -321,13 +321,18 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_encrypted_is_read_again(
-            bytes: [u8; 32], tkip: bool, tid in prop::option::of(0u8..8), number in 0u64..1 << 47, msdu in prop::collection::vec(any::<u8>(), 0..200),
+            bytes: [u8; 32],
+            tkip: bool,
+            tid in prop::option::of(0u8..8),
+            number in 0u64..1 << 47,
+            msdu in prop::collection::vec(any::<u8>(), 0..200),
         ) {
             let (mut sender, mut receiver) = (Keys::default(), Keys::default());
             let first: [u8; 16] = bytes[..16].try_into().unwrap();
-            let pair = if tkip { (Key::Tkip(turned(bytes)), Key::Tkip(bytes)) } else { (Key::Ccmp(first), Key::Ccmp(first)) };
-            sender.set_pairwise(Some(pair.0));
-            receiver.set_pairwise(Some(pair.1));
+            let tkip_keys = [turned(bytes), bytes].map(Key::Tkip);
+            let [sends, receives] = if tkip { tkip_keys } else { [first; 2].map(Key::Ccmp) };
+            sender.set_pairwise(Some(sends));
+            receiver.set_pairwise(Some(receives));
             (sender.number, sender.eapol_was_encrypted) = (number, true);
             let fc = FrameControl::default().with_from_ds(true);
             let addresses = [MacAddr([2; 6]), MacAddr([4; 6]), MacAddr([6; 6])];

@@ -2,7 +2,8 @@
 
 use wire::ieee80211::{FrameControl, FrameKind, Header, MacAddr, ManagementBody, Mpdu, Seq};
 
-/// Beacons for which the receiver stays on after a PS-Poll without an answer: it may be on its way when the first comes.
+/// Beacons for which the receiver stays on after a PS-Poll without an answer: it may be on its way when the first
+/// comes.
 const BEACONS_WITHOUT_ANSWER: u8 = 1;
 
 /// A data frame without data, which carries the power management bit.
@@ -80,8 +81,8 @@ impl Listening {
         }
     }
 
-    /// The station has accepted a frame: whether it was the answer to a PS-Poll, and the access point keeps more. Without
-    /// that the receiver stays on for its retries.
+    /// The station has accepted a frame: whether it was the answer to a PS-Poll, and the access point keeps more.
+    /// Without that the receiver stays on for its retries.
     pub(super) fn accepted(&mut self, own: MacAddr, network: MacAddr, frame: &Mpdu<&[u8]>) -> bool {
         let for_station = frame.transmitter() == Some(network) && frame.receiver() == Some(own);
         let is_answer = for_station && is_bufferable(frame) && self.polled.is_some();

@@ -1,6 +1,6 @@
-//! TKIP (IEEE 802.11-2020, 12.5.2) of frames: the key of every frame mixed from the temporal key, the transmitter and the
-//! sequence counter, then WEP. The message integrity code (Michael) is a part of the data here. The drivers of an RTL8188CUS ask
-//! mac80211 to append and check it (IEEE80211_KEY_FLAG_GENERATE_MMIC in rtl8xxxu core.c, rtl8xxxu_set_key, and rtlwifi core.c,
+//! TKIP (IEEE 802.11-2020, 12.5.2) of frames: the key of every frame mixed from the temporal key, the transmitter and
+//! the TSC, then WEP. The MIC (Michael) is a part of the data here. The drivers of an RTL8188CUS ask mac80211 to append
+//! and check it (IEEE80211_KEY_FLAG_GENERATE_MMIC in rtl8xxxu core.c, rtl8xxxu_set_key, and rtlwifi core.c,
 //! rtl_op_set_key); firmware that encrypts does so itself (`station_keys.rs`).
 
 use wire::ieee80211::tkip::{self, KeyMixer};
@@ -24,8 +24,8 @@ impl Tkip {
         Some(Seed::Long(self.0.mpdu_key(transmitter, counter)))
     }
 
-    /// Encrypts what follows the TKIP header, which the frame has already (data and their integrity code), and appends the
-    /// integrity check value. `false`: too short, and not changed.
+    /// Encrypts what follows the TKIP header, which the frame has already (data and their MIC), and appends the ICV.
+    /// `false`: too short, and not changed.
     pub fn encrypt(&mut self, frame: &mut Vec<u8>) -> bool {
         let Some(header) = header_len(frame) else { return false };
         let Some(seed) = self.seed(frame, header) else { return false };
@@ -33,8 +33,7 @@ impl Tkip {
         true
     }
 
-    /// Decrypts; header, integrity code and integrity check value stay. `None`: too short; `Some(false)`: the value is
-    /// wrong.
+    /// Decrypts; header, MIC and ICV stay. `None`: too short; `Some(false)`: the ICV is wrong.
     pub fn decrypt(&mut self, frame: &mut [u8]) -> Option<bool> {
         let header = header_len(frame)?;
         let seed = self.seed(frame, header)?;

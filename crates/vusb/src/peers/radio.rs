@@ -12,8 +12,8 @@ use super::statistics::{RadioStatistics, RelayCounters};
 use crate::air::rates::{mode, Modulation, LEGACY_RATES, MCS0};
 use crate::air::{Outcome, Ppdu, Protection, Reception, Station, Tuned};
 
-/// Frames that wait at most: what mac80211_hwsim keeps itself (MAX_QUEUE, 100) and some. It never holds its senders back,
-/// so this is the radio's buffer, and its depth is the delay of a saturated link.
+/// Frames that wait at most: what mac80211_hwsim keeps itself (MAX_QUEUE, 100) and some. It never holds its senders
+/// back, so this is the radio's buffer, and its depth is the delay of a saturated link.
 const QUEUE_MAX: usize = 128;
 /// Bytes of a header with three addresses (Linux include/linux/ieee80211.h, struct ieee80211_hdr_3addr).
 const HEADER_MIN: usize = 24;
@@ -156,8 +156,8 @@ impl Radio {
 }
 
 /// Control frames are shorter than a header with three addresses, and mac80211_hwsim refuses those
-/// (hwsim_cloned_frame_received_nl). A PS-Poll or a Block Ack request means the same with zeros behind it: mac80211 reads
-/// its fields by their place. Other frames that are as short are cut, and stay so.
+/// (hwsim_cloned_frame_received_nl). A PS-Poll or a Block Ack request means the same with zeros behind it: mac80211
+/// reads its fields by their place. Other frames that are as short are cut, and stay so.
 fn lengthen(frame: &mut Vec<u8>) {
     if Mpdu::new(frame.as_slice()).frame_type() == Some(FrameType::Control) {
         frame.resize(frame.len().max(HEADER_MIN), 0);
@@ -169,7 +169,8 @@ pub(super) fn transmitter(message: &Incoming<'_>) -> Option<[u8; 6]> {
     message.get(attribute::ADDR_TRANSMITTER).and_then(<[u8]>::first_chunk::<6>).copied()
 }
 
-/// The rates of a frame: indices and counts (struct hwsim_tx_rate), flags by the same indices (struct hwsim_tx_rate_flag).
+/// The rates of a frame: indices and counts (struct hwsim_tx_rate), flags by the same indices (struct
+/// hwsim_tx_rate_flag).
 fn rates(tx_info: &[u8], all_flags: &[u8]) -> (Vec<(Mode, u8)>, Protection) {
     let mut modes = Vec::new();
     let mut protection = Protection::None;

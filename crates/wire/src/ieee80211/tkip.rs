@@ -1,13 +1,13 @@
-//! TKIP (IEEE 802.11-2020, 12.5.2) without its RC4: the key of every MPDU mixed from temporal key, transmitter and sequence
-//! counter, and Michael, the integrity code of MSDUs.
+//! TKIP (IEEE 802.11-2020, 12.5.2) without its RC4: the key of every MPDU mixed from temporal key, transmitter and TSC
+//! (the TKIP sequence counter), and Michael, which makes the MIC of MSDUs.
 
 /// Bytes between MAC header and data: initialisation vector and extended initialisation vector.
 pub const HEADER_LEN: usize = 8;
-/// Bytes of Michael's code.
+/// Bytes of the MIC.
 pub const MIC_LEN: usize = 8;
 
-/// The S-box of AES, made as FIPS 197 defines it: the inverse in GF(2^8), then an affine map. Here by walking through the
-/// field with the generator 3 and its inverse.
+/// The S-box of AES, made as FIPS 197 defines it: the inverse in GF(2^8), then an affine map. Here by walking through
+/// the field with the generator 3 and its inverse.
 #[expect(clippy::indexing_slicing, reason = "const, and a byte is below 256")]
 const fn aes_sbox() -> [u8; 256] {
     let mut table = [0; 256];
@@ -42,14 +42,14 @@ fn substitute(value: u16) -> u16 {
     half(low) ^ half(high).swap_bytes()
 }
 
-/// The sequence counter in a TKIP header: its upper 32 bits and its lower 16.
+/// The TSC in a TKIP header: its upper 32 bits and its lower 16.
 pub fn counter(body: &[u8]) -> Option<(u32, u16)> {
     let &[high, _, low, _, a, b, c, d] = body.first_chunk::<HEADER_LEN>()?;
     Some((u32::from_le_bytes([a, b, c, d]), u16::from_be_bytes([high, low])))
 }
 
-/// The header of the MPDU with this sequence counter, 48 bits, and this key ID (12.5.2.2): the extended initialisation vector
-/// is there, and the second byte keeps RC4 from its weak keys.
+/// The header of the MPDU with this TSC, 48 bits, and this key ID (12.5.2.2): the extended initialisation vector is
+/// there, and the second byte keeps RC4 from its weak keys.
 pub const fn header(counter: u64, key_id: u8) -> [u8; HEADER_LEN] {
     let [low, high, a, b, c, d, ..] = counter.to_le_bytes();
     [high, (high | 0x20) & 0x7f, low, key_id << 6 | 0x20, a, b, c, d]
@@ -241,7 +241,8 @@ mod tests {
         }
     }
 
-    /// IEEE 802.11-2020, annex J.3 (Michael test vectors): without the addresses and the priority, each key is the code of the row before.
+    /// IEEE 802.11-2020, annex J.3 (Michael test vectors): without the addresses and the priority, each key is the MIC
+    /// of the row before.
     #[test]
     fn the_standards_test_vectors_of_michael() {
         let mut key = [0; 8];

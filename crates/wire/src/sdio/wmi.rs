@@ -1,5 +1,5 @@
-//! WMI, what an Atheros full-MAC chip is asked for and what it reports (Linux drivers/net/wireless/ath/ath6kl/wmi.h). Little
-//! endian.
+//! WMI, what an Atheros full-MAC chip is asked for and what it reports (Linux drivers/net/wireless/ath/ath6kl/wmi.h).
+//! Little endian.
 
 use super::u16_at;
 use crate::ieee80211::MacAddr;
@@ -383,7 +383,7 @@ pub enum Event<'a> {
     },
     /// WMI_BSSINFO_EVENTID.
     BssInfo(BssInfo<'a>),
-    /// WMI_TKIP_MICERR_EVENTID: Michael's code of a frame was wrong.
+    /// WMI_TKIP_MICERR_EVENTID: the MIC of a frame was wrong.
     MichaelFailure {
         /// Key ID.
         key_id: u8,

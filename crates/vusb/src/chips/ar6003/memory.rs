@@ -1,5 +1,5 @@
-//! Memory and registers of the chip behind its mailboxes, as the host reaches them: before the firmware runs by BMI, then
-//! through the diagnostic window (Linux ath6kl/target.h, ath6kl/hif.c).
+//! Memory and registers of the chip behind its mailboxes, as the host reaches them: before the firmware runs by BMI,
+//! then through the diagnostic window (Linux ath6kl/target.h, ath6kl/hif.c).
 
 use super::model::Addresses;
 
@@ -131,7 +131,8 @@ mod tests {
         assert_eq!(memory.window_read(0x0054_0654), [0, 0x30, 0x54, 0]);
     }
 
-    /// What the driver reads when the firmware has died (hif.c, ath6kl_hif_dump_fw_crash), at the addresses of each chip.
+    /// What the driver reads when the firmware has died (hif.c, ath6kl_hif_dump_fw_crash), at the addresses of each
+    /// chip.
     #[test]
     fn a_dump_is_where_the_host_interest_area_says() {
         for (model, interest, mask) in [(Model::Ar6003, 0x0054_0600, 0x1f_ffff), (Model::Ar6004, 0x0040_0800, u32::MAX)]

@@ -1,5 +1,6 @@
-//! AR6003 and AR6004: full-MAC 802.11n stations on SDIO, which Linux' ath6kl_sdio drives. Their firmware joins networks by itself;
-//! the driver talks to it through mailboxes. Only what it does as a station in 2.4 GHz with one stream is modelled.
+//! AR6003 and AR6004: full-MAC 802.11n stations on SDIO, which Linux' ath6kl_sdio drives. Their firmware joins networks
+//! by itself; the driver talks to it through mailboxes. Only what it does as a station in 2.4 GHz with one stream is
+//! modelled.
 //!
 //! | block | file | driver's side (Linux drivers/net/wireless/ath/ath6kl) |
 //! | --- | --- | --- |
@@ -10,8 +11,8 @@
 //! | messages, credits, bundles (HTC) | `htc.rs` | htc_mbox.c |
 //! | commands and events (WMI) | `firmware.rs` | wmi.c, cfg80211.c |
 //! | networks: scan, authentication, association | `scan.rs`, `join.rs` | firmware; no source is public |
-//! | data, keys, Block Ack | `data.rs`, `../station_keys.rs`, `../ccmp.rs`, `../tkip.rs` | txrx.c; the rest is firmware |
-//! | power save | `power.rs`, `../station_power.rs` | cfg80211.c, ath6kl_cfg80211_set_power_mgmt; the rest is firmware |
+//! | data, keys, Block Ack | `data.rs`, `../station_keys.rs`, `../ccmp.rs`, `../tkip.rs` | txrx.c; else firmware |
+//! | power save | `power.rs`, `../station_power.rs` | cfg80211.c; the rest is firmware |
 //! | what is not known | `assumptions.rs` | |
 //!
 //! Layouts of its messages: [`wire::sdio`].
@@ -78,8 +79,8 @@ mod register {
 const MAILBOX_DATA: u8 = 0x01;
 const COUNTER: u8 = 0x10;
 
-/// The mailbox, and the one for longer transfers (hif.h; target.h, HIF_MBOX_END_ADDR, AR6003_EXTENDED_MBOX). A message ends when
-/// their last byte is written.
+/// The mailbox, and the one for longer transfers (hif.h; target.h, HIF_MBOX_END_ADDR, AR6003_EXTENDED_MBOX). A message
+/// ends when their last byte is written.
 const MAILBOXES: [std::ops::Range<u32>; 2] = [0x800..0x1000, 0x4000..0x7000];
 /// Bytes of a transfer of the host that are kept: twice the longer mailbox.
 const TRANSFER_MAX: usize = 0x8000;

@@ -95,7 +95,8 @@ impl Model {
         }
     }
 
-    /// SDIO device IDs of its cards; the vendor's is 0x0271 (sdio.c, ath6kl_sdio_devices; include/linux/mmc/sdio_ids.h).
+    /// SDIO device IDs of its cards; the vendor's is 0x0271 (sdio.c, ath6kl_sdio_devices;
+    /// include/linux/mmc/sdio_ids.h).
     pub(super) const fn device_ids(self) -> &'static [u16] {
         match self {
             Self::Ar6003 => &[0x0300, 0x0301],

@@ -1,8 +1,9 @@
 //! Power save. The driver chooses REC_POWER or MAX_PERF_POWER (WMI_SET_POWER_MODE_CMDID; cfg80211.c,
 //! ath6kl_cfg80211_set_power_mgmt); what the firmware makes of it is not public. This one does what IEEE 802.11-2020,
-//! 11.2.3 asks of a station. In REC_POWER, after some time without data it announces with a Null frame that it sleeps. Then
-//! its receiver is on for the beacons of its network, for group frames behind a DTIM beacon, and while a PS-Poll is out. A
-//! frame of the host ends the sleep, and so does an access point that keeps more frames than are polled one by one.
+//! 11.2.3 asks of a station. In REC_POWER, after some time without data it announces with a Null frame that it sleeps.
+//! Then its receiver is on for the beacons of its network, for group frames behind a DTIM beacon, and while a PS-Poll
+//! is out. A frame of the host ends the sleep, and so does an access point that keeps more frames than are polled one
+//! by one.
 
 use wire::ieee80211::{FrameType, MacAddr, Mpdu};
 

@@ -1,10 +1,11 @@
 //! Power save by the firmware (LPS): asked for by H2C_SET_POWER_MODE while associated.
 //!
-//! Neither driver of this chip in Linux 6.12 turns it on: rtlwifi/usb.c sets `fwctrl_lps` and `leisure_ps` to false, and rtl8xxxu has
-//! nothing of the kind; neither announces SUPPORTS_PS to mac80211, so `iw set power_save on` is refused. What the vendor's
-//! firmware does is not known. This one does what IEEE 802.11-2020, 11.2.3 asks of a station: it announces power save
-//! with a Null frame, listens to beacons, fetches what the TIM says is buffered with PS-Polls, and stays awake for group
-//! frames behind a DTIM beacon. Frames of the host go out at once, with the power management bit set.
+//! Neither driver of this chip in Linux 6.12 turns it on: rtlwifi/usb.c sets `fwctrl_lps` and `leisure_ps` to false,
+//! and rtl8xxxu has nothing of the kind; neither announces SUPPORTS_PS to mac80211, so `iw set power_save on` is
+//! refused. What the vendor's firmware does is not known. This one does what IEEE 802.11-2020, 11.2.3 asks of a
+//! station: it announces power save with a Null frame, listens to beacons, fetches what the TIM says is buffered with
+//! PS-Polls, and stays awake for group frames behind a DTIM beacon. Frames of the host go out at once, with the power
+//! management bit set.
 
 use wire::ieee80211::{FrameType, MacAddr, Mpdu, Seq};
 
