@@ -38,7 +38,7 @@ pub struct RxCounters {
     pub decrypted: u64,
     /// Frames whose integrity check failed.
     pub integrity_errors: u64,
-    /// Frames whose Michael code was wrong (TKIP).
+    /// Frames whose MIC (Michael) was wrong (TKIP).
     pub michael_errors: u64,
     /// Frames that could not be handed on: no key for them, or of a kind that is not modelled.
     pub dropped: u64,

@@ -611,7 +611,7 @@ class Sd8686RxCounters(Model):
     integrity_errors: int
     """Frames whose integrity check failed."""
     michael_errors: int
-    """Frames whose Michael code was wrong (TKIP)."""
+    """Frames whose MIC (Michael) was wrong (TKIP)."""
     dropped: int
     """Frames that could not be handed on: no key for them, or of a kind that is not modelled."""
     filtered: int
@@ -780,7 +780,7 @@ class Ar6003PowerCounters(Model):
     woken_by_access_point: int
     """Times that the card has ended it to fetch what the access point kept."""
     missed: int
-    """Frames that came while the receiver was off."""
+    """Frames of the own network, to the station or to groups, that came while the receiver was off."""
 
 
 class CardRxCounters(Model):
@@ -801,7 +801,7 @@ class CardRxCounters(Model):
     integrity_errors: int
     """Frames whose integrity check failed."""
     michael_errors: int
-    """Frames whose Michael code was wrong (TKIP)."""
+    """Frames whose MIC (Michael) was wrong (TKIP)."""
     dropped: int
     """Frames that could not be handed on: no key for them, or of a kind that is not modelled."""
 
@@ -1165,7 +1165,7 @@ class PowerCounters(Model):
     polls: int
     """PS-Polls sent."""
     missed: int
-    """Frames that came while the receiver was off."""
+    """Frames of the own network, to the station or to groups, that came while the receiver was off."""
 
 
 class Rtl8188cusAssumptions(Model):

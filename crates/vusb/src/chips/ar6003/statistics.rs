@@ -50,7 +50,7 @@ pub struct PowerCounters {
     pub woken_by_host: u64,
     /// Times that the card has ended it to fetch what the access point kept.
     pub woken_by_access_point: u64,
-    /// Frames that came while the receiver was off.
+    /// Frames of the own network, to the station or to groups, that came while the receiver was off.
     pub missed: u64,
 }
 

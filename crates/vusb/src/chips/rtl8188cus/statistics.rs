@@ -87,7 +87,7 @@ pub struct PowerCounters {
     pub asleep_ns: u64,
     /// PS-Polls sent.
     pub polls: u64,
-    /// Frames that came while the receiver was off.
+    /// Frames of the own network, to the station or to groups, that came while the receiver was off.
     pub missed: u64,
 }
 
