@@ -100,13 +100,13 @@ def write_survey_csv(rows: Sequence[Row], place: Place, out: IO[str]) -> None:
 
 def survey_markdown(rows: Sequence[Row], place: Place) -> str:
     """The survey as a Markdown table, and where it comes from."""
-    facts = where(place)
-    lines = _head(facts)
+    lines = _head(place)
     lines += _table(COLUMNS, [cells(row) for row in rows])
     return "\n".join(lines) + "\n"
 
 
-def _head(facts: dict[str, Any]) -> list[str]:
+def _head(place: Place) -> list[str]:
+    facts = where(place)
     return [f"Device: {facts['device']}. {in_words(facts)}", "", facts["not_radio"], ""]
 
 
@@ -192,6 +192,5 @@ def _run(done: Endured) -> dict[str, Any]:
 
 def cycle_markdown(runs: Sequence[Endured], place: Place) -> str:
     """Runs of cycles as a Markdown table."""
-    facts = where(place)
-    lines = _head(facts)
+    lines = _head(place)
     return "\n".join([*lines, *_table(CYCLE_COLUMNS, [cycle_cells(done) for done in runs])]) + "\n"

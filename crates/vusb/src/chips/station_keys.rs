@@ -119,7 +119,7 @@ pub(super) enum Unreadable {
     NotWhole,
     /// The integrity check of the cipher has failed.
     WrongIntegrity,
-    /// The MIC of TKIP is wrong, and the ICV is right: somebody may have forged the frame.
+    /// The TKIP MIC is wrong but the ICV is right: the frame may be forged.
     WrongMichael {
         /// Key ID.
         key_id: u8,

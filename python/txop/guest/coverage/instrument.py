@@ -136,7 +136,8 @@ def kernel_build(
         return KernelBuild(build_at, source, variables, check_compiler(build_at, variables))
     check_tools(False, own_compiler=bool(lock.of_role("compiler")))
     configuration = _text(own / ".config")
-    if kernel_file is not None and not _same(own / "arch" / "x86" / "boot" / "bzImage", kernel_file):
+    image = own / "arch" / "x86" / "boot" / "bzImage"
+    if kernel_file is not None and not _same(image, kernel_file):
         raise GuestError(f"{own} is not the folder in which {kernel_file} was built")
     if re.search(r"^CONFIG_KCOV=y$", configuration, re.MULTILINE):
         raise GuestError("the kernel has KCOV, whose function blocks would call", what_to_do="build one without kcov")
@@ -146,9 +147,8 @@ def kernel_build(
         variables, words = dict(os.environ), ()
         compiler = next(iter(re.findall(r'^CONFIG_CC_VERSION_TEXT="(.*)"$', configuration, re.MULTILINE)), "")
     source = own / "source"
-    kernel_sha256 = sha256_of(own / "arch" / "x86" / "boot" / "bzImage")
     whole = source.resolve() if source.is_dir() else own
-    return KernelBuild(own, whole, variables, compiler, tuple(words), kernel_sha256)
+    return KernelBuild(own, whole, variables, compiler, tuple(words), sha256_of(image))
 
 
 async def instrument(

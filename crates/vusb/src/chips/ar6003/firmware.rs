@@ -246,9 +246,14 @@ impl Firmware {
         frame
     }
 
+    /// The access point that is joined, or about to be.
+    fn bssid(&self) -> Option<MacAddr> {
+        self.network.as_ref().map(|network| network.bssid)
+    }
+
     /// Sends what power save asks for.
     pub(super) fn send_for_power(&mut self, now_ns: u64, send: Option<Send>) {
-        let Some(bssid) = self.network.as_ref().map(|network| network.bssid) else { return };
+        let Some(bssid) = self.bssid() else { return };
         let (mpdu, cookie) = match send {
             Some(Send::Poll) => (station_power::poll(self.power.aid, bssid, self.address), POLL),
             Some(Send::Null(sleeps)) => {
@@ -280,8 +285,8 @@ impl Firmware {
 
     /// Whether the receiver is on for a frame; what power save makes of it is sent.
     fn listens(&mut self, now_ns: u64, mpdu: &[u8]) -> bool {
-        let bssid = self.network.as_ref().map(|network| network.bssid);
-        let Some(bssid) = bssid.filter(|_| self.join == Join::Connected && self.scan.is_none()) else { return true };
+        let connected = self.join == Join::Connected && self.scan.is_none();
+        let Some(bssid) = self.bssid().filter(|_| connected) else { return true };
         let (heard, send) = self.power.hears(self.address, bssid, mpdu);
         self.send_for_power(now_ns, send);
         heard
@@ -289,8 +294,7 @@ impl Firmware {
 
     /// A frame was accepted: it may be the answer to a PS-Poll.
     fn fetch_more(&mut self, now_ns: u64, mpdu: &[u8]) {
-        let bssid = self.network.as_ref().map(|network| network.bssid);
-        let Some(bssid) = bssid.filter(|_| self.join == Join::Connected) else { return };
+        let Some(bssid) = self.bssid().filter(|_| self.join == Join::Connected) else { return };
         let send = self.power.accepted(self.address, bssid, mpdu);
         self.send_for_power(now_ns, send);
     }
