@@ -373,6 +373,16 @@ def test_the_driver_behind_the_interface_is_the_modules_or_needs_it(kernel, targ
     assert verify(targets, asked, loaded).problems == ["dut: wlan0 is driven by rtl8xxxu, not by rtl8192cu"]
 
 
+def test_the_module_decides_which_driver_an_interface_has(kernel, targets, tmp_path):
+    kernel.links["/sys/class/net/wlan0/device/driver/module"] = "/sys/module/rtl8xxxu_git"
+    plan = '[[arm]]\nname = "a"\nmodule = { name = "rtl8xxxu" }\nverify = { driver = "%s" }\n'
+    own, other = plan_of(plan % "rtl8xxxu_git"), plan_of(plan % "rtl8xxxu")
+    loaded, _ = load(targets, own, tmp_path)
+    assert verify(targets, own, loaded).problems == []
+    (problem,) = verify(targets, other, loaded).problems
+    assert problem == "dut: wlan0 is driven by rtl8xxxu (module rtl8xxxu_git), not by rtl8xxxu"
+
+
 def test_modules_by_name_are_compared_with_modinfo(kernel, targets, tmp_path):
     plan = plan_of('[[arm]]\nname = "a"\nmodule = { name = "rtl8xxxu" }\n')
     kernel.answer("modinfo", "-F", "srcversion", stdout="AAAA\n")

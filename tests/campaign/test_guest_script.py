@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from txop.campaign.bound_driver import BoundDriver
+from txop.arms.bound_driver import BoundDriver
 from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import seed_of
 from txop.campaign.guest_script import marks_in, read_marks, run_script, take_over

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from txop.arms.bound_driver import BoundDriver
 from txop.arms.firmware import PutFirmware
 from txop.arms.module import InsertModule, LoadModule, loaded_modules, normal
 from txop.arms.module_file import build_id
@@ -197,19 +198,18 @@ async def _driver(target: Target, modules: Sequence[str], verify: VerifySpec, fi
         if verify.driver is not None:
             findings.problems.append(f"{target.name}: no interface is named, so its driver is not known")
         return
-    driver = await _link(target, f"/sys/class/net/{interface}/device/driver")
+    name = await _link(target, f"/sys/class/net/{interface}/device/driver")
     owner = await _link(target, f"/sys/class/net/{interface}/device/driver/module")
-    if driver is None:
+    if name is None:
         there = await target.read(f"/sys/class/net/{interface}/ifindex", limit_bytes=64) is not None
         reason = f"{interface} has no device behind it" if there else f"there is no interface {interface}"
         findings.missing["driver"] = reason
         if verify.driver is not None or (modules and not there):
             findings.problems.append(f"{target.name}: {reason}")
         return
-    findings.found["driver"] = driver
-    if owner is not None:
-        findings.found["driver_module"] = owner
-    if verify.driver is not None and normal(verify.driver) != normal(driver):
+    driver = BoundDriver(name, owner)
+    findings.found.update(driver.verified())
+    if verify.driver is not None and not driver.is_of(verify.driver):
         findings.problems.append(f"{target.name}: {interface} is driven by {driver}, not by {verify.driver}")
     elif verify.driver is None and modules and owner is not None and not await _uses(target, owner, modules):
         named = ", ".join(modules)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from txop.campaign.bound_driver import BoundDriver
+from txop.arms.bound_driver import BoundDriver
 from txop.campaign.guest_places import DUT_ADDRESS, Places, of_stations, peer_address_of, places_of
 from txop.campaign.instruments import TRAFFIC
 from txop.core.whole_file import whole_file

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from txop.campaign.bound_driver import BoundDriver
+from txop.arms.bound_driver import BoundDriver
 from txop.campaign.placed_arm import ArmError
 from txop.guest.chips import Chip
 from txop.guest.qemu import Computer

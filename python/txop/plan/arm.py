@@ -142,7 +142,8 @@ class VerifySpec(Strict):
     version: str | None = None
     """Version of the module as ``modinfo`` shows it."""
     driver: str | None = None
-    """Driver bound to the interface under test."""
+    """Module of the driver bound to the interface under test; the name that it has on its bus only where it is in no
+    module."""
     parameters: dict[Module, str] = {}
     """Parameters that the loaded module must show in sysfs, besides those that the arm sets."""
     commands: list[Argv] = []

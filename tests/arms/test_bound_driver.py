@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from txop.campaign.bound_driver import BoundDriver
+from txop.arms.bound_driver import BoundDriver
 
 OWN = "../../../bus/usb/drivers/rtl8xxxu\n../../../../module/rtl8xxxu_git\n"
 

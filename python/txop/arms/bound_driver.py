@@ -1,4 +1,4 @@
-"""The driver that an interface of a guest has, and whether it is the one that the plan names."""
+"""The driver that an interface has, and whether it is the one that the plan names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from txop.arms.module import normal
 
 @dataclass(frozen=True)
 class BoundDriver:
-    """As the guest's sysfs names it."""
+    """As sysfs names it."""
 
     name: str
     """As the driver registered itself with its bus: ``.../drivers/rtl8xxxu``."""
