@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from statistics import median
 from typing import IO, Any
 
 from txop.core.visible import visible
@@ -129,8 +130,8 @@ def _markdown(value: Cell) -> str:
 
 
 CYCLE_COLUMNS = (
-    *("driver", "taken away", "cycles", "of", "with traffic", "problems", "slab kB per cycle", "other kB per cycle"),
-    "grows most",
+    *("driver", "taken away", "cycles", "of", "with traffic", "back after s, median", "back after s, most"),
+    *("problems", "slab kB per cycle", "other kB per cycle", "grows most"),
 )
 
 
@@ -138,12 +139,15 @@ def cycle_cells(done: Endured) -> tuple[Cell, ...]:
     """A run under :data:`CYCLE_COLUMNS`."""
     growth = done.growth
     top = ", ".join(f"{cache.name} {cache.bytes_per_cycle:.0f} B" for cache in growth.caches[:3])
+    times = list(done.recoveries_s.values())
     return (
         done.driver,
         done.way.value,
         done.done,
         done.asked,
         done.with_traffic,
+        round(median(times), 2) if times else None,
+        round(max(times), 2) if times else None,
         "; ".join(done.problems) or None,
         None if growth.slab_kb is None else round(growth.slab_kb.per_cycle, 2),
         None if growth.other_kb is None else round(growth.other_kb.per_cycle, 2),
@@ -158,6 +162,7 @@ def cycled(runs: Sequence[Endured], place: Place) -> dict[str, Any]:
 
 def _run(done: Endured) -> dict[str, Any]:
     growth = done.growth
+    times = list(done.recoveries_s.values())
     return {
         "driver": done.driver,
         "way": done.way.value,
@@ -165,6 +170,9 @@ def _run(done: Endured) -> dict[str, Any]:
         "done": done.done,
         "with_traffic": done.with_traffic,
         "problems": done.problems,
+        "back_after_s": {"n": len(times), "least": min(times), "median": median(times), "most": max(times)}
+        if times
+        else None,
         "seconds": done.trial.seconds,
         "guest_seconds": done.trial.guest_seconds,
         "kmemleak_objects": done.leaked_objects,
