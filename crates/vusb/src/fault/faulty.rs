@@ -53,6 +53,17 @@ struct Ending {
     name: String,
 }
 
+/// Where a fault happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    /// To a transfer.
+    OfTransfer,
+    /// Inside the device, and it did.
+    Happened,
+    /// Inside a device that has no such fault: nothing happened.
+    Unknown,
+}
+
 impl Armed {
     fn is_due(&self, elapsed_ns: u64) -> bool {
         let ends_ns = self.fault.until_ms.map_or(u64::MAX, |ms| ms.saturating_mul(MS));
@@ -110,25 +121,25 @@ impl<D: Device> Faulty<D> {
         })?;
         let armed = self.armed.get_mut(at)?;
         let fault = armed.fault.clone();
-        let before = armed.struck;
+        let mut is_new = true;
         if fault.action == Action::Nak {
             let silent_ns = fault.for_ms.map_or(u64::MAX, |ms| ms.saturating_mul(MS));
-            let until_ns = *armed.silent_until_ns.get_or_insert_with(|| {
-                armed.struck += 1;
-                now_ns.saturating_add(silent_ns)
-            });
+            is_new = armed.silent_until_ns.is_none();
+            let until_ns = *armed.silent_until_ns.get_or_insert_with(|| now_ns.saturating_add(silent_ns));
             if now_ns >= until_ns {
                 // It answers again: this transfer counts as one that it happened to.
                 armed.silent_until_ns = None;
+                if is_new {
+                    self.struck_at(at, &fault);
+                }
                 return None;
             }
-        } else {
-            armed.struck += 1;
         }
-        if armed.struck > before {
-            self.tell(&fault);
+        let inside = self.happens_inside(now_ns, &fault);
+        if is_new && inside != Inside::Unknown {
+            self.struck_at(at, &fault);
         }
-        if self.happens_inside(now_ns, &fault) {
+        if inside != Inside::OfTransfer {
             return None;
         }
         if fault.action == Action::Disconnect {
@@ -139,7 +150,11 @@ impl<D: Device> Faulty<D> {
         Some(fault)
     }
 
-    fn tell(&mut self, fault: &Fault) {
+    /// Counts that the fault with this number struck, and reports it.
+    fn struck_at(&mut self, at: usize, fault: &Fault) {
+        if let Some(armed) = self.armed.get_mut(at) {
+            armed.struck += 1;
+        }
         let what = match fault.effects() {
             Some((effect, _)) => format!("{effect:?}"),
             None => format!("{:?}", fault.action),
@@ -153,10 +168,12 @@ impl<D: Device> Faulty<D> {
         }
     }
 
-    /// Lets a fault happen that does not concern a transfer; `false`: it is one of a transfer.
-    fn happens_inside(&mut self, now_ns: u64, fault: &Fault) -> bool {
-        let Some((effect, undo)) = fault.effects() else { return false };
-        self.inner.inject(now_ns, effect);
+    /// Lets a fault happen that does not concern a transfer.
+    fn happens_inside(&mut self, now_ns: u64, fault: &Fault) -> Inside {
+        let Some((effect, undo)) = fault.effects() else { return Inside::OfTransfer };
+        if !self.inner.inject(now_ns, effect) {
+            return Inside::Unknown;
+        }
         if let Some(undo) = undo {
             // The last one counts: it ends when its own time is over, or never.
             self.ends.retain(|other| std::mem::discriminant(&other.undo) != std::mem::discriminant(&undo));
@@ -165,7 +182,7 @@ impl<D: Device> Faulty<D> {
                 self.ends.push(Ending { at_ns, undo, name: fault.name.clone() });
             }
         }
-        true
+        Inside::Happened
     }
 
     fn unplug(&mut self, now_ns: u64, for_ms: Option<u64>) {
@@ -179,22 +196,27 @@ impl<D: Device> Faulty<D> {
     fn command_begins(&mut self, now_ns: u64, command: sdio::Command) {
         let elapsed_ns = self.elapsed_ns(now_ns);
         let mut found = None;
-        for armed in &mut self.armed {
+        for (at, armed) in self.armed.iter_mut().enumerate() {
             if !armed.fault.is_about(command) || !armed.is_due(elapsed_ns) {
                 continue;
             }
             if found.is_none() && armed.strikes_next() {
-                armed.struck += 1;
-                found = Some(armed.fault.clone());
+                found = Some((at, armed.fault.clone()));
             }
             armed.seen += 1;
         }
-        let Some(fault) = found else { return };
-        self.tell(&fault);
+        if let Some((at, fault)) = found {
+            self.happens(now_ns, at, &fault);
+        }
+    }
+
+    /// Lets a fault happen that is not about a USB transfer. One that the device does not have did not strike.
+    fn happens(&mut self, now_ns: u64, at: usize, fault: &Fault) {
         if fault.action == Action::Disconnect {
+            self.struck_at(at, fault);
             self.unplug(now_ns, fault.for_ms);
-        } else {
-            self.happens_inside(now_ns, &fault);
+        } else if self.happens_inside(now_ns, fault) != Inside::Unknown {
+            self.struck_at(at, fault);
         }
     }
 
@@ -334,14 +356,9 @@ impl<D: Device> Device for Faulty<D> {
                 armed.done = armed.is_over(elapsed_ns);
                 continue;
             }
-            (armed.done, armed.struck) = (true, armed.struck + 1);
+            armed.done = true;
             let fault = armed.fault.clone();
-            self.tell(&fault);
-            if fault.action == Action::Disconnect {
-                self.unplug(now_ns, fault.for_ms);
-            } else {
-                self.happens_inside(now_ns, &fault);
-            }
+            self.happens(now_ns, at, &fault);
         }
         while let Some(at) = self.ends.iter().position(|end| end.at_ns <= now_ns) {
             let Ending { undo, name, .. } = self.ends.swap_remove(at);
