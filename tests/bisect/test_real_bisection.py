@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from driver_history import slower_rtl8xxxu
+from driver_history import long_history, slower_rtl8xxxu
 from mac80211_series import SLOWER, slower_mac80211
 
 from guests_here import built_chips, built_image
@@ -72,3 +72,25 @@ def test_the_edit_that_makes_mac80211_slower_is_found(tmp_path, capsys):
     assert found["bad"] == SLOWER  # candidate 0 is the kernel's own
     assert found["candidates"][SLOWER]["title"] == "Sessions of Block Ack are refused"
     assert found["step"]["estimate"] < -20
+
+
+@pytest.mark.slow
+def test_one_of_five_hundred_commits_is_found_with_the_usual_confidence(tmp_path, capsys):
+    """An evening of a laptop at most: some forty minutes on two processors."""
+    built_image("6.12")
+    built_chips()
+    slow = 317
+    commits = long_history(tmp_path / "repo", 500, slow)
+    (tmp_path / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 6").replace("confidence = 0.75", "#"))
+    with pytest.raises(SystemExit) as left:
+        main(
+            ["bisect", "--good", commits[0], "--bad", commits[-1], "--source", str(tmp_path / "repo"),
+             "--plan", str(tmp_path / "plan.toml"), "-o", str(tmp_path / "out"), "--json", "--quiet"]
+        )  # fmt: skip
+    found = json.loads(capsys.readouterr().out)
+    assert left.value.code == 0
+    assert (found["state"], found["confidence"]) == ("found", 0.95)
+    assert (found["good"], found["bad"]) == (slow - 1, slow)
+    assert found["candidates"][slow]["commit"] == commits[slow]
+    assert found["runs"] <= 6 * 12
+    assert found["seconds"] < 4 * 3600

@@ -97,3 +97,15 @@ def slower_rtl8xxxu(root: Path) -> list[str]:
         ],
         lambda root: shutil.copytree(source / FOLDER, root / FOLDER) and None,
     )
+
+
+def long_history(root: Path, commits: int, slow: int) -> list[str]:
+    """That many commits of rtl8xxxu, each another module; the one numbered ``slow`` takes the aggregation away."""
+    source = source_folder(find_lock("6.12"))
+    changes = [
+        ("wifi: rtl8xxxu: simplify the descriptor", without_aggregation)
+        if number == slow
+        else (f"remark {number}", unused_string(str(number)))
+        for number in range(1, commits + 1)
+    ]
+    return history(root, changes, lambda root: shutil.copytree(source / FOLDER, root / FOLDER) and None)
