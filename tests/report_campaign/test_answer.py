@@ -14,6 +14,7 @@ from txop.archive.reader import read_archive
 from txop.compare import words
 from txop.compare.archive import compare
 from txop.compare.result import CompareResult
+from txop.core.metrics import METRICS
 from txop.present.format import MINUS, share
 from txop.report.answer.air_digest import digest
 from txop.report.answer.because import because
@@ -116,6 +117,25 @@ def test_the_same_figure_under_two_names_is_named_once(golden_result):
     line = next(line for line in verdicts(both).lines if line.arm == "vendor")
     assert line.text.count(words.change(row)) == 1
     assert line.more == 1
+
+
+def test_busy_and_idle_are_one_harm(golden_result):
+    result = _made_worse(golden_result, "vendor", 1)
+    figure, row = harms(result, "vendor", result.baseline)[0]
+    parts = [
+        figure.model_copy(
+            update={
+                "name": f"{figure.test}.{key}",
+                "metric": figure.metric.model_copy(update={"key": key, "title": METRICS[key].title}),
+                "rows": [row.model_copy(update={"estimate": -change, "margin": 2.0})],
+            }
+        )
+        for key, change in (("cpu_busy_percent", 30.0), ("cpu_idle_percent", 31.0))
+    ]
+    line = next(line for line in verdicts(result.model_copy(update={"figures": parts})).lines if line.arm == "vendor")
+    assert "CPU idle" in line.text
+    assert "CPU busy" not in line.text
+    assert "and 1 more" in line.text
 
 
 def test_what_goes_with_the_verdict_has_the_figures_it_rests_on(golden, golden_result):

@@ -308,6 +308,9 @@ METRICS: dict[str, Metric] = {
 BELOW_NOISE = "not distinguishable from idle"
 """How the reason begins when a figure is not available because it is smaller than the noise of its reading."""
 
+COMPLEMENTS = frozenset(("cpu_busy_percent", "cpu_idle_percent"))
+"""Two shares of one whole: where one gets worse, so does the other, and it is one harm."""
+
 OF_THE_MACHINE = frozenset(
     (
         "cpu_busy_percent",

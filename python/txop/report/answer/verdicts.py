@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from txop.compare import words
 from txop.compare.result import ComparedFigure, CompareResult, DirectRow, Row, Verdict
+from txop.core.metrics import COMPLEMENTS
 
 MOST_HARMS = 3
 """Exploratory figures named in a line; the others are counted."""
@@ -111,11 +112,16 @@ def _size(row: Row) -> float:
 
 
 def _different(found: Sequence[Found]) -> list[Found]:
-    """Without figures that say what one before them says: the same test, values and change under another name."""
+    """Without figures that say what one before them says: the same test, values and change under another name, or the
+    other part of the same whole."""
     seen: dict[object, Found] = {}
     for figure, row in found:
-        same = (figure.test, row.estimate, row.low, row.high, row.baseline_median, row.arm_median)
-        seen.setdefault(same if row.estimate is not None else figure.name, (figure, row))
+        same: object = figure.name
+        if figure.metric.key in COMPLEMENTS:
+            same = (figure.test, COMPLEMENTS)
+        elif row.estimate is not None:
+            same = (figure.test, row.estimate, row.low, row.high, row.baseline_median, row.arm_median)
+        seen.setdefault(same, (figure, row))
     return list(seen.values())
 
 
