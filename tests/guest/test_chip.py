@@ -74,6 +74,8 @@ def test_the_script_of_faults_goes_into_the_guest(tmp_path: Path, monkeypatch: p
         ({"device": "mt7610u", "stations": (-45,), "access_points": (-45, -50)}, "several hostapd"),
         ({"device": "mt7610u", "security": "wpa2-tkip"}, "no cipher for wpa2-tkip"),
         ({"device": "mt7601u", "stations": (-45,)}, "the mt7601u is not an access point"),
+        ({"device": "mt7610u", "stations": (-45,), "power_save": False}, "an access point does not save power"),
+        ({"device": "ncm", "driver": "cdc_ncm", "power_save": True}, "ncm, which has no radio, does not save power"),
     ],
 )
 def test_what_cannot_be_is_said(keys: dict[str, object], words: str) -> None:
@@ -98,6 +100,16 @@ def test_there_can_be_several_access_points() -> None:
         DeviceOptions("rtl8188cus", access_points="near").chip()
     with pytest.raises(UserError, match="go with --device"):
         DeviceOptions(None, access_points="-45,-60").chip()
+
+
+@pytest.mark.parametrize(("power_save", "word"), [(None, ""), (True, "on"), (False, "off")])
+def test_power_save_is_as_asked_for(power_save: bool | None, word: str) -> None:
+    chip = DeviceOptions("ar6003", power_save=power_save).chip()
+    assert chip is not None
+    assert chip.variables()["LAB_POWER_SAVE"] == word
+    if power_save is not None:
+        with pytest.raises(UserError, match=r"--power-save.* go with --device"):
+            DeviceOptions(None, power_save=power_save).chip()
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,13 @@ class DeviceOptions:
             help="Parameter of the virtual host controller, as in interrupts=poll; may be repeated.",
         ),
     ] = None
+    power_save: Annotated[
+        bool | None,
+        typer.Option(
+            "--power-save/--no-power-save",
+            help="With --device: power save of the station under test; default: as the kernel has it.",
+        ),
+    ] = None
     plug_only: Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")] = False
     faults: Annotated[
         Path | None,
@@ -153,9 +160,10 @@ class DeviceOptions:
         if self.device is None:
             peers = (self.stations, self.access_points)
             given = (self.parameter, self.device_option, *peers, self.host_parameter, captures.any)
-            if self.driver is not None or self.faults is not None or any(given):
+            set_here = (self.driver, self.faults, self.power_save)
+            if any(given) or any(value is not None for value in set_here):
                 raise UserError(
-                    "--driver, --parameter, --access-points, --stations, --host-parameter, --faults, "
+                    "--driver, --parameter, --access-points, --stations, --host-parameter, --power-save, --faults, "
                     "--device-option, --air, --usb, --command-log and --trace go with --device"
                 )
             return None
@@ -180,6 +188,7 @@ class DeviceOptions:
                 command_log=COMMAND_LOG if captures.command_log else None,
                 trace="trace.jsonl" if captures.trace else None,
                 faults=None if self.faults is None else _checked(self.faults, self.ap),
+                power_save=self.power_save,
                 plug_only=self.plug_only,
                 sdio_host=self.host,
                 host_parameters=tuple(self.host_parameter or ()),

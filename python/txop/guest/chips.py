@@ -132,6 +132,8 @@ class Chip:
     """Fault script, on this machine."""
     plug_only: bool = False
     """Stop when the driver has made its interface."""
+    power_save: bool | None = None
+    """Power save of the station under test; ``None``: as the kernel has it."""
     bus_first: bool = False
     """The chip and the virtual USB host run before every other process (SCHED_FIFO)."""
     sdio_host: str = "ushc"
@@ -175,6 +177,9 @@ class Chip:
             self._check_access_points()
         if self.stations:
             self._check_stations()
+        if self.power_save is not None and (self.device in FUNCTIONS or self.stations):
+            who = "an access point" if self.stations else f"{self.device}, which has no radio,"
+            raise GuestError(f"{who} does not save power", what_to_do="take the setting of power save out")
         if self.width_mhz not in (20, 40):
             raise GuestError(f"{self.width_mhz} MHz is not a width of a channel here: 20 or 40")
         if not 1 <= self.channel <= 13:
@@ -226,6 +231,7 @@ class Chip:
             "LAB_OPTIONS": " ".join(self._words),
             "LAB_WIDTH": str(self.width_mhz),
             "LAB_ONLY": "plug" if self.plug_only or (self.is_negotiated and self.host.negotiates is None) else "",
+            "LAB_POWER_SAVE": {None: "", True: "on", False: "off"}[self.power_save],
             "LAB_BUS_FIRST": "yes" if self.bus_first else "",
             **self.queues.variables(),
             **self.host.variables(),

@@ -18,6 +18,7 @@
 #   commas, empty for that of the kernel; LAB_LIMITS likewise its limits of airtime in the driver, LOW/HIGH
 #   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2, wpa3 or owe
 #   LAB_CHANNEL   of the 2.4 GHz band              LAB_WIDTH     20 or 40 MHz
+#   LAB_POWER_SAVE  on or off: power save of the station under test; default: as the kernel has it
 #   LAB_ONLY=plug  stop when the interface is there: no association
 #   LAB_TX_AGGREGATION  of rmnet on a modem: DATAGRAMS BYTES MICROSECONDS; default: none
 #   LAB_ACK_EVERY=yes   a network function's host acknowledges every TCP segment by itself
@@ -275,6 +276,9 @@ join() {
         move dut wlan0 || fail "the interface under test cannot be moved"
     fi
     ip -n dut link set wlan0 up || fail "the interface under test cannot be brought up"
+    case ${LAB_POWER_SAVE:-} in
+    ?*) ip netns exec dut iw dev wlan0 set power_save "$LAB_POWER_SAVE" || fail "the driver cannot set power save $LAB_POWER_SAVE" ;;
+    esac
     queues_of_radio
     wpa_conf wpa >"$run/wpa.conf"
     ip netns exec dut wpa_supplicant -B -t -f "$out/wpa_supplicant.log" -P "$run/wpa.pid" -Dnl80211 -iwlan0 \

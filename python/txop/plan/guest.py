@@ -98,6 +98,9 @@ class GuestVariant(Strict):
     assume: dict[_Assumption, Annotated[int, Field(ge=0, le=1_000_000)] | _Assumed] = {}
     """What is assumed of the virtual chip where nothing says what it does, by name, as in
     ``{ tx-queue-frames = 8 }``; each chip has its own (docs/virtual-chips.md)."""
+    power_save: bool | None = None
+    """Whether the station under test saves power (``iw set power_save``); default: as the kernel and the driver have
+    it."""
     bus_first: bool = False
     """The virtual chip and USB host run before every other process, as hardware and its interrupts do."""
 

@@ -109,7 +109,7 @@ def _queues(arm: Arm, spec: GuestSpec, place: Place) -> Found:
             yield place("queues"), f"{spec.driver} is not rebuilt with mac80211", f"{', '.join(REBUILT)} is"
 
 
-_OF_CHIPS = ("security", "channel", "width_mhz", "ap", "stations", "topology", "queues", "assume")
+_OF_CHIPS = ("security", "channel", "width_mhz", "ap", "stations", "topology", "queues", "assume", "power_save")
 """Keys about air and access point, which network functions have not."""
 
 

@@ -32,6 +32,7 @@ def chip_of(spec: GuestSpec) -> Chip:
         stations=tuple(station.signal_dbm for station in spec.stations or ()),
         stations_up=_up(spec),
         queues=_queues(spec),
+        power_save=spec.power_save,
         bus_first=spec.bus_first,
         sdio_host=sdio.host,
         host_parameters=sdio.host_parameters(),
