@@ -1,7 +1,7 @@
 """Each driver taken away 200 times under traffic, and its chip 200 times, as `txop guest cycle` does it.
 
-A driver takes some half an hour on two processors without KVM. The table is printed, and is in pytest's folder of the
-test."""
+A driver takes half an hour to an hour on two processors without KVM. The table is printed, and is in pytest's folder of
+the test."""
 
 from __future__ import annotations
 
@@ -21,22 +21,21 @@ WALL_S = 5 * 3600
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("device", "driver"),
+    ("device", "driver", "mips"),
     [
-        ("rtl8188cus", "rtl8xxxu"),
-        ("rtl8188cus", "rtl8192cu"),
-        ("mt7610u", "mt76x0u"),
-        ("mt7601u", "mt7601u"),
+        ("rtl8188cus", "rtl8xxxu", 500),
+        # It waits in loops that read the clock: what they take of the host grows with the instructions of a second.
+        ("rtl8188cus", "rtl8192cu", 125),
     ],
 )
 def test_it_comes_back_every_time(
-    txop: Callable[..., CompletedProcess[str]], device: str, driver: str, tmp_path: Path
+    txop: Callable[..., CompletedProcess[str]], device: str, driver: str, mips: int, tmp_path: Path
 ) -> None:
     built_image("6.12")
     built_chips()
     table = tmp_path / "cycles.md"
     where = ("--output", str(tmp_path / "out"), "--markdown", str(table))
-    which = ("--device", device, "--driver", driver, "--cycles", str(CYCLES))
+    which = ("--device", device, "--driver", driver, "--cycles", str(CYCLES), "--mips", str(mips))
     done = txop("guest", "cycle", *which, *where, "--json", timeout=WALL_S)
     print(table.read_text() if table.exists() else done.stderr)  # noqa: T201 - the table is what the test is run for
     runs = json.loads(done.stdout)["runs"]
