@@ -1,6 +1,6 @@
 //! The header that a Linux driver in monitor mode would write.
 
-use crate::phy::{Bandwidth, Ht, Mode};
+use crate::phy::{Bandwidth, Ht, Mode, Vht};
 
 /// Present bits.
 const TSFT: u32 = 1 << 0;
@@ -11,6 +11,7 @@ const DBM_ANTENNA_SIGNAL: u32 = 1 << 5;
 const DBM_ANTENNA_NOISE: u32 = 1 << 6;
 const MCS: u32 = 1 << 19;
 const AMPDU_STATUS: u32 = 1 << 20;
+const VHT: u32 = 1 << 21;
 
 const FLAG_SHORT_PREAMBLE: u8 = 0x02;
 /// Frame includes the FCS.
@@ -23,11 +24,14 @@ const CHANNEL_2_GHZ: u16 = 0x0080;
 const CHANNEL_5_GHZ: u16 = 0x0100;
 /// MCS field: bandwidth, index, guard interval, format, FEC and STBC are known.
 const MCS_KNOWN: u8 = 0x3f;
+/// VHT field: STBC, guard interval, extra symbol of LDPC and bandwidth are known.
+const VHT_KNOWN: u16 = 0x0055;
+const VHT_LEN: usize = 12;
 /// A-MPDU status: it is known which subframe is the last; this is the last.
 const LAST_KNOWN: u16 = 0x0004;
 const IS_LAST: u16 = 0x0008;
 
-/// Reception of a frame of DSSS, OFDM or HT that is followed by its FCS.
+/// Reception of a frame of DSSS, OFDM, HT or VHT that is followed by its FCS.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reception {
     /// The receiver's clock at the first bit of the MPDU, µs.
@@ -52,6 +56,23 @@ fn mcs_flags(ht: &Ht) -> u8 {
         | u8::from(ht.greenfield == Some(true)) << 3
         | u8::from(ht.ldpc == Some(true)) << 4
         | (ht.stbc.unwrap_or(0) & 3) << 5
+}
+
+/// Known u16, flags u8, bandwidth u8, MCS and streams of four users, coding u8, group id u8, partial AID u16. Whether the
+/// latter two are right is not said.
+fn vht_field(vht: &Vht) -> [u8; VHT_LEN] {
+    let [known_low, known_high] = VHT_KNOWN.to_le_bytes();
+    let flags = u8::from(vht.stbc == Some(true))
+        | u8::from(vht.short_gi) << 2
+        | u8::from(vht.ldpc_extra_symbol == Some(true)) << 4;
+    let bandwidth = match vht.bandwidth {
+        Bandwidth::Mhz40 => 1,
+        Bandwidth::Mhz80 => 4,
+        Bandwidth::Mhz160 => 11,
+        _ => 0,
+    };
+    let user = vht.mcs << 4 | vht.nss & 0x0f;
+    [known_low, known_high, flags, bandwidth, user, 0, 0, 0, u8::from(vht.ldpc == Some(true)), 0, 0, 0]
 }
 
 impl Reception {
@@ -94,6 +115,11 @@ impl Reception {
             out.extend_from_slice(&(LAST_KNOWN | if last { IS_LAST } else { 0 }).to_le_bytes());
             out.extend_from_slice(&[0, 0]);
         }
+        if let Mode::Vht(vht) = &self.mode {
+            present |= VHT;
+            out.resize(out.len().next_multiple_of(2), 0);
+            out.extend_from_slice(&vht_field(vht));
+        }
         let len = out.len() as u16;
         if let Some([_, _, len_low, len_high, flags @ ..]) = out.first_chunk_mut::<8>() {
             [*len_low, *len_high] = len.to_le_bytes();
@@ -123,7 +149,14 @@ mod tests {
                 ness: 0,
             })
         });
-        prop_oneof![dsss, ofdm, ht]
+        let widths = vec![Bandwidth::Mhz20, Bandwidth::Mhz40, Bandwidth::Mhz80, Bandwidth::Mhz160];
+        let vht = (0u8..12, 1u8..9, prop::sample::select(widths), any::<[bool; 4]>()).prop_map(
+            |(mcs, nss, bandwidth, [short_gi, stbc, ldpc, extra])| {
+                let (stbc, ldpc, ldpc_extra_symbol) = (Some(stbc), Some(ldpc), Some(extra));
+                Mode::Vht(Vht { mcs, nss, bandwidth, short_gi, stbc, ldpc, ldpc_extra_symbol })
+            },
+        );
+        prop_oneof![dsss, ofdm, ht, vht]
     }
 
     proptest! {

@@ -5,7 +5,7 @@
 //! padded to a multiple of 4 bytes, and 4 to 7 bytes of padding. Towards the host: length, a wireless descriptor of 32
 //! bytes (RXWI), the frame, padding and 4 bytes of information. Commands have the word of information only.
 
-use crate::phy::{Bandwidth, Ht, Mode};
+use crate::phy::{Bandwidth, Ht, Mode, Vht};
 
 /// Bytes of the word before everything (mt76x02_dma.h, MT_DMA_HDR_LEN).
 pub const INFO: usize = 4;
@@ -79,7 +79,8 @@ impl TxInfo {
     }
 }
 
-/// A rate (mt76x02_mac.h, MT_RXWI_RATE_*): index, width, guard interval and format in 16 bits.
+/// A rate (mt76x02_mac.h, MT_RXWI_RATE_*, MT_RATE_INDEX_VHT_*, enum mt76_phy_type and mt76_phy_bandwidth): index, width, guard
+/// interval and format in 16 bits. The index of VHT has the MCS in bits 3:0 and the streams less one in 5:4.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rate(pub u16);
 
@@ -87,6 +88,7 @@ const PHY_CCK: u16 = 0;
 const PHY_OFDM: u16 = 1;
 const PHY_HT: u16 = 2;
 const PHY_HT_GREENFIELD: u16 = 3;
+const PHY_VHT: u16 = 4;
 const CCK: [u8; 4] = [2, 4, 11, 22];
 const OFDM: [u8; 8] = [12, 18, 24, 36, 48, 72, 96, 108];
 
@@ -105,7 +107,12 @@ impl Rate {
         matches!(self.format(), PHY_HT | PHY_HT_GREENFIELD)
     }
 
-    /// OFDM without HT.
+    /// 802.11ac.
+    pub const fn is_vht(self) -> bool {
+        self.format() == PHY_VHT
+    }
+
+    /// OFDM without HT or VHT.
     pub const fn is_ofdm(self) -> bool {
         self.format() == PHY_OFDM
     }
@@ -116,7 +123,34 @@ impl Rate {
         Self(self.0 & !0x3f | (index & 0x3f) as u16)
     }
 
-    /// How it is modulated; `None`: a rate that a device with one antenna in 2.4 GHz has not (VHT, two streams).
+    /// 20, 40 or 80 MHz; `None`: a number that stands for none.
+    pub const fn bandwidth(self) -> Option<Bandwidth> {
+        match self.0 >> 7 & 3 {
+            0 => Some(Bandwidth::Mhz20),
+            1 => Some(Bandwidth::Mhz40),
+            2 => Some(Bandwidth::Mhz80),
+            _ => None,
+        }
+    }
+
+    /// The same with a width that is no larger than this one.
+    #[must_use]
+    pub fn within(self, most: Bandwidth) -> Self {
+        match self.bandwidth() {
+            Some(bandwidth) if bandwidth <= most => self,
+            _ => Self(self.0 & !(3 << 7) | width_bits(most)),
+        }
+    }
+
+    const fn short_gi(self) -> bool {
+        self.0 >> 9 & 1 == 1
+    }
+
+    const fn ldpc(self) -> bool {
+        self.0 >> 6 & 1 == 1
+    }
+
+    /// How it is modulated; `None`: a rate that a device with one antenna has not (two streams, MCS 10).
     pub fn mode(self) -> Option<Mode> {
         let index = usize::from(self.index());
         match self.format() {
@@ -131,22 +165,31 @@ impl Rate {
             }
             PHY_HT | PHY_HT_GREENFIELD if index < 8 => Some(Mode::Ht(Ht {
                 mcs: self.index(),
-                bandwidth: match self.0 >> 7 & 3 {
-                    0 => Bandwidth::Mhz20,
-                    1 => Bandwidth::Mhz40,
-                    _ => return None,
-                },
-                short_gi: self.0 >> 9 & 1 == 1,
+                bandwidth: self.bandwidth().filter(|&bandwidth| bandwidth != Bandwidth::Mhz80)?,
+                short_gi: self.short_gi(),
                 greenfield: Some(self.format() == PHY_HT_GREENFIELD),
-                ldpc: Some(self.0 >> 6 & 1 == 1),
+                ldpc: Some(self.ldpc()),
                 stbc: Some((self.0 >> 10 & 1) as u8),
                 ness: 0,
             })),
+            PHY_VHT => {
+                let mode = Mode::Vht(Vht {
+                    mcs: self.index(),
+                    nss: 1,
+                    bandwidth: self.bandwidth()?,
+                    short_gi: self.short_gi(),
+                    stbc: Some(self.0 >> 10 & 1 == 1),
+                    ldpc: Some(self.ldpc()),
+                    ldpc_extra_symbol: Some(self.0 >> 11 & 1 == 1),
+                });
+                // MCS 9 does not exist in 20 MHz with one stream (IEEE 802.11-2020, 21.5).
+                mode.rate_kbps().filter(|_| index < 10).map(|_| mode)
+            }
             _ => None,
         }
     }
 
-    /// The rate of a mode; `None`: none that these devices know in 2.4 GHz.
+    /// The rate of a mode; `None`: none that these devices know.
     pub fn of(mode: &Mode) -> Option<Self> {
         let position = |rates: &[u8], rate: u8| rates.iter().position(|&it| it == rate).map(|at| at as u16);
         Some(Self(match mode {
@@ -159,10 +202,20 @@ impl Rate {
                 let format = if ht.greenfield == Some(true) { PHY_HT_GREENFIELD } else { PHY_HT };
                 u16::from(ht.mcs)
                     | u16::from(ht.ldpc == Some(true)) << 6
-                    | u16::from(ht.bandwidth == Bandwidth::Mhz40) << 7
+                    | width_bits(ht.bandwidth)
                     | u16::from(ht.short_gi) << 9
                     | u16::from(ht.stbc.unwrap_or(0) > 0) << 10
                     | format << 13
+            }
+            Mode::Vht(vht) if vht.mcs < 16 && (1..=4).contains(&vht.nss) => {
+                u16::from(vht.mcs)
+                    | u16::from(vht.nss - 1) << 4
+                    | u16::from(vht.ldpc == Some(true)) << 6
+                    | width_bits(vht.bandwidth)
+                    | u16::from(vht.short_gi) << 9
+                    | u16::from(vht.stbc == Some(true)) << 10
+                    | u16::from(vht.ldpc_extra_symbol == Some(true)) << 11
+                    | PHY_VHT << 13
             }
             _ => return None,
         }))
@@ -172,6 +225,15 @@ impl Rate {
     pub fn of_protection(register: u16) -> Option<Mode> {
         let format = if register >> 14 == 1 { PHY_OFDM } else { PHY_CCK };
         Self(register & 0x3f | format << 13).mode()
+    }
+}
+
+/// Bits 8:7 of a rate.
+const fn width_bits(bandwidth: Bandwidth) -> u16 {
+    match bandwidth {
+        Bandwidth::Mhz40 => 1 << 7,
+        Bandwidth::Mhz80 => 2 << 7,
+        _ => 0,
     }
 }
 
@@ -387,7 +449,18 @@ mod tests {
         let kbps = |rate: u16| Rate(rate).mode().and_then(|mode| mode.rate_kbps());
         assert_eq!([kbps(0), kbps(3), kbps(0x2000), kbps(0x2007)], [1_000, 11_000, 6_000, 54_000].map(Some));
         assert_eq!([kbps(0x4000), kbps(0x4007), kbps(0x4087)], [6_500, 65_000, 135_000].map(Some));
-        assert_eq!([kbps(0x4008), kbps(4), kbps(0x2008), kbps(0x8000), kbps(0x4107)], [None; 5]);
+        assert_eq!([kbps(0x4008), kbps(4), kbps(0x2008), kbps(0x4107), kbps(0xa000)], [None; 5]);
+        // VHT, IEEE 802.11-2020 tables 21-30, 21-38 and 21-46: MCS 8 in 20 MHz, 9 in 40 and 80 MHz, also with the short guard
+        // interval.
+        assert_eq!([kbps(0x8008), kbps(0x8089), kbps(0x8109)], [78_000, 180_000, 390_000].map(Some));
+        assert_eq!([kbps(0x8000), kbps(0x8309), kbps(0x8100)], [6_500, 433_333, 29_250].map(Some));
+        // MCS 9 in 20 MHz, MCS 10, two streams, 160 MHz.
+        assert_eq!([kbps(0x8009), kbps(0x810a), kbps(0x8110), kbps(0x8180)], [None; 4]);
+        assert_eq!(
+            [Bandwidth::Mhz20, Bandwidth::Mhz40, Bandwidth::Mhz80].map(|most| Rate(0x8309).within(most).0),
+            [0x8209, 0x8289, 0x8309]
+        );
+        assert_eq!(Rate(0x8209).within(Bandwidth::Mhz80).0, 0x8209);
         let protection = |register| Rate::of_protection(register).and_then(|mode| mode.rate_kbps());
         assert_eq!([protection(0x4004), protection(0x0003), protection(0x4000)], [24_000, 11_000, 6_000].map(Some));
     }
