@@ -103,6 +103,14 @@ impl Access {
         &self.spaces
     }
 
+    /// Those that it counts with from now on: the stations are in another band. Backoffs that were drawn stay.
+    pub fn set_spaces(&mut self, spaces: Spaces) {
+        if self.spaces != spaces {
+            self.contention.set_spaces(spaces.slot_ns, spaces.sifs_ns);
+            self.spaces = spaces;
+        }
+    }
+
     /// The number of a function of a station.
     #[inline]
     pub const fn function(&self, station: usize, function: usize) -> u32 {
@@ -256,6 +264,20 @@ mod tests {
         assert_eq!(at(1), aifs_ns + slots(45_000));
         assert_eq!(at(0), aifs_ns + slots(60_000));
         assert_eq!(at(2), aifs_ns + slots(44_000));
+    }
+
+    /// A station that waits goes on waiting, by the times of the other band.
+    #[test]
+    fn stations_can_change_the_band() {
+        let parameters = Parameters { aifsn: 3, cw_min: 0, cw_max: 0, retry_limit: 7 };
+        let spaces = Spaces::new(Band::Ghz2_4, true, false);
+        let mut access = Access::new(spaces, 1, [parameters].into_iter());
+        let mut rng = Rng::new(1, random::Stream::WlanBackoff, 0);
+        access.set_ready(0, 0, true, &mut rng);
+        assert_eq!(access.next_ns(), Some(10_000 + 3 * 9_000));
+        access.set_spaces(Spaces::new(Band::Ghz5, true, false));
+        assert_eq!((access.next_ns(), access.spaces().sifs_ns), (Some(16_000 + 3 * 9_000), 16_000));
+        assert_eq!(access.would_send_ns(0, parameters, 0), access.next_ns());
     }
 
     /// Whoever expects no answer draws a backoff all the same, and the next turn is after it: not in an unused slot.

@@ -86,6 +86,12 @@ impl Contention {
         }
     }
 
+    /// See [`super::Access::set_spaces`].
+    pub(super) fn set_spaces(&mut self, slot_ns: u64, sifs_ns: u64) {
+        (self.slot_ns, self.sifs_ns) = (slot_ns, sifs_ns);
+        self.find_first();
+    }
+
     /// When the medium fell silent; `None` while it is busy.
     #[inline]
     pub(super) fn silent_since_ns(&self) -> Option<u64> {

@@ -66,7 +66,7 @@ const RATE_5_6: Spectrum = Spectrum {
     ],
 };
 
-/// Bits per subcarrier and code of the eight modulations of OFDM.
+/// Bits per subcarrier and code of the modulations of OFDM: eight, and two more of VHT.
 fn modulation(mode: &Mode) -> Option<(u8, &'static Spectrum)> {
     Some(match mode {
         Mode::Ofdm { rate_500kbps, .. } => match rate_500kbps {
@@ -79,18 +79,26 @@ fn modulation(mode: &Mode) -> Option<(u8, &'static Spectrum)> {
             96 => (6, &RATE_2_3),
             _ => (6, &RATE_3_4),
         },
-        Mode::Ht(ht) => match ht.mcs % 8 {
-            0 => (1, &RATE_1_2),
-            1 => (2, &RATE_1_2),
-            2 => (2, &RATE_3_4),
-            3 => (4, &RATE_1_2),
-            4 => (4, &RATE_3_4),
-            5 => (6, &RATE_2_3),
-            6 => (6, &RATE_3_4),
-            _ => (6, &RATE_5_6),
-        },
+        Mode::Ht(ht) => of_mcs(ht.mcs % 8),
+        Mode::Vht(vht) => of_mcs(vht.mcs),
         _ => return None,
     })
+}
+
+/// IEEE 802.11-2020 tables 19-27 and 21-30 (MCS 8 and 9 are VHT's).
+const fn of_mcs(mcs: u8) -> (u8, &'static Spectrum) {
+    match mcs {
+        0 => (1, &RATE_1_2),
+        1 => (2, &RATE_1_2),
+        2 => (2, &RATE_3_4),
+        3 => (4, &RATE_1_2),
+        4 => (4, &RATE_3_4),
+        5 => (6, &RATE_2_3),
+        6 => (6, &RATE_3_4),
+        7 => (6, &RATE_5_6),
+        8 => (8, &RATE_3_4),
+        _ => (8, &RATE_5_6),
+    }
 }
 
 /// The complementary error function, to within 1.2e-7 of its value (Numerical Recipes, 6.2: a Chebyshev fit).
@@ -118,13 +126,15 @@ fn erfc(x: f64) -> f64 {
     }
 }
 
-/// Bit errors before decoding at a signal-to-noise ratio per subcarrier: Gray-coded BPSK, QPSK, 16- and 64-QAM.
+/// Bit errors before decoding at a signal-to-noise ratio per subcarrier: Gray-coded BPSK, QPSK, 16-, 64- and
+/// 256-QAM.
 fn constellation(bits: u8, snr: f64) -> f64 {
     match bits {
         1 => 0.5 * erfc(snr.sqrt()),
         2 => 0.5 * erfc((snr / 2.0).sqrt()),
         4 => 0.375 * erfc((snr / 10.0).sqrt()),
-        _ => 7.0 / 24.0 * erfc((snr / 42.0).sqrt()),
+        6 => 7.0 / 24.0 * erfc((snr / 42.0).sqrt()),
+        _ => 15.0 / 64.0 * erfc((snr / 170.0).sqrt()),
     }
 }
 
@@ -206,7 +216,7 @@ impl ErrorRates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::phy::{Bandwidth, Ht};
+    use wire::phy::{Bandwidth, Ht, Vht};
 
     fn legacy_mode(rate_500kbps: u8) -> Mode {
         Mode::from_legacy_rate(rate_500kbps, Some(false)).expect("a rate")
@@ -215,6 +225,11 @@ mod tests {
     fn ht_mode(mcs: u8) -> Mode {
         let (bandwidth, short_gi) = (Bandwidth::Mhz20, true);
         Mode::Ht(Ht { mcs, bandwidth, short_gi, greenfield: Some(false), ldpc: Some(false), stbc: Some(0), ness: 0 })
+    }
+
+    fn vht_mode(mcs: u8) -> Mode {
+        let (bandwidth, short_gi, stbc) = (Bandwidth::Mhz80, true, Some(false));
+        Mode::Vht(Vht { mcs, nss: 1, bandwidth, short_gi, stbc, ldpc: Some(false), ldpc_extra_symbol: Some(false) })
     }
 
     fn success(mode: Mode, snr_db: f64, bits: f64) -> f64 {
@@ -271,7 +286,7 @@ mod tests {
     #[test]
     fn a_stronger_signal_is_never_worse() {
         let legacy = [2, 4, 11, 22, 12, 18, 24, 36, 48, 72, 96, 108].map(legacy_mode);
-        for mode in legacy.into_iter().chain((0..8).map(ht_mode)) {
+        for mode in legacy.into_iter().chain((0..8).map(ht_mode)).chain((0..10).map(vht_mode)) {
             let success: Vec<f64> = (-20..=90).map(|snr_db| success(mode, f64::from(snr_db), 12_000.0)).collect();
             let worse = success.windows(2).position(|two| two[1] < two[0] - 1e-6);
             assert_eq!(worse, None, "{mode:?}: {success:?}");
