@@ -2,24 +2,32 @@
 
 use medium::{ErrorRates, RateId, Rates};
 use random::Rng;
-use wire::phy::{Bandwidth, Mode};
+use wire::phy::{Band, Bandwidth, Mode};
 
 /// Where a radio is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuned {
     /// Centre frequency of the primary channel, MHz.
     pub frequency_mhz: u16,
-    /// Receives and sends 40 MHz.
-    pub wide: bool,
+    /// The widest that it sends and receives.
+    pub width: Bandwidth,
 }
 
 impl Tuned {
     /// A channel number of the 2.4 GHz band.
     pub const fn channel(number: u8) -> Option<Self> {
         match number {
-            1..=13 => Some(Self { frequency_mhz: 2407 + 5 * number as u16, wide: false }),
-            14 => Some(Self { frequency_mhz: 2484, wide: false }),
+            1..=13 => Some(Self { frequency_mhz: 2407 + 5 * number as u16, width: Bandwidth::Mhz20 }),
+            14 => Some(Self { frequency_mhz: 2484, width: Bandwidth::Mhz20 }),
             _ => None,
+        }
+    }
+
+    /// The band that it is in.
+    pub const fn band(&self) -> Band {
+        match Band::from_frequency_mhz(self.frequency_mhz) {
+            Some(band) => band,
+            None => Band::Ghz2_4,
         }
     }
 }
@@ -58,14 +66,23 @@ impl Default for ChannelSettings {
 }
 
 /// Twice the width has twice the noise.
-const WIDE_DB: f64 = 3.0;
+const TWICE_DB: f64 = 3.0;
+
+/// The width that a PPDU takes.
+pub(crate) const fn width(mode: &Mode) -> Bandwidth {
+    match mode {
+        Mode::Ht(ht) => ht.bandwidth,
+        Mode::Vht(vht) => vht.bandwidth,
+        _ => Bandwidth::Mhz20,
+    }
+}
 
 /// What is lost of frames whose rates are numbered by one table.
 #[derive(Clone, Debug)]
 pub struct Losses {
     loss: f64,
-    narrow: ErrorRates,
-    wide: ErrorRates,
+    /// In 20, 40 and 80 MHz.
+    of_widths: [ErrorRates; 3],
 }
 
 impl Losses {
@@ -74,15 +91,18 @@ impl Losses {
         let snr_db = f64::from(settings.signal_dbm) - f64::from(settings.noise_dbm);
         Self {
             loss: settings.loss,
-            narrow: ErrorRates::new(Some(snr_db)),
-            wide: ErrorRates::new(Some(snr_db - WIDE_DB)),
+            of_widths: [0.0, 1.0, 2.0].map(|doubled| ErrorRates::new(Some(snr_db - doubled * TWICE_DB))),
         }
     }
 
     /// Probability that noise destroys a frame of `len` bytes, FCS included.
     pub fn by_noise(&mut self, id: RateId, mode: &Mode, len: usize) -> f64 {
-        let is_wide = matches!(mode, Mode::Ht(ht) if ht.bandwidth == Bandwidth::Mhz40);
-        let errors = if is_wide { &mut self.wide } else { &mut self.narrow };
+        let [narrow, twice, four_times] = &mut self.of_widths;
+        let errors = match width(mode) {
+            Bandwidth::Mhz40 => twice,
+            Bandwidth::Mhz80 => four_times,
+            _ => narrow,
+        };
         errors.of(usize::from(id), mode, len)
     }
 
@@ -97,11 +117,16 @@ impl Losses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::phy::{Band, Ht};
+    use wire::phy::{Ht, Vht};
 
     fn ht(mcs: u8, bandwidth: Bandwidth) -> Mode {
         let stbc = Some(0);
         Mode::Ht(Ht { mcs, bandwidth, short_gi: false, greenfield: Some(false), ldpc: Some(false), stbc, ness: 0 })
+    }
+
+    fn vht(mcs: u8, bandwidth: Bandwidth) -> Mode {
+        let (stbc, ldpc) = (Some(false), Some(false));
+        Mode::Vht(Vht { mcs, nss: 1, bandwidth, short_gi: false, stbc, ldpc, ldpc_extra_symbol: Some(false) })
     }
 
     fn lost(snr_db: i8, mode: Mode) -> f64 {
@@ -118,6 +143,11 @@ mod tests {
         assert!(lost(22, ht(7, narrow)) > 0.5 && lost(22, ht(4, narrow)) < 0.01);
         assert!(lost(28, ht(7, narrow)) < 0.01);
         assert_eq!(lost(24, ht(7, narrow)), lost(27, ht(7, wide)));
+        let quarter = Bandwidth::Mhz80;
+        assert_eq!(lost(24, ht(7, narrow)), lost(30, vht(7, quarter)));
+        // What 256-QAM needs more than MCS 7, and 80 MHz more than 20.
+        assert!(lost(30, vht(8, narrow)) < 0.01 && lost(30, vht(9, wide)) > 0.5 && lost(30, vht(9, quarter)) > 0.99);
+        assert!(lost(40, vht(9, quarter)) < 0.01);
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use medium::{mpdu_end_ns, Access, Collider, Parameters, Rates, Spaces, Unanswered};
 use random::{Rng, Stream};
 use wire::ieee80211::Mpdu;
-use wire::phy::{RateSet, ACK_LEN, BLOCK_ACK_64_LEN, RTS_LEN};
+use wire::phy::{Band, RateSet, ACK_LEN, BLOCK_ACK_64_LEN, RTS_LEN};
 
 use super::channel::{ChannelSettings, LinkSignal, Losses, Tuned};
 use super::counters::{AirCounters, SideCounters, StationCounters};
-use super::exchange::{self, BAND, FCS_LEN};
+use super::exchange::{self, FCS_LEN};
 use super::monitor::{set_durations, Heard, Monitor};
 use super::neighbour::Neighbour;
 use super::sides::{function_of, parameters, Stations, CHIP, FUNCTIONS};
@@ -15,8 +15,12 @@ use super::transmission::{Busy, Transmission};
 use super::{Outcome, Protection, Reception, Response, Station};
 use crate::record::AirFile;
 
+/// The band while nobody is anywhere.
+const BAND: Band = Band::Ghz2_4;
+
 /// What is kept of a side.
 struct Side {
+    band: Band,
     rates: Rates,
     /// On each of its links: of the chip those to its peers, of others the one to the chip.
     losses: Vec<Losses>,
@@ -153,10 +157,13 @@ impl Air {
         let sides = signals.len() + 2;
         // Every function gets its own before it is used.
         let unset = Parameters { aifsn: 2, cw_min: 15, cw_max: 1_023, retry_limit: 7 };
-        // Short slots; no station here is 802.11b only.
-        let spaces = Spaces::new(BAND, true, false);
-        let fresh =
-            || Side { rates: Rates::new(BAND, None), losses: Vec::new(), answer_losses: Vec::new(), head: None };
+        let fresh = || Side {
+            band: BAND,
+            rates: Rates::new(BAND, None),
+            losses: Vec::new(),
+            answer_losses: Vec::new(),
+            head: None,
+        };
         let mut air = Self {
             settings,
             signals,
@@ -164,7 +171,7 @@ impl Air {
             loss: settings.loss,
             backoff: Rng::new(seed, Stream::AirBackoff, 0),
             loss_draws: Rng::new(seed, Stream::AirLoss, 0),
-            access: Access::new(spaces, FUNCTIONS, std::iter::repeat_n(unset, sides * FUNCTIONS)),
+            access: Access::new(spaces(BAND), FUNCTIONS, std::iter::repeat_n(unset, sides * FUNCTIONS)),
             sides: std::iter::repeat_with(fresh).take(sides).collect(),
             busy: None,
             winners: Vec::new(),
@@ -231,6 +238,7 @@ impl Air {
     }
 
     fn advance(&mut self, now_ns: u64, stations: &mut Stations<'_, '_>) {
+        self.access.set_spaces(spaces(stations.band().unwrap_or(BAND)));
         loop {
             self.look_at_queues(stations);
             if self.deliver(now_ns, stations) {
@@ -294,7 +302,8 @@ impl Air {
         let (side, _) = self.access.owner(function);
         let station = stations.get_mut(side)?;
         let mut ppdu = station.begin(start_ns).filter(|ppdu| !ppdu.mpdus.is_empty())?;
-        let rates = self.rates_of(side, station.basic_rates());
+        let (band, basic) = (station.tuned().map_or(BAND, |tuned| tuned.band()), station.basic_rates());
+        let rates = self.rates_of(side, band, basic);
         let Some(timeline) = exchange::timeline(rates, &ppdu) else {
             // It could not be received: it counts as lost.
             let acknowledged = vec![false; ppdu.mpdus.len()];
@@ -333,9 +342,10 @@ impl Air {
     }
 
     #[expect(clippy::indexing_slicing, reason = "a side is what Access::owner named: one of those that there are")]
-    fn rates_of(&mut self, side: usize, basic: Option<RateSet>) -> &mut Rates {
-        if self.sides[side].rates.basic() != basic {
-            self.sides[side].rates = Rates::new(BAND, basic);
+    fn rates_of(&mut self, side: usize, band: Band, basic: Option<RateSet>) -> &mut Rates {
+        if self.sides[side].rates.basic() != basic || self.sides[side].band != band {
+            self.sides[side].band = band;
+            self.sides[side].rates = Rates::new(band, basic);
             (self.sides[side].losses, self.sides[side].answer_losses) = self.losses_of(side);
         }
         &mut self.sides[side].rates
@@ -506,6 +516,11 @@ impl Air {
         // While the medium still counts as busy: what waits behind this draws its backoff now.
         self.look_at_queues(stations);
     }
+}
+
+/// Short slots; no station here is 802.11b only.
+fn spaces(band: Band) -> Spaces {
+    Spaces::new(band, true, false)
 }
 
 /// The number of the link from a side to another among those of the side.

@@ -20,6 +20,7 @@ use wire::phy::{EdcaParameters, Mode};
 
 pub use self::medium::Medium;
 pub use ::medium::{Protection, Response};
+pub(crate) use channel::width;
 pub use channel::{ChannelSettings, LinkSignal, Tuned};
 pub use counters::{AirCounters, Frames, SideCounters, StationCounters};
 pub use neighbour::Neighbour;

@@ -1,4 +1,4 @@
-//! The rates of 802.11n with one stream, numbered as the drivers here number them.
+//! The rates of 802.11b, g and n with one stream, numbered as the drivers here number them.
 
 use wire::phy::{Bandwidth, Ht, Mode, RateSet};
 

@@ -2,7 +2,7 @@
 
 use medium::Parameters;
 use wire::ieee80211::MacAddr;
-use wire::phy::EdcaParameters;
+use wire::phy::{Band, EdcaParameters};
 
 use super::neighbour::Neighbour;
 use super::{Station, Tuned};
@@ -54,6 +54,12 @@ impl Stations<'_, '_> {
             side if side + 1 == self.sides => Vec::new(),
             _ => vec![CHIP],
         }
+    }
+
+    /// The band of the network: that of the first peer whose place is known, else the chip's.
+    pub(super) fn band(&self) -> Option<Band> {
+        let tuned = self.peers.iter().find_map(|peer| peer.tuned()).or_else(|| self.chip.tuned());
+        tuned.map(|tuned| tuned.band())
     }
 
     /// Where `side` is tuned to, if `listener` is there too.

@@ -44,6 +44,8 @@ pub(super) mod rate_flag {
     pub(in super::super) const GREEN_FIELD: u16 = 1 << 4;
     pub(in super::super) const WIDE: u16 = 1 << 5;
     pub(in super::super) const SHORT_GI: u16 = 1 << 7;
+    pub(in super::super) const VHT_MCS: u16 = 1 << 8;
+    pub(in super::super) const WIDE_80: u16 = 1 << 9;
 }
 
 /// A message that is being made.

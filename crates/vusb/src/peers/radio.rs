@@ -1,12 +1,12 @@
 //! A radio of mac80211_hwsim as a station on the air: an access point's, or a station's.
 
 use wire::ieee80211::{FrameKind, FrameType, MacAddr, ManagementBody, Mpdu};
-use wire::phy::{EdcaParameters, Mode, RateSet};
+use wire::phy::{Band, Bandwidth, EdcaParameters, Mode, RateSet};
 
 use super::agreements::Agreements;
 use super::hwsim::{attribute, rate_flag, Incoming, FRAME, TX_CTL_NO_ACK, TX_INFO_FRAME, TX_STAT_ACK};
 use super::queue::{Done, Queue, Queued};
-use super::rates::DownRates;
+use super::rates::{vht, DownRates};
 use super::relay::Relay;
 use super::statistics::{RadioStatistics, RelayCounters};
 use crate::air::rates::{mode, Modulation, LEGACY_RATES, MCS0};
@@ -90,8 +90,9 @@ impl Radio {
         }
         let frequency = message.u32(attribute::FREQ).and_then(|mhz| u16::try_from(mhz).ok());
         if let Some(frequency_mhz) = frequency.filter(|&mhz| mhz > 0) {
-            self.tuned = Some(Tuned { frequency_mhz, wide: false });
+            self.tuned = Some(Tuned { frequency_mhz, width: Bandwidth::Mhz20 });
         }
+        let band = self.tuned.map_or(Band::Ghz2_4, |tuned| tuned.band());
         if self.basic.is_none() {
             self.basic = basic_rates(frame);
         }
@@ -99,7 +100,7 @@ impl Radio {
         let tx_info = message.get(attribute::TX_INFO).unwrap_or_default();
         let cookie =
             message.get(attribute::COOKIE).and_then(<[u8]>::first_chunk::<8>).map_or(0, |b| u64::from_le_bytes(*b));
-        let (asked, protection) = rates(tx_info, message.get(attribute::TX_INFO_FLAGS).unwrap_or_default());
+        let (asked, protection) = rates(band, tx_info, message.get(attribute::TX_INFO_FLAGS).unwrap_or_default());
         let ticket = Ticket { cookie, transmitter, flags, tx_info: tx_info.to_vec() };
         if self.queue.len() >= QUEUE_MAX || frame.len() < 10 {
             self.counters.dropped += 1;
@@ -123,7 +124,7 @@ impl Radio {
                 .message(FRAME)
                 .with(attribute::ADDR_RECEIVER, &self.name)
                 .with(attribute::FRAME, &frame)
-                .with(attribute::RX_RATE, &legacy_rate(&mode).to_le_bytes())
+                .with(attribute::RX_RATE, &legacy_rate(&mode, frequency_mhz).to_le_bytes())
                 .with(attribute::SIGNAL, &i32::from(signal_dbm).to_le_bytes())
                 .with(attribute::FREQ, &u32::from(frequency_mhz).to_le_bytes());
             self.counters.refused += u64::from(!relay.send(message));
@@ -171,7 +172,7 @@ pub(super) fn transmitter(message: &Incoming<'_>) -> Option<[u8; 6]> {
 
 /// The rates of a frame: indices and counts (struct hwsim_tx_rate), flags by the same indices (struct
 /// hwsim_tx_rate_flag).
-fn rates(tx_info: &[u8], all_flags: &[u8]) -> (Vec<(Mode, u8)>, Protection) {
+fn rates(band: Band, tx_info: &[u8], all_flags: &[u8]) -> (Vec<(Mode, u8)>, Protection) {
     let mut modes = Vec::new();
     let mut protection = Protection::None;
     for (at, rate) in tx_info.chunks_exact(2).enumerate() {
@@ -186,9 +187,10 @@ fn rates(tx_info: &[u8], all_flags: &[u8]) -> (Vec<(Mode, u8)>, Protection) {
             greenfield: has(rate_flag::GREEN_FIELD),
             stbc: 0,
         };
-        // hwsim numbers its legacy rates as this chip does: 1 to 11, then 6 to 54 Mbit/s.
-        let number = if has(rate_flag::MCS) { MCS0 + index.min(7) } else { index.min(11) };
-        modes.push((mode(number, modulation), count.max(1)));
+        let legacy = index.saturating_add(first_rate(band)).min(LEGACY_RATES.len() as u8 - 1);
+        let number = if has(rate_flag::MCS) { MCS0 + index.min(7) } else { legacy };
+        let asked = if has(rate_flag::VHT_MCS) { vht_mode(index, flags) } else { mode(number, modulation) };
+        modes.push((asked, count.max(1)));
         if at == 0 {
             // The protecting frame goes at a rate that all stations can receive.
             let rate = mode(8, Modulation::default());
@@ -200,9 +202,28 @@ fn rates(tx_info: &[u8], all_flags: &[u8]) -> (Vec<(Mode, u8)>, Protection) {
         }
     }
     if modes.is_empty() {
-        modes.push((mode(0, Modulation::default()), 1));
+        modes.push((mode(first_rate(band), Modulation::default()), 1));
     }
     (modes, protection)
+}
+
+/// hwsim numbers its legacy rates as these chips do: 1 to 11, then 6 to 54 Mbit/s; in 5 GHz from 6 Mbit/s on
+/// (mac80211_hwsim.c, mac80211_hwsim_new_radio).
+const fn first_rate(band: Band) -> u8 {
+    match band {
+        Band::Ghz2_4 => 0,
+        _ => 4,
+    }
+}
+
+/// VHT with one stream: the MCS is in bits 3:0 (Linux include/net/mac80211.h, ieee80211_rate_get_vht_mcs).
+const fn vht_mode(index: u8, flags: u16) -> Mode {
+    let bandwidth = match (flags & rate_flag::WIDE_80 != 0, flags & rate_flag::WIDE != 0) {
+        (true, _) => Bandwidth::Mhz80,
+        (_, true) => Bandwidth::Mhz40,
+        _ => Bandwidth::Mhz20,
+    };
+    vht(index & 0x0f, bandwidth, flags & rate_flag::SHORT_GI != 0)
 }
 
 fn is_unicast_data(frame: &[u8]) -> bool {
@@ -237,14 +258,16 @@ fn used(tx_info: &mut [u8], attempts: u8) {
     }
 }
 
-/// hwsim's number of a legacy rate. HT has none: the fastest is given, and the truth stays in this program's capture.
-fn legacy_rate(mode: &Mode) -> u32 {
-    match mode {
+/// hwsim's number of a legacy rate. HT and VHT have none: the fastest is given, and the truth stays in this program's capture.
+fn legacy_rate(mode: &Mode, frequency_mhz: u16) -> u32 {
+    let number = match mode {
         Mode::Dsss { rate_500kbps, .. } | Mode::Ofdm { rate_500kbps, .. } => {
             LEGACY_RATES.iter().position(|rate| rate == rate_500kbps).unwrap_or(0) as u32
         }
         _ => LEGACY_RATES.len() as u32 - 1,
-    }
+    };
+    let band = Band::from_frequency_mhz(frequency_mhz).unwrap_or(Band::Ghz2_4);
+    number.saturating_sub(u32::from(first_rate(band)))
 }
 
 impl Station for Radio {
@@ -299,6 +322,25 @@ impl Station for Radio {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Both bands' numbers of 6 and 54 Mbit/s, what VHT comes as, and what the kernel asks for.
+    #[test]
+    fn rates_are_numbered_by_band() {
+        let ofdm = |rate| Mode::from_legacy_rate(rate, None).unwrap();
+        let number = |mode: &Mode| [2_412, 5_180].map(|mhz| legacy_rate(mode, mhz));
+        assert_eq!((number(&ofdm(12)), number(&ofdm(108))), ([4, 0], [11, 7]));
+        let fastest = vht(9, Bandwidth::Mhz80, true);
+        assert_eq!(number(&fastest), [11, 7]);
+        let asked = |band, flags: u16| {
+            let [low, high] = flags.to_le_bytes();
+            rates(band, &[9, 2, 0xff, 0], &[9, low, high, 0xff, 0, 0]).0
+        };
+        assert_eq!(asked(Band::Ghz5, 0), [(ofdm(108), 2)], "beyond the last");
+        assert_eq!(asked(Band::Ghz2_4, 0), [(ofdm(72), 2)]);
+        let short_80 = rate_flag::VHT_MCS | rate_flag::WIDE_80 | rate_flag::SHORT_GI;
+        assert_eq!(asked(Band::Ghz5, short_80), [(fastest, 2)]);
+        assert_eq!(rates(Band::Ghz5, &[], &[]).0, [(ofdm(12), 1)]);
+    }
 
     #[test]
     fn a_short_control_frame_reaches_the_kernel() {

@@ -4,21 +4,35 @@
 //! would stay at whatever rate it had. So what it asks for counts for management frames and group addresses only.
 
 use wire::ieee80211::{Capabilities, FrameKind, HtCapabilities, Management, Mpdu, SecondaryChannel};
-use wire::phy::{Bandwidth, Ht, Mode};
+use wire::ieee80211::{HtOperation, VhtCapabilities, VhtOperation};
+use wire::phy::{Bandwidth, Ht, Mode, Vht};
 
 /// MPDUs of one decision.
 const SAMPLE: u32 = 32;
 /// Attempts at each of the rates of a chain.
 const ATTEMPTS: u8 = 3;
 
+/// What a side is capable of.
+#[derive(Clone, Copy, Debug, Default)]
+struct Abilities {
+    ht: Option<HtCapabilities>,
+    vht: Option<VhtCapabilities>,
+}
+
+impl Abilities {
+    const fn of(capabilities: &Capabilities) -> Self {
+        Self { ht: capabilities.ht, vht: capabilities.vht }
+    }
+}
+
 /// Rates towards the chip: an access point's radio sends to its one station, a station's to its access point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DownRates {
     /// What the two sides said of themselves.
-    station: Option<HtCapabilities>,
-    ap: Option<HtCapabilities>,
-    /// The network uses 40 MHz.
-    wide: bool,
+    station: Abilities,
+    ap: Abilities,
+    /// What the network uses.
+    width: Option<Bandwidth>,
     /// Steps below the highest.
     below: u8,
     sent: u32,
@@ -32,12 +46,11 @@ impl DownRates {
         let Some(fc) = mpdu.frame_control() else { return };
         let read = || Management::parse(fc, mpdu.management_body()).map(|frame| frame.capabilities).unwrap_or_default();
         match fc.kind() {
-            FrameKind::AssociationRequest | FrameKind::ReassociationRequest => self.station = read().ht,
+            FrameKind::AssociationRequest | FrameKind::ReassociationRequest => self.station = Abilities::of(&read()),
             FrameKind::AssociationResponse | FrameKind::ReassociationResponse => {
-                let Capabilities { ht, ht_operation, .. } = read();
-                self.ap = ht;
-                self.wide =
-                    ht_operation.is_some_and(|it| it.any_width() && it.secondary_channel() != SecondaryChannel::None);
+                let capabilities = read();
+                self.ap = Abilities::of(&capabilities);
+                self.width = Some(width(capabilities.ht_operation, capabilities.vht_operation));
                 (self.below, self.sent, self.acknowledged) = (0, 0, 0);
             }
             _ => {}
@@ -46,23 +59,45 @@ impl DownRates {
 
     /// The chain of rates of a unicast data frame; `None`: the station has no HT.
     pub(crate) fn chain(&self) -> Option<Vec<(Mode, u8)>> {
-        let (station, ap) = (self.station?, self.ap?);
+        let (station, ap) = (self.station.ht?, self.ap.ht?);
         let both = |ability: fn(HtCapabilities) -> bool| ability(station) && ability(ap);
-        let wide = self.wide && both(HtCapabilities::width_40);
-        let short_gi = both(if wide { HtCapabilities::short_gi_40 } else { HtCapabilities::short_gi_20 });
-        let mcs = 7u8.saturating_sub(self.below);
-        let mode = |mcs: u8| {
-            Mode::Ht(Ht {
-                mcs,
-                bandwidth: if wide { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 },
-                short_gi,
-                greenfield: Some(false),
-                ldpc: Some(false),
-                stbc: Some(0),
-                ness: 0,
-            })
+        let bandwidth = self.bandwidth();
+        let short_gi = match bandwidth {
+            Bandwidth::Mhz80 => self.vht().is_some_and(|(one, other)| one.short_gi_80() && other.short_gi_80()),
+            Bandwidth::Mhz40 => both(HtCapabilities::short_gi_40),
+            _ => both(HtCapabilities::short_gi_20),
         };
-        Some([0, 1, 2, 7].map(|down| (mode(mcs.saturating_sub(down)), ATTEMPTS)).to_vec())
+        let highest = self.highest();
+        let mcs = highest.saturating_sub(self.below);
+        let new = if self.vht().is_some() { vht } else { ht };
+        let mode = |mcs| new(mcs, bandwidth, short_gi);
+        Some([0, 1, 2, highest].map(|down| (mode(mcs.saturating_sub(down)), ATTEMPTS)).to_vec())
+    }
+
+    /// The VHT capabilities of both; `None`: one of them has no VHT.
+    fn vht(&self) -> Option<(VhtCapabilities, VhtCapabilities)> {
+        self.station.vht.zip(self.ap.vht)
+    }
+
+    /// The width that both use.
+    fn bandwidth(&self) -> Bandwidth {
+        let can_40 = |side: Abilities| side.ht.is_some_and(HtCapabilities::width_40);
+        let most = if can_40(self.station) && can_40(self.ap) { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 };
+        match self.width {
+            // Every VHT station can do 80 MHz (IEEE 802.11-2020, 21.1.1).
+            Some(Bandwidth::Mhz80) if self.vht().is_some() => Bandwidth::Mhz80,
+            Some(width) => width.min(most),
+            None => Bandwidth::Mhz20,
+        }
+    }
+
+    /// The highest MCS of one stream.
+    fn highest(&self) -> u8 {
+        let Some((one, other)) = self.vht() else { return 7 };
+        // In the maps 0 is MCS 7, 1 is 8, 2 is 9. MCS 9 does not exist in 20 MHz with one stream (21.5).
+        let most = if self.bandwidth() == Bandwidth::Mhz20 { 1 } else { 2 };
+        let maps = [one.rx_mcs_map, one.tx_mcs_map, other.rx_mcs_map, other.tx_mcs_map];
+        7 + maps.into_iter().fold(most, |most, map| most.min(map & 3)) as u8
     }
 
     /// Whether an MPDU of a data frame was acknowledged.
@@ -73,10 +108,82 @@ impl DownRates {
             return;
         }
         if self.acknowledged * 2 < self.sent {
-            self.below = (self.below + 1).min(7);
+            self.below = (self.below + 1).min(self.highest());
         } else if self.acknowledged * 10 > self.sent * 9 {
             self.below = self.below.saturating_sub(1);
         }
         (self.sent, self.acknowledged) = (0, 0);
+    }
+}
+
+/// The width that a network uses, by its operation elements. 160 MHz are not modelled.
+fn width(ht: Option<HtOperation>, vht: Option<VhtOperation>) -> Bandwidth {
+    let is_wide = ht.is_some_and(|it| it.any_width() && it.secondary_channel() != SecondaryChannel::None);
+    match vht.and_then(VhtOperation::width_mhz) {
+        Some(80..) => Bandwidth::Mhz80,
+        _ if is_wide => Bandwidth::Mhz40,
+        _ => Bandwidth::Mhz20,
+    }
+}
+
+const fn ht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
+    let (greenfield, ldpc) = (Some(false), Some(false));
+    Mode::Ht(Ht { mcs, bandwidth, short_gi, greenfield, ldpc, stbc: Some(0), ness: 0 })
+}
+
+pub(super) const fn vht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
+    let (stbc, ldpc, ldpc_extra_symbol) = (Some(false), Some(false), Some(false));
+    Mode::Vht(Vht { mcs, nss: 1, bandwidth, short_gi, stbc, ldpc, ldpc_extra_symbol })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// HT with 40 MHz and the short guard interval, and what the operation elements and VHT add. The maps of MCS: 0 to 9, 0 to 8
+    /// or 0 to 7 of one stream.
+    fn rates(secondary: u8, vht: Option<(u32, u16)>, operation: Option<u8>) -> DownRates {
+        let ht = HtCapabilities { info: 0x0062, ..HtCapabilities::default() };
+        let vht = vht.map(|(info, map)| VhtCapabilities { info, rx_mcs_map: map, tx_mcs_map: map });
+        let side = Abilities { ht: Some(ht), vht };
+        let mut ht_operation = [0; 22];
+        (ht_operation[0], ht_operation[1]) = (36, secondary);
+        let vht_operation = operation.and_then(|width| VhtOperation::read(&[width, 42, 0, 0xfc, 0xff]));
+        let width = Some(width(HtOperation::read(&ht_operation), vht_operation));
+        DownRates { station: side, ap: side, width, ..DownRates::default() }
+    }
+
+    fn kbps(rates: &DownRates) -> Vec<u32> {
+        rates.chain().unwrap().iter().filter_map(|(mode, _)| mode.rate_kbps()).collect()
+    }
+
+    #[test]
+    fn a_chain_is_of_what_both_sides_and_the_network_have() {
+        let (above, any) = (1 | 1 << 2, 0xfffe);
+        let short = 1 << 5;
+        assert_eq!(kbps(&rates(above, Some((short, any)), Some(1))), [433_333, 390_000, 325_000, 32_500]);
+        assert_eq!(kbps(&rates(above, Some((0, any)), Some(1)))[0], 390_000, "a long guard interval");
+        assert_eq!(kbps(&rates(above, Some((0, 0xfffd)), Some(1)))[0], 351_000, "MCS 8");
+        assert_eq!(kbps(&rates(above, Some((short, any)), Some(0)))[0], 200_000, "40 MHz");
+        assert_eq!(kbps(&rates(0, Some((short, any)), Some(0)))[..2], [86_667, 72_222], "20 MHz has no MCS 9");
+        assert_eq!(kbps(&rates(above, None, Some(1))), [150_000, 135_000, 120_000, 15_000], "no VHT");
+        assert_eq!(DownRates::default().chain(), None);
+    }
+
+    #[test]
+    fn losses_bring_it_down_to_the_lowest_and_no_further() {
+        for (mut rates, lowest, highest) in
+            [(rates(5, Some((0, 0xfffe)), Some(1)), 29_250, 390_000), (rates(5, None, None), 15_000, 150_000)]
+        {
+            for _ in 0..20 * SAMPLE {
+                rates.report(false);
+            }
+            assert_eq!(kbps(&rates), [lowest; 4]);
+            let steps = u32::from(rates.highest());
+            for _ in 0..steps * SAMPLE {
+                rates.report(true);
+            }
+            assert_eq!(kbps(&rates)[0], highest);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Looking for networks: a probe request on every channel, and some time to listen.
 
 use wire::ieee80211::{FixedFields, FrameControl, FrameKind, MacAddr, ManagementBody, ManagementElements};
+use wire::phy::Bandwidth;
 use wire::sdio::wmi::{BssInfo, Event};
 
 use super::firmware::Firmware;
@@ -102,7 +103,7 @@ impl Firmware {
         let seen = Seen {
             bssid,
             ssid,
-            tuned: Tuned { frequency_mhz, wide: false },
+            tuned: Tuned { frequency_mhz, width: Bandwidth::Mhz20 },
             signal_dbm: reception.signal_dbm,
             interval_tu,
             capability,

@@ -1,6 +1,8 @@
 //! The baseband of an MT7601U: 256 registers of a byte, behind one register of the MAC (Linux mt7601u: phy.c, mt7601u_bbp_wr and
 //! mt7601u_bbp_rr) or in commands to the MCU. Two pairs of them are the index and the value of further ones.
 
+use wire::phy::Bandwidth;
+
 use super::registers as reg;
 
 /// Version; the driver waits until it is neither 0 nor 0xff (phy.c, mt7601u_wait_bbp_ready). Which one it is is not known.
@@ -125,9 +127,13 @@ impl Baseband {
         }
     }
 
-    /// Whether it is set to 40 MHz, and then whether the primary channel is the upper one.
-    pub(super) fn width(&self) -> (bool, bool) {
-        (self.registers.get(WIDTH) & WIDTH_BITS == WIDTH_40, self.registers.get(SIDE) & PRIMARY_ABOVE != 0)
+    /// The width that it is set to, and which of the channels in it is the primary one, from the lowest on.
+    pub(super) fn width(&self) -> (Bandwidth, u32) {
+        if self.registers.get(WIDTH) & WIDTH_BITS == WIDTH_40 {
+            (Bandwidth::Mhz40, u32::from(self.registers.get(SIDE) & PRIMARY_ABOVE != 0))
+        } else {
+            (Bandwidth::Mhz20, 0)
+        }
     }
 }
 
@@ -155,10 +161,10 @@ mod tests {
         assert_eq!((read(&mut baseband, 66), read(&mut baseband, VERSION)), (0x14, VERSION_VALUE));
         assert_eq!(baseband.access(66 << 8 | 0x77), 66 << 8 | 0x77, "not kicked");
         assert_eq!(read(&mut baseband, 66), 0x14);
-        assert_eq!(baseband.width(), (false, false));
+        assert_eq!(baseband.width(), (Bandwidth::Mhz20, 0));
         write(&mut baseband, WIDTH, 0x40 | WIDTH_40);
         write(&mut baseband, SIDE, PRIMARY_ABOVE);
-        assert_eq!(baseband.width(), (true, true));
+        assert_eq!(baseband.width(), (Bandwidth::Mhz40, 1));
     }
 
     /// The steps of mt7601u_rxdc_cal, mt7601u_read_temp and mt7601u_tssi_dc_gain_cal.

@@ -1,6 +1,6 @@
 //! The chip's inside: registers and what stands behind them, transmitter and receiver.
 
-use wire::phy::{Bandwidth, EdcaParameters, Mode, RateSet};
+use wire::phy::{Bandwidth, EdcaParameters, RateSet};
 use wire::usb::mediatek::request;
 
 use super::assumptions::Assumptions;
@@ -17,7 +17,7 @@ use super::registers as reg;
 use super::stations::Stations;
 use super::statistics::{McuCounters, RxCounters, TxCounters};
 use super::transmit::{short_retry_limit, Transmitter};
-use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
+use crate::air::{width, Outcome, Ppdu, Reception, Station, Tuned};
 use crate::device::{InReply, OutReply};
 
 /// Bytes of the register file, and of the configuration space.
@@ -267,8 +267,9 @@ impl Mac {
         self.radio.tuned(self.model, &self.memory, &self.baseband)
     }
 
-    fn is_wide(&self) -> bool {
-        self.at().is_some_and(|tuned| tuned.wide)
+    /// The widest that it sends and receives.
+    fn width(&self) -> Bandwidth {
+        self.at().map_or(Bandwidth::Mhz20, |tuned| tuned.width)
     }
 }
 
@@ -305,18 +306,18 @@ impl Station for Mac {
     }
 
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
-        let wide = self.is_wide();
-        self.transmitter.begin(&self.memory, wide, &self.assumptions)
+        let width = self.width();
+        self.transmitter.begin(&self.memory, width, &self.assumptions)
     }
 
     fn ended(&mut self, _now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
-        let wide = self.is_wide();
-        self.transmitter.ended(&self.memory, wide, &ppdu, outcome, &self.assumptions);
+        let width = self.width();
+        self.transmitter.ended(&self.memory, width, &ppdu, outcome, &self.assumptions);
     }
 
     fn receive(&mut self, _now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
-        let is_wide = matches!(reception.mode, Mode::Ht(ht) if ht.bandwidth == Bandwidth::Mhz40);
-        if !self.has(reg::ENABLE_RX) || is_wide && !self.is_wide() {
+        let outside = width(&reception.mode) > self.width();
+        if !self.has(reg::ENABLE_RX) || outside {
             return false;
         }
         self.receiver.receive(&self.memory, &mut self.keys, mpdu, reception, &self.assumptions)

@@ -1,5 +1,5 @@
-//! MT7610U: an 802.11n/ac station and access point with one antenna on USB, which Linux' mt76x0u drives. Only what it does in
-//! 2.4 GHz is modelled. MT7601U: an 802.11n station of the generation before, which Linux' mt7601u drives; `model.rs` says what
+//! MT7610U: an 802.11n/ac station and access point with one antenna on USB, which Linux' mt76x0u drives, in 2.4 and 5 GHz.
+//! MT7601U: an 802.11n station of the generation before, which Linux' mt7601u drives; `model.rs` says what
 //! is different.
 //!
 //! | block | file | driver's side (Linux drivers/net/wireless/mediatek/mt76) |

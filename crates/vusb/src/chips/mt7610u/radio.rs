@@ -1,5 +1,7 @@
 //! RF registers, and what they say of the channel.
 
+use wire::phy::Bandwidth;
+
 use super::baseband::Baseband;
 use super::memory::Memory;
 use super::model::Model;
@@ -14,6 +16,10 @@ const PLL_N_HIGH: u32 = 30;
 const PLL_K: u32 = 31;
 const PLL_DENOMINATOR: u32 = 32;
 const XO_DIVIDER: u32 = 24;
+/// A fraction of 18 bits, which counts where bit 1 of the register with N's last bit is clear (there, R28 to R26 and "sdm_bp").
+const SIGMA_DELTA: [u32; 3] = [26, 27, 28];
+const NO_SIGMA_DELTA: u32 = 1 << 1;
+const SIGMA_DELTA_BITS: u32 = 18;
 /// What the denominator is larger than its register (a comment there: "pll_den: (Denomina - 8)").
 const DENOMINATOR_OFFSET: u32 = 8;
 /// Registers of bank 0 that make the channel of an MT7601U (mt7601u/phy.c, __mt7601u_phy_set_channel): two bytes of fraction, two
@@ -25,8 +31,6 @@ const NUMBER: u32 = 20;
 /// What they are a multiple of, kHz. That is inferred: with it, the driver's table of channels 1 to 14 comes to their
 /// frequencies.
 const REFERENCE_KHZ: u64 = 7_500;
-/// Half of a 40 MHz channel's distance between its 20 MHz channels.
-const HALF_MHZ: u16 = 10;
 
 /// The radio.
 #[derive(Clone)]
@@ -72,17 +76,24 @@ impl Radio {
         }
     }
 
-    /// What the synthesizer makes, MHz: a reference times N + K / denominator. The reference follows from the driver's own
-    /// table of channels (mt76x0/initvals_phy.h, mt76x0_frequency_plan): 60 MHz with a divider of 3, 15 with 1, 30 with 0.
-    fn synthesizer_mhz(&self) -> Option<u32> {
+    /// What the synthesizer makes, MHz: a reference times N + K / denominator, or N and a fraction. The reference follows from
+    /// the driver's own tables of channels (mt76x0/initvals_phy.h, mt76x0_frequency_plan and mt76x0_sdm_frequency_plan): 60 MHz
+    /// with a divider of 3, 15 with 1, 30 with 0; in 5 GHz twice that.
+    fn synthesizer_mhz(&self, in_5ghz: bool) -> Option<u32> {
         let bank0 = |register| u32::from(self.read(register));
         let reference_mhz = match bank0(XO_DIVIDER) & 3 {
             0 => 30,
             1 => 15,
             3 => 60,
             _ => return None,
-        };
+        } << u32::from(in_5ghz);
         let n = bank0(PLL_N) | (bank0(PLL_N_HIGH) & 1) << 8;
+        if bank0(PLL_N_HIGH) & NO_SIGMA_DELTA == 0 {
+            let [low, middle, high] = SIGMA_DELTA.map(bank0);
+            let parts = n << SIGMA_DELTA_BITS | (high & 3) << 16 | middle << 8 | low;
+            let mhz = u64::from(reference_mhz) * u64::from(parts) + (1 << (SIGMA_DELTA_BITS - 1));
+            return u32::try_from(mhz >> SIGMA_DELTA_BITS).ok();
+        }
         let denominator = (bank0(PLL_DENOMINATOR) & 0x1f) + DENOMINATOR_OFFSET;
         Some(reference_mhz * (n * denominator + (bank0(PLL_K) & 0x1f)) / denominator)
     }
@@ -95,32 +106,31 @@ impl Radio {
         u32::try_from((parts * REFERENCE_KHZ / 1_000 + (1 << 15)) >> 16).ok()
     }
 
-    /// Where it is; `None`: in 5 GHz, or nowhere that a driver sends it.
+    /// Where it is; `None`: nowhere that a driver sends it.
     pub fn tuned(&self, model: Model, memory: &Memory, small: &Baseband) -> Option<Tuned> {
-        let (centre_mhz, (wide, primary_is_above)) = match model {
-            Model::Mt7601u => (self.fractional_mhz()?, small.width()),
-            Model::Mt7610u => (self.centre_in_2ghz(memory)?, width(memory.word(reg::BBP_AGC0))),
+        let (in_5ghz, (centre_mhz, (width, primary))) = match model {
+            Model::Mt7601u => (false, (self.fractional_mhz()?, small.width())),
+            Model::Mt7610u => {
+                let in_5ghz = memory.word(reg::TX_BAND_CFG) & reg::BAND_5GHZ != 0;
+                (in_5ghz, (self.synthesizer_mhz(in_5ghz)?, width(memory.word(reg::BBP_AGC0))))
+            }
         };
-        let centre_mhz = u16::try_from(centre_mhz).ok()?;
-        let frequency_mhz = match (wide, primary_is_above) {
-            (false, _) => centre_mhz,
-            (true, false) => centre_mhz.checked_sub(HALF_MHZ)?,
-            (true, true) => centre_mhz.checked_add(HALF_MHZ)?,
-        };
-        (2_412..=2_484).contains(&frequency_mhz).then_some(Tuned { frequency_mhz, wide })
-    }
-
-    fn centre_in_2ghz(&self, memory: &Memory) -> Option<u32> {
-        if memory.word(reg::TX_BAND_CFG) & reg::BAND_5GHZ != 0 {
-            return None;
-        }
-        self.synthesizer_mhz()
+        let lowest_mhz = centre_mhz.checked_sub(u32::from(width.mhz()) / 2 - 10)?;
+        let frequency_mhz = u16::try_from(lowest_mhz + 20 * primary).ok()?;
+        let band = if in_5ghz { 5_180..=5_885 } else { 2_412..=2_484 };
+        band.contains(&frequency_mhz).then_some(Tuned { frequency_mhz, width })
     }
 }
 
-/// Whether an MT7610U's baseband is set to 40 MHz, and then whether the primary channel is the upper one.
-const fn width(gain_control: u32) -> (bool, bool) {
-    (gain_control >> 12 & 7 == 3, gain_control >> 8 & 3 != 0)
+/// The width that an MT7610U's baseband is set to, and which of the channels in it is the primary one, from the lowest on
+/// (mt76x02_phy.c, mt76x02_phy_set_bw; mt76x0/phy.c, mt76x0_phy_set_channel).
+const fn width(gain_control: u32) -> (Bandwidth, u32) {
+    let primary = gain_control >> 8 & 3;
+    match gain_control >> 12 & 7 {
+        3 => (Bandwidth::Mhz40, primary & 1),
+        7 => (Bandwidth::Mhz80, primary),
+        _ => (Bandwidth::Mhz20, 0),
+    }
 }
 
 #[cfg(test)]
@@ -161,22 +171,59 @@ mod tests {
             }
             assert_eq!(
                 radio.tuned(Model::Mt7610u, &memory, &Baseband::default()),
-                Some(Tuned { frequency_mhz, wide: false })
+                Some(Tuned { frequency_mhz, width: Bandwidth::Mhz20 })
             );
         }
         radio.write(PLL_K, 0x02); // channel 13
         memory.set(reg::BBP_AGC0, 3 << 12 | 1 << 8);
         assert_eq!(
             radio.tuned(Model::Mt7610u, &memory, &Baseband::default()),
-            Some(Tuned { frequency_mhz: 2482, wide: true })
+            Some(Tuned { frequency_mhz: 2482, width: Bandwidth::Mhz40 })
         );
         memory.set(reg::BBP_AGC0, 3 << 12);
         assert_eq!(
             radio.tuned(Model::Mt7610u, &memory, &Baseband::default()),
-            Some(Tuned { frequency_mhz: 2462, wide: true })
+            Some(Tuned { frequency_mhz: 2462, width: Bandwidth::Mhz40 })
         );
         memory.set(reg::TX_BAND_CFG, reg::BAND_5GHZ);
-        assert_eq!(radio.tuned(Model::Mt7610u, &memory, &Baseband::default()), None);
+        assert_eq!(radio.tuned(Model::Mt7610u, &memory, &Baseband::default()), None, "2 x 2472 MHz");
+    }
+
+    /// Frequency, N, K and denominator of channels 36, 38, 42, 48, 64 and 37 in the driver's table; and N and fraction of 54, 55
+    /// and 155 in the other one.
+    #[test]
+    fn channels_of_5_ghz() {
+        let (mut radio, mut memory) = (Radio::default(), Memory::new(0x2400));
+        memory.set(reg::TX_BAND_CFG, reg::BAND_5GHZ);
+        radio.write(XO_DIVIDER, 3);
+        let tuned = |radio: &Radio, memory: &Memory| radio.tuned(Model::Mt7610u, memory, &Baseband::default());
+        let plan = [
+            (5180, 0x2b, 0x02, 0x04),
+            (5190, 0x2b, 0x03, 0x04),
+            (5210, 0x2b, 0x05, 0x04),
+            (5240, 0x2b, 0x08, 0x04),
+            (5320, 0x2c, 0x04, 0x04),
+            (5185, 0x2b, 0x05, 0x10),
+        ];
+        for (frequency_mhz, n, k, denominator) in plan {
+            for (register, value) in [(PLL_N, n), (PLL_N_HIGH, 0x02), (PLL_K, k), (PLL_DENOMINATOR, denominator)] {
+                radio.write(register, value);
+            }
+            assert_eq!(tuned(&radio, &memory), Some(Tuned { frequency_mhz, width: Bandwidth::Mhz20 }));
+        }
+        for (frequency_mhz, n, fraction) in [(5270, 0x2b, 0x3aaaau32), (5275, 0x2b, 0x3d555), (5775, 0x30, 0x08000)] {
+            let [low, middle, high, _] = fraction.to_le_bytes();
+            let fraction = SIGMA_DELTA.into_iter().zip([low, middle, high]);
+            for (register, value) in fraction.chain([(PLL_N, n), (PLL_N_HIGH, 0x80)]) {
+                radio.write(register, value);
+            }
+            assert_eq!(tuned(&radio, &memory), Some(Tuned { frequency_mhz, width: Bandwidth::Mhz20 }));
+        }
+        // Channel 155 (5775 MHz) has the primary channels 149, 153, 157 and 161.
+        for (number, frequency_mhz) in (0..).zip([5745, 5765, 5785, 5805]) {
+            memory.set(reg::BBP_AGC0, 7 << 12 | number << 8);
+            assert_eq!(tuned(&radio, &memory), Some(Tuned { frequency_mhz, width: Bandwidth::Mhz80 }));
+        }
     }
 
     /// Fraction, number of the MT7601U's table for channels 1 to 14.
@@ -206,15 +253,15 @@ mod tests {
             for (register, value) in (FRACTION..).zip(values) {
                 radio.write(register, value);
             }
-            assert_eq!(tuned(&radio, &baseband), Some(Tuned { frequency_mhz, wide: false }));
+            assert_eq!(tuned(&radio, &baseband), Some(Tuned { frequency_mhz, width: Bandwidth::Mhz20 }));
         }
         for (register, value) in (FRACTION..).zip(FRACTIONAL_PLAN[12].1) {
             radio.write(register, value);
         }
         baseband.write(4, 0x50);
-        assert_eq!(tuned(&radio, &baseband), Some(Tuned { frequency_mhz: 2462, wide: true }));
+        assert_eq!(tuned(&radio, &baseband), Some(Tuned { frequency_mhz: 2462, width: Bandwidth::Mhz40 }));
         baseband.write(3, 0x20);
-        assert_eq!(tuned(&radio, &baseband), Some(Tuned { frequency_mhz: 2482, wide: true }));
+        assert_eq!(tuned(&radio, &baseband), Some(Tuned { frequency_mhz: 2482, width: Bandwidth::Mhz40 }));
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! Rates of retries, protection and answers, as registers say.
 
-use wire::phy::{Mode, RateSet};
+use wire::phy::{Bandwidth, Mode, RateSet};
 use wire::usb::mediatek::Rate;
 
 use super::memory::Memory;
 use super::model::Model;
 use super::registers as reg;
 use crate::air::rates::legacy_rates;
-use crate::air::Protection;
+use crate::air::{width, Protection};
+
+/// 6 Mbit/s: what Block Ack requests are sent at.
+pub(super) const LOWEST_OFDM: Rate = Rate(1 << 13);
 
 /// OFDM rates are numbered from here in the registers of fallback (rt2800.h, LG_FBK_CFG0).
 const OFDM: u8 = 8;
@@ -22,10 +25,33 @@ pub(super) fn of_attempt(memory: &Memory, first: Rate, attempts: u8) -> Rate {
     (0..attempts.min(16)).fold(first, |rate, _| below(memory, rate))
 }
 
+fn is_in_5ghz(memory: &Memory) -> bool {
+    memory.word(reg::TX_BAND_CFG) & reg::BAND_5GHZ != 0
+}
+
+/// Whether there is such a rate in the band.
+pub(super) fn exists(memory: &Memory, rate: Rate) -> bool {
+    rate.mode().is_some_and(|mode| !(is_in_5ghz(memory) && matches!(mode, Mode::Dsss { .. })))
+}
+
+/// The lowest rate of the band.
+pub(super) fn lowest(memory: &Memory) -> Rate {
+    if is_in_5ghz(memory) {
+        LOWEST_OFDM
+    } else {
+        Rate::default()
+    }
+}
+
 fn below(memory: &Memory, rate: Rate) -> Rate {
     let nibble = |register: u32, index: u8| (memory.word(register) >> (4 * u32::from(index & 7)) & 0x0f) as u8;
-    if rate.is_ht() {
+    if rate.is_ht() || rate.is_vht() && rate.index() < 8 {
         return rate.with_index(nibble(reg::HT_FBK_CFG0, rate.index()) & 7);
+    }
+    if rate.is_vht() {
+        // One MCS down, as the driver reads reports (mt76x02_mac.c, mt76x02_tx_rate_fallback). The register behind (0x1358) would
+        // have MCS 8 fall to 0 (mt76x0/initvals_init.h: 0xedcba980), which is right for HT with two streams.
+        return rate.with_index(rate.index() - 1);
     }
     if !rate.is_ofdm() {
         let short = rate.index() & 8;
@@ -38,9 +64,14 @@ fn below(memory: &Memory, rate: Rate) -> Rate {
 }
 
 /// RTS or CTS before a PPDU of this many bytes.
-pub(super) fn protection(memory: &Memory, rate: Rate, wide: bool, psdu_len: usize) -> Protection {
+pub(super) fn protection(memory: &Memory, rate: Rate, width: Bandwidth, psdu_len: usize) -> Protection {
     let register = match (rate.is_ht(), rate.is_ofdm()) {
-        (true, _) if wide => reg::MM40_PROT_CFG,
+        _ if rate.is_vht() => match rate.bandwidth() {
+            Some(Bandwidth::Mhz80) => reg::VHT_PROT_CFG + 8,
+            Some(Bandwidth::Mhz40) => reg::VHT_PROT_CFG + 4,
+            _ => reg::VHT_PROT_CFG,
+        },
+        (true, _) if width > Bandwidth::Mhz20 => reg::MM40_PROT_CFG,
         (true, _) => reg::MM20_PROT_CFG,
         (_, true) => reg::OFDM_PROT_CFG,
         _ => return Protection::None,
@@ -48,7 +79,10 @@ pub(super) fn protection(memory: &Memory, rate: Rate, wide: bool, psdu_len: usiz
     let value = memory.word(register);
     let threshold = memory.word(reg::TX_RTS_CFG) >> 8 & 0xffff;
     let by_threshold = value >> 26 & 1 == 1;
-    let Some(mode) = Rate::of_protection(value as u16) else { return Protection::None };
+    // The width of VHT's is that of duplicates (mt76x02_regs.h, MT_PROT_RATE_DUP_OFDM_24), and what is sent in each 20 MHz.
+    let of_vht = || Rate(value as u16).within(Bandwidth::Mhz20).mode();
+    let mode = if rate.is_vht() { of_vht() } else { Rate::of_protection(value as u16) };
+    let Some(mode) = mode else { return Protection::None };
     match value >> 16 & 3 {
         1 if !by_threshold || psdu_len > threshold as usize => Protection::Rts(mode),
         2 => Protection::CtsToSelf(mode),
@@ -63,15 +97,23 @@ pub(super) fn basic(memory: &Memory) -> Option<RateSet> {
 
 /// Bytes of an A-MPDU at most: 2 to the power of a nibble for each MCS, times 32. That is inferred: so read, the driver's
 /// values (mt76x0/initvals.h, 0xaaa99887 for 20 MHz) all come to 3.4 to 5.1 ms, below the 5.484 ms of a PPDU (IEEE
-/// 802.11-2020, table 19-25), and no other power of two does.
+/// 802.11-2020, table 19-25), and no other power of two does. mt76x0u writes none for 40 MHz; for 80 MHz, and for MCS 8 and 9, no
+/// register is known.
 pub(super) fn ampdu_bytes(model: Model, memory: &Memory, mode: &Mode) -> usize {
-    let Mode::Ht(ht) = mode else { return 0 };
+    let mcs = match mode {
+        Mode::Ht(ht) => ht.mcs & 7,
+        Mode::Vht(vht) => vht.mcs,
+        _ => return 0,
+    };
     if model.has_one_ampdu_length() {
         return (1 << (13 + (memory.word(reg::MAX_LEN_CFG) >> 12 & 3))) - 1;
     }
-    let wide = ht.bandwidth == wire::phy::Bandwidth::Mhz40;
-    let lengths = memory.word(if wide { reg::AMPDU_MAX_LEN_40 } else { reg::AMPDU_MAX_LEN_20 });
-    match lengths >> (4 * u32::from(ht.mcs & 7)) & 0x0f {
+    let lengths = match width(mode) {
+        Bandwidth::Mhz20 if mcs < 8 => memory.word(reg::AMPDU_MAX_LEN_20),
+        Bandwidth::Mhz40 if mcs < 8 => memory.word(reg::AMPDU_MAX_LEN_40),
+        _ => 0,
+    };
+    match lengths >> (4 * u32::from(mcs & 7)) & 0x0f {
         0 => usize::from(u16::MAX),
         exponent => (32usize << exponent).min(usize::from(u16::MAX)),
     }
@@ -97,8 +139,19 @@ mod tests {
         assert_eq!([0, 1, 7, 8, 255].map(|n| index(&memory, 0x4207, n)), [0x4207, 0x4206, 0x4200, 0x4200, 0x4200]);
         assert_eq!([1, 7, 9].map(|n| index(&memory, 0x2007, n)), [0x2006, 0x2000, 0x2000]);
         assert_eq!([1, 3].map(|n| index(&memory, 0x000b, n)), [0x000a, 0x0008], "short preamble");
+        let vht = [1, 2, 3, 9, 255].map(|n| index(&memory, 0x8309, n));
+        assert_eq!(vht, [0x8308, 0x8307, 0x8306, 0x8300, 0x8300]);
         memory.set(reg::TX_RETRY_CFG, 0);
         assert_eq!(index(&memory, 0x4007, 3), 0x4007);
+    }
+
+    #[test]
+    fn there_is_no_cck_in_5_ghz() {
+        let mut memory = memory();
+        let all = |memory: &Memory| [0x0003, 0x2000, 0x8109, 0x8009].map(|rate| exists(memory, Rate(rate)));
+        assert_eq!((all(&memory), lowest(&memory)), ([true, true, true, false], Rate(0)));
+        memory.set(reg::TX_BAND_CFG, reg::BAND_5GHZ);
+        assert_eq!((all(&memory), lowest(&memory)), ([false, true, true, false], Rate(0x2000)));
     }
 
     /// The lengths that the driver writes, as times at each MCS.
@@ -123,8 +176,13 @@ mod tests {
         memory.set(reg::MM20_PROT_CFG, 0x0175_4004);
         memory.set(reg::OFDM_PROT_CFG, 0x07f5_4004);
         memory.set(reg::TX_RTS_CFG, 500 << 8);
-        let rts = |rate: u16, len| matches!(protection(&memory, Rate(rate), false, len), Protection::Rts(_));
+        let rts = |rate: u16, len| matches!(protection(&memory, Rate(rate), Bandwidth::Mhz20, len), Protection::Rts(_));
         assert_eq!((rts(0x4007, 10), rts(0x2007, 10), rts(0x2007, 501), rts(0x0003, 501)), (true, false, true, false));
-        assert_eq!(protection(&memory, Rate(0x4087), true, 10), Protection::None, "40 MHz has its own");
+        assert_eq!(protection(&memory, Rate(0x4087), Bandwidth::Mhz40, 10), Protection::None, "40 MHz has its own");
+        // As mt76x02_mac_set_tx_protection writes them where stations of 802.11a are there.
+        memory.set(reg::VHT_PROT_CFG + 8, 0xe3f5_2104);
+        let of_vht = |rate| protection(&memory, Rate(rate), Bandwidth::Mhz80, 10);
+        assert_eq!(of_vht(0x8109), Protection::Rts(Rate(0x2004).mode().unwrap()));
+        assert_eq!((of_vht(0x8089), of_vht(0x8007)), (Protection::None, Protection::None));
     }
 }

@@ -77,7 +77,7 @@ pub const TX_RTS_CFG: u32 = 0x1344;
 /// (MT_TX_RETRY_CFG; the fields are those of TX_RTY_CFG in rt2x00's rt2800.h, whose MAC this is a descendant of).
 pub const TX_RETRY_CFG: u32 = 0x134c;
 pub(super) const AUTO_FALLBACK: u32 = 1 << 30;
-/// The rate below each of HT MCS 0 to 7, a nibble for each (MT_VHT_HT_FBK_CFG0; rt2800.h, HT_FBK_CFG0).
+/// The rate below each of HT and VHT MCS 0 to 7, a nibble for each (MT_VHT_HT_FBK_CFG0; rt2800.h, HT_FBK_CFG0).
 pub const HT_FBK_CFG0: u32 = 0x1354;
 /// The same for OFDM (numbered from 8) and CCK (from 0) (MT_LG_FBK_CFG0, _CFG1; rt2800.h, LG_FBK_CFG0).
 pub const LG_FBK_CFG0: u32 = 0x135c;
@@ -90,6 +90,8 @@ pub const OFDM_PROT_CFG: u32 = 0x1368;
 pub const MM20_PROT_CFG: u32 = 0x136c;
 /// HT, 40 MHz.
 pub const MM40_PROT_CFG: u32 = 0x1370;
+/// The same of VHT in 20, 40 and 80 MHz, one behind the other; rates as in descriptors (MT_TX_PROT_CFG6 to 8).
+pub const VHT_PROT_CFG: u32 = 0x13e0;
 /// Band: 5 GHz in bit 1 (MT_TX_BAND_CFG).
 pub const TX_BAND_CFG: u32 = 0x132c;
 pub(super) const BAND_5GHZ: u32 = 1 << 1;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wire::ieee80211::{Header, Mpdu, Seq};
-use wire::phy::{AccessCategory, EdcaParameters};
+use wire::phy::{AccessCategory, Bandwidth, EdcaParameters};
 use wire::usb::mediatek::{unpadded, Rate, TxInfo, Txwi};
 
 use super::assumptions::{Aggregates, Assumptions};
@@ -199,7 +199,7 @@ impl Transmitter {
     }
 
     /// The next PPDU.
-    pub(super) fn begin(&mut self, memory: &Memory, wide: bool, assumptions: &Assumptions) -> Option<Ppdu> {
+    pub(super) fn begin(&mut self, memory: &Memory, width: Bandwidth, assumptions: &Assumptions) -> Option<Ppdu> {
         let at = self.next_queue()?;
         let first = loop {
             let next = self.queues.get_mut(at)?.pop_front()?;
@@ -209,12 +209,12 @@ impl Transmitter {
             self.counters.asleep += 1;
             self.report(&next, false, false, assumptions);
         };
-        let rate = rate_of(memory, &first, wide);
+        let rate = rate_of(memory, &first, width);
         let mode = rate.mode()?;
         let is_group = first.frame().is_group();
         // Frames that try a rate wait in the management queue, with a window of one. Their reports must say that they were
         // aggregated: minstrel_ht leaves a report out that does not, of a frame that mac80211 gave out for an A-MPDU.
-        let aggregated = first.txwi.ampdu && rate.is_ht() && !is_group && first.frame().tid().is_some();
+        let aggregated = first.txwi.ampdu && mode.can_aggregate() && !is_group && first.frame().tid().is_some();
         let response = if first.txwi.ack { response_to(&first.mpdu, aggregated) } else { Response::None };
         let mut taken = vec![first];
         if aggregated {
@@ -225,7 +225,7 @@ impl Transmitter {
         let mpdus = taken.iter().map(|queued| queued.mpdu.clone()).collect();
         let mut ppdu = Ppdu { mode, mpdus, aggregated, protection: medium::Protection::None, response };
         if !is_group {
-            ppdu.protection = rates::protection(memory, rate, wide, psdu_len(&ppdu, taken.len()));
+            ppdu.protection = rates::protection(memory, rate, width, psdu_len(&ppdu, taken.len()));
         }
         self.on_air = Some((at, taken));
         Some(ppdu)
@@ -235,7 +235,7 @@ impl Transmitter {
     pub(super) fn ended(
         &mut self,
         memory: &Memory,
-        wide: bool,
+        width: Bandwidth,
         ppdu: &Ppdu,
         outcome: &Outcome,
         assumptions: &Assumptions,
@@ -243,7 +243,7 @@ impl Transmitter {
         let Some((at, taken)) = self.on_air.take() else { return };
         let mut again = Vec::new();
         let mut gap = None;
-        let used = taken.first().map(|first| rate_of(memory, first, wide)).unwrap_or_default();
+        let used = taken.first().map(|first| rate_of(memory, first, width)).unwrap_or_default();
         for (mut queued, &acknowledged) in taken.into_iter().zip(&outcome.acknowledged) {
             if acknowledged {
                 self.report_at(&queued, true, ppdu.aggregated, used, assumptions);
@@ -264,7 +264,7 @@ impl Transmitter {
         }
         let Some(queue) = self.queues.get_mut(at) else { return };
         let request = |mpdu: Vec<u8>, lost: Queued| {
-            let rate = Rate(LOWEST_OFDM);
+            let rate = rates::LOWEST_OFDM;
             let txwi = Txwi { rate, ack: true, wcid: lost.txwi.wcid, frame_len: mpdu.len(), ..Txwi::default() };
             Queued { txwi, mpdu, attempts: 0, since_ns: lost.since_ns, of_host: false }
         };
@@ -296,17 +296,13 @@ impl Transmitter {
     }
 }
 
-/// 6 Mbit/s: what Block Ack requests are sent at.
-const LOWEST_OFDM: u16 = 1 << 13;
-
-fn rate_of(memory: &Memory, queued: &Queued, wide: bool) -> Rate {
-    let rate = rates::of_attempt(memory, queued.txwi.rate, queued.attempts);
-    // 40 MHz is not there where the radio is set to 20; a rate that it does not have at all goes at the lowest.
-    let rate = if wide { rate } else { Rate(rate.0 & !(3 << 7)) };
-    if rate.mode().is_some() {
+fn rate_of(memory: &Memory, queued: &Queued, width: Bandwidth) -> Rate {
+    // A width is not there where the radio is set to less; a rate that it does not have at all goes at the lowest.
+    let rate = rates::of_attempt(memory, queued.txwi.rate, queued.attempts).within(width);
+    if rates::exists(memory, rate) {
         rate
     } else {
-        Rate::default()
+        rates::lowest(memory)
     }
 }
 
@@ -414,37 +410,37 @@ mod tests {
         assumptions: &Assumptions,
     ) {
         let outcome = Outcome { acknowledged: acknowledged.to_vec(), sent: true };
-        transmitter.ended(memory, false, ppdu, &outcome, assumptions);
+        transmitter.ended(memory, Bandwidth::Mhz20, ppdu, &outcome, assumptions);
     }
 
     #[test]
     fn ampdus_are_of_one_station_and_short_enough() {
         let assumptions = Assumptions::default();
         let (mut transmitter, memory) = filled(&assumptions);
-        let ppdu = transmitter.begin(&memory, false, &assumptions).unwrap();
+        let ppdu = transmitter.begin(&memory, Bandwidth::Mhz20, &assumptions).unwrap();
         assert_eq!((ppdu.mpdus.len(), ppdu.aggregated, ppdu.response), (4, true, Response::BlockAck));
         assert!(ppdu.mpdus.iter().all(|mpdu| mpdu[4] == FAST && mpdu.len() == 1_526));
         end(&mut transmitter, &memory, &ppdu, &[true; 4], &assumptions);
         // At MCS 0, 4096 bytes.
-        let ppdu = transmitter.begin(&memory, false, &assumptions).unwrap();
+        let ppdu = transmitter.begin(&memory, Bandwidth::Mhz20, &assumptions).unwrap();
         assert_eq!((ppdu.mpdus.len(), ppdu.mpdus[0][4]), (2, SLOW));
 
         let assumptions = Assumptions { aggregates: Aggregates::Neighbours, ..assumptions };
         let (mut transmitter, memory) = filled(&assumptions);
-        assert_eq!(transmitter.begin(&memory, false, &assumptions).unwrap().mpdus.len(), 1);
+        assert_eq!(transmitter.begin(&memory, Bandwidth::Mhz20, &assumptions).unwrap().mpdus.len(), 1);
     }
 
     #[test]
     fn what_was_lost_goes_again_one_rate_down_and_is_reported_with_its_retries() {
         let assumptions = Assumptions::default();
         let (mut transmitter, memory) = filled(&assumptions);
-        let ppdu = transmitter.begin(&memory, false, &assumptions).unwrap();
+        let ppdu = transmitter.begin(&memory, Bandwidth::Mhz20, &assumptions).unwrap();
         end(&mut transmitter, &memory, &ppdu, &[true, false, true, true], &assumptions);
         for _ in 0..3 {
             assert_eq!(transmitter.reports.extension(), 0x8700);
             assert_eq!(transmitter.reports.take(Model::Mt7610u) >> 16, 0x4007);
         }
-        let ppdu = transmitter.begin(&memory, false, &assumptions).unwrap();
+        let ppdu = transmitter.begin(&memory, Bandwidth::Mhz20, &assumptions).unwrap();
         assert_eq!((ppdu.mpdus.len(), ppdu.mode.rate_kbps(), ppdu.mpdus[0][1] & 8), (1, Some(58_500), 8));
         end(&mut transmitter, &memory, &ppdu, &[true], &assumptions);
         assert_eq!((transmitter.reports.extension(), transmitter.reports.take(Model::Mt7610u) >> 16), (0x8701, 0x4006));
@@ -459,7 +455,7 @@ mod tests {
         probe[3] &= !(3 << 1); // the management queue
         probe[4 + 4 + 1] &= 3; // a window of one
         assert_eq!(accept(&mut transmitter, &mut memory, &probe, &assumptions), OutReply::Accepted);
-        let ppdu = transmitter.begin(&memory, false, &assumptions).unwrap();
+        let ppdu = transmitter.begin(&memory, Bandwidth::Mhz20, &assumptions).unwrap();
         assert_eq!((ppdu.mpdus.len(), ppdu.aggregated, ppdu.response), (1, true, Response::BlockAck));
         end(&mut transmitter, &memory, &ppdu, &[true], &assumptions);
         assert_eq!(transmitter.reports.extension(), 0x0500);
@@ -473,7 +469,7 @@ mod tests {
         assert_eq!(accept(&mut transmitter, &mut memory, &transfer(FAST, 9, 7, 5), &assumptions), OutReply::Accepted);
         let mut kbps = Vec::new();
         for _ in 0..16 {
-            let ppdu = transmitter.begin(&memory, false, &assumptions).unwrap();
+            let ppdu = transmitter.begin(&memory, Bandwidth::Mhz20, &assumptions).unwrap();
             kbps.push(ppdu.mode.rate_kbps().unwrap());
             end(&mut transmitter, &memory, &ppdu, &[false], &assumptions);
         }
@@ -481,7 +477,7 @@ mod tests {
         assert_eq!((kbps[7], kbps[15]), (6_500, 6_500));
         assert_eq!((transmitter.reports.extension(), transmitter.counters().given_up), (0x050f, 1));
         assert_eq!(transmitter.reports.take(Model::Mt7610u) >> 5 & 1, 0);
-        let request = transmitter.begin(&memory, false, &assumptions).unwrap();
+        let request = transmitter.begin(&memory, Bandwidth::Mhz20, &assumptions).unwrap();
         assert_eq!((request.mpdus[0][0], request.response), (0x84, Response::BlockAck));
         // Starts behind number 9.
         assert_eq!(request.mpdus[0][18..20], (10u16 << 4).to_le_bytes());
@@ -496,7 +492,7 @@ mod tests {
         assert_eq!(replies, [OutReply::Accepted, OutReply::Nak, OutReply::Nak]);
         assert_eq!(transmitter.counters().queue_full, 1);
         memory.set(reg::WCID_DROP, 1 << FAST);
-        assert!(transmitter.begin(&memory, false, &assumptions).is_none());
+        assert!(transmitter.begin(&memory, Bandwidth::Mhz20, &assumptions).is_none());
         assert_eq!((transmitter.counters().asleep, transmitter.reports.extension()), (1, 0x8700));
     }
 
@@ -507,9 +503,9 @@ mod tests {
             let assumptions = Assumptions::default();
             let _ = transmitter.accept((0, 0), &mut memory, &mut Stations::default(), (endpoint, &bytes), &assumptions);
             transmitter.send_template((0, 0), &bytes);
-            while let Some(ppdu) = transmitter.begin(&memory, true, &assumptions) {
+            while let Some(ppdu) = transmitter.begin(&memory, Bandwidth::Mhz80, &assumptions) {
                 let acknowledged = vec![true; ppdu.mpdus.len()];
-                transmitter.ended(&memory, true, &ppdu, &Outcome { acknowledged, sent: true }, &assumptions);
+                transmitter.ended(&memory, Bandwidth::Mhz80, &ppdu, &Outcome { acknowledged, sent: true }, &assumptions);
             }
         }
     }

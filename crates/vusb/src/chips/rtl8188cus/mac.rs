@@ -203,7 +203,8 @@ impl Mac {
 impl Station for Mac {
     fn tuned(&self) -> Option<Tuned> {
         let tuned = Tuned::channel(self.radio.channel(&self.memory)).filter(|_| self.is_on());
-        tuned.map(|tuned| Tuned { wide: self.radio.is_40mhz(&self.memory), ..tuned })
+        let width = if self.radio.is_40mhz(&self.memory) { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 };
+        tuned.map(|tuned| Tuned { width, ..tuned })
     }
 
     fn ready_since(&self) -> Option<u64> {

@@ -19,7 +19,7 @@ use std::os::fd::RawFd;
 
 use medium::Reorder;
 use wire::ieee80211::{FrameKind, FrameType, HtCapabilities, MacAddr, Mpdu};
-use wire::phy::{EdcaParameters, Mode, RateSet};
+use wire::phy::{Bandwidth, EdcaParameters, Mode, RateSet};
 
 use super::agreements::Agreements;
 use super::queue::{Done, Queue, Queued};
@@ -260,7 +260,8 @@ impl Peers for Builtin {
 
 impl Station for Builtin {
     fn tuned(&self) -> Option<Tuned> {
-        Tuned::channel(self.settings.channel).map(|tuned| Tuned { wide: self.settings.wide, ..tuned })
+        let width = if self.settings.wide { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 };
+        Tuned::channel(self.settings.channel).map(|tuned| Tuned { width, ..tuned })
     }
 
     fn ready_since(&self) -> Option<u64> {

@@ -32,7 +32,7 @@ pub struct Sta {
 
 impl Station for Sta {
     fn tuned(&self) -> Option<Tuned> {
-        Tuned::channel(self.channel).map(|tuned| Tuned { wide: true, ..tuned })
+        Tuned::channel(self.channel).map(|tuned| Tuned { width: Bandwidth::Mhz40, ..tuned })
     }
     fn ready_since(&self) -> Option<u64> {
         (!self.outbox.is_empty()).then_some(self.now_ns)
