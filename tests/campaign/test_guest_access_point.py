@@ -122,6 +122,14 @@ def test_rates_of_40_mhz_are_another_group() -> None:
     assert (changed["LAB_DEBUGFS"], changed["LAB_WIDTH"]) == ("rc/fixed_rate_idx=131", "40")
 
 
+@pytest.mark.parametrize(("width_mhz", "index"), [(20, 18 << 4 | 8), (40, 26 << 4 | 8), (80, 34 << 4 | 8)])
+def test_rates_of_5_ghz_are_those_of_vht(width_mhz: int, index: int) -> None:
+    text = TEXT.replace("[guest]", f"[guest]\nchannel = 36\nwidth_mhz = {width_mhz}")
+    plan = loaded(text.replace("aql_enable = false", "fixed_mcs = 8")).plan
+    _, changed = (chip_of(spec).variables() for arm in plan.arm if (spec := plan.guest_of(arm)))
+    assert changed["LAB_DEBUGFS"] == f"rc/fixed_rate_idx={index}"
+
+
 def test_a_link_has_two_directions_and_a_station_limits_of_its_own() -> None:
     near = '{ name = "near", signal_dbm = -45, signal_up_dbm = -80 }'
     far = '{ name = "far-off", signal_dbm = -88, aql_limit_us = [1500, 3000] }'

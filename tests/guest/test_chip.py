@@ -15,6 +15,8 @@ from txop.guest.chips import DEVICES, FAULTS, FUNCTIONS, IN_GUEST, OUT, Chip
 from txop.guest_image.error import GuestError
 from txop.plan.devices import DRIVERS
 
+LAB = Path(txop.guest_image.__file__).parent / "lab.sh"
+
 
 def test_every_device_has_a_stock_driver() -> None:
     assert set(DRIVERS) == {*DEVICES, *FUNCTIONS}
@@ -59,6 +61,15 @@ def test_the_script_of_faults_goes_into_the_guest(tmp_path: Path, monkeypatch: p
         ({"faults": Path("/nowhere/faults.toml")}, "/nowhere/faults.toml is not a file"),
         ({"options": ("--air $(reboot)",)}, "cannot be passed on"),
         ({"channel": 14}, "14"),
+        ({"device": "mt7610u", "channel": 52}, "52 is not a channel here"),
+        ({"device": "mt7610u", "width_mhz": 80}, "a channel of 80 MHz is in 5 GHz, and 6 is not"),
+        ({"device": "mt7610u", "channel": 36, "width_mhz": 160}, "160 MHz is not a width"),
+        ({"channel": 36}, "the rtl8188cus is not in 5 GHz"),
+        ({"device": "mt7601u", "channel": 149, "width_mhz": 80}, "the mt7601u is not in 5 GHz"),
+        (
+            {"device": "mt7610u", "channel": 36, "ap": "builtin", "security": "open"},
+            "the built-in access point is in 2.4 GHz",
+        ),
         ({"stations": (-45,)}, "the rtl8188cus is not an access point"),
         (
             {"device": "mt7610u", "stations": (-45,), "ap": "builtin", "security": "open"},
@@ -81,6 +92,49 @@ def test_the_script_of_faults_goes_into_the_guest(tmp_path: Path, monkeypatch: p
 def test_what_cannot_be_is_said(keys: dict[str, object], words: str) -> None:
     with pytest.raises(GuestError, match=words.replace("$", r"\$").replace("(", r"\(")):
         Chip(**keys)  # type: ignore[arg-type]
+
+
+def test_a_channel_of_5_ghz_comes_to_the_testbed() -> None:
+    chip = DeviceOptions("mt7610u", width=80, channel=149).chip()
+    assert chip is not None
+    assert (chip.variables()["LAB_CHANNEL"], chip.variables()["LAB_WIDTH"]) == ("149", "80")
+    assert chip.is_in_5_ghz
+    assert not Chip(channel=13).is_in_5_ghz
+
+
+@pytest.mark.parametrize(
+    ("channel", "width_mhz", "side", "centre"),
+    [
+        (1, 40, "+", None),
+        (11, 40, "-", None),
+        (36, 20, None, None),
+        (40, 40, "-", None),
+        (44, 80, "+", 42),
+        (48, 80, "-", 42),
+        (149, 80, "+", 155),
+        (161, 80, "-", 155),
+        (157, 40, "+", None),
+    ],
+)
+def test_the_access_point_is_configured_for_its_channel(
+    channel: int, width_mhz: int, side: str | None, centre: int | None
+) -> None:
+    """Secondary channel and centre by IEEE 802.11-2020, table E-4."""
+    functions = LAB.read_text().split("\nload()")[0].split("\nstage()")[1]
+    script = (
+        f"channel={channel} width={width_mhz} security=open run=/run NAME=n\nstage(){functions}\nhostapd_conf ap0\n"
+    )
+    dash = shutil.which("dash") or "sh"
+    said = subprocess.run([dash, "-eu"], input=script, capture_output=True, text=True, check=True).stdout
+    settings = dict(row.split("=", 1) for row in said.splitlines())
+    in_5_ghz = channel > 14
+    assert (settings["channel"], settings["hw_mode"]) == (str(channel), "a" if in_5_ghz else "g")
+    assert settings.get("ht_capab", "").startswith(f"[HT40{side}]" if side else "")
+    assert ("ht_capab" in settings) == (side is not None)
+    assert settings.get("ieee80211ac") == ("1" if in_5_ghz else None)
+    assert settings.get("vht_oper_centr_freq_seg0_idx") == (None if centre is None else str(centre))
+    assert settings.get("vht_oper_chwidth") == ("1" if width_mhz == 80 else None)
+    assert ("[SHORT-GI-80]" in settings.get("vht_capab", "")) == (width_mhz == 80)
 
 
 def test_a_chip_can_be_the_access_point_of_stations() -> None:

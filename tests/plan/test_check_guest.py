@@ -275,6 +275,42 @@ def test_the_other_card_has_no_tkip(parse: Callable[[str], LoadedPlan]) -> None:
     assert {problem.message for problem in problems} >= {"the virtual sd8686 has no cipher for wpa2-tkip"}
 
 
+@pytest.mark.parametrize(
+    ("guest", "arm", "words", "line"),
+    [
+        ("width_mhz = 80", "", "a channel of 80 MHz is in 5 GHz, and 6 is not", "width_mhz = 80"),
+        ("width_mhz = 80\nchannel = 36", "channel = 11", "in 5 GHz, and 11 is not", "channel = 11"),
+        ("channel = 100", "", "100 is not a channel here", "channel = 100"),
+        (
+            "channel = 36",
+            'driver = "rtl8xxxu"\ndevice = "rtl8188eu"',
+            "the rtl8188eu is not in 5 GHz",
+            'device = "rtl8188eu"',
+        ),
+        ("", "queues = { fixed_mcs = 8 }", "there is no MCS 8 of one stream with 20 MHz in 2.4 GHz", "queues = "),
+        ("channel = 36", "queues = { fixed_mcs = 9 }", "no MCS 9 of one stream with 20 MHz in 5 GHz", "queues = "),
+    ],
+)
+def test_channels_that_cannot_be_are_reported_where_they_are_set(
+    parse: Callable[[str], LoadedPlan], guest: str, arm: str, words: str, line: str
+) -> None:
+    text = PLAN.format(guest=f'device = "mt7610u"\ndriver = "mt76x0u"\n{guest}', arm=arm)
+    problems = [problem for problem in check(parse(text), files=False).problems if words in problem.message]
+    assert problems
+    for problem in problems:
+        assert problem.line is not None
+        assert text.splitlines()[problem.line - 1].startswith(line)
+
+
+def test_80_mhz_in_5_ghz_is_a_plan(parse: Callable[[str], LoadedPlan]) -> None:
+    guest = 'device = "mt7610u"\ndriver = "mt76x0u"\nchannel = 36\nwidth_mhz = 80'
+    loaded = parse(PLAN.format(guest=guest, arm="width_mhz = 40"))
+    assert not check(loaded, files=False).problems
+    assert loaded.plan.guest is not None
+    widths = [chip_of(loaded.plan.guest.varied(arm.guest)).variables()["LAB_WIDTH"] for arm in loaded.plan.arm]
+    assert widths == ["80", "40"]
+
+
 def test_a_negotiated_path_has_a_multiplexer(parse: Callable[[str], LoadedPlan]) -> None:
     loaded = parse(PLAN.format(guest='device = "qmi-modem"', arm='modem = { framing = "negotiated" }'))
     (problem,) = check(loaded).problems

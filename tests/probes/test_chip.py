@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin
@@ -18,6 +19,7 @@ from txop.guest.device_statistics.model import Statistics
 from txop.measure.instrument import Marks, Reading, RunFacts
 from txop.measure.probes import chip
 from txop.measure.traffic.iperf3_reading import PAYLOAD
+from txop.plan.guest import GuestSpec
 from txop.plan.model import Plan
 from txop.plan_check.figures import figures_of
 from txop.present.document import Model
@@ -172,6 +174,26 @@ def test_forty_megahertz_may_carry_more(tmp_path: Path) -> None:
     read = reading(throughput_mbit_s=73.0)
     read.provenance["dut"] = {"wireless": {"width_mhz": 40}}
     assert states(of, read)["above-phy"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("channel", "width_mhz", "mbit_s", "state"),
+    [
+        (36, 80, 400.0, "ok"),
+        (36, 80, 440.0, "void"),
+        (36, 40, 210.0, "void"),
+        (6, 40, 160.0, "void"),
+        (36, 20, 85.0, "ok"),
+    ],
+)
+def test_vht_may_carry_more(tmp_path: Path, channel: int, width_mhz: int, mbit_s: float, state: str) -> None:
+    moved = int(mbit_s * 1.25e6)
+    of = facts(tmp_path, out=moved, up=side(70_000, 0, 7_000, 9 * SECOND, moved))
+    guest = GuestSpec(device="mt7610u", driver="mt76x0u", channel=channel)
+    of = replace(of, plan=of.plan.model_copy(update={"guest": guest}))
+    read = reading(throughput_mbit_s=mbit_s)
+    read.provenance["dut"] = {"wireless": {"width_mhz": width_mhz}}
+    assert states(of, read)["above-phy"] == state
 
 
 def test_a_window_beside_that_of_iperf3_is_no_detour(tmp_path: Path) -> None:

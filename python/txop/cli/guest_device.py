@@ -104,8 +104,19 @@ class DeviceOptions:
         ),
     ] = None
     width: Annotated[
-        int, typer.Option("--width", metavar="20|40", help="Width of the access point's channel, in MHz.")
+        int,
+        typer.Option(
+            "--width", metavar="20|40|80", help="Width of the access point's channel, in MHz; 80 only in 5 GHz."
+        ),
     ] = 20
+    channel: Annotated[
+        int,
+        typer.Option(
+            "--channel",
+            metavar="NUMBER",
+            help="Channel of the access point: 1 to 13; with --device mt7610u also 36 to 48 and 149 to 161, in 5 GHz.",
+        ),
+    ] = 6
     host: Annotated[
         str,
         typer.Option(
@@ -179,6 +190,7 @@ class DeviceOptions:
                 tuple(self.parameter or ()),
                 self.security or ("open" if self.ap == "builtin" else "wpa2"),
                 self.width,
+                self.channel,
                 options=options,
                 ap=self.ap,
                 access_points=access_points,

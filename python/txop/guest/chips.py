@@ -24,6 +24,10 @@ SDIO_CARDS = ("ar6003", "ar6004", "sd8686")
 """Chips on an SDIO card, in a virtual host controller; see docs/virtual-sdio.md."""
 SDIO_HOSTS = ("ushc", "virtual")
 """Host controllers of such a card: one on USB, with the stock driver of that name, or a kernel module of txop's own."""
+IN_5_GHZ = ("mt7610u",)
+"""Devices that are also in 5 GHz, with 80 MHz."""
+CHANNELS_5_GHZ = (*range(36, 49, 4), *range(149, 162, 4))
+"""Those where an access point need not look for radar first."""
 ACCESS_POINT_DEVICES = ("mt7610u",)
 """Devices that can be the access point themselves."""
 STATIONS_MAX = 16
@@ -104,8 +108,9 @@ class Chip:
     """Parameters of the driver's module, as ``NAME=VALUE``."""
     security: str = "wpa2"
     width_mhz: int = 20
-    """20 or 40, of the access point; the driver may use less (rtl8xxxu without ``ht40_2g=1``)."""
+    """20 or 40, or 80 in 5 GHz, of the access point; the driver may use less (rtl8xxxu without ``ht40_2g=1``)."""
     channel: int = 6
+    """1 to 13 of 2.4 GHz, or one of :data:`CHANNELS_5_GHZ`."""
     options: tuple[str, ...] = ()
     """More options of the program, a word each."""
     ap: str = "hostapd"
@@ -180,10 +185,7 @@ class Chip:
         if self.power_save is not None and (self.device in FUNCTIONS or self.stations):
             who = "an access point" if self.stations else f"{self.device}, which has no radio,"
             raise GuestError(f"{who} does not save power", what_to_do="take the setting of power save out")
-        if self.width_mhz not in (20, 40):
-            raise GuestError(f"{self.width_mhz} MHz is not a width of a channel here: 20 or 40")
-        if not 1 <= self.channel <= 13:
-            raise GuestError(f"{self.channel} is not a channel of the 2.4 GHz band: 1 to 13")
+        self._check_channel()
         if self.faults is not None and not self.faults.is_file():
             raise GuestError(
                 f"{self.faults} is not a file", what_to_do="examples of fault scripts are in examples/faults"
@@ -191,6 +193,29 @@ class Chip:
         for words in (self.parameters, self.host_parameters, self._words):
             if odd := [word for word in words if not word or word != shlex.quote(word)]:
                 raise GuestError(f"{odd[0]!r} has a character that cannot be passed on")
+
+    def _check_channel(self) -> None:
+        if self.width_mhz not in (20, 40, 80):
+            raise GuestError(f"{self.width_mhz} MHz is not a width of a channel here: 20, 40 or 80")
+        if not 1 <= self.channel <= 13 and self.channel not in CHANNELS_5_GHZ:
+            known = f"1 to 13, or in 5 GHz {', '.join(map(str, CHANNELS_5_GHZ))}"
+            raise GuestError(f"{self.channel} is not a channel here", what_to_do=known)
+        if self.is_in_5_ghz:
+            if self.device not in IN_5_GHZ:
+                raise GuestError(
+                    f"the {self.device} is not in 5 GHz (channel {self.channel})",
+                    what_to_do=f"{' and '.join(IN_5_GHZ)} is; or take a channel from 1 to 13",
+                )
+            if self.ap == "builtin":
+                raise GuestError("the built-in access point is in 2.4 GHz", what_to_do="take a channel from 1 to 13")
+        elif self.width_mhz == 80:
+            said = f"a channel of 80 MHz is in 5 GHz, and {self.channel} is not"
+            raise GuestError(said, what_to_do=f"take channel {CHANNELS_5_GHZ[0]}, or 40 MHz")
+
+    @property
+    def is_in_5_ghz(self) -> bool:
+        """Whether the channel is in that band."""
+        return self.channel > 14
 
     def _check_access_points(self) -> None:
         if self.device in FUNCTIONS:

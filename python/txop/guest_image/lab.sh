@@ -17,7 +17,7 @@
 #   LAB_TXQ      settings of its queues (iw phy set txq): NAME=VALUE ...; LAB_WEIGHTS airtime weight of each station, with
 #   commas, empty for that of the kernel; LAB_LIMITS likewise its limits of airtime in the driver, LOW/HIGH
 #   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2, wpa3 or owe
-#   LAB_CHANNEL   of the 2.4 GHz band              LAB_WIDTH     20 or 40 MHz
+#   LAB_CHANNEL   1 to 13, or in 5 GHz 36 to 48 and 149 to 161     LAB_WIDTH     20 or 40 MHz, in 5 GHz also 80
 #   LAB_POWER_SAVE  on or off: power save of the station under test; default: as the kernel has it
 #   LAB_ONLY=plug  stop when the interface is there: no association
 #   LAB_TX_AGGREGATION  of rmnet on a modem: DATAGRAMS BYTES MICROSECONDS; default: none
@@ -98,6 +98,7 @@ access_point() {
         return
     fi
     modprobe mac80211_hwsim "radios=$access_points" || fail "the simulated radio of the access point cannot be made"
+    country
     wait_for 10 wireless || fail "the access point's radio has no interface"
     if [ "$access_points" = 1 ]; then
         move ap ap0 || fail "the access point's radio cannot be moved"
@@ -107,6 +108,21 @@ access_point() {
     modprobe bridge && ip -n ap link add name bridge0 type bridge && ip -n ap link set bridge0 up ||
         fail "the access points have no bridge"
     of_each "$access_points" access_point_radio
+}
+
+in_5ghz() { [ "$channel" -gt 14 ]; }
+
+# Without a country nothing may begin to send in 5 GHz (Linux net/wireless/reg.c, world_regdom). In this one an access point may
+# use 80 MHz on channels 36 to 48 and 149 to 161 without looking for radar (wireless-regdb, db.txt).
+country() {
+    in_5ghz || return 0
+    iw reg set US && wait_for 10 country_is_set || fail "the kernel takes no country"
+}
+
+country_is_set() { iw reg get | grep -q '^country US:'; }
+
+frequency() { # MHz, of the primary channel
+    if in_5ghz; then echo $((5000 + 5 * channel)); else echo $((2407 + 5 * channel)); fi
 }
 
 of_each() { # of_each COUNT COMMAND...: with the numbers from 1 on
@@ -124,11 +140,14 @@ access_point_radio() { # access_point_radio N: the next radio is that of access 
 }
 
 hostapd_conf() { # hostapd_conf INTERFACE: the configuration of the access point on it
-    printf 'interface=%s\ndriver=nl80211\nssid=%s\nhw_mode=g\nchannel=%s\n' "$1" "$NAME" "$channel"
+    mode=g
+    ! in_5ghz || mode=a
+    printf 'interface=%s\ndriver=nl80211\nssid=%s\nhw_mode=%s\nchannel=%s\n' "$1" "$NAME" "$mode" "$channel"
     printf 'ieee80211n=1\nwmm_enabled=1\nctrl_interface=%s/hostapd\n' "$run"
     # the secondary channel above, as long as there are channels above
     side=+
     [ "$channel" -le 7 ] || side=-
+    ! in_5ghz || vht_conf
     [ "$width" = 20 ] || printf 'ht_capab=[HT40%s][SHORT-GI-20][SHORT-GI-40]\n' "$side"
     case $security in
     open) ;;
@@ -143,6 +162,16 @@ hostapd_conf() { # hostapd_conf INTERFACE: the configuration of the access point
     owe) printf 'wpa=2\nwpa_key_mgmt=OWE\nrsn_pairwise=CCMP\nieee80211w=2\n' ;;
     *) fail "$security is not a known LAB_SECURITY" ;;
     esac
+}
+
+vht_conf() { # 802.11ac; channels of 40 and 80 MHz are where IEEE 802.11-2020, table E-4, has them
+    first=36
+    [ "$channel" -lt 149 ] || first=149
+    [ $(((channel - first) / 4 % 2)) = 1 ] || side=+
+    # what the chip takes at most: 65,535 bytes (mt76's mac80211.c, mt76_init_sband)
+    [ "$width" = 80 ] || { printf 'ieee80211ac=1\nvht_capab=[MAX-A-MPDU-LEN-EXP3]\n'; return; }
+    printf 'ieee80211ac=1\nvht_capab=[SHORT-GI-80][MAX-A-MPDU-LEN-EXP3]\nvht_oper_chwidth=1\n'
+    printf 'vht_oper_centr_freq_seg0_idx=%s\n' $((first + (channel - first) / 16 * 16 + 6))
 }
 
 load() {
@@ -165,8 +194,10 @@ plug() {
     # the residual loss that the seed of this guest brings, unless set otherwise
     case " $options " in *" --loss"[" ="]*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
     if [ "$access_points" = 1 ]; then
+        network=
+        [ "$ap" != builtin ] || network="--ssid $NAME --tap ap0 --channel $channel"
         # shellcheck disable=SC2086
-        chip --ap "$ap" --ssid "$NAME" --tap ap0 --channel "$channel" --seed "${TXOP_SEED:-0}" $options
+        chip --ap "$ap" $network --seed "${TXOP_SEED:-0}" $options
     else
         # shellcheck disable=SC2086
         chip "--access-points=$LAB_ACCESS_POINTS" --seed "${TXOP_SEED:-0}" $options
@@ -251,7 +282,7 @@ wpa_conf() { # wpa_conf NAME: the settings of a supplicant; NAME is that of the 
     if [ "$ap" = builtin ]; then
         printf ' scan_ssid=1\n scan_freq=%s 2412 2437 2462\n' $((2407 + 5 * channel))
     else
-        printf ' scan_freq=%s\n' $((2407 + 5 * channel))
+        printf ' scan_freq=%s\n' "$(frequency)"
     fi
     case $security in
     open) printf ' key_mgmt=NONE\n' ;;
@@ -403,6 +434,7 @@ limit() { # limit N: of the airtime that waits in the driver for station N
 plug_of_stations() { # the radios of the stations are made, and the chip, which is their access point
     stations=$(echo "$LAB_STATIONS" | tr ',' '\n' | wc -l)
     modprobe mac80211_hwsim "radios=$stations" || fail "the simulated radios of the stations cannot be made"
+    country
     wait_for 10 wireless || fail "the stations' radios have no interface"
     of_stations station_radio
     load

@@ -86,10 +86,10 @@ class GuestVariant(Strict):
     """Take the arm's patches back instead of applying them; not possible with edit scripts."""
     security: Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"] = "wpa2"
     """Security of the access point; with the built-in one the default is open."""
-    channel: Annotated[int, Field(ge=1, le=13)] = 6
-    """Channel in the 2.4 GHz band."""
-    width_mhz: Literal[20, 40] = 20
-    """Width of the access point's channel; rtl8xxxu follows with its parameter ``ht40_2g``."""
+    channel: Annotated[int, Field(ge=1, le=161)] = 6
+    """Channel of the access point: 1 to 13; of an MT7610U also 36 to 48 and 149 to 161, which are in 5 GHz."""
+    width_mhz: Literal[20, 40, 80] = 20
+    """Width of the access point's channel; rtl8xxxu follows with its parameter ``ht40_2g``. 80 MHz only in 5 GHz."""
     ap: Literal["hostapd", "builtin"] = "hostapd"
     """The access point; the built-in one is open, for faults and exact control."""
     faults: str | None = None
@@ -127,6 +127,11 @@ class GuestVariant(Strict):
     def asks_for_a_build(self) -> bool:
         """Whether a module is built even for an arm without patches."""
         return bool(self.source or self.module or self.switches)
+
+    @property
+    def is_in_5_ghz(self) -> bool:
+        """Whether the channel is in that band."""
+        return self.channel > 14
 
     @property
     def is_function(self) -> bool:

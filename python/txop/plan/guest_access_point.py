@@ -18,9 +18,11 @@ _Us = Annotated[int, Field(ge=0, le=1_000_000)]
 _Limits = Annotated[list[_Us], Field(min_length=2, max_length=2)]
 _Dbm = Annotated[int, Field(ge=-100, le=-10)]
 
-_GROUP_40_MHZ = 8
-"""Group of rates of one stream, 40 MHz, long guard interval: groups are counted by streams (four), guard interval and
-width (rc80211_minstrel_ht.c, GROUP_IDX); that of 20 MHz is the first."""
+_GROUPS = {20: 0, 40: 8}
+_GROUPS_VHT = {20: 18, 40: 26, 80: 34}
+"""By width in MHz: group of rates of one stream with the long guard interval. Groups are counted by streams (four),
+guard interval and width; behind those of HT are one of CCK and one of OFDM, and then those of VHT
+(rc80211_minstrel_ht.c, GROUP_IDX and VHT_GROUP_IDX)."""
 
 
 def _check_limits(key: str, limits: list[int] | None) -> None:
@@ -70,10 +72,10 @@ class QueueSpec(BaseModel):
     aql_threshold_us: _Us | None = None
     """Airtime of all stations in the driver from which on the low limit counts, and below it the high one, µs (debugfs
     ``aql_threshold``); the kernel's is 24000."""
-    fixed_mcs: Annotated[int, Field(ge=0, le=7)] | None = None
+    fixed_mcs: Annotated[int, Field(ge=0, le=9)] | None = None
     """MCS of all data that the device sends, one stream, the width of the channel, long guard interval (debugfs
-    ``rc/fixed_rate_idx`` of minstrel_ht); retries still go down from it. Default: minstrel_ht finds the rates of each
-    station."""
+    ``rc/fixed_rate_idx`` of minstrel_ht); retries still go down from it. 8 and 9 are only in 5 GHz. Default:
+    minstrel_ht finds the rates of each station."""
     txq_limit_packets: _Count | None = None
     """Packets in all queues of the radio (``iw phy set txq limit``); the kernel's is 8192."""
     txq_memory_limit_bytes: _Count | None = None
@@ -100,7 +102,7 @@ class QueueSpec(BaseModel):
             )
         )
 
-    def debugfs_words(self, width_mhz: int) -> tuple[str, ...]:
+    def debugfs_words(self, width_mhz: int, *, in_5_ghz: bool) -> tuple[str, ...]:
         """``FILE=WORDS`` below the radio's folder in debugfs, for a channel of this width; commas for spaces."""
         words: list[str] = []
         if self.airtime_flags is not None:
@@ -114,7 +116,7 @@ class QueueSpec(BaseModel):
             words.append(f"aql_enable={int(self.aql_enable)}")
         if self.fixed_mcs is not None:
             # The group above four bits of its rate (rc80211_minstrel_ht.h, MI_RATE).
-            group = _GROUP_40_MHZ if width_mhz == 40 else 0
+            group = (_GROUPS_VHT if in_5_ghz else _GROUPS).get(width_mhz, 0)
             words.append(f"rc/fixed_rate_idx={group << 4 | self.fixed_mcs}")
         return tuple(words)
 

@@ -45,7 +45,10 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
                 yield place(table), f"an {spec.device} has no settings of a network function", "take it out"
         yield from _access_point(loaded, arm, spec, place)
         wrong = _chip_problem(spec)
-        if wrong is not None and spec.stations is not None and _chip_problem(spec.model_copy(update=_ALONE)) is None:
+        if wrong is not None and _chip_problem(spec.model_copy(update=_ON_CHANNEL_6)) is None:
+            too_wide = spec.width_mhz == 80 and not spec.is_in_5_ghz
+            yield place(*(("width_mhz", "channel") if too_wide else ("channel", "device", "ap"))), *wrong
+        elif wrong is not None and spec.stations is not None and _chip_problem(spec.model_copy(update=_ALONE)) is None:
             yield place("stations"), *wrong
         elif (
             wrong is not None and spec.parameters and _chip_problem(spec.model_copy(update={"parameters": {}})) is None
@@ -73,6 +76,7 @@ def _host_controller(sdio: SdioSpec, place: Place) -> Found:
 
 
 _ALONE: dict[str, object] = {"stations": None, "queues": None}
+_ON_CHANNEL_6: dict[str, object] = {"channel": 6, "width_mhz": 20}
 
 
 def _access_point(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) -> Found:
@@ -100,7 +104,13 @@ def _access_point(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) -
 
 
 def _queues(arm: Arm, spec: GuestSpec, place: Place) -> Found:
-    """What cannot be rebuilt with mac80211."""
+    """What cannot be rebuilt with mac80211, and rates that there are not."""
+    mcs = spec.queues.fixed_mcs if spec.queues is not None else None
+    highest = 7 if not spec.is_in_5_ghz else 8 if spec.width_mhz == 20 else 9
+    if mcs is not None and mcs > highest:
+        band = "5 GHz" if spec.is_in_5_ghz else "2.4 GHz"
+        said = f"there is no MCS {mcs} of one stream with {spec.width_mhz} MHz in {band}"
+        yield place("queues"), said, f"{highest} is the highest"
     if spec.needs_debugfs:
         if arm.patches or spec.source is not None:
             said = "the driver is rebuilt together with mac80211, and takes no patches and no source of its own"

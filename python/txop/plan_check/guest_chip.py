@@ -54,7 +54,7 @@ def _queues(spec: GuestSpec) -> Queues:
     weights = tuple(station.airtime_weight for station in stations)
     limits = tuple(tuple(station.aql_limit_us or ()) for station in stations)
     queues = spec.queues or QueueSpec()
-    return Queues(queues.debugfs_words(spec.width_mhz), queues.txq_words, weights, limits)
+    return Queues(queues.debugfs_words(spec.width_mhz, in_5_ghz=spec.is_in_5_ghz), queues.txq_words, weights, limits)
 
 
 def _host(spec: GuestSpec) -> FunctionHost:

@@ -59,6 +59,8 @@ LEGACY_MBIT_S = (1.0, 2.0, 5.5, 11.0, 6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54
 FASTEST_MBIT_S = {20: 72.2, 40: 150.0}
 """By width in MHz: the fastest rate of one spatial stream, MCS 7 with short guard interval (IEEE 802.11-2020, tables
 19-27 and 19-31)."""
+FASTEST_VHT_MBIT_S = {20: 86.7, 40: 200.0, 80: 433.3}
+"""The same of VHT, which is in 5 GHz: MCS 8 in 20 MHz, else 9 (21.5)."""
 LITTLE_BYTES = 100_000
 """Less payload than this is not judged."""
 FULL = 1.01
@@ -217,7 +219,8 @@ def judge(
     if guest is not None and guest.is_function:
         rates = {direction: count * 8 / 1e6 / seconds for direction, count in payload.items()}
         return [_passed(_total(facts.folder), in_all, guest, air=False), _within_radio(guest, rates)]
-    return [_passed(_total(facts.folder), in_all, guest), _possible(grown, moved / seconds, width_mhz)]
+    fastest = _fastest(width_mhz, in_5_ghz=guest is not None and guest.is_in_5_ghz)
+    return [_passed(_total(facts.folder), in_all, guest), _possible(grown, moved / seconds, fastest)]
 
 
 def _within_radio(guest: GuestSpec, rates: Mapping[str, float]) -> GateFinding:
@@ -267,9 +270,16 @@ def _bus_bytes(grown: Growth, transfers: str) -> int | None:
     return grown.get(f"urbs.{transfers}_bytes") if of_card is None else of_card
 
 
-def _possible(grown: Growth, bytes_per_s: float, width_mhz: float | None) -> GateFinding:
+def _fastest(width_mhz: float | None, *, in_5_ghz: bool) -> float:
+    """The fastest rate in a channel of this width, Mbit/s."""
+    rates = FASTEST_VHT_MBIT_S if in_5_ghz else FASTEST_MBIT_S
+    return next(
+        (rate for width, rate in rates.items() if width_mhz is not None and width_mhz <= width), rates[max(rates)]
+    )
+
+
+def _possible(grown: Growth, bytes_per_s: float, fastest: float) -> GateFinding:
     """The gate ``above-phy``: both directions share one air, and no rate on it is faster than the fastest."""
-    fastest = FASTEST_MBIT_S.get(20 if width_mhz is not None and width_mhz <= 20 else 40, 150.0)
     rate = bytes_per_s * 8 / 1e6
     used = _airtime_share(grown)
     if rate > fastest:
