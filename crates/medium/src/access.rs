@@ -103,7 +103,8 @@ impl Access {
         &self.spaces
     }
 
-    /// Those that it counts with from now on: the stations are in another band. Backoffs that were drawn stay.
+    /// Those that it counts with from now on: the stations are in another band. Backoffs that were drawn stay, so a turn of a
+    /// station that waits moves by the difference of both, to 2.4 GHz by 6 us towards the present.
     pub fn set_spaces(&mut self, spaces: Spaces) {
         if self.spaces != spaces {
             self.contention.set_spaces(spaces.slot_ns, spaces.sifs_ns);
@@ -278,6 +279,8 @@ mod tests {
         access.set_spaces(Spaces::new(Band::Ghz5, true, false));
         assert_eq!((access.next_ns(), access.spaces().sifs_ns), (Some(16_000 + 3 * 9_000), 16_000));
         assert_eq!(access.would_send_ns(0, parameters, 0), access.next_ns());
+        access.set_spaces(Spaces::new(Band::Ghz2_4, true, false));
+        assert_eq!(access.next_ns(), Some(10_000 + 3 * 9_000), "and back");
     }
 
     /// Whoever expects no answer draws a backoff all the same, and the next turn is after it: not in an unused slot.

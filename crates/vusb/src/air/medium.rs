@@ -15,7 +15,7 @@ use super::transmission::{Busy, Transmission};
 use super::{Outcome, Protection, Reception, Response, Station};
 use crate::record::AirFile;
 
-/// The band while nobody is anywhere.
+/// The band before any station has a channel.
 const BAND: Band = Band::Ghz2_4;
 
 /// What is kept of a side.

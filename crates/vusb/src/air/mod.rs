@@ -5,6 +5,8 @@
 //! [`Medium`] is what is particular here: stations whose queues, windows and frames are those of real drivers, and that may
 //! change their rates, contention parameters and channel at any time. The stations keep their queues to themselves.
 
+#[cfg(test)]
+mod band_tests;
 pub mod channel;
 pub mod counters;
 pub mod exchange;

@@ -113,41 +113,47 @@ impl<D: Device> Faulty<D> {
         now_ns.saturating_sub(self.origin_ns.unwrap_or(now_ns))
     }
 
-    /// The fault that happens to the next transfer of this kind.
+    /// The fault that happens to the next transfer of this kind. One that the device does not have hides none behind it.
     fn strike(&mut self, now_ns: u64, endpoint: u8, direction: Direction, register: Option<u16>) -> Option<Fault> {
         let elapsed_ns = self.elapsed_ns(now_ns);
-        let at = self.armed.iter().position(|armed| {
-            armed.concerns(endpoint, direction, register) && armed.is_due(elapsed_ns) && armed.strikes_next()
-        })?;
-        let armed = self.armed.get_mut(at)?;
-        let fault = armed.fault.clone();
-        let mut is_new = true;
-        if fault.action == Action::Nak {
-            let silent_ns = fault.for_ms.map_or(u64::MAX, |ms| ms.saturating_mul(MS));
-            is_new = armed.silent_until_ns.is_none();
-            let until_ns = *armed.silent_until_ns.get_or_insert_with(|| now_ns.saturating_add(silent_ns));
-            if now_ns >= until_ns {
-                // It answers again: this transfer counts as one that it happened to.
-                armed.silent_until_ns = None;
-                if is_new {
-                    self.struck_at(at, &fault);
+        for at in 0..self.armed.len() {
+            let Some(armed) = self.armed.get_mut(at) else { continue };
+            if !armed.concerns(endpoint, direction, register) || !armed.is_due(elapsed_ns) || !armed.strikes_next() {
+                continue;
+            }
+            let fault = armed.fault.clone();
+            let mut is_new = true;
+            if fault.action == Action::Nak {
+                let silent_ns = fault.for_ms.map_or(u64::MAX, |ms| ms.saturating_mul(MS));
+                is_new = armed.silent_until_ns.is_none();
+                let until_ns = *armed.silent_until_ns.get_or_insert_with(|| now_ns.saturating_add(silent_ns));
+                if now_ns >= until_ns {
+                    // It answers again: this transfer counts as one that it happened to.
+                    armed.silent_until_ns = None;
+                    if is_new {
+                        self.struck_at(at, &fault);
+                    }
+                    return None;
                 }
+            }
+            let inside = self.happens_inside(now_ns, &fault);
+            if inside == Inside::Unknown {
+                continue;
+            }
+            if is_new {
+                self.struck_at(at, &fault);
+            }
+            if inside == Inside::Happened {
                 return None;
             }
+            if fault.action == Action::Disconnect {
+                self.unplug(now_ns, fault.for_ms);
+                // Once is enough: the transfer is lost with the connection.
+                self.answered(now_ns, endpoint, direction, register);
+            }
+            return Some(fault);
         }
-        let inside = self.happens_inside(now_ns, &fault);
-        if is_new && inside != Inside::Unknown {
-            self.struck_at(at, &fault);
-        }
-        if inside != Inside::OfTransfer {
-            return None;
-        }
-        if fault.action == Action::Disconnect {
-            self.unplug(now_ns, fault.for_ms);
-            // Once is enough: the transfer is lost with the connection.
-            self.answered(now_ns, endpoint, direction, register);
-        }
-        Some(fault)
+        None
     }
 
     /// Counts that the fault with this number struck, and reports it.
@@ -195,29 +201,30 @@ impl<D: Device> Faulty<D> {
     /// A command for an SDIO card begins: lets happen to it what is due.
     fn command_begins(&mut self, now_ns: u64, command: sdio::Command) {
         let elapsed_ns = self.elapsed_ns(now_ns);
-        let mut found = None;
-        for (at, armed) in self.armed.iter_mut().enumerate() {
+        let mut happened = false;
+        for at in 0..self.armed.len() {
+            let Some(armed) = self.armed.get_mut(at) else { continue };
             if !armed.fault.is_about(command) || !armed.is_due(elapsed_ns) {
                 continue;
             }
-            if found.is_none() && armed.strikes_next() {
-                found = Some((at, armed.fault.clone()));
-            }
+            let strikes = !happened && armed.strikes_next();
             armed.seen += 1;
-        }
-        if let Some((at, fault)) = found {
-            self.happens(now_ns, at, &fault);
+            let fault = armed.fault.clone();
+            happened |= strikes && self.happens(now_ns, at, &fault);
         }
     }
 
-    /// Lets a fault happen that is not about a USB transfer. One that the device does not have did not strike.
-    fn happens(&mut self, now_ns: u64, at: usize, fault: &Fault) {
+    /// Lets a fault happen that is not about a USB transfer. `false`: the device does not have it, so it did not strike.
+    fn happens(&mut self, now_ns: u64, at: usize, fault: &Fault) -> bool {
         if fault.action == Action::Disconnect {
             self.struck_at(at, fault);
             self.unplug(now_ns, fault.for_ms);
         } else if self.happens_inside(now_ns, fault) != Inside::Unknown {
             self.struck_at(at, fault);
+        } else {
+            return false;
         }
+        true
     }
 
     /// A transfer was answered, by the device or by a fault.

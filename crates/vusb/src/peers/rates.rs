@@ -74,9 +74,11 @@ impl DownRates {
         Some([0, 1, 2, highest].map(|down| (mode(mcs.saturating_sub(down)), ATTEMPTS)).to_vec())
     }
 
-    /// The VHT capabilities of both; `None`: one of them has no VHT.
+    /// The VHT capabilities of both; `None`: one of them has no VHT, or none with one stream (3 in a map).
     fn vht(&self) -> Option<(VhtCapabilities, VhtCapabilities)> {
-        self.station.vht.zip(self.ap.vht)
+        let both = self.station.vht.zip(self.ap.vht)?;
+        let maps = [both.0.rx_mcs_map, both.0.tx_mcs_map, both.1.rx_mcs_map, both.1.tx_mcs_map];
+        maps.iter().all(|map| map & 3 != 3).then_some(both)
     }
 
     /// The width that both use.
@@ -167,6 +169,7 @@ mod tests {
         assert_eq!(kbps(&rates(above, Some((short, any)), Some(0)))[0], 200_000, "40 MHz");
         assert_eq!(kbps(&rates(0, Some((short, any)), Some(0)))[..2], [86_667, 72_222], "20 MHz has no MCS 9");
         assert_eq!(kbps(&rates(above, None, Some(1))), [150_000, 135_000, 120_000, 15_000], "no VHT");
+        assert_eq!(kbps(&rates(above, Some((short, 0xffff)), Some(1)))[0], 150_000, "none with one stream");
         assert_eq!(DownRates::default().chain(), None);
     }
 

@@ -183,10 +183,12 @@ fn a_fault_that_the_device_does_not_have_did_not_strike() {
     let mut host = faulty(
         "[[fault]]\nfrom_ms = 1\nfor_ms = 5\naction = \"lost_c2h\"\n\
          [[fault]]\nendpoint = 0\nregister = 0x1c00\ndirection = \"out\"\naction = \"firmware_hang\"\n\
+         [[fault]]\nname = \"refused\"\nendpoint = 0\nregister = 0x1c00\ndirection = \"out\"\ntimes = 1\naction = \"stall\"\n\
          [[fault]]\nname = \"away\"\nfrom_ms = 2\naction = \"disconnect\"\n",
     );
     host.device.reset(0);
     let write = Setup { request_type: 0x40, request: 5, value: 0x1c00, index: 0, length: 2 };
+    assert_eq!(host.control(write, &[1, 2]).0, EPIPE, "what it lacks hides nothing");
     assert_eq!(host.control(write, &[1, 2]).0, 0, "it is answered as always");
     for ms in 1..20 {
         host.device.advance(ms * 1_000_000);
@@ -194,7 +196,7 @@ fn a_fault_that_the_device_does_not_have_did_not_strike() {
     let mut struck = Vec::new();
     host.device.struck(&mut struck);
     let names: Vec<_> = struck.iter().map(|fault| fault.name.as_str()).collect();
-    assert_eq!(names, ["away"]);
+    assert_eq!(names, ["refused", "away"]);
 }
 
 proptest! {

@@ -221,8 +221,9 @@ impl Rate {
         }))
     }
 
-    /// A rate as protection registers have it: format in bits 15:14, CCK or OFDM only (mt76x02_regs.h, MT_PROT_RATE_*).
-    pub fn of_protection(register: u16) -> Option<Mode> {
+    /// A rate as protection registers of an MT7601U have it: format in bits 15:14, CCK or OFDM only (mt7601u/regs.h,
+    /// MT_PROT_RATE_*).
+    pub fn of_mt7601u_protection(register: u16) -> Option<Mode> {
         let format = if register >> 14 == 1 { PHY_OFDM } else { PHY_CCK };
         Self(register & 0x3f | format << 13).mode()
     }
@@ -461,7 +462,7 @@ mod tests {
             [0x8209, 0x8289, 0x8309]
         );
         assert_eq!(Rate(0x8209).within(Bandwidth::Mhz80).0, 0x8209);
-        let protection = |register| Rate::of_protection(register).and_then(|mode| mode.rate_kbps());
+        let protection = |register| Rate::of_mt7601u_protection(register).and_then(|mode| mode.rate_kbps());
         assert_eq!([protection(0x4004), protection(0x0003), protection(0x4000)], [24_000, 11_000, 6_000].map(Some));
     }
 

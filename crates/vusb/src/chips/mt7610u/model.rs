@@ -98,6 +98,11 @@ impl Model {
         Some((reg::EDCA_CFG + 4 * number as u32, category))
     }
 
+    /// Whether it is also in 5 GHz, with VHT.
+    pub(super) const fn has_5ghz(self) -> bool {
+        matches!(self, Self::Mt7610u)
+    }
+
     /// Whether A-MPDUs are as long as MAX_LEN_CFG says: mt7601u writes nothing else (mac.c, mt7601u_mac_set_ampdu_factor),
     /// mt76x0u a length for each MCS.
     pub(super) const fn has_one_ampdu_length(self) -> bool {

@@ -189,8 +189,8 @@ mod tests {
         assert_eq!(radio.tuned(Model::Mt7610u, &memory, &Baseband::default()), None, "2 x 2472 MHz");
     }
 
-    /// Frequency, N, K and denominator of channels 36, 38, 42, 48, 64 and 37 in the driver's table; and N and fraction of 54, 55
-    /// and 155 in the other one.
+    /// Frequency, N, K and denominator of channels 36, 38, 42, 48, 64, 37, 149, 155 and 157 in the driver's table; and N and
+    /// fraction of 54, 55 and 151 in the other one, which the driver uses for these.
     #[test]
     fn channels_of_5_ghz() {
         let (mut radio, mut memory) = (Radio::default(), Memory::new(0x2400));
@@ -204,6 +204,9 @@ mod tests {
             (5240, 0x2b, 0x08, 0x04),
             (5320, 0x2c, 0x04, 0x04),
             (5185, 0x2b, 0x05, 0x10),
+            (5745, 0x2f, 0x15, 0x10),
+            (5775, 0x30, 0x03, 0x10),
+            (5785, 0x30, 0x05, 0x10),
         ];
         for (frequency_mhz, n, k, denominator) in plan {
             for (register, value) in [(PLL_N, n), (PLL_N_HIGH, 0x02), (PLL_K, k), (PLL_DENOMINATOR, denominator)] {
@@ -211,13 +214,16 @@ mod tests {
             }
             assert_eq!(tuned(&radio, &memory), Some(Tuned { frequency_mhz, width: Bandwidth::Mhz20 }));
         }
-        for (frequency_mhz, n, fraction) in [(5270, 0x2b, 0x3aaaau32), (5275, 0x2b, 0x3d555), (5775, 0x30, 0x08000)] {
+        for (frequency_mhz, n, fraction) in [(5270, 0x2b, 0x3aaaau32), (5275, 0x2b, 0x3d555), (5755, 0x2f, 0x3d555)] {
             let [low, middle, high, _] = fraction.to_le_bytes();
             let fraction = SIGMA_DELTA.into_iter().zip([low, middle, high]);
             for (register, value) in fraction.chain([(PLL_N, n), (PLL_N_HIGH, 0x80)]) {
                 radio.write(register, value);
             }
             assert_eq!(tuned(&radio, &memory), Some(Tuned { frequency_mhz, width: Bandwidth::Mhz20 }));
+        }
+        for (register, value) in [(PLL_N, 0x30), (PLL_N_HIGH, 0x02), (PLL_K, 0x03), (PLL_DENOMINATOR, 0x10)] {
+            radio.write(register, value);
         }
         // Channel 155 (5775 MHz) has the primary channels 149, 153, 157 and 161.
         for (number, frequency_mhz) in (0..).zip([5745, 5765, 5785, 5805]) {

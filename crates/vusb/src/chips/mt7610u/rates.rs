@@ -25,18 +25,22 @@ pub(super) fn of_attempt(memory: &Memory, first: Rate, attempts: u8) -> Rate {
     (0..attempts.min(16)).fold(first, |rate, _| below(memory, rate))
 }
 
-fn is_in_5ghz(memory: &Memory) -> bool {
-    memory.word(reg::TX_BAND_CFG) & reg::BAND_5GHZ != 0
+fn is_in_5ghz(model: Model, memory: &Memory) -> bool {
+    model.has_5ghz() && memory.word(reg::TX_BAND_CFG) & reg::BAND_5GHZ != 0
 }
 
 /// Whether there is such a rate in the band.
-pub(super) fn exists(memory: &Memory, rate: Rate) -> bool {
-    rate.mode().is_some_and(|mode| !(is_in_5ghz(memory) && matches!(mode, Mode::Dsss { .. })))
+pub(super) fn exists(model: Model, memory: &Memory, rate: Rate) -> bool {
+    rate.mode().is_some_and(|mode| match mode {
+        Mode::Dsss { .. } => !is_in_5ghz(model, memory),
+        Mode::Vht(_) => is_in_5ghz(model, memory),
+        _ => true,
+    })
 }
 
 /// The lowest rate of the band.
-pub(super) fn lowest(memory: &Memory) -> Rate {
-    if is_in_5ghz(memory) {
+pub(super) fn lowest(model: Model, memory: &Memory) -> Rate {
+    if is_in_5ghz(model, memory) {
         LOWEST_OFDM
     } else {
         Rate::default()
@@ -49,8 +53,8 @@ fn below(memory: &Memory, rate: Rate) -> Rate {
         return rate.with_index(nibble(reg::HT_FBK_CFG0, rate.index()) & 7);
     }
     if rate.is_vht() {
-        // One MCS down, as the driver reads reports (mt76x02_mac.c, mt76x02_tx_rate_fallback). The register behind (0x1358) would
-        // have MCS 8 fall to 0 (mt76x0/initvals_init.h: 0xedcba980), which is right for HT with two streams.
+        // One MCS down, as the driver reads reports (mt76x02_mac.c, mt76x02_tx_rate_fallback). The register of these rates (0x1358)
+        // is not followed: MCS 8 would fall to 0 (mt76x0/initvals_init.h: 0xedcba980), which is right for HT with two streams.
         return rate.with_index(rate.index() - 1);
     }
     if !rate.is_ofdm() {
@@ -64,29 +68,39 @@ fn below(memory: &Memory, rate: Rate) -> Rate {
 }
 
 /// RTS or CTS before a PPDU of this many bytes.
-pub(super) fn protection(memory: &Memory, rate: Rate, width: Bandwidth, psdu_len: usize) -> Protection {
-    let register = match (rate.is_ht(), rate.is_ofdm()) {
-        _ if rate.is_vht() => match rate.bandwidth() {
-            Some(Bandwidth::Mhz80) => reg::VHT_PROT_CFG + 8,
-            Some(Bandwidth::Mhz40) => reg::VHT_PROT_CFG + 4,
-            _ => reg::VHT_PROT_CFG,
-        },
-        (true, _) if width > Bandwidth::Mhz20 => reg::MM40_PROT_CFG,
-        (true, _) => reg::MM20_PROT_CFG,
-        (_, true) => reg::OFDM_PROT_CFG,
+pub(super) fn protection(model: Model, memory: &Memory, rate: Rate, psdu_len: usize) -> Protection {
+    let register = match rate.bandwidth() {
+        Some(Bandwidth::Mhz80) if rate.is_vht() => reg::VHT_PROT_CFG + 8,
+        Some(Bandwidth::Mhz40) if rate.is_vht() => reg::VHT_PROT_CFG + 4,
+        _ if rate.is_vht() => reg::VHT_PROT_CFG,
+        Some(Bandwidth::Mhz40) if rate.is_ht() => reg::MM40_PROT_CFG,
+        _ if rate.is_ht() => reg::MM20_PROT_CFG,
+        _ if rate.is_ofdm() => reg::OFDM_PROT_CFG,
         _ => return Protection::None,
     };
     let value = memory.word(register);
     let threshold = memory.word(reg::TX_RTS_CFG) >> 8 & 0xffff;
     let by_threshold = value >> 26 & 1 == 1;
-    // The width of VHT's is that of duplicates (mt76x02_regs.h, MT_PROT_RATE_DUP_OFDM_24), and what is sent in each 20 MHz.
-    let of_vht = || Rate(value as u16).within(Bandwidth::Mhz20).mode();
-    let mode = if rate.is_vht() { of_vht() } else { Rate::of_protection(value as u16) };
-    let Some(mode) = mode else { return Protection::None };
+    let Some(mode) = protecting(model, memory, value as u16) else { return Protection::None };
     match value >> 16 & 3 {
         1 if !by_threshold || psdu_len > threshold as usize => Protection::Rts(mode),
         2 => Protection::CtsToSelf(mode),
         _ => Protection::None,
+    }
+}
+
+/// What an RTS or CTS is sent at; what the band does not have is sent at its lowest rate. The width of an MT7610U's is that of
+/// duplicates (mt76x02_regs.h, MT_PROT_RATE_DUP_OFDM_24).
+fn protecting(model: Model, memory: &Memory, register: u16) -> Option<Mode> {
+    let mode = match model {
+        Model::Mt7601u => Rate::of_mt7601u_protection(register)?,
+        Model::Mt7610u => Rate(register).within(Bandwidth::Mhz20).mode()?,
+    };
+    let is_there = !(is_in_5ghz(model, memory) && matches!(mode, Mode::Dsss { .. }));
+    if is_there {
+        Some(mode)
+    } else {
+        LOWEST_OFDM.mode()
     }
 }
 
@@ -96,7 +110,7 @@ pub(super) fn basic(memory: &Memory) -> Option<RateSet> {
 }
 
 /// Bytes of an A-MPDU at most: 2 to the power of a nibble for each MCS, times 32. That is inferred: so read, the driver's
-/// values (mt76x0/initvals.h, 0xaaa99887 for 20 MHz) all come to 3.4 to 5.1 ms, below the 5.484 ms of a PPDU (IEEE
+/// values (mt76x0/initvals_init.h, 0xaaa99887 for 20 MHz) all come to 3.4 to 5.1 ms, below the 5.484 ms of a PPDU (IEEE
 /// 802.11-2020, table 19-25), and no other power of two does. mt76x0u writes none for 40 MHz; for 80 MHz, and for MCS 8 and 9, no
 /// register is known.
 pub(super) fn ampdu_bytes(model: Model, memory: &Memory, mode: &Mode) -> usize {
@@ -148,10 +162,15 @@ mod tests {
     #[test]
     fn there_is_no_cck_in_5_ghz() {
         let mut memory = memory();
-        let all = |memory: &Memory| [0x0003, 0x2000, 0x8109, 0x8009].map(|rate| exists(memory, Rate(rate)));
-        assert_eq!((all(&memory), lowest(&memory)), ([true, true, true, false], Rate(0)));
+        let all = |model, memory: &Memory| {
+            let rates = [0x0003, 0x2000, 0x4007, 0x8109, 0x8009];
+            (rates.map(|rate| exists(model, memory, Rate(rate))), lowest(model, memory))
+        };
+        let in_2ghz = ([true, true, true, false, false], Rate(0));
+        assert_eq!(all(Model::Mt7610u, &memory), in_2ghz);
         memory.set(reg::TX_BAND_CFG, reg::BAND_5GHZ);
-        assert_eq!((all(&memory), lowest(&memory)), ([false, true, true, false], Rate(0x2000)));
+        assert_eq!(all(Model::Mt7610u, &memory), ([false, true, true, true, false], Rate(0x2000)));
+        assert_eq!(all(Model::Mt7601u, &memory), in_2ghz);
     }
 
     /// The lengths that the driver writes, as times at each MCS.
@@ -173,16 +192,29 @@ mod tests {
     #[test]
     fn protection_is_what_the_register_of_the_format_says() {
         let mut memory = memory();
-        memory.set(reg::MM20_PROT_CFG, 0x0175_4004);
-        memory.set(reg::OFDM_PROT_CFG, 0x07f5_4004);
         memory.set(reg::TX_RTS_CFG, 500 << 8);
-        let rts = |rate: u16, len| matches!(protection(&memory, Rate(rate), Bandwidth::Mhz20, len), Protection::Rts(_));
-        assert_eq!((rts(0x4007, 10), rts(0x2007, 10), rts(0x2007, 501), rts(0x0003, 501)), (true, false, true, false));
-        assert_eq!(protection(&memory, Rate(0x4087), Bandwidth::Mhz40, 10), Protection::None, "40 MHz has its own");
-        // As mt76x02_mac_set_tx_protection writes them where stations of 802.11a are there.
+        // The two drivers number formats in different bits (mt76x0/initvals_init.h; mt7601u/initvals.h).
+        for (model, rate) in [(Model::Mt7610u, 0x2004), (Model::Mt7601u, 0x4004)] {
+            memory.set(reg::MM20_PROT_CFG, 0x0175_0000 | rate);
+            memory.set(reg::OFDM_PROT_CFG, 0x07f5_0000 | rate);
+            let of = |rate: u16, len| protection(model, &memory, Rate(rate), len);
+            let rts = Protection::Rts(Rate(0x2004).mode().unwrap());
+            assert_eq!([of(0x4007, 10), of(0x2007, 501)], [rts; 2], "{model:?}");
+            assert_eq!([of(0x2007, 10), of(0x0003, 501)], [Protection::None; 2], "{model:?}");
+            assert_eq!(of(0x4087, 10), Protection::None, "40 MHz has its own");
+        }
+    }
+
+    /// As mt76x02_mac_set_tx_protection writes them where stations without HT are there.
+    #[test]
+    fn protection_of_vht_is_at_a_rate_of_the_band() {
+        let mut memory = memory();
+        memory.set(reg::TX_BAND_CFG, reg::BAND_5GHZ);
         memory.set(reg::VHT_PROT_CFG + 8, 0xe3f5_2104);
-        let of_vht = |rate| protection(&memory, Rate(rate), Bandwidth::Mhz80, 10);
-        assert_eq!(of_vht(0x8109), Protection::Rts(Rate(0x2004).mode().unwrap()));
-        assert_eq!((of_vht(0x8089), of_vht(0x8007)), (Protection::None, Protection::None));
+        let of = |memory: &Memory, rate| protection(Model::Mt7610u, memory, Rate(rate), 10);
+        assert_eq!(of(&memory, 0x8109), Protection::Rts(Rate(0x2004).mode().unwrap()));
+        assert_eq!([of(&memory, 0x8089), of(&memory, 0x8007)], [Protection::None; 2]);
+        memory.set(reg::VHT_PROT_CFG, 0xe3f5_0003);
+        assert_eq!(of(&memory, 0x8007), Protection::Rts(LOWEST_OFDM.mode().unwrap()), "no CCK in 5 GHz");
     }
 }

@@ -90,7 +90,7 @@ pub const OFDM_PROT_CFG: u32 = 0x1368;
 pub const MM20_PROT_CFG: u32 = 0x136c;
 /// HT, 40 MHz.
 pub const MM40_PROT_CFG: u32 = 0x1370;
-/// The same of VHT in 20, 40 and 80 MHz, one behind the other; rates as in descriptors (MT_TX_PROT_CFG6 to 8).
+/// The same of VHT in 20, 40 and 80 MHz, one behind the other (MT_TX_PROT_CFG6 to 8).
 pub const VHT_PROT_CFG: u32 = 0x13e0;
 /// Band: 5 GHz in bit 1 (MT_TX_BAND_CFG).
 pub const TX_BAND_CFG: u32 = 0x132c;

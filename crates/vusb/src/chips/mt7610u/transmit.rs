@@ -209,7 +209,7 @@ impl Transmitter {
             self.counters.asleep += 1;
             self.report(&next, false, false, assumptions);
         };
-        let rate = rate_of(memory, &first, width);
+        let rate = rate_of(self.model, memory, &first, width);
         let mode = rate.mode()?;
         let is_group = first.frame().is_group();
         // Frames that try a rate wait in the management queue, with a window of one. Their reports must say that they were
@@ -225,7 +225,7 @@ impl Transmitter {
         let mpdus = taken.iter().map(|queued| queued.mpdu.clone()).collect();
         let mut ppdu = Ppdu { mode, mpdus, aggregated, protection: medium::Protection::None, response };
         if !is_group {
-            ppdu.protection = rates::protection(memory, rate, width, psdu_len(&ppdu, taken.len()));
+            ppdu.protection = rates::protection(self.model, memory, rate, psdu_len(&ppdu, taken.len()));
         }
         self.on_air = Some((at, taken));
         Some(ppdu)
@@ -243,7 +243,7 @@ impl Transmitter {
         let Some((at, taken)) = self.on_air.take() else { return };
         let mut again = Vec::new();
         let mut gap = None;
-        let used = taken.first().map(|first| rate_of(memory, first, width)).unwrap_or_default();
+        let used = taken.first().map(|first| rate_of(self.model, memory, first, width)).unwrap_or_default();
         for (mut queued, &acknowledged) in taken.into_iter().zip(&outcome.acknowledged) {
             if acknowledged {
                 self.report_at(&queued, true, ppdu.aggregated, used, assumptions);
@@ -296,13 +296,13 @@ impl Transmitter {
     }
 }
 
-fn rate_of(memory: &Memory, queued: &Queued, width: Bandwidth) -> Rate {
+fn rate_of(model: Model, memory: &Memory, queued: &Queued, width: Bandwidth) -> Rate {
     // A width is not there where the radio is set to less; a rate that it does not have at all goes at the lowest.
     let rate = rates::of_attempt(memory, queued.txwi.rate, queued.attempts).within(width);
-    if rates::exists(memory, rate) {
+    if rates::exists(model, memory, rate) {
         rate
     } else {
-        rates::lowest(memory)
+        rates::lowest(model, memory)
     }
 }
 
