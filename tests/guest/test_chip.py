@@ -166,6 +166,12 @@ def test_power_save_is_as_asked_for(power_save: bool | None, word: str) -> None:
             DeviceOptions(None, power_save=power_save).chip()
 
 
+@pytest.mark.parametrize("options", [{"width": 20}, {"channel": 6}])
+def test_a_channel_without_a_device_is_refused(options: dict[str, int]) -> None:
+    with pytest.raises(UserError, match="go with --device"):
+        DeviceOptions(None, **options).chip()  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("device", "stations", "words"),
     [

@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from txop.guest.qemu import Computer, Mode
 from txop.guest.running import FILES
+from txop.guest_image.image import Image
 from txop.guest_trials.endurance import Way, read_endured
 from txop.guest_trials.facts import read_facts
 from txop.guest_trials.growth import MAX_CACHES, read_growth, slope
 from txop.guest_trials.judgement import Observed
-from txop.guest_trials.survey_report import cycle_cells
-from txop.guest_trials.trial import Trial
+from txop.guest_trials.survey_report import CYCLE_COLUMNS, cycle_cells, cycled
+from txop.guest_trials.trial import Place, Trial
+from txop.present.csv_cells import Cell
 
 
 def test_the_slope_is_that_of_a_line_with_outliers() -> None:
@@ -90,8 +93,25 @@ def endured(tmp_path: Path, facts: str, kmsg: str) -> list[str]:
     (files / "kmsg").write_text(kmsg)
     trial = Trial(Observed(read_facts(facts.encode()), [], []), 1.0, 1.0)
     run = read_endured("rtl8192cu", Way.RELOAD, 2, trial, tmp_path)
+    assert len(cycle_cells(run)) == len(CYCLE_COLUMNS)
     assert cycle_cells(run)[2] == run.done
     return run.problems
+
+
+def test_how_long_it_was_away_is_in_table_and_document(tmp_path: Path) -> None:
+    def recovery(facts: str) -> tuple[list[Cell], object]:
+        trial = Trial(Observed(read_facts(facts.encode()), [], []), 1.0, 1.0)
+        run = read_endured("rtl8192cu", Way.RELOAD, 3, trial, tmp_path)
+        row = dict(zip(CYCLE_COLUMNS, cycle_cells(run), strict=True))
+        (document,) = cycled([run], place)["runs"]
+        return [row[f"recovery s, {which}"] for which in ("least", "median", "most")], document["recovery_s"]
+
+    place = Place(Image(Path(), "6.12.1", Path(), (), "key", cached=True), Computer(mode=Mode.EXACT), 1.0, {})
+    times = [f"{10 * n}.00 given {n}\n{10 * n + after}.00 back {n}\n" for n, after in ((1, 2), (2, 5), (3, 3))]
+    cells, document = recovery("".join(times) + "60.00 done\n")
+    assert cells == [2.0, 3.0, 5.0]
+    assert document == {"n": 3, "least": 2.0, "median": 3.0, "most": 5.0}
+    assert recovery("20.00 done\n") == ([None] * 3, None)
 
 
 CYCLES = "20.00 cycle 1 50\n30.00 cycle 2 40\n31.00 ends-well\n32.00 done\n"

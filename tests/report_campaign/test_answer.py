@@ -119,7 +119,7 @@ def test_the_same_figure_under_two_names_is_named_once(golden_result):
     assert line.more == 1
 
 
-def test_busy_and_idle_are_one_harm(golden_result):
+def test_of_busy_and_idle_one_is_named(golden_result):
     result = _made_worse(golden_result, "vendor", 1)
     figure, row = harms(result, "vendor", result.baseline)[0]
     parts = [

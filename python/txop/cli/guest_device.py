@@ -104,19 +104,22 @@ class DeviceOptions:
         ),
     ] = None
     width: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--width", metavar="20|40|80", help="Width of the access point's channel, in MHz; 80 only in 5 GHz."
+            "--width",
+            metavar="20|40|80",
+            help="With --device: width of the access point's channel, in MHz; 80 only in 5 GHz. Default: 20.",
         ),
-    ] = 20
+    ] = None
     channel: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--channel",
             metavar="NUMBER",
-            help="Channel of the access point: 1 to 13; with --device mt7610u also 36 to 48 and 149 to 161, in 5 GHz.",
+            help="With --device: channel of the access point, 1 to 13; of an mt7610u also 36 to 48 and 149 to 161, in "
+            "5 GHz. Default: 6.",
         ),
-    ] = 6
+    ] = None
     host: Annotated[
         str,
         typer.Option(
@@ -171,11 +174,11 @@ class DeviceOptions:
         if self.device is None:
             peers = (self.stations, self.access_points)
             given = (self.parameter, self.device_option, *peers, self.host_parameter, captures.any)
-            set_here = (self.driver, self.faults, self.power_save)
+            set_here = (self.driver, self.faults, self.power_save, self.width, self.channel)
             if any(given) or any(value is not None for value in set_here):
                 raise UserError(
-                    "--driver, --parameter, --access-points, --stations, --host-parameter, --power-save, --faults, "
-                    "--device-option, --air, --usb, --command-log and --trace go with --device"
+                    "--driver, --parameter, --access-points, --stations, --width, --channel, --host-parameter, "
+                    "--power-save, --faults, --device-option, --air, --usb, --command-log and --trace go with --device"
                 )
             return None
         with errors_reported():
@@ -189,8 +192,8 @@ class DeviceOptions:
                 self.driver or DRIVERS.get(self.device, ""),
                 tuple(self.parameter or ()),
                 self.security or ("open" if self.ap == "builtin" else "wpa2"),
-                self.width,
-                self.channel,
+                Chip.width_mhz if self.width is None else self.width,
+                Chip.channel if self.channel is None else self.channel,
                 options=options,
                 ap=self.ap,
                 access_points=access_points,

@@ -309,7 +309,8 @@ BELOW_NOISE = "not distinguishable from idle"
 """How the reason begins when a figure is not available because it is smaller than the noise of its reading."""
 
 COMPLEMENTS = frozenset(("cpu_busy_percent", "cpu_idle_percent"))
-"""Two shares of one whole: where one gets worse, so does the other, and it is one harm."""
+"""Two readings of the same thing, by the kernel's ticks and by its idle time: a line that names one need not name the
+other."""
 
 OF_THE_MACHINE = frozenset(
     (

@@ -168,7 +168,7 @@ vht_conf() { # 802.11ac; channels of 40 and 80 MHz are where IEEE 802.11-2020, t
     first=36
     [ "$channel" -lt 149 ] || first=149
     [ $(((channel - first) / 4 % 2)) = 1 ] || side=+
-    # what the chip takes at most: 65,535 bytes (mt76's mac80211.c, mt76_init_sband)
+    # A-MPDUs of 65,535 bytes, as much as the chip announces for itself (mt76's mac80211.c, mt76_init_sband)
     [ "$width" = 80 ] || { printf 'ieee80211ac=1\nvht_capab=[MAX-A-MPDU-LEN-EXP3]\n'; return; }
     printf 'ieee80211ac=1\nvht_capab=[SHORT-GI-80][MAX-A-MPDU-LEN-EXP3]\nvht_oper_chwidth=1\n'
     printf 'vht_oper_centr_freq_seg0_idx=%s\n' $((first + (channel - first) / 16 * 16 + 6))

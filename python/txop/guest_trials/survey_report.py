@@ -130,7 +130,8 @@ def _markdown(value: Cell) -> str:
 
 
 CYCLE_COLUMNS = (
-    *("driver", "taken away", "cycles", "of", "with traffic", "back after s, median", "back after s, most"),
+    *("driver", "taken away", "cycles", "of", "with traffic"),
+    *("recovery s, least", "recovery s, median", "recovery s, most"),
     *("problems", "slab kB per cycle", "other kB per cycle", "grows most"),
 )
 
@@ -146,8 +147,7 @@ def cycle_cells(done: Endured) -> tuple[Cell, ...]:
         done.done,
         done.asked,
         done.with_traffic,
-        round(median(times), 2) if times else None,
-        round(max(times), 2) if times else None,
+        *(round(of(times), 2) if times else None for of in (min, median, max)),
         "; ".join(done.problems) or None,
         None if growth.slab_kb is None else round(growth.slab_kb.per_cycle, 2),
         None if growth.other_kb is None else round(growth.other_kb.per_cycle, 2),
@@ -170,7 +170,7 @@ def _run(done: Endured) -> dict[str, Any]:
         "done": done.done,
         "with_traffic": done.with_traffic,
         "problems": done.problems,
-        "back_after_s": {"n": len(times), "least": min(times), "median": median(times), "most": max(times)}
+        "recovery_s": {"n": len(times), "least": min(times), "median": median(times), "most": max(times)}
         if times
         else None,
         "seconds": done.trial.seconds,

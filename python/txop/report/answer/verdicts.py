@@ -112,8 +112,8 @@ def _size(row: Row) -> float:
 
 
 def _different(found: Sequence[Found]) -> list[Found]:
-    """Without figures that say what one before them says: the same test, values and change under another name, or the
-    other part of the same whole."""
+    """Without figures that say what one before them says: the same test, values and change under another name, or CPU
+    busy beside CPU idle."""
     seen: dict[object, Found] = {}
     for figure, row in found:
         same: object = figure.name
