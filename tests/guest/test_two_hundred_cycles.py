@@ -16,8 +16,8 @@ import pytest
 from guests_here import built_chips, built_image
 
 CYCLES = 200
-WALL_S = 5 * 3600
-"""A guard against hangs."""
+WALL_S = 2 * 3600
+"""A guard against hangs, for each guest."""
 
 
 @pytest.mark.slow
@@ -26,7 +26,10 @@ WALL_S = 5 * 3600
     [
         ("rtl8188cus", "rtl8xxxu", 500),
         # It waits in loops that read the clock: what they take of the host grows with the instructions of a second.
-        ("rtl8188cus", "rtl8192cu", 125),
+        pytest.param(
+            *("rtl8188cus", "rtl8192cu", 125),
+            marks=pytest.mark.xfail(reason="vhci_hcd locks the guest up in cycle 127: docs/vhci-flush-lockup.md"),
+        ),
     ],
 )
 def test_it_comes_back_every_time(
@@ -36,8 +39,19 @@ def test_it_comes_back_every_time(
     built_chips()
     table = tmp_path / "cycles.md"
     where = ("--output", str(tmp_path / "out"), "--markdown", str(table))
-    which = ("--device", device, "--driver", driver, "--cycles", str(CYCLES), "--mips", str(mips))
-    done = txop("guest", "cycle", *which, *where, "--json", timeout=WALL_S)
+    which = (
+        "--device",
+        device,
+        "--driver",
+        driver,
+        "--cycles",
+        str(CYCLES),
+        "--mips",
+        str(mips),
+        "--wall-limit",
+        str(WALL_S),
+    )
+    done = txop("guest", "cycle", *which, *where, "--json", timeout=3 * WALL_S)
     print(table.read_text() if table.exists() else done.stderr)  # noqa: T201 - the table is what the test is run for
     runs = json.loads(done.stdout)["runs"]
     assert [run["way"] for run in runs] == ["reload", "replug"]
