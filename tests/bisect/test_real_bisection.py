@@ -35,19 +35,23 @@ idle_s = 0
 """
 
 
+def bisected(tmp_path, capsys, plan, *range_words):
+    """The document of a bisection by this plan, which finds something."""
+    (tmp_path / "plan.toml").write_text(plan)
+    where = ["--plan", str(tmp_path / "plan.toml"), "-o", str(tmp_path / "out"), "--json", "--quiet"]
+    with pytest.raises(SystemExit) as left:
+        main(["bisect", *range_words, *where])
+    assert left.value.code == 0
+    return json.loads(capsys.readouterr().out)
+
+
 @pytest.mark.slow
 def test_the_commit_that_makes_rtl8xxxu_slower_is_found(tmp_path, capsys):
     built_image("6.12")
     built_chips()
     commits = slower_rtl8xxxu(tmp_path / "repo")
-    (tmp_path / "plan.toml").write_text(PLAN)
-    with pytest.raises(SystemExit) as left:
-        main(
-            ["bisect", "--good", commits[0], "--bad", commits[8], "--source", str(tmp_path / "repo"),
-             "--plan", str(tmp_path / "plan.toml"), "-o", str(tmp_path / "out"), "--json", "--quiet"]
-        )  # fmt: skip
-    found = json.loads(capsys.readouterr().out)
-    assert left.value.code == 0
+    where = ("--source", str(tmp_path / "repo"))
+    found = bisected(tmp_path, capsys, PLAN, "--good", commits[0], "--bad", commits[8], *where)
     assert found["state"] == "found"
     assert found["candidates"][found["bad"]]["commit"] == commits[6]
     assert found["candidates"][4]["standing"] == "skipped", "it does not build"
@@ -60,14 +64,8 @@ def test_the_edit_that_makes_mac80211_slower_is_found(tmp_path, capsys):
     built_image("6.12")
     built_chips()
     series = slower_mac80211(tmp_path / "series")
-    (tmp_path / "plan.toml").write_text(PLAN.replace("[guest]\n", '[guest]\nmodule = "mac80211"\n'))
-    with pytest.raises(SystemExit) as left:
-        main(
-            ["bisect", "--series", str(series), "--plan", str(tmp_path / "plan.toml"),
-             "-o", str(tmp_path / "out"), "--json", "--quiet"]
-        )  # fmt: skip
-    found = json.loads(capsys.readouterr().out)
-    assert left.value.code == 0
+    plan = PLAN.replace("[guest]\n", '[guest]\nmodule = "mac80211"\n')
+    found = bisected(tmp_path, capsys, plan, "--series", str(series))
     assert found["state"] == "found"
     assert found["bad"] == SLOWER  # candidate 0 is the kernel's own
     assert found["candidates"][SLOWER]["title"] == "Sessions of Block Ack are refused"
@@ -81,14 +79,9 @@ def test_one_of_five_hundred_commits_is_found_with_the_usual_confidence(tmp_path
     built_chips()
     slow = 317
     commits = long_history(tmp_path / "repo", 500, slow)
-    (tmp_path / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 6").replace("confidence = 0.75", "#"))
-    with pytest.raises(SystemExit) as left:
-        main(
-            ["bisect", "--good", commits[0], "--bad", commits[-1], "--source", str(tmp_path / "repo"),
-             "--plan", str(tmp_path / "plan.toml"), "-o", str(tmp_path / "out"), "--json", "--quiet"]
-        )  # fmt: skip
-    found = json.loads(capsys.readouterr().out)
-    assert left.value.code == 0
+    plan = PLAN.replace("blocks = 3", "blocks = 6").replace("confidence = 0.75", "#")
+    where = ("--source", str(tmp_path / "repo"))
+    found = bisected(tmp_path, capsys, plan, "--good", commits[0], "--bad", commits[-1], *where)
     assert (found["state"], found["confidence"]) == ("found", 0.95)
     assert (found["good"], found["bad"]) == (slow - 1, slow)
     assert found["candidates"][slow]["commit"] == commits[slow]

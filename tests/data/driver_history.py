@@ -80,9 +80,13 @@ def without_aggregation(root: Path) -> None:
     apply_script(root, read_script(named_file(Path(), "txop:rtl8xxxu/0007-tx-ampdu-off.toml")))
 
 
+def as_distributed(root: Path) -> None:
+    """The driver of the distribution's kernel."""
+    shutil.copytree(source_folder(find_lock("6.12")) / FOLDER, root / FOLDER)
+
+
 def slower_rtl8xxxu(root: Path) -> list[str]:
     """Nine commits of rtl8xxxu, of which the seventh (number 6) is the first slow one and number 4 does not build."""
-    source = source_folder(find_lock("6.12"))
     return history(
         root,
         [
@@ -95,17 +99,16 @@ def slower_rtl8xxxu(root: Path) -> list[str]:
             ("another remark", unused_string("seven")),
             ("a last comment", comment("eight")),
         ],
-        lambda root: shutil.copytree(source / FOLDER, root / FOLDER) and None,
+        as_distributed,
     )
 
 
 def long_history(root: Path, commits: int, slow: int) -> list[str]:
     """That many commits of rtl8xxxu, each another module; the one numbered ``slow`` takes the aggregation away."""
-    source = source_folder(find_lock("6.12"))
     changes = [
         ("wifi: rtl8xxxu: simplify the descriptor", without_aggregation)
         if number == slow
         else (f"remark {number}", unused_string(str(number)))
         for number in range(1, commits + 1)
     ]
-    return history(root, changes, lambda root: shutil.copytree(source / FOLDER, root / FOLDER) and None)
+    return history(root, changes, as_distributed)

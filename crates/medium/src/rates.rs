@@ -76,6 +76,12 @@ impl Rates {
         Self { band, basic, rates: Vec::new(), known: Vec::new() }
     }
 
+    /// The band that they are of.
+    #[inline]
+    pub const fn band(&self) -> Band {
+        self.band
+    }
+
     /// The rates that answers are chosen of.
     pub const fn basic(&self) -> Option<RateSet> {
         self.basic

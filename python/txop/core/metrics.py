@@ -308,7 +308,7 @@ METRICS: dict[str, Metric] = {
 BELOW_NOISE = "not distinguishable from idle"
 """How the reason begins when a figure is not available because it is smaller than the noise of its reading."""
 
-COMPLEMENTS = frozenset(("cpu_busy_percent", "cpu_idle_percent"))
+CPU_SHARES = frozenset(("cpu_busy_percent", "cpu_idle_percent"))
 """Two readings of the same thing, by the kernel's ticks and by its idle time: a line that names one need not name the
 other."""
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from txop.guest.function_host import FunctionHost
 from txop.guest_image.elf import NotElf, read_dynamic
 from txop.guest_image.error import GuestError, MissingForGuest
+from txop.plan.devices import LAST_CHANNEL_2_GHZ
 
 PROGRAM = "txop-vusb"
 IN_GUEST = f"/usr/sbin/{PROGRAM}"
@@ -215,7 +216,7 @@ class Chip:
     @property
     def is_in_5_ghz(self) -> bool:
         """Whether the channel is in that band."""
-        return self.channel > 14
+        return self.channel > LAST_CHANNEL_2_GHZ
 
     def _check_access_points(self) -> None:
         if self.device in FUNCTIONS:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
 from txop.guest.chips import Chip
 from txop.guest.results import MAX_EVENTS_BYTES, Event, read_events
@@ -42,6 +44,15 @@ class Way(StrEnum):
     """The dongle: pulled out and plugged in again."""
 
 
+class Spread(NamedTuple):
+    """How some values are spread."""
+
+    n: int
+    least: float
+    median: float
+    most: float
+
+
 @dataclass(frozen=True)
 class Endured:
     """The outcome."""
@@ -62,6 +73,12 @@ class Endured:
     growth: Growth
     leaked_objects: int | None
     """Reports of kmemleak; ``None``: this kernel has none."""
+
+    @property
+    def recovery_s(self) -> Spread | None:
+        """Of its recoveries; ``None``: it never recovered, or left no facts."""
+        times = list(self.recoveries_s.values())
+        return Spread(len(times), min(times), median(times), max(times)) if times else None
 
     @property
     def failed(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from statistics import median
 from typing import IO, Any
 
 from txop.core.visible import visible
@@ -140,14 +139,14 @@ def cycle_cells(done: Endured) -> tuple[Cell, ...]:
     """A run under :data:`CYCLE_COLUMNS`."""
     growth = done.growth
     top = ", ".join(f"{cache.name} {cache.bytes_per_cycle:.0f} B" for cache in growth.caches[:3])
-    times = list(done.recoveries_s.values())
+    recovery = done.recovery_s
     return (
         done.driver,
         done.way.value,
         done.done,
         done.asked,
         done.with_traffic,
-        *(round(of(times), 2) if times else None for of in (min, median, max)),
+        *((None,) * 3 if recovery is None else (round(value, 2) for value in recovery[1:])),
         "; ".join(done.problems) or None,
         None if growth.slab_kb is None else round(growth.slab_kb.per_cycle, 2),
         None if growth.other_kb is None else round(growth.other_kb.per_cycle, 2),
@@ -162,7 +161,6 @@ def cycled(runs: Sequence[Endured], place: Place) -> dict[str, Any]:
 
 def _run(done: Endured) -> dict[str, Any]:
     growth = done.growth
-    times = list(done.recoveries_s.values())
     return {
         "driver": done.driver,
         "way": done.way.value,
@@ -170,9 +168,7 @@ def _run(done: Endured) -> dict[str, Any]:
         "done": done.done,
         "with_traffic": done.with_traffic,
         "problems": done.problems,
-        "recovery_s": {"n": len(times), "least": min(times), "median": median(times), "most": max(times)}
-        if times
-        else None,
+        "recovery_s": None if done.recovery_s is None else done.recovery_s._asdict(),
         "seconds": done.trial.seconds,
         "guest_seconds": done.trial.guest_seconds,
         "kmemleak_objects": done.leaked_objects,

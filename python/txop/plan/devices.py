@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+LAST_CHANNEL_2_GHZ = 14
+"""What is beyond is in 5 GHz."""
+
 DRIVERS = {
     "rtl8188cus": "rtl8192cu",
     "rtl8723au": "rtl8xxxu",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from txop.plan.devices import DRIVERS
+from txop.plan.devices import DRIVERS, LAST_CHANNEL_2_GHZ
 from txop.plan.fields import Module
 from txop.plan.guest_access_point import GuestStation, QueueSpec, Topology
 from txop.plan.guest_card import SdioSpec
@@ -131,7 +131,7 @@ class GuestVariant(Strict):
     @property
     def is_in_5_ghz(self) -> bool:
         """Whether the channel is in that band."""
-        return self.channel > 14
+        return self.channel > LAST_CHANNEL_2_GHZ
 
     @property
     def is_function(self) -> bool:

@@ -1,8 +1,8 @@
 //! Times of an exchange in both bands, and a change from one to the other.
 
-use wire::ieee80211::MacAddr;
-use wire::phy::{AccessCategory, Bandwidth, EdcaParameters, Mode, Vht};
+use wire::phy::{AccessCategory, Bandwidth, EdcaParameters, Mode};
 
+use super::rates::vht;
 use super::{ChannelSettings, Medium, Outcome, Ppdu, Protection, Reception, Response, Station, Tuned};
 
 /// Sends what it is given, and answers what it hears.
@@ -30,9 +30,6 @@ impl Station for End {
     fn ended(&mut self, now_ns: u64, _ppdu: Ppdu, outcome: &Outcome) {
         assert_eq!(outcome.acknowledged, [true]);
         self.lasted_ns.push(now_ns - self.began_ns);
-    }
-    fn wants(&self, _receiver: MacAddr) -> bool {
-        true
     }
     fn receive(&mut self, _now_ns: u64, _mpdu: &[u8], _reception: &Reception) -> bool {
         true
@@ -66,9 +63,7 @@ fn exchanges_last_as_long_as_the_band_has_it() {
     // 24 Mbit/s: 20 us and 9 symbols for 104 bytes with FCS, 2 for an acknowledgement; SIFS is 16 us.
     assert_eq!(exchange_us(&mut medium, &mut chip, &mut peer, ofdm), 56 + 16 + 28);
     // VHT MCS 0: 40 us, and 35 symbols for 108 bytes: one MPDU is an A-MPDU, with a delimiter (without: 33). The answer at 6 Mbit/s.
-    let (stbc, ldpc, ldpc_extra_symbol) = (Some(false), Some(false), Some(false));
-    let vht =
-        Mode::Vht(Vht { mcs: 0, nss: 1, bandwidth: Bandwidth::Mhz20, short_gi: false, stbc, ldpc, ldpc_extra_symbol });
+    let vht = vht(0, Bandwidth::Mhz20, false);
     assert_eq!(exchange_us(&mut medium, &mut chip, &mut peer, vht), 180 + 16 + 44);
     // To 2.4 GHz: SIFS is 10 us, and 6 us of signal extension follow a PPDU of OFDM, but none of DSSS.
     (chip.tuned, peer.tuned) = (at(2_437).tuned, at(2_437).tuned);

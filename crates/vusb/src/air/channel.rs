@@ -117,16 +117,12 @@ impl Losses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::phy::{Ht, Vht};
+    use crate::air::rates::vht;
+    use wire::phy::Ht;
 
     fn ht(mcs: u8, bandwidth: Bandwidth) -> Mode {
         let stbc = Some(0);
         Mode::Ht(Ht { mcs, bandwidth, short_gi: false, greenfield: Some(false), ldpc: Some(false), stbc, ness: 0 })
-    }
-
-    fn vht(mcs: u8, bandwidth: Bandwidth) -> Mode {
-        let (stbc, ldpc) = (Some(false), Some(false));
-        Mode::Vht(Vht { mcs, nss: 1, bandwidth, short_gi: false, stbc, ldpc, ldpc_extra_symbol: Some(false) })
     }
 
     fn lost(snr_db: i8, mode: Mode) -> f64 {
@@ -144,10 +140,11 @@ mod tests {
         assert!(lost(28, ht(7, narrow)) < 0.01);
         assert_eq!(lost(24, ht(7, narrow)), lost(27, ht(7, wide)));
         let quarter = Bandwidth::Mhz80;
-        assert_eq!(lost(24, ht(7, narrow)), lost(30, vht(7, quarter)));
+        assert_eq!(lost(24, ht(7, narrow)), lost(30, vht(7, quarter, false)));
         // What 256-QAM needs more than MCS 7, and 80 MHz more than 20.
-        assert!(lost(30, vht(8, narrow)) < 0.01 && lost(30, vht(9, wide)) > 0.5 && lost(30, vht(9, quarter)) > 0.99);
-        assert!(lost(40, vht(9, quarter)) < 0.01);
+        let at_30_db = |mcs, bandwidth| lost(30, vht(mcs, bandwidth, false));
+        assert!(at_30_db(8, narrow) < 0.01 && at_30_db(9, wide) > 0.5 && at_30_db(9, quarter) > 0.99);
+        assert!(lost(40, vht(9, quarter, false)) < 0.01);
     }
 
     #[test]

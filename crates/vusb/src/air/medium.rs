@@ -20,7 +20,6 @@ const BAND: Band = Band::Ghz2_4;
 
 /// What is kept of a side.
 struct Side {
-    band: Band,
     rates: Rates,
     /// On each of its links: of the chip those to its peers, of others the one to the chip.
     losses: Vec<Losses>,
@@ -157,13 +156,8 @@ impl Air {
         let sides = signals.len() + 2;
         // Every function gets its own before it is used.
         let unset = Parameters { aifsn: 2, cw_min: 15, cw_max: 1_023, retry_limit: 7 };
-        let fresh = || Side {
-            band: BAND,
-            rates: Rates::new(BAND, None),
-            losses: Vec::new(),
-            answer_losses: Vec::new(),
-            head: None,
-        };
+        let fresh =
+            || Side { rates: Rates::new(BAND, None), losses: Vec::new(), answer_losses: Vec::new(), head: None };
         let mut air = Self {
             settings,
             signals,
@@ -343,8 +337,8 @@ impl Air {
 
     #[expect(clippy::indexing_slicing, reason = "a side is what Access::owner named: one of those that there are")]
     fn rates_of(&mut self, side: usize, band: Band, basic: Option<RateSet>) -> &mut Rates {
-        if self.sides[side].rates.basic() != basic || self.sides[side].band != band {
-            self.sides[side].band = band;
+        let rates = &self.sides[side].rates;
+        if rates.basic() != basic || rates.band() != band {
             self.sides[side].rates = Rates::new(band, basic);
             (self.sides[side].losses, self.sides[side].answer_losses) = self.losses_of(side);
         }

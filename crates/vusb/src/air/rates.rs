@@ -1,6 +1,6 @@
-//! The rates of 802.11b, g and n with one stream, numbered as the drivers here number them.
+//! The rates of one stream: those of 802.11b, g and n numbered as the drivers here number them, and those of 802.11ac.
 
-use wire::phy::{Bandwidth, Ht, Mode, RateSet};
+use wire::phy::{Bandwidth, Ht, Mode, RateSet, Vht};
 
 /// Legacy rates in 500 kbit/s by number: DSSS and CCK 0 to 3, OFDM 4 to 11. Chips (rtl8xxxu.h, DESC_RATE_*; mt76x02_regs.h,
 /// MT_LEGACY_BASIC_RATE) and mac80211_hwsim number them so.
@@ -42,6 +42,12 @@ pub fn mode(rate: u8, modulation: Modulation) -> Mode {
         }),
         _ => Mode::Dsss { rate_500kbps: 2, short_preamble: Some(false) },
     }
+}
+
+/// A VHT mode with one stream, without STBC and LDPC.
+pub const fn vht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
+    let (stbc, ldpc, ldpc_extra_symbol) = (Some(false), Some(false), Some(false));
+    Mode::Vht(Vht { mcs, nss: 1, bandwidth, short_gi, stbc, ldpc, ldpc_extra_symbol })
 }
 
 /// The chain of rates of a unicast data frame between stations without HT.

@@ -122,27 +122,14 @@ impl<D: Device> Faulty<D> {
                 continue;
             }
             let fault = armed.fault.clone();
-            let mut is_new = true;
             if fault.action == Action::Nak {
-                let silent_ns = fault.for_ms.map_or(u64::MAX, |ms| ms.saturating_mul(MS));
-                is_new = armed.silent_until_ns.is_none();
-                let until_ns = *armed.silent_until_ns.get_or_insert_with(|| now_ns.saturating_add(silent_ns));
-                if now_ns >= until_ns {
-                    // It answers again: this transfer counts as one that it happened to.
-                    armed.silent_until_ns = None;
-                    if is_new {
-                        self.struck_at(at, &fault);
-                    }
-                    return None;
-                }
+                return self.stays_silent(now_ns, at, &fault).then_some(fault);
             }
             let inside = self.happens_inside(now_ns, &fault);
             if inside == Inside::Unknown {
                 continue;
             }
-            if is_new {
-                self.struck_at(at, &fault);
-            }
+            self.struck_at(at, &fault);
             if inside == Inside::Happened {
                 return None;
             }
@@ -154,6 +141,22 @@ impl<D: Device> Faulty<D> {
             return Some(fault);
         }
         None
+    }
+
+    /// Whether an endpoint that does not answer does not do so yet. Its first transfer begins the silence.
+    fn stays_silent(&mut self, now_ns: u64, at: usize, fault: &Fault) -> bool {
+        let Some(armed) = self.armed.get_mut(at) else { return false };
+        let silent_ns = fault.for_ms.map_or(u64::MAX, |ms| ms.saturating_mul(MS));
+        let begins = armed.silent_until_ns.is_none();
+        let until_ns = *armed.silent_until_ns.get_or_insert_with(|| now_ns.saturating_add(silent_ns));
+        if now_ns >= until_ns {
+            // It answers again: this transfer counts as one that it happened to.
+            armed.silent_until_ns = None;
+        }
+        if begins {
+            self.struck_at(at, fault);
+        }
+        now_ns < until_ns
     }
 
     /// Counts that the fault with this number struck, and reports it.
@@ -207,10 +210,9 @@ impl<D: Device> Faulty<D> {
             if !armed.fault.is_about(command) || !armed.is_due(elapsed_ns) {
                 continue;
             }
-            let strikes = !happened && armed.strikes_next();
+            let strikes = (!happened && armed.strikes_next()).then(|| armed.fault.clone());
             armed.seen += 1;
-            let fault = armed.fault.clone();
-            happened |= strikes && self.happens(now_ns, at, &fault);
+            happened |= strikes.is_some_and(|fault| self.happens(now_ns, at, &fault));
         }
     }
 

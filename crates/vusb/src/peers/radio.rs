@@ -6,10 +6,10 @@ use wire::phy::{Band, Bandwidth, EdcaParameters, Mode, RateSet};
 use super::agreements::Agreements;
 use super::hwsim::{attribute, rate_flag, Incoming, FRAME, TX_CTL_NO_ACK, TX_INFO_FRAME, TX_STAT_ACK};
 use super::queue::{Done, Queue, Queued};
-use super::rates::{vht, DownRates};
+use super::rates::DownRates;
 use super::relay::Relay;
 use super::statistics::{RadioStatistics, RelayCounters};
-use crate::air::rates::{mode, Modulation, LEGACY_RATES, MCS0};
+use crate::air::rates::{mode, vht, Modulation, LEGACY_RATES, MCS0};
 use crate::air::{Outcome, Ppdu, Protection, Reception, Station, Tuned};
 
 /// Frames that wait at most: what mac80211_hwsim keeps itself (MAX_QUEUE, 100) and some. It never holds its senders

@@ -5,7 +5,9 @@
 
 use wire::ieee80211::{Capabilities, FrameKind, HtCapabilities, Management, Mpdu, SecondaryChannel};
 use wire::ieee80211::{HtOperation, VhtCapabilities, VhtOperation};
-use wire::phy::{Bandwidth, Ht, Mode, Vht};
+use wire::phy::{Bandwidth, Mode};
+
+use crate::air::rates::{mode, vht, Modulation, MCS0};
 
 /// MPDUs of one decision.
 const SAMPLE: u32 = 32;
@@ -70,15 +72,13 @@ impl DownRates {
         let highest = self.highest();
         let mcs = highest.saturating_sub(self.below);
         let new = if self.vht().is_some() { vht } else { ht };
-        let mode = |mcs| new(mcs, bandwidth, short_gi);
-        Some([0, 1, 2, highest].map(|down| (mode(mcs.saturating_sub(down)), ATTEMPTS)).to_vec())
+        Some([0, 1, 2, highest].map(|down| (new(mcs.saturating_sub(down), bandwidth, short_gi), ATTEMPTS)).to_vec())
     }
 
     /// The VHT capabilities of both; `None`: one of them has no VHT, or none with one stream (3 in a map).
     fn vht(&self) -> Option<(VhtCapabilities, VhtCapabilities)> {
         let both = self.station.vht.zip(self.ap.vht)?;
-        let maps = [both.0.rx_mcs_map, both.0.tx_mcs_map, both.1.rx_mcs_map, both.1.tx_mcs_map];
-        maps.iter().all(|map| map & 3 != 3).then_some(both)
+        one_stream(both).iter().all(|&map| map != 3).then_some(both)
     }
 
     /// The width that both use.
@@ -95,11 +95,10 @@ impl DownRates {
 
     /// The highest MCS of one stream.
     fn highest(&self) -> u8 {
-        let Some((one, other)) = self.vht() else { return 7 };
+        let Some(both) = self.vht() else { return 7 };
         // In the maps 0 is MCS 7, 1 is 8, 2 is 9. MCS 9 does not exist in 20 MHz with one stream (21.5).
         let most = if self.bandwidth() == Bandwidth::Mhz20 { 1 } else { 2 };
-        let maps = [one.rx_mcs_map, one.tx_mcs_map, other.rx_mcs_map, other.tx_mcs_map];
-        7 + maps.into_iter().fold(most, |most, map| most.min(map & 3)) as u8
+        7 + one_stream(both).into_iter().fold(most, u16::min) as u8
     }
 
     /// Whether an MPDU of a data frame was acknowledged.
@@ -128,14 +127,13 @@ fn width(ht: Option<HtOperation>, vht: Option<VhtOperation>) -> Bandwidth {
     }
 }
 
-const fn ht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
-    let (greenfield, ldpc) = (Some(false), Some(false));
-    Mode::Ht(Ht { mcs, bandwidth, short_gi, greenfield, ldpc, stbc: Some(0), ness: 0 })
+/// What two sides can receive and send with one stream.
+fn one_stream((one, other): (VhtCapabilities, VhtCapabilities)) -> [u16; 4] {
+    [one.rx_mcs_map, one.tx_mcs_map, other.rx_mcs_map, other.tx_mcs_map].map(|map| map & 3)
 }
 
-pub(super) const fn vht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
-    let (stbc, ldpc, ldpc_extra_symbol) = (Some(false), Some(false), Some(false));
-    Mode::Vht(Vht { mcs, nss: 1, bandwidth, short_gi, stbc, ldpc, ldpc_extra_symbol })
+fn ht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
+    mode(MCS0 + mcs, Modulation { wide: bandwidth == Bandwidth::Mhz40, short_gi, ..Modulation::default() })
 }
 
 #[cfg(test)]

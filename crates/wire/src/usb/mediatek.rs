@@ -133,7 +133,7 @@ impl Rate {
         }
     }
 
-    /// The same with a width that is no larger than this one.
+    /// The same rate, narrowed to this width where it is wider.
     #[must_use]
     pub fn within(self, most: Bandwidth) -> Self {
         match self.bandwidth() {

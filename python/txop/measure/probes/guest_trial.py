@@ -4,8 +4,6 @@ it is only put under the names of metrics."""
 
 from __future__ import annotations
 
-from statistics import median
-
 from txop.archive.run_file import Fault
 from txop.core.visible import visible
 from txop.guest.running import FILES
@@ -76,9 +74,9 @@ class GuestTrial(Afterwards):
 def _cycles(reading: Reading, endured: Endured, facts: RunFacts) -> None:
     reading.put("cycles", float(endured.begun), SOURCE)
     reading.put("cycles_failed", float(endured.failed), SOURCE)
-    times = list(endured.recoveries_s.values())
-    reason = None if times else GONE if endured.with_traffic is None else "it never recovered"
-    reading.put("recovery_s", median(times) if times else None, SOURCE, reason)
+    recovery = endured.recovery_s
+    reason = None if recovery else GONE if endured.with_traffic is None else "it never recovered"
+    reading.put("recovery_s", recovery.median if recovery else None, SOURCE, reason)
     _kernel(reading, endured.log)
     for key, slope in (
         ("slab_growth_kb", endured.growth.slab_kb),

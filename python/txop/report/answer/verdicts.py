@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from txop.compare import words
 from txop.compare.result import ComparedFigure, CompareResult, DirectRow, Row, Verdict
-from txop.core.metrics import COMPLEMENTS
+from txop.core.metrics import CPU_SHARES
 
 MOST_HARMS = 3
 """Exploratory figures named in a line; the others are counted."""
@@ -117,8 +117,8 @@ def _different(found: Sequence[Found]) -> list[Found]:
     seen: dict[object, Found] = {}
     for figure, row in found:
         same: object = figure.name
-        if figure.metric.key in COMPLEMENTS:
-            same = (figure.test, COMPLEMENTS)
+        if figure.metric.key in CPU_SHARES:
+            same = (figure.test, CPU_SHARES)
         elif row.estimate is not None:
             same = (figure.test, row.estimate, row.low, row.high, row.baseline_median, row.arm_median)
         seen.setdefault(same, (figure, row))
