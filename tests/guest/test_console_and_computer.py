@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from txop.cli.guest_run import _harmless
 from txop.guest.chips import Chip
 from txop.guest.console import console_lines, excerpt
-from txop.guest.qemu import MAX_SHIFT, MAX_SOCKET_BYTES, PORTS, Computer, Mode, arguments, debugger_socket, shift_of
+from txop.guest.qemu import (
+    MAX_SHIFT,
+    MAX_SOCKET_BYTES,
+    PORTS,
+    WATCHDOG_S,
+    Computer,
+    Mode,
+    arguments,
+    debugger_socket,
+    shift_of,
+)
 from txop.guest_image.error import GuestError
 from txop.guest_image.overlay import guest_files
 
@@ -63,6 +73,18 @@ def test_no_event_of_this_machine_moves_the_clock_of_an_exact_guest() -> None:
     assert all("ioeventfd=off" in word for word in argv if word.startswith("virtio"))
     assert argv[argv.index("-accel") + 1] == "tcg,thread=single"
     assert "-nodefaults" in argv
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_processor_that_is_locked_up_is_interrupted(mode: Mode) -> None:
+    argv = line(Computer(mode=mode))
+    assert argv[argv.index("-action") + 1] == "watchdog=inject-nmi"
+    assert "i6300esb" in argv
+    # an unknown NMI is one line in the log, unless the kernel is told to panic
+    assert {f"txop.watchdog={WATCHDOG_S[mode]}", "unknown_nmi_panic"} <= set(argv[argv.index("-append") + 1].split())
+    # whoever sits at a prompt may stop the computer for as long as they like
+    shell = line(Computer(mode=mode, shell=True))
+    assert not [word for word in shell if "watchdog" in word or "i6300esb" in word or "unknown_nmi_panic" in word]
 
 
 def test_a_comma_in_a_path_is_no_new_option() -> None:

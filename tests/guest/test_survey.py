@@ -133,6 +133,12 @@ def test_what_does_not_end_hangs() -> None:
     assert off.verdict is Verdict.CRASHES
 
 
+def test_a_processor_that_was_locked_up_hangs() -> None:
+    log = "<0>[   52.070536] Kernel panic - not syncing: NMI: Not continuing\n"
+    locked = judge(seen("", log, failure="it powered off", turned_off=True))
+    assert (locked.verdict, "locked up" in locked.why) == (Verdict.HANGS, True)
+
+
 def test_a_fault_that_never_happened_is_not_called_harmless() -> None:
     never = WELL.replace("struck 1", "struck 0").replace("struck-at-last 1", "struck-at-last 0")
     assert judge(seen(never)).verdict is Verdict.NOT_REACHED

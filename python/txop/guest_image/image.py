@@ -38,7 +38,7 @@ RECIPE = 3
 KEPT_UNUSED_DAYS = 30
 """How long an image stays that no guest has booted: each change of txop or of a lock makes another."""
 
-KERNEL_SELECTION = "kernel-2"
+KERNEL_SELECTION = "kernel-3"
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def _userland(store: PackageStore, lock: Lock) -> FileTree:
 
 def _build(folder: Path, kernel: Path, source: ModuleFolder, tree: FileTree) -> None:
     release = source.release
-    modules = closure(recipe.MODULES, source.find, source.builtin, optional=recipe.DRIVERS)
+    modules = closure(recipe.MODULES, source.find, source.builtin, optional=(*recipe.DRIVERS, *recipe.WATCHDOG))
     archive = Cpio()
     _skeleton(archive)
     programs = [name for names in recipe.PROGRAMS.values() for name in names]

@@ -70,9 +70,13 @@ DRIVERS = (
 )  # fmt: skip
 """The drivers under test. A kernel of one's own may lack those that its guests do not use."""
 
+WATCHDOG = ("i6300esb",)
+"""What ends a guest whose processor is locked up. A kernel of one's own may lack it."""
+
 MODULES = (
     # the guest's ways out
     "virtio_pci", "virtio_console", "virtio_rng",
+    *WATCHDOG,
     # USB over a socket, and what watches it
     "vhci_hcd", "usbmon",
     # an SD host controller on USB, for cards with drivers under test
@@ -99,6 +103,8 @@ KERNEL_PLACES = (
     "drivers/ssb",
     "drivers/usb",
     "drivers/virtio",
+    "drivers/watchdog/i6300esb",
+    "drivers/watchdog/watchdog",
     "lib",
     "net",
 )

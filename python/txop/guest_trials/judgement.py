@@ -6,7 +6,7 @@ The first that fits counts:
   nothing worse, the testbed could not be set up, the program that is the chip has ended (a fault script that it does
   not understand), or traffic went on and nothing shows whether the fault happened;
 * **crashes**: the kernel log has an oops, BUG or panic, or the guest turned itself off;
-* **hangs**: a task waits for more than 40 s, the driver cannot be unloaded in 90 s, a step of user space does not end
+* **hangs**: the processor was locked up, a task waits for more than 40 s, the driver cannot be unloaded in 90 s, a step of user space does not end
   in its time, or the guest does not end;
 * **warns**: the kernel log has a WARN;
 * **not reached**: the fault never happened;
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from txop.guest_trials.facts import Facts, Sample, longest_silence_s
-from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, KernelLine, Trouble, trouble
+from txop.guest_trials.kernel_lines import CRASHES, HANGS, LOCKED_UP, WARNS, KernelLine, Trouble, trouble
 
 SILENCE_S = 2.0
 """A longer time without a packet is an interruption."""
@@ -98,6 +98,8 @@ def _decide(
 ) -> tuple[Verdict, str | None, str]:
     facts = seen.facts
     stuck = facts.all("stuck")
+    if LOCKED_UP in said.keys:
+        return Verdict.HANGS, None, "the processor was locked up until the guest's watchdog raised an NMI"
     if said.keys & CRASHES or seen.turned_off:
         return Verdict.CRASHES, None, seen.failure or "an oops, BUG or panic in the kernel log"
     if seen.failure is not None and not seen.void:

@@ -18,7 +18,9 @@ CRASHES = frozenset(
     {"kernel-oops", "kernel-bug", "kernel-panic", "kernel-memory-checker", "kernel-out-of-memory", "kernel-locking"}
 )
 """Rules of :mod:`txop.klog` after which the kernel is not to be trusted any more."""
-HANGS = frozenset({"kernel-hung-task", "kernel-soft-lockup", "kernel-rcu-stall"})
+LOCKED_UP = "kernel-watchdog-nmi"
+"""The rule of a guest whose watchdog ended it."""
+HANGS = frozenset({"kernel-hung-task", "kernel-soft-lockup", "kernel-rcu-stall", LOCKED_UP})
 WARNS = frozenset({"kernel-warning", "kernel-atomic-sleep"})
 
 _NUMBERS = re.compile(r"0x[0-9a-f]+|[0-9a-f]{2}(?::[0-9a-f]{2})+|\d+")
