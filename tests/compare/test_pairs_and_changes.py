@@ -65,6 +65,7 @@ def write(
     level: dict[str, float],
     *,
     void: frozenset[tuple[str, int]] | set[tuple[str, int]] = frozenset(),
+    gate: str = "association-lost",
     replaces: dict[int, int] | None = None,
     p95_ms: dict[str, float] | None = None,
     blocks: int = 12,
@@ -89,7 +90,7 @@ def write(
                 test="tx",
                 origin=Origin.HARDWARE,
                 state="void" if lost else "valid",
-                void=[Voiding(gate="association-lost", cause="gone")] if lost else [],
+                void=[Voiding(gate=gate, cause="gone")] if lost else [],
                 started_at="2026-03-02T08:00:00Z",
                 seconds=40,
                 metrics={key: Value(value=v, unit=describe(key).unit, source="test") for key, v in figures.items()},
@@ -185,6 +186,16 @@ def test_harm_beside_what_is_no_gain_and_of_a_direct_comparison(tmp_path):
     patch_7 = result.changes[1].sentence
     assert patch_7.startswith("patch 7 given patch 10 (p10-7 against p10): tx throughput")
     assert "; worse in tx 95th percentile round trip +6" in patch_7
+
+
+def test_the_headline_says_whose_traffic_failed(tmp_path):
+    void = {("vanilla", 3), ("vanilla", 5), ("p10", 5)}
+    result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, void=void, gate="traffic-failed")))
+    counts = "2 of 12 (vanilla), 1 of 12 (p10), 0 of 12 (p10-7) and 0 of 12 (p10-8-7-6)"
+    assert result.headline[-1] == f"Traffic failed, in runs that no figure is of: {counts}."
+    # another reason says nothing about the arm's traffic
+    other = compare(read_archive(write(tmp_path / "b", SERIES, LEVELS, void=void)))
+    assert "Traffic failed" not in " ".join(other.headline)
 
 
 # --- arms that differ by one change -----------------------------------------------------------------------------------

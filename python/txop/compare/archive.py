@@ -95,6 +95,7 @@ def compare(
         figures, missing = without_arms(figures, missing, without)
     runs = [run for run in runs if run.arm not in without]
     facts = change_facts(changes, figures, name, without)
+    shown = [arm_facts(arm, runs) for arm in plan.arm if arm.name not in without]
     return CompareResult(
         txop=txop_version(),
         sources=[Source(path=archive.layout.named, title=plan.title)],
@@ -108,9 +109,10 @@ def compare(
             [arm for arm in arms if arm != name and arm not in without],
             design,
             runs=sum(len(s.runs) for s in sets),
+            facts=shown,
         ),
         baseline=name,
-        arms=[arm_facts(arm, runs) for arm in plan.arm if arm.name not in without],
+        arms=shown,
         tests=[test_facts(plan, s) for s in sets],
         figures=narrowed(figures, missing, metrics, archive.layout.root),
         changes=facts,

@@ -16,6 +16,8 @@ from txop.plan.model import Plan
 
 LOAD_GATES = frozenset({"arm-load-failed", "arm-not-verified"})
 """What voids a run whose arm could not be put in place."""
+TRAFFIC_GATE = "traffic-failed"
+"""What voids a run whose tools of traffic failed, or reported nothing."""
 
 
 def origin_warnings(origin: Origin) -> list[str]:
@@ -137,6 +139,7 @@ def arm_facts(arm: Arm, runs: Sequence[RunFile]) -> ArmFacts:
         void=sum(run.state == "void" for run in mine),
         faults=sum(fault.count for run in mine for fault in run.faults),
         load_failures=sum(any(voiding.gate in LOAD_GATES for voiding in run.void) for run in mine),
+        traffic_failures=sum(any(voiding.gate == TRAFFIC_GATE for voiding in run.void) for run in mine),
     )
 
 

@@ -78,6 +78,12 @@ def compare_two(
         }
     )
     sides = (("A", first, known_first), ("B", second, known_second))
+    shown = [
+        arm_facts(a.plan.find_arm(arm), runs).model_copy(
+            update={"name": label, "title": f"{a.plan.find_arm(arm).shown}, {a.plan.title}"}
+        )
+        for label, a, runs in sides
+    ]
     return CompareResult(
         txop=txop_version(),
         sources=[Source(path=a.layout.named, title=a.plan.title) for a in (first, second)],
@@ -87,14 +93,9 @@ def compare_two(
             f"{label}: {key}": plain(value) for label, a, _ in sides for key, value in a.plan.environment.items()
         },
         origin=origins[0],
-        headline=words.headline(figures, "A", ["B"], design, runs=len(everything)),
+        headline=words.headline(figures, "A", ["B"], design, runs=len(everything), facts=shown),
         baseline="A",
-        arms=[
-            arm_facts(a.plan.find_arm(arm), runs).model_copy(
-                update={"name": label, "title": f"{a.plan.find_arm(arm).shown}, {a.plan.title}"}
-            )
-            for label, a, runs in sides
-        ],
+        arms=shown,
         tests=[test_facts(first.plan, s) for s in sets],
         figures=narrowed(figures, missing, metrics, first.layout.root),
         not_available=missing,

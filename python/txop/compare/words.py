@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from txop.compare.result import ComparedFigure, CompareResult, DesignFacts, DirectRow, Row
+from txop.compare.result import ArmFacts, ComparedFigure, CompareResult, DesignFacts, DirectRow, Row
 from txop.core.metrics import describe
 from txop.present.format import MINUS, NOT_AVAILABLE, signed
 from txop.stats.limits import MAX_BLOCKS
@@ -73,9 +73,15 @@ def unavailable(result: CompareResult) -> list[tuple[str, list[str]]]:
 
 
 def headline(
-    figures: Sequence[ComparedFigure], baseline: str, arms: Sequence[str], design: DesignFacts, *, runs: int
+    figures: Sequence[ComparedFigure],
+    baseline: str,
+    arms: Sequence[str],
+    design: DesignFacts,
+    *,
+    runs: int,
+    facts: Sequence[ArmFacts],
 ) -> list[str]:
-    """The answer: a sentence per arm, and before it what limits all of them."""
+    """The answer: a sentence per arm, before it what limits all of them, and behind it which runs no figure is of."""
     sentences = []
     if not design.finished:
         sentences.append(f"Preliminary, {design.state}.")
@@ -91,7 +97,16 @@ def headline(
             sentences.append(_about(arm, baseline, rows, worse))
         else:
             sentences.append(f"{arm}: no primary figure could be compared with {baseline}{beside(worse, gain=False)}.")
-    return sentences
+    return [*sentences, *_traffic_failed(facts, [baseline, *arms])]
+
+
+def _traffic_failed(facts: Sequence[ArmFacts], arms: Sequence[str]) -> list[str]:
+    """Runs whose traffic failed are void, and no figure shows that one arm has more of them than another."""
+    of = [arm for arm in facts if arm.name in arms]
+    if not any(arm.traffic_failures for arm in of):
+        return []
+    counts = [f"{arm.traffic_failures} of {arm.valid + arm.void} ({arm.name})" for arm in of]
+    return [f"Traffic failed, in runs that no figure is of: {_listed(counts, len(counts))}."]
 
 
 def beside(worse: Sequence[tuple[ComparedFigure, Row]], *, gain: bool) -> str:
