@@ -24,6 +24,7 @@ from txop.plan.model import Plan
 from txop.plan.problem import PlanError
 from txop.plan_check.check import check
 from txop.plan_check.figures import figures_of
+from txop.plan_check.guest_builds import stack_of
 from txop.plan_check.guest_chip import chip_of
 from txop.targets.contract import Targets
 
@@ -209,13 +210,27 @@ def problems(text: str) -> str:
         ('name = "far-off", s', 'name = "peer", s', '"peer" cannot be the name of a station here'),
         (f'kind = "stations"\n{BOTH}\nstreams = 4', 'kind = "tcp-rx"', "dut is the access point"),
         (BOTH, 'stations = ["near", "dut"]', '"dut" is not a station'),
-        ("aql_enable = false", 'aql_enable = false\n[[arm.patches]]\nfile = "a.patch"', "takes no patches"),
+        ("aql_enable = false", 'aql_enable = false\n[arm.guest]\nsource = "driver"', "from the kernel's own source"),
         (STATIONS, "", "needs stations of its device"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_found_before_a_guest_boots(before: str, after: str, words: str) -> None:
     assert before in TEXT
     assert words in problems(TEXT.replace(before, after))
+
+
+def test_a_patch_goes_into_what_is_rebuilt() -> None:
+    patch = '[[arm.patches]]\nfile = "txop:mt76x0/mac-work.toml"'
+    text = TEXT.replace("aql_enable = false", f'aql_enable = false\n{patch}').replace(
+        "[guest]", '[guest]\nmodule = "mt76x0-common"'
+    )
+    plan = loaded(text).plan
+    assert problems(text) == ""
+    first, second = plan.arm
+    spec = plan.guest_of(second)
+    assert spec is not None
+    assert [path.name for path in stack_of(second, spec, Path()).patches] == ["mac-work.toml"]
+    assert stack_of(first, spec, Path()).patches == ()
 
 
 def test_arms_have_the_same_stations() -> None:

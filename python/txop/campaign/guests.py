@@ -33,7 +33,7 @@ from txop.plan.guest_time import guests_at_once
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
 from txop.plan.named_file import named_file
-from txop.plan_check.guest_builds import builds_of, lock_of
+from txop.plan_check.guest_builds import builds_of, lock_of, stack_of
 from txop.plan_check.guest_chip import chip_of
 from txop.targets.contract import TargetError, Targets
 
@@ -110,7 +110,9 @@ class GuestTestbed:
         facts: dict[str, Any] = {"kernel": image.release, "image": image.key, "guest": spec.model_dump()}
         modules: tuple[Path, ...] = ()
         if spec.needs_debugfs:
-            modules = await build_with_debugfs(lock, progress=self._reporter.notice)
+            modules = await build_with_debugfs(
+                lock, stack_of(arm, spec, self._folder), progress=self._reporter.notice
+            )
             facts["stack_sha256"] = hashlib.sha256(b"".join(each.read_bytes() for each in modules)).hexdigest()
         for each in builds_of(arm, spec, self._folder):
             built = await build_driver(each.what, lock, progress=self._reporter.notice)

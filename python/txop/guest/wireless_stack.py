@@ -1,4 +1,5 @@
-"""The wireless stack of a guest's kernel rebuilt, unmodified, with the debugfs files that a distribution leaves out.
+"""The wireless stack of a guest's kernel rebuilt with the debugfs files that a distribution leaves out: unmodified, or
+with the patches of an arm.
 
 Debian's kernels have ``CONFIG_MAC80211_DEBUGFS`` off, and without it nothing can switch airtime fairness or airtime
 queue limits (AQL), or look at queues and airtime of a station. The option changes structures that drivers share with
@@ -12,6 +13,7 @@ import hashlib
 import json
 import os
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 from txop.arms.build import BuildFailed, Recipe, build
@@ -56,13 +58,22 @@ _OFF = (
 """Drivers in these folders that no virtual device needs."""
 
 
+@dataclass(frozen=True)
+class StackBuild:
+    """What is built."""
+
+    patches: tuple[Path, ...] = ()
+    """As those of a driver (:class:`~txop.guest.driver.DriverBuild`); they may only change :data:`FOLDERS`."""
+    reverse: bool = False
+
+
 async def build_with_debugfs(
-    lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None
+    lock: Lock, what: StackBuild, *, cache: Path | None = None, progress: Progress = lambda _: None
 ) -> tuple[Path, ...]:
     """The modules, mac80211 first, or what the cache has of them.
 
     Raises:
-        GuestError: It cannot be built; the message has the compiler's first errors.
+        GuestError: It cannot be built; the message has the patch and hunk, or the compiler's first errors.
         MissingForGuest: No compiler.
     """
     check_tools(own_compiler=bool(lock.of_role("compiler")))
@@ -75,15 +86,16 @@ async def build_with_debugfs(
     if not source.is_dir():
         with new_folder(source) as work:
             for inside in FOLDERS:
-                shutil.copytree(whole / inside, work / inside)
+                _copied(whole, inside, work)
             (work / "Kbuild").write_text(f"obj-m := {' '.join(f'{inside}/' for inside in FOLDERS)}\n")
     flags = [*(f"-D{name}=1" for name in _ON), "-ffile-prefix-map={tree}/=", "-g0"]
-    if not was_built_with_debugfs(lock, cache=folder):
+    if not was_built_with_debugfs(lock, what, cache=folder):
         progress(f"building mac80211 and its drivers with debugfs for {lock.release}")
     recipe = Recipe(
         arm="mac80211",
         source=source,
-        patches=(),
+        patches=what.patches,
+        reverse=what.reverse,
         command=(
             *("make", "-C", str(kernel), "M={tree}"),
             *(f"{name}=y" for name in _ON),
@@ -98,18 +110,31 @@ async def build_with_debugfs(
     )
     try:
         built = await build(recipe, cache=folder / "modules", environment=variables)
-        keep(folder, _asked(lock), built)
+        keep(folder, _asked(lock, what), built)
         return (built.module, *built.beside)
     except BuildFailed as error:
         log = f" (all of it: {error.log})" if error.log is not None else ""
         raise GuestError(f"{error.what}{log}") from None
 
 
-def was_built_with_debugfs(lock: Lock, *, cache: Path | None = None) -> bool:
+def was_built_with_debugfs(lock: Lock, what: StackBuild, *, cache: Path | None = None) -> bool:
     """Whether they would come from the cache, as far as is known without fetching anything."""
-    return is_kept(cache or default_cache(), _asked(lock))
+    return is_kept(cache or default_cache(), _asked(lock, what))
 
 
-def _asked(lock: Lock) -> str:
+def _copied(whole: Path, inside: str, work: Path) -> None:
+    """A folder of the kernel's source. mac80211_hwsim was one of many drivers in the folder above until 6.2."""
+    if (whole / inside).is_dir() or inside != _VIRTUAL:
+        shutil.copytree(whole / inside, work / inside)
+        return
+    (work / inside).mkdir(parents=True)
+    for name in ("mac80211_hwsim.c", "mac80211_hwsim.h"):
+        shutil.copyfile((whole / inside).parent / name, work / inside / name)
+    (work / inside / "Makefile").write_text("obj-$(CONFIG_MAC80211_HWSIM) += mac80211_hwsim.o\n")
+
+
+def _asked(lock: Lock, what: StackBuild) -> str:
     packages = [package.sha256 for package in lock.packages if package.role in ("build", "compiler")]
-    return hashlib.sha256(json.dumps([packages, MODULES, _ON, _OFF]).encode()).hexdigest()[:32]
+    patches = [what.reverse, *(hashlib.sha256(path.read_bytes()).hexdigest() for path in what.patches)]
+    parts = [packages, MODULES, _ON, _OFF, *([patches] if what.patches else [])]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]

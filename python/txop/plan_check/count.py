@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.guest.driver import DriverBuild, was_built
-from txop.guest.wireless_stack import was_built_with_debugfs
+from txop.guest.wireless_stack import StackBuild, was_built_with_debugfs
 from txop.guest_image.error import GuestError
 from txop.plan import guest_time
 from txop.plan.arm import Arm
 from txop.plan.guest import GuestSpec
 from txop.plan.measurement import ModuleCycleTest, Test
 from txop.plan.model import Plan
-from txop.plan_check.guest_builds import builds_of, lock_of
+from txop.plan_check.guest_builds import builds_of, lock_of, stack_of
 
 
 @dataclass(frozen=True)
@@ -183,23 +183,25 @@ def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
     wanted: dict[tuple[object, ...], bool] = {}
     for arm in plan.arm:
         guest = spec.varied(arm.guest)
-        if guest.needs_debugfs and (stack := (guest.kernel, guest.lock, "mac80211")) not in wanted:
-            wanted[stack] = folder is not None and _is_built(guest, None, folder)
         try:
-            builds = builds_of(arm, guest, folder)
+            builds = _all_builds(arm, guest, folder)
         except (GuestError, OSError, RuntimeError):  # what is wrong with its files is said elsewhere
-            builds = builds_of(arm, guest, None)
+            builds = _all_builds(arm, guest, None)
         for build in builds:
-            if (key := (guest.kernel, guest.lock, build.what)) not in wanted:
-                wanted[key] = folder is not None and _is_built(guest, build.what, folder)
+            if (key := (guest.kernel, guest.lock, build)) not in wanted:
+                wanted[key] = folder is not None and _is_built(guest, build, folder)
     return sum(not built for built in wanted.values())
 
 
-def _is_built(guest: GuestSpec, what: DriverBuild | None, folder: Path) -> bool:
-    """Whether the cache has it; ``None``: the wireless stack with debugfs."""
+def _all_builds(arm: Arm, guest: GuestSpec, folder: Path | None) -> list[DriverBuild | StackBuild]:
+    stack = [stack_of(arm, guest, folder)] if guest.needs_debugfs else []
+    return [*stack, *(build.what for build in builds_of(arm, guest, folder))]
+
+
+def _is_built(guest: GuestSpec, what: DriverBuild | StackBuild, folder: Path) -> bool:
     try:
         lock = lock_of(guest, folder)
-        return was_built_with_debugfs(lock) if what is None else was_built(what, lock)
+        return was_built_with_debugfs(lock, what) if isinstance(what, StackBuild) else was_built(what, lock)
     except (GuestError, OSError, RuntimeError):
         return False
 

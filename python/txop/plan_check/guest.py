@@ -112,8 +112,8 @@ def _queues(arm: Arm, spec: GuestSpec, place: Place) -> Found:
         said = f"there is no MCS {mcs} of one stream with {spec.width_mhz} MHz in {band}"
         yield place("queues"), said, f"{highest} is the highest"
     if spec.needs_debugfs:
-        if arm.patches or spec.source is not None:
-            said = "the driver is rebuilt together with mac80211, and takes no patches and no source of its own"
+        if spec.source is not None:
+            said = "the driver is rebuilt together with mac80211, from the kernel's own source"
             yield place("queues"), said, "take debugfs, aql_enable, airtime_flags and aql_txq_limit_us out"
         if spec.driver not in REBUILT:
             yield place("queues"), f"{spec.driver} is not rebuilt with mac80211", f"{', '.join(REBUILT)} is"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from txop.guest.chips import NEEDS_BUILD
 from txop.guest.driver import DriverBuild, patch_files
+from txop.guest.wireless_stack import StackBuild
 from txop.guest_image.locks import find_lock
 from txop.guest_image.packages.lock import Lock
 from txop.plan.arm import Arm
@@ -46,6 +47,11 @@ def builds_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> list[ArmBuild]:
         patches = _patches(arm, module, spec, folder)
         found.append(ArmBuild(DriverBuild(module, patches, spec.reverse), f"{module}_build_id"))
     return found
+
+
+def stack_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> StackBuild:
+    """The wireless stack of an arm that is rebuilt with debugfs. Arguments and errors are those of :func:`driver_of`."""
+    return StackBuild(_patches(arm, spec.builds, spec, folder), spec.reverse)
 
 
 def driver_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> DriverBuild:
