@@ -161,6 +161,13 @@ class Endurance:
     ways: tuple[Way, ...] = tuple(Way)
     cycles: int = 200
     security: str = "wpa2"
+    bus_first: bool = True
+    """Where the driver is unloaded, the virtual chip and USB host run before every other process. Else vhci_hcd locks
+    the guest up when that happens while vhci_rx waits its turn: docs/vhci-flush-lockup.md."""
+
+    def goes_first(self, way: Way, device: str) -> bool:
+        """Whether they do with this device. Threads of a dongle that is plugged in again are others."""
+        return self.bus_first and way is Way.RELOAD and device not in SDIO_CARDS
 
 
 def cycle_settings(way: Way, cycles: int, pause_s: float = 0.0, recover_s: float = 120.0) -> dict[str, str]:
@@ -182,8 +189,7 @@ async def run_endurance(
     async def one(driver: str, way: Way) -> Endured:
         async with slots:
             results = folder / driver / way.value
-            # vhci_hcd locks the guest up when a driver is unloaded while vhci_rx waits its turn: docs/vhci-flush-lockup.md
-            first = way is Way.RELOAD and place.device not in SDIO_CARDS
+            first = what.goes_first(way, place.device)
             chip = Chip(place.device, driver, security=what.security, bus_first=first)
             overlay = trial_overlay(SCRIPT, chip, cycle_settings(way, what.cycles), place)
             shown = _ShownProgress(f"{driver}, {way.value}", progress)
