@@ -26,10 +26,7 @@ WALL_S = 2 * 3600
     [
         ("rtl8188cus", "rtl8xxxu", 500),
         # It waits in loops that read the clock: what they take of the host grows with the instructions of a second.
-        pytest.param(
-            *("rtl8188cus", "rtl8192cu", 125),
-            marks=pytest.mark.xfail(reason="vhci_hcd locks the guest up in cycle 127: docs/vhci-flush-lockup.md"),
-        ),
+        ("rtl8188cus", "rtl8192cu", 125),
     ],
 )
 def test_it_comes_back_every_time(
