@@ -12,12 +12,13 @@ import pytest
 from quiet_reporter import Quiet
 from txop.campaign import guest_runs, guest_trials
 from txop.campaign.course import Course, RunLabel
+from txop.campaign.gates import GATES
 from txop.campaign.guest_runs import REPEAT, GuestArm
 from txop.guest.chips import VARIABLE, Chip
 from txop.guest.exactness import results_sha256
 from txop.guest.qemu import TESTED_QEMU, Computer
 from txop.guest.results import Event
-from txop.guest.running import Ended
+from txop.guest.running import Cause, Ended, GuestFailed
 from txop.guest_image.image import Image
 from txop.measure.instrument import Marks, RunContext
 from txop.measure.probes.guest_trial import FOLDER
@@ -88,6 +89,29 @@ def verified(course: Course) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def qemu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guest_runs, "qemu_version", lambda: f"QEMU emulator version {TESTED_QEMU[0]}")
+
+
+class GoesDown(Guests):
+    """In place of a guest whose kernel stops, or one that this machine ends."""
+
+    def __init__(self, cause: Cause) -> None:
+        super().__init__()
+        self.cause = cause
+
+    async def __call__(self, *_: object, **__: object) -> Ended:
+        console = "[   52.1] Kernel panic - not syncing: NMI: Not continuing\n[   52.1] RIP: 0010:spin+0xf/0x20 [bad]\n"
+        raise GuestFailed("the guest failed: it powered off", console, cause=self.cause)
+
+
+@pytest.mark.parametrize(("cause", "gate"), [(Cause.OFF, "guest-went-down"), (Cause.HOST, "instrument-failed")])
+def test_a_guest_that_goes_down_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cause: Cause, gate: str
+) -> None:
+    (void,) = run(tmp_path, monkeypatch, GoesDown(cause)).void
+    assert void.gate == gate
+    assert gate in GATES
+    assert "NMI: Not continuing" in void.cause
+    assert "RIP: 0010:spin+0xf/0x20 [bad]" in void.cause
 
 
 def test_two_that_are_identical_leave_one_run_and_its_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

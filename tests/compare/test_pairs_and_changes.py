@@ -24,6 +24,7 @@ from txop.core.metrics import describe
 from txop.core.origin import Origin
 from txop.plan.model import Plan
 from txop.plan_check.changes import changes_of, comparisons
+from txop.report.answer.verdicts import verdicts
 from txop.report.campaign.document import page
 from txop.report.exports.csv import comparison_rows
 from txop.report.exports.dokuwiki import lines as dokuwiki
@@ -188,14 +189,42 @@ def test_harm_beside_what_is_no_gain_and_of_a_direct_comparison(tmp_path):
     assert "; worse in tx 95th percentile round trip +6" in patch_7
 
 
-def test_the_headline_says_whose_traffic_failed(tmp_path):
+COUNTS = "2 of 12 runs (vanilla), 1 of 12 (p10), 0 of 12 (p10-7) and 0 of 12 (p10-8-7-6)"
+WRONG = f"tx went wrong in {COUNTS}; no figure includes them."
+
+
+def test_runs_that_went_wrong_come_first(tmp_path):
     void = {("vanilla", 3), ("vanilla", 5), ("p10", 5)}
+    for gate in ("traffic-failed", "guest-went-down"):
+        archive = read_archive(write(tmp_path / gate, SERIES, LEVELS, void=void, gate=gate))
+        result = compare(archive)
+        assert result.headline[0] == WRONG
+        assert [arm.went_wrong for arm in result.arms] == [2, 1, 0, 0]
+        # where people read, too
+        assert verdicts(result).lead == [WRONG]
+        assert WRONG in " ".join("\n".join(markdown(archive, result)).replace("\\", "").split())
+        # then they are in the figures
+        assert "went wrong" not in " ".join(compare(archive, include_void=True).headline)
+        assert "p10" not in compare(archive, without=["p10"]).headline[0].replace("p10-", "")
+
+
+def test_another_reason_says_nothing_of_the_arm(tmp_path):
+    result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, void={("vanilla", 3)})))
+    assert "went wrong" not in " ".join(result.headline)
+
+
+def test_where_everything_went_wrong_that_is_the_answer(tmp_path):
+    void = {(name, block) for name in LEVELS for block in range(1, 13)}
     result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, void=void, gate="traffic-failed")))
-    counts = "2 of 12 (vanilla), 1 of 12 (p10), 0 of 12 (p10-7) and 0 of 12 (p10-8-7-6)"
-    assert result.headline[-1] == f"Traffic failed, in runs that no figure is of: {counts}."
-    # another reason says nothing about the arm's traffic
-    other = compare(read_archive(write(tmp_path / "b", SERIES, LEVELS, void=void)))
-    assert "Traffic failed" not in " ".join(other.headline)
+    assert result.headline[0].startswith("tx went wrong in 12 of 12 runs (vanilla)")
+    assert result.headline[1].startswith("No run that counts")
+
+
+def test_of_two_archives_it_says_which(tmp_path):
+    first = read_archive(write(tmp_path / "a", SERIES, LEVELS))
+    second = read_archive(write(tmp_path / "b", SERIES, LEVELS, void={("p10", 2)}, gate="traffic-failed"))
+    said = "tx went wrong in 0 of 12 runs (A) and 1 of 12 (B); no figure includes them."
+    assert said in compare_two(first, second, "p10").headline
 
 
 # --- arms that differ by one change -----------------------------------------------------------------------------------

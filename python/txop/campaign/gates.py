@@ -57,6 +57,8 @@ GATES: dict[str, Gate] = {
         Gate("not-exact",
              "in a guest whose time is counted: a second run with the same inputs and the same seed left other bytes",
              "hashes of everything that the two left", "guest.check_exact"),
+        Gate("guest-went-down", "a guest's kernel stopped, or turned itself off, before the run was over",
+             "its console"),
         Gate("fault-not-reached", "in a fault trial: the arm's fault never happened", "counters of the chip"),
         Gate("peer-cpu", "the peer's CPU was busier than the limit: it measured itself", "/proc/stat",
              "gates.max_peer_cpu_percent"),

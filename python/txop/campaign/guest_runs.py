@@ -20,7 +20,7 @@ from txop.guest.chips import Chip
 from txop.guest.exactness import difference, results_sha256
 from txop.guest.qemu import Computer, Mode, qemu_version, shift_of, untested_qemu
 from txop.guest.results import Event
-from txop.guest.running import FILES, Ended, GuestFailed, run_guest
+from txop.guest.running import FILES, Cause, Ended, GuestFailed, run_guest
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
@@ -161,7 +161,12 @@ class GuestArm:
             )
         except GuestFailed as error:
             said = error.console.splitlines()
-            raise TargetError("dut", f"{error.what}{f' ({said[0]})' if said else ''}") from None
+            where = next((row[row.index("RIP: ") :] for row in said if "RIP: 0010:" in row), None)
+            shown = "; ".join(each for each in (said[0] if said else None, where) if each)
+            cause = f"{error.what}{f' ({shown})' if shown else ''}"
+            if error.cause is Cause.OFF:
+                raise ArmError("guest-went-down", cause) from None
+            raise TargetError("dut", cause) from None
         except GuestError as error:
             raise TargetError("dut", error.what) from None
 

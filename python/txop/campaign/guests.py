@@ -110,9 +110,7 @@ class GuestTestbed:
         facts: dict[str, Any] = {"kernel": image.release, "image": image.key, "guest": spec.model_dump()}
         modules: tuple[Path, ...] = ()
         if spec.needs_debugfs:
-            modules = await build_with_debugfs(
-                lock, stack_of(arm, spec, self._folder), progress=self._reporter.notice
-            )
+            modules = await build_with_debugfs(lock, stack_of(arm, spec, self._folder), progress=self._reporter.notice)
             facts["stack_sha256"] = hashlib.sha256(b"".join(each.read_bytes() for each in modules)).hexdigest()
         for each in builds_of(arm, spec, self._folder):
             built = await build_driver(each.what, lock, progress=self._reporter.notice)

@@ -16,6 +16,7 @@ from txop.compare.facts import (
     family_warnings,
     origin_warnings,
     plain,
+    runs_lost,
     test_facts,
     txop_version,
     voided_runs,
@@ -95,7 +96,7 @@ def compare(
         figures, missing = without_arms(figures, missing, without)
     runs = [run for run in runs if run.arm not in without]
     facts = change_facts(changes, figures, name, without)
-    shown = [arm_facts(arm, runs) for arm in plan.arm if arm.name not in without]
+    of_arms = {arm: [run for run in runs if run.arm == arm] for arm in arms if arm not in without}
     return CompareResult(
         txop=txop_version(),
         sources=[Source(path=archive.layout.named, title=plan.title)],
@@ -109,10 +110,10 @@ def compare(
             [arm for arm in arms if arm != name and arm not in without],
             design,
             runs=sum(len(s.runs) for s in sets),
-            facts=shown,
+            lost=[] if include_void else runs_lost(of_arms, [s.test.name for s in sets]),
         ),
         baseline=name,
-        arms=shown,
+        arms=[arm_facts(arm, runs) for arm in plan.arm if arm.name not in without],
         tests=[test_facts(plan, s) for s in sets],
         figures=narrowed(figures, missing, metrics, archive.layout.root),
         changes=facts,

@@ -10,14 +10,15 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.result import ArmFacts, ComparedFigure, DesignFacts, PatchFacts, Repeat, Row, TestFacts, VoidedRun
 from txop.compare.rows import TestSet
+from txop.compare.words import went_wrong
 from txop.core.origin import NOT_RADIO, Origin
 from txop.plan.arm import Arm
 from txop.plan.model import Plan
 
 LOAD_GATES = frozenset({"arm-load-failed", "arm-not-verified"})
 """What voids a run whose arm could not be put in place."""
-TRAFFIC_GATE = "traffic-failed"
-"""What voids a run whose tools of traffic failed, or reported nothing."""
+WENT_WRONG = frozenset({"traffic-failed", "guest-went-down"})
+"""What voids a run in which the device under test may have failed: its traffic failed, or its kernel stopped."""
 
 
 def origin_warnings(origin: Origin) -> list[str]:
@@ -123,6 +124,28 @@ def _state(archive: Archive, runs: Sequence[RunFile], done: int) -> str:
     return f"not finished, {progress}"
 
 
+def has_gone_wrong(run: RunFile) -> bool:
+    """Whether a run is void because of what the device under test may have done."""
+    return run.state == "void" and any(voiding.gate in WENT_WRONG for voiding in run.void)
+
+
+def runs_lost(runs: Mapping[str, Sequence[RunFile]], tests: Sequence[str]) -> list[str]:
+    """Sentences about runs that no figure includes, one for each test that has some: void, an arm may have more of them
+    than another, and no figure shows it.
+
+    Args:
+        runs: By the name under which an arm is shown.
+        tests: Those that are compared.
+    """
+    found = []
+    for test in tests:
+        of = {arm: [run for run in its if run.test == test] for arm, its in runs.items()}
+        counts = [(arm, sum(map(has_gone_wrong, its)), len(its)) for arm, its in of.items()]
+        if any(wrong for _, wrong, _ in counts):
+            found.append(went_wrong(test, counts))
+    return found
+
+
 def arm_facts(arm: Arm, runs: Sequence[RunFile]) -> ArmFacts:
     """What the plan says of an arm, and how its runs fared."""
     mine = [run for run in runs if run.arm == arm.name]
@@ -139,7 +162,7 @@ def arm_facts(arm: Arm, runs: Sequence[RunFile]) -> ArmFacts:
         void=sum(run.state == "void" for run in mine),
         faults=sum(fault.count for run in mine for fault in run.faults),
         load_failures=sum(any(voiding.gate in LOAD_GATES for voiding in run.void) for run in mine),
-        traffic_failures=sum(any(voiding.gate == TRAFFIC_GATE for voiding in run.void) for run in mine),
+        went_wrong=sum(has_gone_wrong(run) for run in mine),
     )
 
 

@@ -61,8 +61,8 @@ class ArmFacts(Record):
     """Faults that the kernel logs of its runs hold, of every severity, while loading or later, void runs included."""
     load_failures: int = 0
     """Void runs whose arm could not be put in place, or was not the one that was asked for."""
-    traffic_failures: int = 0
-    """Void runs whose traffic failed."""
+    went_wrong: int = 0
+    """Void runs whose traffic failed, or whose guest went down."""
 
 
 class TestFacts(Record):

@@ -14,6 +14,7 @@ from txop.compare.facts import (
     family_warnings,
     origin_warnings,
     plain,
+    runs_lost,
     test_facts,
     txop_version,
     voided_runs,
@@ -78,12 +79,8 @@ def compare_two(
         }
     )
     sides = (("A", first, known_first), ("B", second, known_second))
-    shown = [
-        arm_facts(a.plan.find_arm(arm), runs).model_copy(
-            update={"name": label, "title": f"{a.plan.find_arm(arm).shown}, {a.plan.title}"}
-        )
-        for label, a, runs in sides
-    ]
+    mine = {label: [run for run in runs if run.arm == arm] for label, _, runs in sides}
+    lost = runs_lost(mine, [s.test.name for s in sets])
     return CompareResult(
         txop=txop_version(),
         sources=[Source(path=a.layout.named, title=a.plan.title) for a in (first, second)],
@@ -93,9 +90,14 @@ def compare_two(
             f"{label}: {key}": plain(value) for label, a, _ in sides for key, value in a.plan.environment.items()
         },
         origin=origins[0],
-        headline=words.headline(figures, "A", ["B"], design, runs=len(everything), facts=shown),
+        headline=words.headline(figures, "A", ["B"], design, runs=len(everything), lost=lost),
         baseline="A",
-        arms=shown,
+        arms=[
+            arm_facts(a.plan.find_arm(arm), runs).model_copy(
+                update={"name": label, "title": f"{a.plan.find_arm(arm).shown}, {a.plan.title}"}
+            )
+            for label, a, runs in sides
+        ],
         tests=[test_facts(first.plan, s) for s in sets],
         figures=narrowed(figures, missing, metrics, first.layout.root),
         not_available=missing,

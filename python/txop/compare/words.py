@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from txop.compare.result import ArmFacts, ComparedFigure, CompareResult, DesignFacts, DirectRow, Row
+from txop.compare.result import ComparedFigure, CompareResult, DesignFacts, DirectRow, Row
 from txop.core.metrics import describe
 from txop.present.format import MINUS, NOT_AVAILABLE, signed
 from txop.stats.limits import MAX_BLOCKS
@@ -79,12 +79,21 @@ def headline(
     design: DesignFacts,
     *,
     runs: int,
-    facts: Sequence[ArmFacts],
+    lost: Sequence[str],
 ) -> list[str]:
-    """The answer: a sentence per arm, before it what limits all of them, and behind it which runs no figure is of."""
-    sentences = []
+    """The answer: a sentence per arm, and before them what limits all of them.
+
+    Args:
+        figures: Those that were compared.
+        baseline: Its name.
+        arms: Names of the others.
+        design: How it was done.
+        runs: How many count.
+        lost: Sentences about runs that no figure includes.
+    """
+    sentences = list(lost)
     if not design.finished:
-        sentences.append(f"Preliminary, {design.state}.")
+        sentences.insert(0, f"Preliminary, {design.state}.")
     if runs == 0:
         return [*sentences, "No run that counts: there is nothing to compare."]
     if not arms:
@@ -97,16 +106,20 @@ def headline(
             sentences.append(_about(arm, baseline, rows, worse))
         else:
             sentences.append(f"{arm}: no primary figure could be compared with {baseline}{beside(worse, gain=False)}.")
-    return [*sentences, *_traffic_failed(facts, [baseline, *arms])]
+    return sentences
 
 
-def _traffic_failed(facts: Sequence[ArmFacts], arms: Sequence[str]) -> list[str]:
-    """Runs whose traffic failed are void, and no figure shows that one arm has more of them than another."""
-    of = [arm for arm in facts if arm.name in arms]
-    if not any(arm.traffic_failures for arm in of):
-        return []
-    counts = [f"{arm.traffic_failures} of {arm.valid + arm.void} ({arm.name})" for arm in of]
-    return [f"Traffic failed, in runs that no figure is of: {_listed(counts, len(counts))}."]
+def went_wrong(test: str, counts: Sequence[tuple[str, int, int]]) -> str:
+    """A sentence about the void runs of a test in which the traffic failed, or the guest went down.
+
+    ``counts``: of each arm its name, how many, and of how many runs.
+
+    >>> went_wrong("tx", [("a", 2, 12), ("b", 0, 12)])
+    'tx went wrong in 2 of 12 runs (a) and 0 of 12 (b); no figure includes them.'
+    """
+    (first, *more) = counts
+    listed = [f"{first[1]} of {first[2]} runs ({first[0]})", *(f"{bad} of {all_} ({arm})" for arm, bad, all_ in more)]
+    return f"{test} went wrong in {_listed(listed, len(listed))}; no figure includes them."
 
 
 def beside(worse: Sequence[tuple[ComparedFigure, Row]], *, gain: bool) -> str:
