@@ -13,6 +13,8 @@ from txop.campaign.guest_script import run_script, take_over
 from txop.campaign.instruments import in_guest
 from txop.core.metrics import describe, station_key
 from txop.guest.device_statistics.layout import FORMAT
+from txop.guest.wireless_stack import VIRTUAL, StackBuild, asked, copied
+from txop.guest_image.locks import find_lock
 from txop.measure.instrument import Marks, Reading, RunContext, RunFacts
 from txop.measure.probes import chip
 from txop.measure.probes.interface import growth as interface_growth
@@ -211,6 +213,8 @@ def problems(text: str) -> str:
         (f'kind = "stations"\n{BOTH}\nstreams = 4', 'kind = "tcp-rx"', "dut is the access point"),
         (BOTH, 'stations = ["near", "dut"]', '"dut" is not a station'),
         ("aql_enable = false", 'aql_enable = false\n[arm.guest]\nsource = "driver"', "from the kernel's own source"),
+        ("aql_enable = false", 'aql_enable = false\n[arm.guest]\nmodule = "rtl8xxxu"', "not among what is rebuilt"),
+        ("aql_enable = false", 'aql_enable = false\n[arm.guest]\nswitches = ["CONFIG_X"]', "as it is configured"),
         (STATIONS, "", "needs stations of its device"),
     ],
 )  # fmt: skip
@@ -219,18 +223,32 @@ def test_what_cannot_be_is_found_before_a_guest_boots(before: str, after: str, w
     assert words in problems(TEXT.replace(before, after))
 
 
-def test_a_patch_goes_into_what_is_rebuilt() -> None:
-    patch = '[[arm.patches]]\nfile = "txop:mt76x0/mac-work.toml"'
-    text = TEXT.replace("aql_enable = false", f'aql_enable = false\n{patch}').replace(
-        "[guest]", '[guest]\nmodule = "mt76x0-common"'
-    )
-    plan = loaded(text).plan
+@pytest.mark.parametrize("module", ["", '\nmodule = "mt76x0-common"', '\nmodule = "mac80211"'])
+def test_a_patch_goes_into_what_is_rebuilt(module: str) -> None:
+    patch = f'[[arm.patches]]\nfile = "txop:mt76x0/mac-work.toml"{module}'
+    plan = loaded(text := TEXT.replace("aql_enable = false", f"aql_enable = false\n{patch}")).plan
     assert problems(text) == ""
     first, second = plan.arm
     spec = plan.guest_of(second)
     assert spec is not None
-    assert [path.name for path in stack_of(second, spec, Path()).patches] == ["mac-work.toml"]
-    assert stack_of(first, spec, Path()).patches == ()
+    stack = stack_of(second, spec, Path())
+    assert [path.name for path in stack.patches] == ["mac-work.toml"]
+    # two stacks: with the patch, and without
+    assert stack_of(first, spec, Path()) == StackBuild() != stack
+    lock = find_lock("6.12")
+    assert len({asked(lock, each) for each in (stack, StackBuild(), StackBuild(stack.patches, reverse=True))}) == 3
+
+
+def test_the_simulated_radios_of_older_kernels_are_found(tmp_path: Path) -> None:
+    tree, work = tmp_path / "linux", tmp_path / "work"
+    (tree / "drivers/net/wireless").mkdir(parents=True)
+    for name in ("mac80211_hwsim.c", "mac80211_hwsim.h", "other.c"):
+        (tree / "drivers/net/wireless" / name).write_text(name)
+    copied(tree, VIRTUAL, work)
+    names = sorted(path.name for path in (work / VIRTUAL).iterdir())
+    assert names == ["Makefile", "mac80211_hwsim.c", "mac80211_hwsim.h"]
+    with pytest.raises(FileNotFoundError):
+        copied(tree, "net/mac80211", work)
 
 
 def test_arms_have_the_same_stations() -> None:

@@ -137,6 +137,8 @@ def test_a_processor_that_was_locked_up_hangs() -> None:
     log = "<0>[   52.070536] Kernel panic - not syncing: NMI: Not continuing\n"
     locked = judge(seen("", log, failure="it powered off", turned_off=True))
     assert (locked.verdict, "locked up" in locked.why) == (Verdict.HANGS, True)
+    broken = "<1>[   31.000000] BUG: KASAN: slab-out-of-bounds in rtl8xxxu_tx+0x10/0x20 [rtl8xxxu]\n"
+    assert judge(seen("", broken + log, failure="it powered off", turned_off=True)).verdict is Verdict.CRASHES
 
 
 def test_a_fault_that_never_happened_is_not_called_harmless() -> None:

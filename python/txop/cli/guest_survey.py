@@ -71,7 +71,7 @@ BusFirst = Annotated[
     bool,
     typer.Option(
         "--bus-first/--no-bus-first",
-        help="Run the virtual chip and USB host before every other process while a driver is unloaded.",
+        help="In reload, on USB: run the virtual chip and USB host before every other process.",
     ),
 ]
 Cycles = Annotated[int, typer.Option("--cycles", "-n", min=1, max=100_000, help="How often.")]
@@ -277,7 +277,7 @@ def cycle(
     if odd := [way for way in ways if way not in set(Way)]:
         raise UserError(f"{odd[0]!r} is not reload or replug", where="--take")
     with ExitStack() as tables, errors_reported() as ending, ExitStack() as stack:
-        what = Endurance(trials.drivers, tuple(Way(way) for way in ways), cycles, trials.security, bus_first)
+        what = Endurance(trials.drivers, tuple(Way(way) for way in ways), cycles, trials.security, bus_first=bus_first)
         place = trials.place(image, cycles_limit_s(cycles), wall_limit, ending)
         guests = plural(len(what.drivers) * len(ways), "guest")
         note(f"{guests} of {plural(cycles, 'cycle')}, {trials.at_once} at a time.")

@@ -28,9 +28,9 @@ from txop.guest_image.packages.lock import Lock
 STACK_TIMEOUT_S = 3 * 3600.0
 """Some 190 files: two minutes on two idle cores, six beside other work, and an hour on busy ones."""
 _MT76 = "drivers/net/wireless/mediatek/mt76"
-_VIRTUAL = "drivers/net/wireless/virtual"
+VIRTUAL = "drivers/net/wireless/virtual"
 
-FOLDERS = ("net/wireless", "net/mac80211", _MT76, _VIRTUAL)
+FOLDERS = ("net/wireless", "net/mac80211", _MT76, VIRTUAL)
 """What is built, in one go: each module has to be checked against the symbols of those before it."""
 
 MODULES = (
@@ -42,9 +42,12 @@ MODULES = (
     f"{_MT76}/mt76x02-usb.ko",
     f"{_MT76}/mt76x0/mt76x0-common.ko",
     f"{_MT76}/mt76x0/mt76x0u.ko",
-    f"{_VIRTUAL}/mac80211_hwsim.ko",
+    f"{VIRTUAL}/mac80211_hwsim.ko",
 )
 """What comes of it: mac80211 first."""
+
+NAMES = tuple(Path(module).stem for module in MODULES)
+"""Their names."""
 
 DRIVERS = ("mt76x0u",)
 """Drivers under test among them."""
@@ -86,7 +89,7 @@ async def build_with_debugfs(
     if not source.is_dir():
         with new_folder(source) as work:
             for inside in FOLDERS:
-                _copied(whole, inside, work)
+                copied(whole, inside, work)
             (work / "Kbuild").write_text(f"obj-m := {' '.join(f'{inside}/' for inside in FOLDERS)}\n")
     flags = [*(f"-D{name}=1" for name in _ON), "-ffile-prefix-map={tree}/=", "-g0"]
     if not was_built_with_debugfs(lock, what, cache=folder):
@@ -110,7 +113,7 @@ async def build_with_debugfs(
     )
     try:
         built = await build(recipe, cache=folder / "modules", environment=variables)
-        keep(folder, _asked(lock, what), built)
+        keep(folder, asked(lock, what), built)
         return (built.module, *built.beside)
     except BuildFailed as error:
         log = f" (all of it: {error.log})" if error.log is not None else ""
@@ -119,12 +122,12 @@ async def build_with_debugfs(
 
 def was_built_with_debugfs(lock: Lock, what: StackBuild, *, cache: Path | None = None) -> bool:
     """Whether they would come from the cache, as far as is known without fetching anything."""
-    return is_kept(cache or default_cache(), _asked(lock, what))
+    return is_kept(cache or default_cache(), asked(lock, what))
 
 
-def _copied(whole: Path, inside: str, work: Path) -> None:
+def copied(whole: Path, inside: str, work: Path) -> None:
     """A folder of the kernel's source. mac80211_hwsim was one of many drivers in the folder above until 6.2."""
-    if (whole / inside).is_dir() or inside != _VIRTUAL:
+    if (whole / inside).is_dir() or inside != VIRTUAL:
         shutil.copytree(whole / inside, work / inside)
         return
     (work / inside).mkdir(parents=True)
@@ -133,7 +136,8 @@ def _copied(whole: Path, inside: str, work: Path) -> None:
     (work / inside / "Makefile").write_text("obj-$(CONFIG_MAC80211_HWSIM) += mac80211_hwsim.o\n")
 
 
-def _asked(lock: Lock, what: StackBuild) -> str:
+def asked(lock: Lock, what: StackBuild) -> str:
+    """A hash of what a build is made of, as far as is known before anything is fetched."""
     packages = [package.sha256 for package in lock.packages if package.role in ("build", "compiler")]
     patches = [what.reverse, *(hashlib.sha256(path.read_bytes()).hexdigest() for path in what.patches)]
     parts = [packages, MODULES, _ON, _OFF, *([patches] if what.patches else [])]

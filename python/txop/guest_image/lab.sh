@@ -305,6 +305,8 @@ join() {
     if [ ! -e "/run/netns/dut" ] || ! ip -n dut link show dev wlan0 >/dev/null 2>&1; then
         wait_for 20 wireless || fail "the driver $driver made no wireless interface"
         move dut wlan0 || fail "the interface under test cannot be moved"
+        # the USB host has other threads for a device that was plugged in again
+        [ -z "${LAB_BUS_FIRST:-}" ] || [ ! -s "$run/wpa.pid" ] || bus_first
     fi
     ip -n dut link set wlan0 up || fail "the interface under test cannot be brought up"
     case ${LAB_POWER_SAVE:-} in

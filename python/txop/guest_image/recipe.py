@@ -71,7 +71,7 @@ DRIVERS = (
 """The drivers under test. A kernel of one's own may lack those that its guests do not use."""
 
 WATCHDOG = ("i6300esb",)
-"""What ends a guest whose processor is locked up. A kernel of one's own may lack it."""
+"""Ends a guest whose processor is locked up. A kernel of one's own may lack it."""
 
 MODULES = (
     # the guest's ways out

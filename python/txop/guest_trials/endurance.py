@@ -162,11 +162,11 @@ class Endurance:
     cycles: int = 200
     security: str = "wpa2"
     bus_first: bool = True
-    """Where the driver is unloaded, the virtual chip and USB host run before every other process. Else vhci_hcd locks
-    the guest up when that happens while vhci_rx waits its turn: docs/vhci-flush-lockup.md."""
+    """Where the driver is unloaded, the virtual chip and USB host run before every other process. Else vhci_hcd may
+    lock the guest up when that happens while vhci_rx waits its turn: docs/vhci-flush-lockup.md."""
 
     def goes_first(self, way: Way, device: str) -> bool:
-        """Whether they do with this device. Threads of a dongle that is plugged in again are others."""
+        """Whether they do with this device: the lock-up is one of USB, and was only seen when a driver was unloaded."""
         return self.bus_first and way is Way.RELOAD and device not in SDIO_CARDS
 
 

@@ -5,9 +5,10 @@ The first that fits counts:
 * **not determined**: the guest was ended by this machine (its clock, its disk, a signal) and its kernel had reported
   nothing worse, the testbed could not be set up, the program that is the chip has ended (a fault script that it does
   not understand), or traffic went on and nothing shows whether the fault happened;
-* **crashes**: the kernel log has an oops, BUG or panic, or the guest turned itself off;
-* **hangs**: the processor was locked up, a task waits for more than 40 s, the driver cannot be unloaded in 90 s, a step of user space does not end
-  in its time, or the guest does not end;
+* **crashes**: the kernel log has an oops, BUG or panic, or the guest turned itself off, but for a panic of its
+  watchdog alone;
+* **hangs**: the processor was locked up, a task waits for more than 40 s, the driver cannot be unloaded in 90 s, a
+  step of user space does not end in its time, or the guest does not end;
 * **warns**: the kernel log has a WARN;
 * **not reached**: the fault never happened;
 * **fails cleanly**: there is no traffic 38 s after the fault, also after joining the network again. ``back``
@@ -98,7 +99,7 @@ def _decide(
 ) -> tuple[Verdict, str | None, str]:
     facts = seen.facts
     stuck = facts.all("stuck")
-    if LOCKED_UP in said.keys:
+    if LOCKED_UP in said.keys and not said.keys & CRASHES:
         return Verdict.HANGS, None, "the processor was locked up until the guest's watchdog raised an NMI"
     if said.keys & CRASHES or seen.turned_off:
         return Verdict.CRASHES, None, seen.failure or "an oops, BUG or panic in the kernel log"

@@ -59,9 +59,9 @@ class QueueSpec(BaseModel):
     model_config = STRICT
 
     debugfs: bool = False
-    """Rebuild cfg80211, mac80211 and their drivers, unmodified but for the patches of the arm, with debugfs, as the next
-    five need: an arm with this alone is the control for those. Queues and airtime of each station are then read from
-    there."""
+    """Rebuild cfg80211, mac80211 and their drivers, unmodified but for the patches of the arm, with debugfs, as the
+    next five need: an arm with this alone is the control for those. Queues and airtime of each station are then read
+    from there."""
     aql_enable: bool | None = None
     """Airtime queue limits, of all queues together (debugfs ``aql_enable``)."""
     airtime_flags: Annotated[int, Field(ge=0, le=3)] | None = None

@@ -10,6 +10,7 @@ from txop.guest.chips import STOCK_DRIVERS
 from txop.guest.fault_check import check_faults
 from txop.guest.shipped_faults import find_faults
 from txop.guest.wireless_stack import DRIVERS as REBUILT
+from txop.guest.wireless_stack import NAMES as REBUILT_MODULES
 from txop.guest_image.error import GuestError
 from txop.guest_image.kernel_tree import MAKEFILES, find_module
 from txop.guest_image.locks import find_lock
@@ -81,7 +82,7 @@ _ON_CHANNEL_6: dict[str, object] = {"channel": 6, "width_mhz": 20}
 
 def _access_point(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) -> Found:
     """What an access point of stations cannot be, and settings that need one."""
-    yield from _queues(arm, spec, place)
+    yield from _queues(spec, place)
     if spec.stations is None:
         if "topology" in spec.model_fields_set:
             said = "is of an access point of stations, and there are none"
@@ -103,7 +104,7 @@ def _access_point(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) -
             )
 
 
-def _queues(arm: Arm, spec: GuestSpec, place: Place) -> Found:
+def _queues(spec: GuestSpec, place: Place) -> Found:
     """What cannot be rebuilt with mac80211, and rates that there are not."""
     mcs = spec.queues.fixed_mcs if spec.queues is not None else None
     highest = 7 if not spec.is_in_5_ghz else 8 if spec.width_mhz == 20 else 9
@@ -112,9 +113,12 @@ def _queues(arm: Arm, spec: GuestSpec, place: Place) -> Found:
         said = f"there is no MCS {mcs} of one stream with {spec.width_mhz} MHz in {band}"
         yield place("queues"), said, f"{highest} is the highest"
     if spec.needs_debugfs:
-        if spec.source is not None:
-            said = "the driver is rebuilt together with mac80211, from the kernel's own source"
+        if spec.source is not None or spec.switches:
+            said = "the driver is rebuilt together with mac80211, from the kernel's own source as it is configured"
             yield place("queues"), said, "take debugfs, aql_enable, airtime_flags and aql_txq_limit_us out"
+        if spec.module is not None and spec.module not in REBUILT_MODULES:
+            said = f"{spec.module} is not among what is rebuilt with mac80211"
+            yield place("module", "queues"), said, f"take module out, or choose from {', '.join(REBUILT_MODULES)}"
         if spec.driver not in REBUILT:
             yield place("queues"), f"{spec.driver} is not rebuilt with mac80211", f"{', '.join(REBUILT)} is"
 

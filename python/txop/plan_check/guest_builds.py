@@ -50,8 +50,11 @@ def builds_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> list[ArmBuild]:
 
 
 def stack_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> StackBuild:
-    """The wireless stack of an arm that is rebuilt with debugfs. Arguments and errors are those of :func:`driver_of`."""
-    return StackBuild(_patches(arm, spec.builds, spec, folder), spec.reverse)
+    """The wireless stack of an arm that is rebuilt with debugfs, with all of its patches: it is one tree. Arguments and
+    errors are those of :func:`driver_of`."""
+    paths = [_file(patch.file, folder) for patch in arm.patches if patch.file is not None]
+    patches = patch_files(paths) if folder is not None else tuple(paths)
+    return StackBuild(patches, spec.reverse and bool(patches))
 
 
 def driver_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> DriverBuild:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from txop.guest.wireless_stack import NAMES as REBUILT_MODULES
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
 
@@ -22,6 +23,8 @@ def wrong_modules(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
                 continue
             spec = guest.varied(arm.guest)
             built = [name for name in (spec.builds, spec.built_beside) if name is not None]
+            if spec.needs_debugfs:
+                built = list(REBUILT_MODULES)
             if patch.module not in built:
                 said = f"the guest builds {' and '.join(built)}, not {patch.module}"
                 known = 'set mux = "rmnet" in guest.modem' if patch.module == "rmnet" else f"choose {built[0]}"
