@@ -24,6 +24,7 @@ from txop.core.metrics import describe
 from txop.core.origin import Origin
 from txop.plan.model import Plan
 from txop.plan_check.changes import changes_of, comparisons
+from txop.report.answer.scorecard import scorecard
 from txop.report.answer.verdicts import verdicts
 from txop.report.campaign.document import page
 from txop.report.exports.csv import comparison_rows
@@ -218,6 +219,16 @@ def test_where_everything_went_wrong_that_is_the_answer(tmp_path):
     result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, void=void, gate="traffic-failed")))
     assert result.headline[0].startswith("tx went wrong in 12 of 12 runs (vanilla)")
     assert result.headline[1].startswith("No run that counts")
+
+
+def test_the_scorecard_says_that_no_run_counts(tmp_path):
+    void = {("vanilla", block) for block in range(1, 13)}
+    result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, void=void, gate="traffic-failed")))
+    card = scorecard(result)
+    cells = {row.arm: [(score.text, score.change) for score in row.scores] for row in card.rows}
+    assert cells["vanilla"][0] == ("not available: no run counts", "")
+    assert cells["p10"][0][1] == "change not available: no run of vanilla counts"
+    assert not [note for note in card.notes if "not measured in this test" in note]
 
 
 def test_of_two_archives_it_says_which(tmp_path):

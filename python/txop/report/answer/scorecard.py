@@ -127,6 +127,11 @@ def _reason(result: CompareResult, keys: Sequence[str], test: str = "", arm: str
     return _NOT_OF_TEST if test else "not measured"
 
 
+def _has_runs(result: CompareResult, test: str, arm: str) -> bool:
+    """Whether any run of an arm counts in a test."""
+    return any(v.n for figure in result.figures if figure.test == test for v in figure.arms if v.arm == arm)
+
+
 def _usual(result: CompareResult, metrics: Sequence[MetricFacts], tests: Sequence[str]) -> int | None:
     """The number of runs that all figures shown are of; ``None`` when they are of different ones."""
     keys = {metric.key for metric in metrics}
@@ -142,12 +147,16 @@ def _score(
     values = next((v for v in figure.arms if v.arm == arm), None) if figure is not None else None
     if figure is None or values is None or not values.n:
         why = _reason(result, [metric.key], test, arm)
+        if why == _NOT_OF_TEST and not _has_runs(result, test, arm):
+            why = "no run counts"
         return Score(NOT_AVAILABLE if why == _NOT_OF_TEST else f"not available: {why}")
     row = next((row for row in figure.rows if row.arm == arm), None)
     n = "" if usual else f"n={values.n}" + (f", change n={row.n}" if row is not None and row.n != values.n else "")
     text = median(values, metric).text
     if row is None:
         why = _reason(result, [metric.key], test, arm)
+        if not _has_runs(result, test, result.baseline):
+            why = f"no run of {result.baseline} counts"
         note = "" if arm == result.baseline else f"change not available: {why}"
         return Score(text, note, None, n)
     return Score(text, words.change(row), row.verdict, n)
