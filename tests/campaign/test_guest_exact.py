@@ -18,7 +18,7 @@ from txop.guest.chips import VARIABLE, Chip
 from txop.guest.exactness import results_sha256
 from txop.guest.qemu import TESTED_QEMU, Computer
 from txop.guest.results import Event
-from txop.guest.running import Cause, Ended, GuestFailed
+from txop.guest.running import Cause, Ended, GuestFailed, Listener
 from txop.guest_image.image import Image
 from txop.measure.instrument import Marks, RunContext
 from txop.measure.probes.guest_trial import FOLDER
@@ -94,20 +94,30 @@ def qemu(monkeypatch: pytest.MonkeyPatch) -> None:
 class GoesDown(Guests):
     """In place of a guest whose kernel stops, or one that this machine ends."""
 
-    def __init__(self, cause: Cause) -> None:
+    def __init__(self, cause: Cause, *, booted: bool = True) -> None:
         super().__init__()
         self.cause = cause
+        self.booted = booted
 
-    async def __call__(self, *_: object, **__: object) -> Ended:
+    async def __call__(self, *_: object, listener: Listener, **__: object) -> Ended:
+        if self.booted:
+            listener.event(Event("stage", 2.7, "booted"))
         console = "[   52.1] Kernel panic - not syncing: NMI: Not continuing\n[   52.1] RIP: 0010:spin+0xf/0x20 [bad]\n"
         raise GuestFailed("the guest failed: it powered off", console, cause=self.cause)
 
 
-@pytest.mark.parametrize(("cause", "gate"), [(Cause.OFF, "guest-went-down"), (Cause.HOST, "instrument-failed")])
+@pytest.mark.parametrize(
+    ("guest", "gate"),
+    [
+        (GoesDown(Cause.OFF), "guest-went-down"),
+        (GoesDown(Cause.OFF, booted=False), "instrument-failed"),
+        (GoesDown(Cause.HOST), "instrument-failed"),
+    ],
+)
 def test_a_guest_that_goes_down_says_where(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cause: Cause, gate: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guest: GoesDown, gate: str
 ) -> None:
-    (void,) = run(tmp_path, monkeypatch, GoesDown(cause)).void
+    (void,) = run(tmp_path, monkeypatch, guest).void
     assert void.gate == gate
     assert gate in GATES
     assert "NMI: Not continuing" in void.cause

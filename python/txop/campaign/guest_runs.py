@@ -164,7 +164,7 @@ class GuestArm:
             where = next((row[row.index("RIP: ") :] for row in said if "RIP: 0010:" in row), None)
             shown = "; ".join(each for each in (said[0] if said else None, where) if each)
             cause = f"{error.what}{f' ({shown})' if shown else ''}"
-            if error.cause is Cause.OFF:
+            if error.cause is Cause.OFF and watch.booted:
                 raise ArmError("guest-went-down", cause) from None
             raise TargetError("dut", cause) from None
         except GuestError as error:
@@ -210,6 +210,11 @@ class Stopwatch:
         """By this machine's clock, from the start of QEMU."""
         self.associated_up_s: float | None = None
         """By the guest's clock, from its kernel's start."""
+
+    @property
+    def booted(self) -> bool:
+        """Whether the guest has reported anything."""
+        return self._first_up_s is not None
 
     @property
     def load_s(self) -> float | None:

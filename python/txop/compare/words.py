@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from txop.compare.result import ComparedFigure, CompareResult, DesignFacts, DirectRow, Row
 from txop.core.metrics import describe
-from txop.present.format import MINUS, NOT_AVAILABLE, signed
+from txop.present.format import MINUS, NOT_AVAILABLE, plural, signed
 from txop.stats.limits import MAX_BLOCKS
 
 _NAMED = 6
@@ -117,8 +117,8 @@ def went_wrong(test: str, counts: Sequence[tuple[str, int, int]]) -> str:
     >>> went_wrong("tx", [("a", 2, 12), ("b", 0, 12)])
     'tx went wrong in 2 of 12 runs (a) and 0 of 12 (b); no figure includes them.'
     """
-    (first, *more) = counts
-    listed = [f"{first[1]} of {first[2]} runs ({first[0]})", *(f"{bad} of {all_} ({arm})" for arm, bad, all_ in more)]
+    listed = [f"{bad} of {plural(number, 'run')} ({arm})" for arm, bad, number in counts if number][:1]
+    listed += [f"{bad} of {number} ({arm})" for arm, bad, number in counts if number][1:]
     return f"{test} went wrong in {_listed(listed, len(listed))}; no figure includes them."
 
 

@@ -115,7 +115,7 @@ def _queues(spec: GuestSpec, place: Place) -> Found:
     if spec.needs_debugfs:
         if spec.source is not None or spec.switches:
             said = "the driver is rebuilt together with mac80211, from the kernel's own source as it is configured"
-            yield place("queues"), said, "take debugfs, aql_enable, airtime_flags and aql_txq_limit_us out"
+            yield place("queues"), said, "take source and switches out, or the keys of queues that need debugfs"
         if spec.module is not None and spec.module not in REBUILT_MODULES:
             said = f"{spec.module} is not among what is rebuilt with mac80211"
             yield place("module", "queues"), said, f"take module out, or choose from {', '.join(REBUILT_MODULES)}"

@@ -26,6 +26,8 @@ def wrong_modules(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
             if spec.needs_debugfs:
                 built = list(REBUILT_MODULES)
             if patch.module not in built:
-                said = f"the guest builds {' and '.join(built)}, not {patch.module}"
-                known = 'set mux = "rmnet" in guest.modem' if patch.module == "rmnet" else f"choose {built[0]}"
+                said = f"the guest builds {', '.join(built)}, not {patch.module}"
+                known = (
+                    'set mux = "rmnet" in guest.modem' if patch.module == "rmnet" else f"choose {' or '.join(built)}"
+                )
                 yield path, said, f"{known}, or take the patch out"

@@ -155,7 +155,7 @@ def _score(
     text = median(values, metric).text
     if row is None:
         why = _reason(result, [metric.key], test, arm)
-        if not _has_runs(result, test, result.baseline):
+        if why == _NOT_OF_TEST and not _has_runs(result, test, result.baseline):
             why = f"no run of {result.baseline} counts"
         note = "" if arm == result.baseline else f"change not available: {why}"
         return Score(text, note, None, n)
