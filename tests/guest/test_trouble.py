@@ -187,6 +187,18 @@ def test_the_end_that_a_guest_claims_is_taken_and_its_tricks_are_not(stand_ins: 
     assert not outside.exists()
 
 
+def test_a_guest_that_cannot_turn_itself_off_is_ended_with_its_results(
+    stand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "OFF_S", 0.2)
+    say = 'echo text >a; tar -cf "$files" a; printf \'stage 1.0 booted\nend 2.0 3\n\' >"$events"'
+    program(stand_ins, qemu.PROGRAM, f"{VERSION}{PORTS}cd {tmp_path}; {say}; exec sleep 1000")
+    ended = run(tmp_path)
+    assert (ended.status, ended.files) == (3, ("a",))
+    assert ended.seconds < 60
+    assert list((tmp_path / "cache" / "runs").iterdir()) == []
+
+
 INTERRUPTED = """
 import sys
 sys.path.insert(0, "tests/guest")

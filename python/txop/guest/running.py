@@ -38,6 +38,10 @@ FILES = "files"
 MAX_CONSOLE_BYTES = 64 << 20
 """Limit of the console and of each output; a guest that writes more is ended."""
 
+OFF_S = 60.0
+"""What turning itself off may take a guest that has handed out its results, by this machine's clock. A driver that
+holds a lock of the kernel for ever keeps it from that."""
+
 _LIMITS = {
     **dict.fromkeys(("console", "stdout", "stderr"), MAX_CONSOLE_BYTES),
     "events": MAX_EVENTS_BYTES,
@@ -220,6 +224,8 @@ class _Watch:
         self._listener = listener
         self._seen = dict.fromkeys(PORTS, 0)
         self._events = 0
+        self.is_over = False
+        """Whether the guest has handed out its results."""
 
     def look(self) -> _Problem | None:
         """Tell the listener what is new; a reason to end the guest, if there is one."""
@@ -231,6 +237,7 @@ class _Watch:
         for event in events[self._events :]:
             self._listener.event(event)
         self._events = max(self._events, len(events))
+        self.is_over = self.is_over or any(event.kind == "end" for event in events)
         for name, limit in _LIMITS.items():
             if self._size(name) > limit:
                 return _Problem(f"its {name} grew beyond {limit >> 20} MB", Cause.FLOOD)
@@ -274,14 +281,17 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> _Pr
     complaint = asyncio.create_task(_last_bytes(process.stderr))
     problem: _Problem | None = None
     deadline = time.monotonic() + wall_limit_s
+    off_by: float | None = None
     try:
         ended = False
-        while not ended and problem is None:
+        while not ended and problem is None and (off_by is None or time.monotonic() < off_by):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), POLL_S)
                 ended = True
             problem = watch.look()
-            if problem is None and not ended and time.monotonic() > deadline:
+            if watch.is_over and off_by is None:
+                off_by = time.monotonic() + OFF_S
+            if problem is None and not ended and not watch.is_over and time.monotonic() > deadline:
                 problem = _Problem(f"it did not end within {wall_limit_s:g} s", Cause.HOST)
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -290,7 +300,7 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> _Pr
         said = await complaint
     while watch.look() is None and watch.more:
         pass
-    if problem is None and process.returncode:
+    if problem is None and process.returncode and ended:
         rows = said.decode("utf-8", "replace").strip().splitlines()
         words = f"QEMU ended with {process.returncode}" + (f": {rows[-1][:300]}" if rows else "")
         problem = _Problem(words, Cause.HOST)
