@@ -98,9 +98,12 @@ def test_it_associates_with_hostapd_and_encrypts_in_the_card(tmp_path: Path, log
 def test_by_the_key_alone_the_driver_encrypts_message_4(tmp_path: Path) -> None:
     """The driver's thread sends a command that waits before a frame that waits: so the key may reach the card first."""
     chip = Chip("sd8686", "libertas_sdio", command_log=COMMAND_LOG, options=("--assume", "eapol-by-key=1"))
-    counted = run(tmp_path, chip, f"dut ping -q -c {PINGS} -i 0.05 10.80.210.1 || true")
-    assert counted["chip"]["associations"] > 1
-    assert counted["rx"]["decrypted"] == 0
+    ping = f"dut ping -q -c {PINGS} -i 0.05 10.80.210.1 || true"
+    runs = [run(tmp_path / str(seed), chip, ping, seed=seed) for seed in (1, 2)]
+    # a race: not in every guest
+    lost = [counted for counted in runs if counted["rx"]["decrypted"] == 0]
+    assert lost
+    assert all(counted["chip"]["associations"] > 1 for counted in lost)
 
 
 @pytest.mark.slow
