@@ -7,32 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from guests_here import built_chips, built_image
-from txop.guest.chips import IN_GUEST, Chip
+from cards_here import run
+from txop.guest.chips import Chip
 from txop.guest.driver import DriverBuild, build_driver, patch_files
-from txop.guest.qemu import Computer, Mode
-from txop.guest.running import run_guest
 from txop.guest_image.locks import find_lock
-from txop.guest_image.overlay import Overlay
 
 COUNT = """\
 mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 cd /sys/kernel/tracing
 echo p:txop_work mt76x02_mac_work >kprobe_events
-txop-lab up || exit
 echo 1 >events/kprobes/txop_work/enable
 sleep 3
-grep -c txop_work: trace
-txop-lab down
-"""
+grep -c txop_work: trace || :"""
 
 
 def times_it_ran(folder: Path, modules: tuple[Path, ...]) -> int:
-    chip = Chip("mt7610u", "mt76x0u", stations=(-45,))
-    script = COUNT.replace("echo p:", "modprobe mt76x0u\necho p:")
-    overlay = Overlay(script=script, environment=chip.variables(), files={IN_GUEST: built_chips()}, modules=modules)
-    computer = Computer(mode=Mode.EXACT, limit_s=150)
-    asyncio.run(run_guest(built_image("6.12"), overlay, computer, results=folder, wall_limit_s=1_800))
+    run(folder, Chip("mt7610u", "mt76x0u", stations=(-45,)), COUNT, modules=modules)
     return int((folder / "stdout").read_text().split()[-1])
 
 

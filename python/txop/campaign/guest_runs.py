@@ -161,8 +161,8 @@ class GuestArm:
             )
         except GuestFailed as error:
             said = error.console.splitlines()
-            where = next((row[row.index("RIP: ") :] for row in said if "RIP: 0010:" in row), None)
-            shown = "; ".join(each for each in (said[0] if said else None, where) if each)
+            where = [row[row.index("RIP: ") :] for row in said if "RIP: 0010:" in row]
+            shown = "; ".join([*said[:1], *where[:1]])
             cause = f"{error.what}{f' ({shown})' if shown else ''}"
             if error.cause is Cause.OFF and watch.booted:
                 raise ArmError("guest-went-down", cause) from None

@@ -91,9 +91,8 @@ def headline(
         runs: How many count.
         lost: Sentences about runs that no figure includes.
     """
-    sentences = list(lost)
-    if not design.finished:
-        sentences.insert(0, f"Preliminary, {design.state}.")
+    sentences = [] if design.finished else [f"Preliminary, {design.state}."]
+    sentences += lost
     if runs == 0:
         return [*sentences, "No run that counts: there is nothing to compare."]
     if not arms:
@@ -117,8 +116,8 @@ def went_wrong(test: str, counts: Sequence[tuple[str, int, int]]) -> str:
     >>> went_wrong("tx", [("a", 2, 12), ("b", 0, 12)])
     'tx went wrong in 2 of 12 runs (a) and 0 of 12 (b); no figure includes them.'
     """
-    listed = [f"{bad} of {plural(number, 'run')} ({arm})" for arm, bad, number in counts if number][:1]
-    listed += [f"{bad} of {number} ({arm})" for arm, bad, number in counts if number][1:]
+    (arm, bad, runs), *more = [each for each in counts if each[2]]
+    listed = [f"{bad} of {plural(runs, 'run')} ({arm})", *(f"{bad} of {runs} ({arm})" for arm, bad, runs in more)]
     return f"{test} went wrong in {_listed(listed, len(listed))}; no figure includes them."
 
 

@@ -286,8 +286,8 @@ def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -
     ]
     if computer.shell:
         line.remove("oops=panic")
-    else:
-        line += _watchdog_words(computer)
+    watchdog = _watchdog_words(computer)
+    line += watchdog
     if computer.debugger is not None:
         line.append("nokaslr")  # symbols are where VMLINUX has them
     line += computer.append
@@ -314,7 +314,7 @@ def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -
     for name in PORTS:
         argv += ["-chardev", f"file,id={name},path={_escaped(folder / name)}"]
         argv += ["-device", f"virtserialport,chardev={name},name=txop.{name}"]
-    if _watchdog_words(computer):
+    if watchdog:
         argv += ["-device", "i6300esb", "-action", "watchdog=inject-nmi"]
     if computer.debugger is not None:
         path = _escaped(computer.debugger)

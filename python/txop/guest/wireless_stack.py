@@ -139,6 +139,6 @@ def copied(whole: Path, inside: str, work: Path) -> None:
 def asked(lock: Lock, what: StackBuild) -> str:
     """A hash of what a build is made of, as far as is known before anything is fetched."""
     packages = [package.sha256 for package in lock.packages if package.role in ("build", "compiler")]
-    patches = [what.reverse, *(hashlib.sha256(path.read_bytes()).hexdigest() for path in what.patches)]
-    parts = [packages, MODULES, _ON, _OFF, *([patches] if what.patches else [])]
+    patches = [hashlib.sha256(path.read_bytes()).hexdigest() for path in what.patches]
+    parts = [packages, MODULES, _ON, _OFF, patches, what.reverse]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]

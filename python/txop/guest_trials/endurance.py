@@ -76,7 +76,7 @@ class Endured:
 
     @property
     def recovery_s(self) -> Spread | None:
-        """Of its recoveries; ``None``: it never recovered, or left no facts."""
+        """How long its recoveries took; ``None``: it never recovered, or left no facts."""
         times = list(self.recoveries_s.values())
         return Spread(len(times), min(times), median(times), max(times)) if times else None
 

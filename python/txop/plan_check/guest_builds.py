@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from txop.guest.driver import DriverBuild, patch_files
 from txop.guest.wireless_stack import StackBuild
 from txop.guest_image.locks import find_lock
 from txop.guest_image.packages.lock import Lock
-from txop.plan.arm import Arm
+from txop.plan.arm import Arm, Patch
 from txop.plan.guest import GuestSpec
 from txop.plan.named_file import named_file
 
@@ -52,8 +53,7 @@ def builds_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> list[ArmBuild]:
 def stack_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> StackBuild:
     """The wireless stack of an arm that is rebuilt with debugfs, with all of its patches: it is one tree. Arguments and
     errors are those of :func:`driver_of`."""
-    paths = [_file(patch.file, folder) for patch in arm.patches if patch.file is not None]
-    patches = patch_files(paths) if folder is not None else tuple(paths)
+    patches = _files(arm.patches, folder)
     return StackBuild(patches, spec.reverse and bool(patches))
 
 
@@ -74,8 +74,11 @@ def driver_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> DriverBuild:
 
 
 def _patches(arm: Arm, module: str, spec: GuestSpec, folder: Path | None) -> tuple[Path, ...]:
-    files = [patch.file for patch in arm.patches_of(module, spec.builds)]
-    paths = [_file(file, folder) for file in files if file is not None]
+    return _files(arm.patches_of(module, spec.builds), folder)
+
+
+def _files(patches: Sequence[Patch], folder: Path | None) -> tuple[Path, ...]:
+    paths = [_file(patch.file, folder) for patch in patches if patch.file is not None]
     return patch_files(paths) if folder is not None else tuple(paths)
 
 
