@@ -210,8 +210,9 @@ plug() {
 chip() { # chip OPTIONS...: started; how it ended is kept
     rm -f "$run/vusb.pid" "$run/vusb.status"
     (
+        # in a session of its own: a command that is ended with all its processes must not pull the card out
         # shellcheck disable=SC2046
-        txop-vusb attach --device "$device" --stats "$out/chip.json" $(capture_limit "$@") "$@" &
+        setsid txop-vusb attach --device "$device" --stats "$out/chip.json" $(capture_limit "$@") "$@" &
         echo $! >"$run/vusb.pid"
         # real hardware does not go because the computer's memory is full
         echo -1000 >"/proc/$!/oom_score_adj"
