@@ -6,7 +6,8 @@ mkdir -p "$out"
 # A task that waits for longer is reported; Debian's own limit is 120 s
 echo "${HUNG_TASK_S:-40}" >/proc/sys/kernel/hung_task_timeout_secs
 echo 0 >/proc/sys/kernel/hung_task_panic
-echo -1 >/proc/sys/kernel/hung_task_warnings
+# Each is reported again every time, and the log has room for so many: the first ones say what waits for what
+echo 30 >/proc/sys/kernel/hung_task_warnings
 # The rest of a message of one process that the log has no room for goes on: nothing is left out by rate limits
 echo on >/proc/sys/kernel/printk_devkmsg 2>/dev/null
 
