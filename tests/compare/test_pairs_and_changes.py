@@ -14,9 +14,10 @@ from scipy import stats
 
 from txop.archive.counting import counting
 from txop.archive.layout import Layout
-from txop.archive.reader import read_archive
+from txop.archive.reader import Archive, read_archive
 from txop.archive.run_file import RunFile, Value, Voiding
 from txop.cli import app
+from txop.compare import words
 from txop.compare.archive import compare
 from txop.compare.select import CannotCompare
 from txop.compare.two import compare_two
@@ -236,6 +237,40 @@ def test_of_two_archives_it_says_which(tmp_path):
     second = read_archive(write(tmp_path / "b", SERIES, LEVELS, void={("p10", 2)}, gate="traffic-failed"))
     said = "tx went wrong in 0 of 12 runs (A) and 1 of 12 (B); no figure includes them."
     assert said in compare_two(first, second, "p10").headline
+
+
+# --- cycles that failed ----------------------------------------------------------------------------------------------
+
+
+def with_cycles(folder: Path, failed: dict[str, float]) -> Archive:
+    """Each arm's runs with so many cycles that failed, the same in all of them."""
+    root = write(folder, SERIES, LEVELS)
+    for path in root.glob("runs/*/run.json"):
+        run = json.loads(path.read_text())
+        value = failed[run["arm"]]
+        run["metrics"]["cycles_failed"] = {"value": value, "unit": "", "source": "trial in the guest"}
+        path.write_text(json.dumps(run))
+    return read_archive(root)
+
+
+def test_arms_that_fail_alike_are_not_unchanged_without_a_word(tmp_path: Path) -> None:
+    archive = with_cycles(tmp_path / "a", dict.fromkeys(LEVELS, 1.0))
+    said = "tx: a cycle failed in 12 of 12 runs (vanilla), 12 of 12 (p10), 12 of 12 (p10-7) and 12 of 12 (p10-8-7-6)."
+    assert compare(archive).headline[0] == said
+    assert compare(archive, include_void=True).headline[0] == said
+    assert verdicts(compare(archive)).lead[0] == said
+
+
+def test_cycles_that_all_went_well_are_not_mentioned(tmp_path: Path) -> None:
+    archive = with_cycles(tmp_path / "a", dict.fromkeys(LEVELS, 0.0))
+    assert "a cycle failed" not in " ".join(compare(archive).headline)
+
+
+@pytest.mark.parametrize(("both", "said"), [(1.0, "unchanged (1)"), (0.0, "unchanged (0)")])
+def test_a_difference_of_nothing_is_not_written_as_the_figure(tmp_path: Path, both: float, said: str) -> None:
+    result = compare(with_cycles(tmp_path / "a", dict.fromkeys(LEVELS, both)), metrics=["tx.cycles_failed"])
+    (figure,) = (each for each in result.figures if each.name == "tx.cycles_failed")
+    assert {words.changed(figure, row) for row in figure.rows} == {f"tx failed module cycles {said}"}
 
 
 # --- arms that differ by one change -----------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ def test_what_goes_wrong_is_listed(tmp_path: Path) -> None:
         "cycle 2 unload",
         "does not end",
         "no answer over the air after the last cycle",
-        "Kernel warning (WARN), 1 time",
+        "Kernel warning (WARN), reported 1 time",
     ]
     assert "net/core/dev.c" in problems[-1]
     few = endured(tmp_path, "20.00 cycle 1 50\n31.00 ends-well\n32.00 done\n", "")

@@ -41,6 +41,10 @@ class Voiding(_Record):
     target: str | None = None
 
 
+SERIOUS = frozenset({"error", "critical"})
+"""Severities of what figures and tables call a fault."""
+
+
 class Fault(_Record):
     """A named fault of the kernel log of a run."""
 

@@ -172,12 +172,10 @@ def _faults(runs: list[RunFile]) -> list[FaultSeen]:
     found: dict[str, FaultSeen] = {}
     for run in runs:
         for fault in run.faults:
-            known = found.get(fault.key)
-            if known is None:
-                found[fault.key] = FaultSeen(
-                    key=fault.key, title=fault.title, severity=fault.severity, count=fault.count, runs=1
-                )
-            else:
-                known.count += fault.count
-                known.runs += 1
+            known = found.setdefault(
+                fault.key, FaultSeen(key=fault.key, title=fault.title, severity=fault.severity, count=0, runs=0)
+            )
+            known.count += fault.count
+        for key in {fault.key for fault in run.faults}:
+            found[key].runs += 1
     return sorted(found.values(), key=lambda fault: -fault.count)

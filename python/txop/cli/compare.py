@@ -323,7 +323,8 @@ def _run_warnings(result: CompareResult, *, each: bool) -> list[str]:
     lines = []
     for found in alike.values():
         run_name, warning = found[0]
-        more = f" and {plural(len(found) - 1, 'more run')}" if len(found) > 1 else ""
+        others = len({name for name, _ in found}) - 1
+        more = f" and {plural(others, 'more run')}" if others else ""
         lines.append(f"{run_name}{more}: {warning}")
     return lines
 

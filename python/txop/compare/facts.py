@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from txop.archive.counting import figure_value
 from txop.archive.reader import Archive
-from txop.archive.run_file import RunFile
+from txop.archive.run_file import SERIOUS, RunFile
 from txop.compare.result import ArmFacts, ComparedFigure, DesignFacts, PatchFacts, Repeat, Row, TestFacts, VoidedRun
 from txop.compare.rows import TestSet
-from txop.compare.words import went_wrong
+from txop.compare.words import cycles_failed, went_wrong
 from txop.core.origin import NOT_RADIO, Origin
+from txop.klog.times import times
 from txop.plan.arm import Arm
 from txop.plan.model import Plan
 
@@ -146,6 +148,23 @@ def runs_lost(runs: Mapping[str, Sequence[RunFile]], tests: Sequence[str]) -> li
     return found
 
 
+def runs_with_failed_cycles(runs: Mapping[str, Sequence[RunFile]], tests: Sequence[str]) -> list[str]:
+    """Sentences about valid runs in which a driver or a device did not come back, one for each test that has some.
+
+    Args:
+        runs: By the name under which an arm is shown.
+        tests: Those that are compared.
+    """
+    found = []
+    for test in tests:
+        of = {arm: [run for run in its if run.test == test and run.state == "valid"] for arm, its in runs.items()}
+        counts = [(arm, sum(bool(figure_value(run, "cycles_failed")) for run in its), len(its))
+                  for arm, its in of.items()]  # fmt: skip
+        if any(failed for _, failed, _ in counts):
+            found.append(cycles_failed(test, counts))
+    return found
+
+
 def arm_facts(arm: Arm, runs: Sequence[RunFile]) -> ArmFacts:
     """What the plan says of an arm, and how its runs fared."""
     mine = [run for run in runs if run.arm == arm.name]
@@ -160,7 +179,7 @@ def arm_facts(arm: Arm, runs: Sequence[RunFile]) -> ArmFacts:
         ],
         valid=sum(run.state == "valid" for run in mine),
         void=sum(run.state == "void" for run in mine),
-        faults=sum(fault.count for run in mine for fault in run.faults),
+        faults=sum(times(run.faults, SERIOUS) for run in mine),
         load_failures=sum(any(voiding.gate in LOAD_GATES for voiding in run.void) for run in mine),
         went_wrong=sum(has_gone_wrong(run) for run in mine),
     )

@@ -58,7 +58,8 @@ class ArmFacts(Record):
     """Valid runs, of all tests and blocks, repeats included."""
     void: int
     faults: int
-    """Faults that the kernel logs of its runs hold, of every severity, while loading or later, void runs included."""
+    """Faults of severity error or worse that the kernel logs of its runs hold, while loading or later, void runs
+    included. A task that hangs counts once in each run."""
     load_failures: int = 0
     """Void runs whose arm could not be put in place, or was not the one that was asked for."""
     went_wrong: int = 0

@@ -15,6 +15,7 @@ from txop.compare.facts import (
     origin_warnings,
     plain,
     runs_lost,
+    runs_with_failed_cycles,
     test_facts,
     txop_version,
     voided_runs,
@@ -80,7 +81,8 @@ def compare_two(
     )
     sides = (("A", first, known_first), ("B", second, known_second))
     mine = {label: [run for run in runs if run.arm == arm] for label, _, runs in sides}
-    lost = runs_lost(mine, [s.test.name for s in sets])
+    tests = [s.test.name for s in sets]
+    failed = [*runs_lost(mine, tests), *runs_with_failed_cycles(mine, tests)]
     return CompareResult(
         txop=txop_version(),
         sources=[Source(path=a.layout.named, title=a.plan.title) for a in (first, second)],
@@ -90,7 +92,7 @@ def compare_two(
             f"{label}: {key}": plain(value) for label, a, _ in sides for key, value in a.plan.environment.items()
         },
         origin=origins[0],
-        headline=words.headline(figures, "A", ["B"], design, runs=len(everything), lost=lost),
+        headline=words.headline(figures, "A", ["B"], design, runs=len(everything), failed=failed),
         baseline="A",
         arms=[
             arm_facts(a.plan.find_arm(arm), runs).model_copy(

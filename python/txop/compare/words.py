@@ -79,7 +79,7 @@ def headline(
     design: DesignFacts,
     *,
     runs: int,
-    lost: Sequence[str],
+    failed: Sequence[str],
 ) -> list[str]:
     """The answer: a sentence per arm, and before them what limits all of them.
 
@@ -89,10 +89,10 @@ def headline(
         arms: Names of the others.
         design: How it was done.
         runs: How many count.
-        lost: Sentences about runs that no figure includes.
+        failed: Sentences about runs that no figure includes, and about cycles that failed.
     """
     sentences = [] if design.finished else [f"Preliminary, {design.state}."]
-    sentences += lost
+    sentences += failed
     if runs == 0:
         return [*sentences, "No run that counts: there is nothing to compare."]
     if not arms:
@@ -116,9 +116,25 @@ def went_wrong(test: str, counts: Sequence[tuple[str, int, int]]) -> str:
     >>> went_wrong("tx", [("a", 2, 12), ("b", 0, 12)])
     'tx went wrong in 2 of 12 runs (a) and 0 of 12 (b); no figure includes them.'
     """
+    return f"{test} went wrong in {_by_arm(counts)}; no figure includes them."
+
+
+def cycles_failed(test: str, counts: Sequence[tuple[str, int, int]]) -> str:
+    """A sentence about the runs in which a driver or a device did not come back. A comparison does not show it where
+    both arms fail.
+
+    ``counts``: of each arm its name, how many, and of how many runs.
+
+    >>> cycles_failed("replug", [("ath6kl", 1, 1), ("libertas", 1, 1)])
+    'replug: a cycle failed in 1 of 1 run (ath6kl) and 1 of 1 (libertas).'
+    """
+    return f"{test}: a cycle failed in {_by_arm(counts)}."
+
+
+def _by_arm(counts: Sequence[tuple[str, int, int]]) -> str:
     (arm, bad, runs), *more = [each for each in counts if each[2]]
     listed = [f"{bad} of {plural(runs, 'run')} ({arm})", *(f"{bad} of {runs} ({arm})" for arm, bad, runs in more)]
-    return f"{test} went wrong in {_listed(listed, len(listed))}; no figure includes them."
+    return _listed(listed, len(listed))
 
 
 def beside(worse: Sequence[tuple[ComparedFigure, Row]], *, gain: bool) -> str:
@@ -148,10 +164,10 @@ def _about(
         listed = _listed([with_interval(f, r) for f, r in of(verdict)])
         decided = [f"{arm} is {verdict} than {baseline}: {listed}"]
     if single:
-        listed = _listed([f"{label(f)} {change(r)}" for f, r in rows])
+        listed = _listed([with_interval(f, r) for f, r in rows])
         return f"{arm} against {baseline}, n=1, which says nothing about chance: {listed}."
     if found := of("not-judged"):
-        decided.append(f"not judged: {_listed([f'{label(f)} {change(r)}' for f, r in found])}")
+        decided.append(f"not judged: {_listed([changed(f, r) for f, r in found])}")
     if found := of("inconclusive"):
         shown = [_with_needed(f, r) for f, r in found]
         if decided:
@@ -186,10 +202,20 @@ def harm(figures: Sequence[ComparedFigure], arm: str) -> list[tuple[ComparedFigu
     ]
 
 
+def changed(figure: ComparedFigure, row: Row) -> str:
+    """A figure with its change: ``tx throughput +31.2 %``. A difference of 0 would read as the figure itself:
+    ``replug failed module cycles unchanged (1)``."""
+    if row.infinite is not None or row.estimate != 0:
+        return f"{label(figure)} {change(row)}"
+    same = row.arm_median is not None and row.arm_median == row.baseline_median
+    value = f"{row.arm_median:,.{figure.metric.digits}f} {figure.metric.unit}".rstrip() if same else ""
+    return f"{label(figure)} unchanged" + (f" ({value})" if value else "")
+
+
 def with_interval(figure: ComparedFigure, row: Row) -> str:
     """A figure with its change and interval: ``tx throughput +31.2 % (+24.1 to +38.0 %)``."""
     ends = interval(row)
-    return f"{label(figure)} {change(row)}" + (f" ({ends})" if ends else "")
+    return f"{label(figure)} {change(row)} ({ends})" if ends else changed(figure, row)
 
 
 def _with_needed(figure: ComparedFigure, row: Row) -> str:
@@ -201,7 +227,7 @@ def _with_needed(figure: ComparedFigure, row: Row) -> str:
         inside.append(f"more than {MAX_BLOCKS} blocks needed")
     if row.small_but_real:
         inside.append("small but real")
-    return f"{label(figure)} {change(row)} ({', '.join(inside)})"
+    return f"{changed(figure, row)} ({', '.join(inside)})"
 
 
 def _listed(items: Sequence[str], most: int = _NAMED) -> str:

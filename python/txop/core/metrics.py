@@ -292,11 +292,11 @@ METRICS: dict[str, Metric] = {
            "Reports of the kernel that it warns or is broken (WARN, oops, BUG, panic, memory and lock checkers), in "
            "the kernel log of a trial in a guest.", 0),
         Metric("hung_tasks", "hung tasks", "", "lower", "difference", 0.5,
-           "Reports of tasks that wait for more than 40 s, lockups and RCU stalls, in the kernel log of a trial in a "
-           "guest.", 0),
+           "Tasks that wait for more than 40 s, lockups and RCU stalls, in the kernel log of a trial in a guest; each "
+           "counts once, however often the kernel reports it again.", 0),
         Metric("faults", "faults in the kernel log", "", "lower", "difference", 0.5,
            "Faults of severity error or worse that txop log names in the kernel log from when the arm was up until the "
-           "end of the run: idle phase, warm-up and window.", 0),
+           "end of the run: idle phase, warm-up and window. A task that hangs counts once.", 0),
         Metric("load_faults", "faults while loading", "", "lower", "difference", 0.5,
            "Faults of severity warning or worse that txop log names in the kernel log from before the arm was loaded "
            "until it was up and verified, or failed; void runs have it, too.", 0),

@@ -17,7 +17,7 @@ from txop.guest.results import MAX_EVENTS_BYTES, Event, read_events
 from txop.guest.running import FILES
 from txop.guest_trials.facts import Facts
 from txop.guest_trials.growth import Growth, read_growth
-from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, named, read_kernel_lines
+from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, deadlocks, named, read_kernel_lines
 from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
 from txop.klog import read_log
 from txop.klog.boots import SEQUENCE_GAP
@@ -119,10 +119,10 @@ class Endured:
             found.append(f"only {self.done} of {self.asked} cycles came to their end")
         idle = 0 if self.with_traffic is None else self.done - self.with_traffic
         found += [f"no traffic just before {idle} of {self.done} cycles"] if idle > 0 else []
-        for fault in self.log.faults:
-            if fault.key in CRASHES | HANGS | WARNS:
-                shown = fault.examples[0].strip() if fault.examples else ""
-                found.append(f"{fault.title}, {plural(fault.count, 'time')}: {shown}")
+        kernel = [fault for fault in self.log.faults if fault.key in CRASHES | HANGS | WARNS]
+        for fault in [*deadlocks(self.log), *kernel]:
+            shown = fault.examples[0].strip() if fault.examples else ""
+            found.append(f"{fault.title}, reported {plural(fault.count, 'time')}: {shown}")
         if self.lost_messages:
             found.append(f"{self.lost_messages} messages are missing in the kernel log")
         found += [f"memory grows with every cycle: {name}" for name in self.growth.leaks]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from txop.core.visible import visible
-from txop.klog import name_faults
+from txop.klog import name_faults, shipped_rules
 from txop.klog.forms import LineParser
 from txop.klog.record import Kind
-from txop.klog.report import LogReport
+from txop.klog.report import Fault, LogReport
 
 MAX_BYTES = 16 << 20
 CRASHES = frozenset(
@@ -77,6 +77,12 @@ def unusual(lines: Iterable[KernelLine], usual: frozenset[str]) -> list[KernelLi
 def named(lines: Iterable[KernelLine]) -> LogReport:
     """What :mod:`txop.klog` names in them."""
     return name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in lines)
+
+
+def deadlocks(report: LogReport) -> list[Fault]:
+    """The hangs that are known: those that a rule tells from any task that hangs."""
+    rules = shipped_rules().rules
+    return [fault for fault in report.faults if fault.key in rules and HANGS.intersection(rules[fault.key].also)]
 
 
 def trouble(lines: list[KernelLine], usual: frozenset[str] = frozenset()) -> Trouble:

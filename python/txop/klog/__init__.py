@@ -10,6 +10,7 @@ from txop.klog.difference import difference
 from txop.klog.naming import LogNamer, name_faults, read_log
 from txop.klog.report import Boot, BootCount, Fault, FormCount, Gap, Lines, LogReport, Moment, Severity, Unnamed, Value
 from txop.klog.rule_files import Rule, RuleError, RuleSet, load_rules, shipped_rules, user_rules_folder
+from txop.klog.times import times
 
 __all__ = [
     "Boot",
@@ -32,5 +33,6 @@ __all__ = [
     "name_faults",
     "read_log",
     "shipped_rules",
+    "times",
     "user_rules_folder",
 ]

@@ -139,6 +139,9 @@ class LogNamer:
         if self._open is None:
             return False
         report = self._open[1]
+        if report.is_late(record):
+            self._close_report()
+            return False
         begins = any(rule.report and rule.key not in self._absorbed() for rule, _ in named)
         if not begins:
             report.feed(record)

@@ -64,6 +64,8 @@ class Rule(BaseModel):
     """Whether an errno is the status of a USB transfer."""
     report: bool = False
     """Whether the message begins a report of several lines, with registers and a call trace."""
+    lasts: bool = False
+    """Whether the kernel repeats the message as long as it is so: a task that hangs is reported again and again."""
     frames: list[_Function] = Field(default_factory=list, max_length=8)
     """Functions that must all be in the call trace of the report that the message begins, by the rule that says so:
     this distinguishes a deadlock from any task that hangs."""

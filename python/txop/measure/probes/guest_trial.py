@@ -4,16 +4,17 @@ it is only put under the names of metrics."""
 
 from __future__ import annotations
 
-from txop.archive.run_file import Fault
+from txop.archive.run_file import SERIOUS, Fault
 from txop.core.visible import visible
 from txop.guest.running import FILES
 from txop.guest_trials.endurance import Endured, Way, read_endured
 from txop.guest_trials.growth import LEAST_CYCLES, Slope
 from txop.guest_trials.judgement import Judgement, Verdict, judge
-from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, named
+from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, deadlocks, named
 from txop.guest_trials.survey import judge_control, usual_of
 from txop.guest_trials.trial import Trial, read_trial
-from txop.klog.report import LogReport
+from txop.klog.report import SEVERITIES, LogReport
+from txop.klog.times import times
 from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
 from txop.plan.guest import GuestSpec
 from txop.plan.measurement import ModuleCycleTest
@@ -28,7 +29,6 @@ FEW = f"growth is judged from {LEAST_CYCLES} cycles on, after the first fifth"
 GONE = "the guest went down"
 MAX_WARNINGS = 8
 MAX_LINES_KEPT = 5
-_SERIOUS = ("error", "critical")
 
 _FILES = {
     "facts": "what the trial saw, by the guest's clock",
@@ -121,9 +121,11 @@ def _fault(reading: Reading, trial: Trial, *, struck: bool) -> None:
         "counters of the virtual chip",
         None if count is not None else "the virtual chip reported no count",
     )
-    _kernel(reading, named(trial.seen.lines))
+    log = named(trial.seen.lines)
+    _kernel(reading, log)
+    known = [f"{fault.title} ({fault.key})" for fault in deadlocks(log)]
     stuck = [f"does not end: {fact.words}" for fact in facts.all("stuck")]
-    reading.warnings += [visible(words[:300]) for words in [*_warnings(judgement), *stuck[:MAX_WARNINGS]]]
+    reading.warnings += [visible(words[:300]) for words in [*_warnings(judgement), *known, *stuck[:MAX_WARNINGS]]]
     reading.provenance["dut"] = {
         "fault_trial": {"verdict": judgement.verdict.value, "brought_back_by": judgement.back, "why": judgement.why}
     }
@@ -157,7 +159,7 @@ def _kernel(reading: Reading, report: LogReport) -> None:
         )
         for fault in report.faults
     ]
-    serious = sum(fault.count for fault in reading.faults if fault.severity in _SERIOUS)
-    reading.put("faults", float(serious), KERNEL_LOG)
+    reading.put("faults", float(times(report.faults, SERIOUS)), KERNEL_LOG)
     for key, rules in (("kernel_warnings", CRASHES | WARNS), ("hung_tasks", HANGS)):
-        reading.put(key, float(sum(fault.count for fault in report.faults if fault.key in rules)), KERNEL_LOG)
+        found = [fault for fault in report.faults if fault.key in rules]
+        reading.put(key, float(times(found, SEVERITIES)), KERNEL_LOG)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from txop.archive.run_file import Fault
+from txop.archive.run_file import SERIOUS, Fault
 from txop.core.whole_file import whole_file
 from txop.measure.instrument import GateFinding, Reading, RunContext, RunFacts
 from txop.measure.recording import Look, Phase, take
@@ -32,7 +32,7 @@ MAX_LOG_BYTES = 16 * 1024 * 1024
 MAX_LINES_KEPT = 5
 ASSOCIATION_LOST = frozenset({"wifi-deauthenticated", "wifi-disassociated", "wifi-connection-lost", "wifi-leaving"})
 """Rules of :mod:`txop.klog` after which a station is no longer associated."""
-_SERIOUS = {"faults": frozenset({"error", "critical"}), "load_faults": frozenset({"warning", "error", "critical"})}
+_COUNTED = {"faults": SERIOUS, "load_faults": SERIOUS | {"warning"}}
 """What counts, by figure. A calibration that fails while the arm is loaded is a warning to the kernel, and to the
 reader the cause of a bad run."""
 
@@ -100,15 +100,13 @@ class KernelLog:
     def _read(
         self, facts: RunFacts, reading: Reading, logs: tuple[str, str], file: str, key: str, when: str
     ) -> Sequence[Named]:
-        from txop.klog import difference, name_faults
+        from txop.klog import difference, name_faults, times
 
         lines = difference(*logs)
         _write(facts.folder / file, "\n".join(lines) + "\n" if lines else "")
         report = name_faults(lines)
-        found = [self._fault(fault, while_loading=key == "load_faults") for fault in report.faults]
-        reading.faults += found
-        serious = sum(fault.count for fault in found if fault.severity in _SERIOUS[key])
-        reading.put(key, float(serious), "kernel log")
+        reading.faults += [self._fault(fault, while_loading=key == "load_faults") for fault in report.faults]
+        reading.put(key, float(times(report.faults, _COUNTED[key])), "kernel log")
         reading.files[file] = f"what the kernel logged {when}"
         return report.faults
 

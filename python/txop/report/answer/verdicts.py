@@ -126,6 +126,6 @@ def _different(found: Sequence[Found]) -> list[Found]:
 
 
 def _named(found: Sequence[Found]) -> str:
-    shown = [f"{words.label(figure)} {words.change(row)}" for figure, row in found[:_MOST_NAMED]]
+    shown = [words.changed(figure, row) for figure, row in found[:_MOST_NAMED]]
     more = len(found) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")

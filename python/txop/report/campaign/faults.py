@@ -85,8 +85,9 @@ def _of_arm(archive: Archive, arm: str) -> dict[tuple[str, str, bool], _Seen]:
         for fault in run.faults if run.arm == arm else ():
             entry = found.setdefault((fault.key, fault.severity, fault.while_loading), _Seen(fault))
             entry.count += fault.count
-            entry.runs.append(run.run)
-            entry.void += run.state == "void"
+            if run.run not in entry.runs:  # a run has as many faults of a key as tasks hang
+                entry.runs.append(run.run)
+                entry.void += run.state == "void"
             entry.lines += [line for line in fault.lines if line not in entry.lines]
             del entry.lines[_MOST_LINES:]
     return found

@@ -18,6 +18,7 @@ from txop.core.visible import visible
 from txop.core.whole_file import whole_file
 from txop.plan.arm import Patch
 from txop.plan_check.changes import identity
+from txop.present.format import plural
 from txop.report import facts
 
 _THROUGHPUT = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s")
@@ -179,9 +180,9 @@ def _notes(
             notes.append("unpaired")
     faults: dict[str, int] = {}
     for run in runs:
-        for fault in run.faults:
-            faults[fault.title] = faults.get(fault.title, 0) + fault.count
-    notes += [f"{count} x {title}" for title, count in list(faults.items())[:5]]
+        for title in {fault.title: None for fault in run.faults if fault.severity != "info"}:
+            faults[title] = faults.get(title, 0) + 1
+    notes += [f"{title} (in {count} of {plural(len(runs), 'run')})" for title, count in list(faults.items())[:5]]
     names = {run.run for run in runs}
     notes += [remark.text for remark in result.remarks if remark.arm == arm or remark.run in names][:5]
     return "; ".join(notes)
