@@ -11,12 +11,16 @@ from statistics import median
 import pytest
 
 from cards_here import run
+from guests_here import built_chips, built_image
 from txop import bus
-from txop.guest.chips import COMMAND_LOG, Chip
+from txop.guest.chips import COMMAND_LOG, IN_GUEST, Chip
 from txop.guest.exactness import difference
 from txop.guest.mmc_host import with_mmc_host
+from txop.guest.qemu import Computer, Mode
+from txop.guest.running import run_guest
 from txop.guest_image.firmware import firmware_files
 from txop.guest_image.locks import find_lock
+from txop.guest_image.overlay import Overlay
 
 PINGS = 20
 SLOW_BUS = ("--bus-time", "--card-lines", "1", "--card-mhz", "25")
@@ -185,3 +189,25 @@ def test_tcp_runs_both_ways_in_bundles(tmp_path: Path) -> None:
     assert counted["air"]["chip"]["ampdus"] > 0
     assert counted["air"]["ap"]["ampdus"] > 0
     assert counted["rx"]["dropped"] == 0
+
+
+@pytest.mark.slow
+def test_a_command_that_is_ended_pulls_no_card_out(tmp_path: Path) -> None:
+    """It is ended with its processes, and the card is none of them: else stock ath6kl waits for itself."""
+    chip = Chip("ar6003", "ath6kl_sdio", ap="builtin", security="open")
+    overlay = Overlay(
+        script="txop-lab up && sleep 300\n",
+        environment=chip.variables(),
+        files={**chip.files(), IN_GUEST: built_chips()},
+    )
+    computer = Computer(mode=Mode.EXACT, shift=3, limit_s=60)
+    ended = asyncio.run(run_guest(built_image("6.12"), overlay, computer, results=tmp_path, wall_limit_s=600))
+    assert ended.status == 124
+    events = [line.split() for line in (tmp_path / "events").read_text().splitlines()]
+    (ended_s,) = (float(words[1]) for words in events if words[-1] == "124" and words[0] == "stage")
+    (end_s,) = (float(words[1]) for words in events if words[0] == "end")
+    assert end_s - ended_s < 20
+    log = (tmp_path / "files" / "kernel.log").read_text()
+    assert "mmc0: card 0001 removed" in log, "the testbed takes the card out at its end"
+    # the interface is set down before, which stock ath6kl needs
+    assert "req failed (status:-19" not in log
