@@ -12,14 +12,28 @@ struck() { # how often the faults have happened so far; unknown: no answer
 }
 has_struck() { [ "$(struck)" -gt 0 ] 2>/dev/null; }
 
+index() { ip netns exec dut cat /sys/class/net/wlan0/ifindex 2>/dev/null; }
+# An interface that is created in the namespace of the trial is new as well: its number tells
+new() {
+    case $(interface) in
+    root) ;;
+    dut) [ "$(index)" != "$(cat "$run/joined" 2>/dev/null)" ] ;;
+    *) false ;;
+    esac
+}
+join() { # 1: no association
+    within 120 txop-lab join
+    status=$?
+    index >"$run/joined"
+    return $status
+}
 rejoin() { # what a user's software does with an interface that is new; 1: it cannot
-    # an interface that stays in its namespace is new all the same when its driver was unloaded
-    [ "$(interface)" = root ] || [ -e "$run/rested" ] || return 0
+    # one that was set down for the unloading of its driver, which then failed, is not new
+    new || [ -e "$run/rested" ] || return 0
     rm -f "$run/rested"
-    within 120 txop-lab join || return 1
+    join || return 1
     fact joined-again
 }
-new() { [ "$(interface)" = root ]; }
 
 back() { # back NAME: whether the interface carries traffic again
     name=$1
@@ -36,7 +50,7 @@ fact plug $?
 chip_ended && exit 0
 up=no
 if present; then
-    within 120 txop-lab join
+    join
     status=$?
     fact join $status
     bound
