@@ -273,6 +273,27 @@ def test_a_difference_of_nothing_is_not_written_as_the_figure(tmp_path: Path, bo
     assert {words.changed(figure, row) for row in figure.rows} == {f"tx failed module cycles {said}"}
 
 
+def test_what_does_not_depend_on_when_it_was_made_cannot_drift(tmp_path: Path) -> None:
+    """Blocks of a guest with exact time are seeds."""
+    root = write(tmp_path / "a", SERIES, LEVELS)
+    said = {}
+    for origin in ("hardware", "guest-fast", "guest-exact", "simulated"):
+        for path in root.glob("runs/*/run.json"):
+            run = json.loads(path.read_text())
+            growth = run["block"] if run["arm"] == "p10" else 0
+            run["origin"] = origin
+            run["metrics"]["throughput_mbit_s"]["value"] = 50 + growth + 0.1 * (run["block"] % 3)
+            path.write_text(json.dumps(run))
+        rows = [
+            row
+            for figure in compare(read_archive(root)).figures
+            for row in figure.rows
+            if figure.name == "tx.throughput_mbit_s"
+        ]
+        said[origin] = any("from block to block" in words for row in rows for words in row.warnings)
+    assert said == {"hardware": True, "guest-fast": True, "guest-exact": False, "simulated": False}
+
+
 # --- arms that differ by one change -----------------------------------------------------------------------------------
 
 

@@ -178,6 +178,12 @@ def test_a_drifting_effect_is_said() -> None:
     assert c.drift is not None
     assert (c.drift.rho, c.drift.exact) == (1, True)
     assert any("the effect grows from block to block" in warning for warning in c.warnings)
+    seeds = compare_paired(
+        baseline, baseline + np.arange(1.0, 9) ** 1.1, scale="ratio", better="higher", margin=3, in_time=False
+    )
+    assert seeds.drift is None
+    assert not any("from block to block" in warning for warning in seeds.warnings)
+    assert (seeds.estimate, seeds.p, seeds.verdict) == (c.estimate, c.p, c.verdict)
 
 
 def test_a_far_block_is_marked_and_kept() -> None:

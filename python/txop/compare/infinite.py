@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from txop.core.metrics import Better, Scale
 from txop.stats.comparison import Comparison
@@ -59,8 +60,10 @@ def compare_values(
     baseline_name: str,
     arm_name: str,
     unit: str,
+    in_time: bool = True,
 ) -> Judged:
-    """Compare two arms, some of whose figures may be ``math.inf``; in pairs, the i-th ones share a block.
+    """Compare two arms, some of whose figures may be ``math.inf``; in pairs, the i-th ones share a block. ``in_time``:
+    as in :func:`~txop.stats.verdict.compare_paired`.
 
     Raises:
         ValueError: as :func:`~txop.stats.verdict.compare_paired` does, infinities apart.
@@ -100,7 +103,7 @@ def compare_values(
             beyond = top * stand_in if scale == "ratio" else top + stand_in
             baseline = [beyond if math.isinf(v) else v for v in x]
             arm = [beyond if math.isinf(v) else v for v in y]
-    judged = (compare_paired if paired else compare_unpaired)(
+    judged = (partial(compare_paired, in_time=in_time) if paired else compare_unpaired)(
         baseline,
         arm,
         scale=scale,

@@ -29,6 +29,7 @@ from txop.compare.result import (
 )
 from txop.compare.select import metric_keys, metric_of
 from txop.core.metrics import BELOW_NOISE, Metric
+from txop.core.origin import Origin
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
 from txop.plan_check.changes import OneChange
@@ -318,7 +319,7 @@ def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, ar
         ]
     if not before or not after:
         raise _NoPairs
-    run_compare = _comparer(plan, metric, baseline, arm)
+    run_compare = _comparer(plan, metric, baseline, arm, in_time=not all(run.origin in _SEEDED for run in tests.runs))
     judged = run_compare(before, after, paired)
     return _Draft(
         arm,
@@ -340,7 +341,11 @@ def _difference_unit(metric: Metric) -> str:
 _Comparer = Callable[[Sequence[float], Sequence[float], bool], Judged]
 
 
-def _comparer(plan: Plan, metric: Metric, baseline: str, arm: str) -> _Comparer:
+_SEEDED = frozenset({Origin.GUEST_EXACT, Origin.SIMULATED})
+"""Origins whose blocks are seeds: the same seed gives the same figure at any time."""
+
+
+def _comparer(plan: Plan, metric: Metric, baseline: str, arm: str, *, in_time: bool) -> _Comparer:
     def run_compare(before: Sequence[float], after: Sequence[float], paired: bool) -> Judged:
         return compare_values(
             before,
@@ -353,6 +358,7 @@ def _comparer(plan: Plan, metric: Metric, baseline: str, arm: str) -> _Comparer:
             baseline_name=baseline,
             arm_name=arm,
             unit=_difference_unit(metric),
+            in_time=in_time,
         )
 
     return run_compare

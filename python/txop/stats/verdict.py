@@ -43,10 +43,12 @@ def compare_paired(
     baseline_name: str = "baseline",
     arm_name: str = "arm",
     unit: str = "",
+    in_time: bool = True,
 ) -> Comparison:
     """Compare one figure of two arms, block by block; the i-th values share a block, in the order the blocks were run.
 
-    ``margin`` is the smallest effect that matters: percent for a ratio, ``unit`` for a difference.
+    ``margin`` is the smallest effect that matters: percent for a ratio, ``unit`` for a difference. Not ``in_time``: the
+    blocks are seeds of a computation whose result does not depend on when it was made, so nothing can drift.
 
     Raises:
         ValueError: arms of different length, no blocks or more than 1000, a value that is not finite, a bad margin.
@@ -75,7 +77,7 @@ def compare_paired(
     if sd is not None and sd <= ROUNDING * size:
         sd = 0.0
         warnings.append("all blocks differ by exactly the same amount: these runs are not independent replicates")
-    found = drift(d) if sd else None
+    found = drift(d) if sd and in_time else None
     if found and found.p <= DRIFT_P:
         warnings.append(
             f"the effect {'grows' if found.rho > 0 else 'falls'} from block to block "
