@@ -352,7 +352,9 @@ def test_what_cannot_be_done_in_a_guest_is_said_before(old: str, new: str, key: 
         "guest-sdio-stacks",
         "guest-sdio-endurance",
         "guest-sdio-faults",
+        "guest-sdio-libertas-reset",
         "guest-sdio-polling",
+        "guest-sdio-soak",
         "guest-sdio-two-cards",
     ],
 )

@@ -428,3 +428,11 @@ def test_files_become_absolute(parse, tmp_path):
         assert after == [str(loaded.file(name)) for name in before]
         assert all(name.startswith("/") for name in after)
         assert with_absolute_files(plan, tmp_path / "elsewhere") == plan
+
+
+@pytest.mark.parametrize("name", sorted(templates()))
+def test_a_shipped_plan_with_blocks_has_enough_of_them_for_a_verdict(parse, name):
+    """One block is for what shows in a single run: faults."""
+    loaded = parse(templates()[name].text)
+    if loaded.plan.design.blocks > 1:
+        assert not [words for key, words in warned(loaded) if key == "design.blocks"]

@@ -280,6 +280,24 @@ def test_a_soak_reports_less_often_but_never_less_than_iperf3_takes():
     assert [interval_s(s) for s in (3, 30, 61, 7200, 7201, 86400, 7 * 86400)] == [0.2, 0.5, 1, 1, 2, 12, 60]
 
 
+def test_a_soak_at_a_rate_is_tcp_in_blocks_of_a_tenth_of_a_second():
+    def argv(rate_mbit_s: float, direction: str = "both") -> list[list[str]]:
+        test = f'[[test]]\nname = "t"\nkind = "soak"\ndirection = "{direction}"\nrate_mbit_s = {rate_mbit_s}\n'
+        flows = flows_of(make_plan(test).test[0], 5)
+        return [client_argv("iperf3", flow, "192.0.2.2", 5210) for flow in flows]
+
+    both = argv(1)
+    assert len(both) == 2
+    for line in both:
+        assert "-u" not in line
+        assert line[line.index("-b") + 1] == "1000000"
+        assert line[line.index("-l") + 1] == "12500"
+        assert line[line.index("--pacing-timer") + 1] == "100000"
+    assert [argv(rate, "rx")[0][argv(rate, "rx")[0].index("-l") + 1] for rate in (0.001, 1000)] == ["1448", "131072"]
+    unlimited = flows_of(make_plan(f'[[test]]\nname = "t"\n{KINDS["soak"]}').test[0], 5)
+    assert all("-b" not in client_argv("iperf3", flow, "192.0.2.2", 5210) for flow in unlimited)
+
+
 def test_dscp_is_shifted_past_ecn():
     flow = Flow(0, "dut", "tx", seconds=10, dscp=46)
     argv = client_argv("iperf3", flow, "192.0.2.2", 5210)

@@ -108,7 +108,9 @@ def _shapes(test: Test) -> list[dict]:  # type: ignore[type-arg] # arguments of 
                 for direction in _directions(test.direction)
             ]
         case SoakTest():
-            return [{"direction": direction} for direction in _directions(test.direction)]
+            return [
+                {"direction": direction, "rate_mbit_s": test.rate_mbit_s} for direction in _directions(test.direction)
+            ]
         case LatencyTest() | CommandTest() | ModuleCycleTest() | FaultTrialTest() | TtcpTest():
             return []
 

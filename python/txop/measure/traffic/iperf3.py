@@ -30,6 +30,12 @@ SERVER_TIMEOUT_S = 3.0
 """How long a server may take to end after its client."""
 MAX_INTERVALS = 7200
 """Reports of one iperf3: it keeps about 3 kB for each until it prints them."""
+PACING_S = 0.1
+"""How often iperf3 looks whether a TCP connection of a given rate has to send (``--pacing-timer``)."""
+USUAL_BLOCK_BYTES = 128 * 1024
+"""What iperf3 gives TCP at once (iperf.h, DEFAULT_TCP_BLKSIZE)."""
+LEAST_BLOCK_BYTES = 1448
+"""A segment's payload on Ethernet with time stamps."""
 STREAMING = (3, 17)
 """First iperf3 with ``--json-stream``."""
 
@@ -107,6 +113,12 @@ def client_argv(program: str, flow: Flow, peer: str, port: int, output: str = "-
 
     >>> " ".join(client_argv("iperf3", Flow(0, "dut", "rx", seconds=35, omit_s=5), "10.0.0.1", 5210))
     'iperf3 -c 10.0.0.1 -p 5210 -J -i 0.5 -t 30 -O 5 -R'
+
+    TCP at a rate goes in blocks of a tenth of a second. iperf3's own are 128 KiB, of which 0.1 Mbit/s is one in 10 s;
+    and its own timer looks 1000 times a second whether to send, which would be most of what a light load costs.
+
+    >>> " ".join(client_argv("iperf3", Flow(0, "dut", "tx", seconds=3600, rate_mbit_s=1), "10.0.0.1", 5210))
+    'iperf3 -c 10.0.0.1 -p 5210 -J -i 1 -b 1000000 -l 12500 --pacing-timer 100000 -t 3600'
     """
     argv = [program, "-c", peer, "-p", str(port), output, "-i", f"{interval_s(flow.seconds):g}"]
     # iperf3 takes whole seconds: the kept part is rounded, the omitted part up, so that nothing of the warm-up is kept.
@@ -120,6 +132,10 @@ def client_argv(program: str, flow: Flow, peer: str, port: int, output: str = "-
         argv += ["-u"]
     if flow.rate_mbit_s is not None:
         argv += ["-b", f"{flow.rate_mbit_s * 1e6:.0f}"]
+        if flow.protocol == "tcp":
+            block_bytes = flow.rate_mbit_s * 1e6 / 8 * PACING_S
+            argv += ["-l", f"{min(max(block_bytes, LEAST_BLOCK_BYTES), USUAL_BLOCK_BYTES):.0f}"]
+            argv += ["--pacing-timer", f"{PACING_S * 1e6:.0f}"]
     if flow.datagram_bytes is not None:
         argv += ["-l", str(flow.datagram_bytes)]
     if flow.streams > 1:
