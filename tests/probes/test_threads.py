@@ -46,6 +46,34 @@ def test_the_busiest_thread_and_when(tmp_path: Path) -> None:
     assert reading.provenance["dut"] == {"kernel_threads_percent": {"ksdioirqd/mmc0": 62.0, "kworker/0:1": 0.0}}
 
 
+def worker(uptime_s: float, ns: int, ran_last: str) -> str:
+    """One thread of a work queue, which calls itself by what it ran last."""
+    rows = [
+        f"/proc/uptime:{uptime_s:.2f} 3.10",
+        f"/proc/31/schedstat:{ns} 5 6",
+        f"/proc/31/comm:kworker/u4:6{ran_last}",
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def test_a_worker_that_ran_something_else_is_the_same_thread(tmp_path: Path) -> None:
+    """Its time since it began would else count as that of the last interval, and seem to grow for hours."""
+    works = ("-ath6kl", "-events_unbound", "+ath6kl", "", "-ath6kl")
+    text = "".join(worker(1010 + 10 * n, 400_000_000_000 + 200_000_000 * n, work) for n, work in enumerate(works))
+    reading = read(tmp_path, text + "/proc/uptime:1060.00 3.1\n")
+    assert reading.metrics["busiest_kthread_percent"].value == pytest.approx(2.0)
+    assert [share for _, share in reading.series["busiest_kthread_percent"]] == [2.0] * 4
+    assert reading.provenance["dut"] == {"kernel_threads_percent": {"kworker/u4:6-ath6kl": 2.0}}
+
+
+def test_another_process_with_the_number_of_one_that_ended_counts_from_its_beginning(tmp_path: Path) -> None:
+    text = worker(1010, 400_000_000_000, "-ath6kl") + worker(1020, 500_000_000, "").replace(
+        "kworker/u4:6", "kworker/0:9"
+    )
+    reading = read(tmp_path, text + "/proc/uptime:1030.00 3.1\n")
+    assert reading.metrics["busiest_kthread_percent"].value == pytest.approx(5.0)
+
+
 def test_one_sample_is_no_figure(tmp_path: Path) -> None:
     reading = read(tmp_path, sample(1010, 0, 0))
     assert reading.metrics["busiest_kthread_percent"].reason == "fewer than two samples"

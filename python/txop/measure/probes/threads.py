@@ -50,11 +50,21 @@ class Sample:
             name = self.names.get(pid)
             if name is None or pid in self.programs or span_ns <= 0:
                 continue
-            same = before.names.get(pid) == name
+            same = _thread(before.names.get(pid, "")) == _thread(name)
             grown = ran_ns - (before.ran_ns.get(pid, 0) if same else 0)
             if grown >= 0:
                 shares[name] = shares.get(name, 0.0) + 100 * grown / span_ns
         return shares
+
+
+def _thread(name: str) -> str:
+    """The part of a thread's name that stays: a worker's also says what it ran last (Linux kernel/workqueue.c,
+    wq_worker_comm). Another process with the same number has another one.
+
+    >>> _thread("kworker/u4:6-events_unbound"), _thread("kworker/0:1H+kblockd"), _thread("irq/17-mmc0")
+    ('kworker/u4:6', 'kworker/0:1H', 'irq/17-mmc0')
+    """
+    return re.split("[-+]", name, maxsplit=1)[0] if name.startswith("kworker/") else name
 
 
 def samples_in(text: str) -> Iterator[Sample]:
