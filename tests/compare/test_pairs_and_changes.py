@@ -266,11 +266,31 @@ def test_cycles_that_all_went_well_are_not_mentioned(tmp_path: Path) -> None:
     assert "a cycle failed" not in " ".join(compare(archive).headline)
 
 
-@pytest.mark.parametrize(("both", "said"), [(1.0, "unchanged (1)"), (0.0, "unchanged (0)")])
-def test_a_difference_of_nothing_is_not_written_as_the_figure(tmp_path: Path, both: float, said: str) -> None:
+@pytest.mark.parametrize(("both", "said"), [(1.0, "unchanged (1)"), (0.5, "unchanged (0.5)")])
+def test_a_difference_of_nothing_without_an_interval_is_not_written_as_the_figure(
+    tmp_path: Path, both: float, said: str
+) -> None:
     result = compare(with_cycles(tmp_path / "a", dict.fromkeys(LEVELS, both)), metrics=["tx.cycles_failed"])
     (figure,) = (each for each in result.figures if each.name == "tx.cycles_failed")
-    assert {words.changed(figure, row) for row in figure.rows} == {f"tx failed module cycles {said}"}
+    for row in figure.rows:
+        assert words.changed(figure, row) == "tx failed module cycles 0", "it has an interval"
+        single = row.model_copy(update={"confidence": None})
+        assert words.changed(figure, single) == f"tx failed module cycles {said}"
+        endless = single.model_copy(update={"arm_median": None, "baseline_median": None})
+        assert words.changed(figure, endless) == "tx failed module cycles the same in both"
+
+
+def test_an_arm_without_the_figure_is_not_one_without_a_failure(tmp_path: Path) -> None:
+    archive = with_cycles(tmp_path / "a", dict.fromkeys(LEVELS, 1.0))
+    for path in archive.layout.root.glob("runs/*/run.json"):
+        run = json.loads(path.read_text())
+        if run["arm"] == "p10":
+            run["metrics"]["cycles_failed"] = {"value": None, "unit": "", "source": "trial", "reason": "it went down"}
+        elif run["arm"] != "vanilla":
+            del run["metrics"]["cycles_failed"]
+        path.write_text(json.dumps(run))
+    said = "tx: a cycle failed in 12 of 12 runs (vanilla)."
+    assert compare(read_archive(archive.layout.root)).headline[0] == said
 
 
 def test_what_does_not_depend_on_when_it_was_made_cannot_drift(tmp_path: Path) -> None:

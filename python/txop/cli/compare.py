@@ -325,7 +325,8 @@ def _run_warnings(result: CompareResult, *, each: bool) -> list[str]:
         run_name, warning = found[0]
         others = len({name for name, _ in found}) - 1
         more = f" and {plural(others, 'more run')}" if others else ""
-        lines.append(f"{run_name}{more}: {warning}")
+        alike_here = f" ({len(found)} alike)" if len(found) > others + 1 else ""
+        lines.append(f"{run_name}{more}: {warning}{alike_here}")
     return lines
 
 

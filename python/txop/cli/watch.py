@@ -102,7 +102,9 @@ def view(read: Archive, now: Progress) -> RenderableType:
         lines.append(safe_text(f"last: {result(read, now)}"))
     for fault in now.faults[:_FAULTS_SHOWN]:
         style = "red" if fault.severity == "error" else "yellow"
-        lines.append(safe_text(f"{fault.title}: {plural(fault.count, 'time')} in {plural(fault.runs, 'run')}", style))
+        lines.append(
+            safe_text(f"{fault.title}: {plural(fault.count, 'message')} in {plural(fault.runs, 'run')}", style)
+        )
     lines += [safe_text(f"damaged: {sentence}", "yellow") for sentence in now.damage[:3]]
     return Group(*lines)
 

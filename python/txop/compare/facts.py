@@ -149,17 +149,20 @@ def runs_lost(runs: Mapping[str, Sequence[RunFile]], tests: Sequence[str]) -> li
 
 
 def runs_with_failed_cycles(runs: Mapping[str, Sequence[RunFile]], tests: Sequence[str]) -> list[str]:
-    """Sentences about valid runs in which a driver or a device did not come back, one for each test that has some.
+    """Sentences about runs in which a driver or a device did not come back, one for each test that has some. Runs
+    whose figure is not available do not count.
 
     Args:
-        runs: By the name under which an arm is shown.
+        runs: Those that are compared, by the name under which an arm is shown.
         tests: Those that are compared.
     """
     found = []
     for test in tests:
-        of = {arm: [run for run in its if run.test == test and run.state == "valid"] for arm, its in runs.items()}
-        counts = [(arm, sum(bool(figure_value(run, "cycles_failed")) for run in its), len(its))
-                  for arm, its in of.items()]  # fmt: skip
+        counts = []
+        for arm, its in runs.items():
+            values = [figure_value(run, "cycles_failed") for run in its if run.test == test]
+            known = [value for value in values if value is not None]
+            counts.append((arm, sum(value > 0 for value in known), len(known)))
         if any(failed for _, failed, _ in counts):
             found.append(cycles_failed(test, counts))
     return found

@@ -59,7 +59,7 @@ class ArmFacts(Record):
     void: int
     faults: int
     """Faults of severity error or worse that the kernel logs of its runs hold, while loading or later, void runs
-    included. A task that hangs counts once in each run."""
+    included. A task that hangs counts once in each of the two."""
     load_failures: int = 0
     """Void runs whose arm could not be put in place, or was not the one that was asked for."""
     went_wrong: int = 0
@@ -206,6 +206,8 @@ class Row(Estimate):
     beyond_limit: bool = False
     """Inconclusive, and more blocks would be needed than a campaign may have."""
     drift: Drift | None
+    """``None``: fewer than four blocks, no spread, unpaired data, or blocks that are seeds (guests with exact time,
+    simulations), where nothing can drift."""
     skewness: Finite | None = None
     """Skewness of the pairs' differences where it is strong: the signed-rank test then does not quite hold."""
     sign_test: SignTest | None = None

@@ -202,20 +202,26 @@ def harm(figures: Sequence[ComparedFigure], arm: str) -> list[tuple[ComparedFigu
     ]
 
 
+def moved(row: Row, unit: str = "") -> str:
+    """The change of a figure, whose unit is given. A difference of 0 without an interval would read as the figure
+    itself: ``unchanged (1)``."""
+    if row.estimate != 0 or row.infinite is not None or interval(row) is not None:
+        return change(row)
+    if row.arm_median is None or row.baseline_median is None:
+        return "the same in both"
+    same = row.arm_median == row.baseline_median
+    return "unchanged" + (f" ({f'{row.arm_median:,.6g} {unit}'.rstrip()})" if same else "")
+
+
 def changed(figure: ComparedFigure, row: Row) -> str:
-    """A figure with its change: ``tx throughput +31.2 %``. A difference of 0 would read as the figure itself:
-    ``replug failed module cycles unchanged (1)``."""
-    if row.infinite is not None or row.estimate != 0:
-        return f"{label(figure)} {change(row)}"
-    same = row.arm_median is not None and row.arm_median == row.baseline_median
-    value = f"{row.arm_median:,.{figure.metric.digits}f} {figure.metric.unit}".rstrip() if same else ""
-    return f"{label(figure)} unchanged" + (f" ({value})" if value else "")
+    """A figure with its change: ``tx throughput +31.2 %``, ``replug failed module cycles unchanged (1)``."""
+    return f"{label(figure)} {moved(row, figure.metric.unit)}"
 
 
 def with_interval(figure: ComparedFigure, row: Row) -> str:
     """A figure with its change and interval: ``tx throughput +31.2 % (+24.1 to +38.0 %)``."""
     ends = interval(row)
-    return f"{label(figure)} {change(row)} ({ends})" if ends else changed(figure, row)
+    return changed(figure, row) + (f" ({ends})" if ends else "")
 
 
 def _with_needed(figure: ComparedFigure, row: Row) -> str:

@@ -24,6 +24,8 @@ from txop.klog.boots import SEQUENCE_GAP
 from txop.klog.report import LogReport
 from txop.present.format import plural
 
+MAX_NAMED = 4
+"""Crashes, hangs and warnings of the kernel log that are listed."""
 SCRIPT = "cycle.sh"
 """A script of ``trials``."""
 _CYCLE_LIMIT_S = 400
@@ -120,9 +122,13 @@ class Endured:
         idle = 0 if self.with_traffic is None else self.done - self.with_traffic
         found += [f"no traffic just before {idle} of {self.done} cycles"] if idle > 0 else []
         kernel = [fault for fault in self.log.faults if fault.key in CRASHES | HANGS | WARNS]
-        for fault in [*deadlocks(self.log), *kernel]:
+        # tasks that hang may be many, and must not push out what follows
+        kernel.sort(key=lambda fault: fault.key in HANGS)
+        for fault in [*deadlocks(self.log), *kernel[:MAX_NAMED]]:
             shown = fault.examples[0].strip() if fault.examples else ""
             found.append(f"{fault.title}, reported {plural(fault.count, 'time')}: {shown}")
+        if len(kernel) > MAX_NAMED:
+            found.append(f"{len(kernel) - MAX_NAMED} more faults in the kernel log")
         if self.lost_messages:
             found.append(f"{self.lost_messages} messages are missing in the kernel log")
         found += [f"memory grows with every cycle: {name}" for name in self.growth.leaks]

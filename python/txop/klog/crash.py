@@ -61,7 +61,7 @@ class OpenReport:
         self._lines += 1
         if self.in_trace and (frame := _FRAME.match(message)) is not None and not frame["unsure"]:
             self.symbols.add(frame["symbol"])
-        if any(mark in message for mark in _ENDS) or self._lines > _MAX_LINES or self.is_late(record):
+        if any(mark in message for mark in _ENDS) or self._lines > _MAX_LINES or self._is_late(record):
             self.ended = True
         elif _TRACE.search(message[:64]):
             self.in_trace = not self.frames
@@ -73,8 +73,7 @@ class OpenReport:
         elif len(self.frames) < MAX_FRAMES and (self.in_trace or (" from " in message and _ARM_FRAME.match(message))):
             self._frame(message)
 
-    def is_late(self, record: Record) -> bool:
-        """Whether ``record`` came too long after the beginning of the report to be part of it."""
+    def _is_late(self, record: Record) -> bool:
         return (
             record.time_s is not None and self._started_s is not None and record.time_s > self._started_s + _MAX_SECONDS
         )

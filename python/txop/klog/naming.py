@@ -138,11 +138,11 @@ class LogNamer:
         """Whether ``record`` is part of the report that is open."""
         if self._open is None:
             return False
-        report = self._open[1]
-        if report.is_late(record):
-            self._close_report()
-            return False
-        begins = any(rule.report and rule.key not in self._absorbed() for rule, _ in named)
+        occurrence, report = self._open
+        begins = any(
+            rule.report and (rule.key not in self._absorbed() or _another(occurrence, rule, match))
+            for rule, match in named
+        )
         if not begins:
             report.feed(record)
         if begins or report.ended:
@@ -194,6 +194,13 @@ class LogNamer:
         alike = _NEUTRAL.sub("#", record.message)
         if len(self._unnamed_examples) < MAX_UNNAMED:
             self._unnamed_examples.setdefault(alike, record.raw[:MATCHED].rstrip())
+
+
+def _another(occurrence: Occurrence, rule: Rule, match: re.Match[str]) -> bool:
+    """Whether a message of the rule whose report is open is about something else: of that report only the first line
+    was kept, as ``grep`` does."""
+    groups = _groups(match)
+    return rule is occurrence.rule and any(groups.get(name) != occurrence.groups.get(name) for name in rule.by)
 
 
 def _is_certain(record: Record) -> bool:

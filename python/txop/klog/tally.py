@@ -54,11 +54,11 @@ class Tally:
         """Count ``occurrence`` (``record.repeats`` times); None when there are too many different faults."""
         rule, record = occurrence.rule, occurrence.record
         values = {name: text[:_MAX_TEXT] for name, text in occurrence.groups.items() if name not in _ABOUT}
+        # a task that hangs may be reported in another function the next time
+        where = (None, None, None) if rule.lasts else (occurrence.device, occurrence.driver, occurrence.function)
         identity = (
             rule.key,
-            occurrence.device,
-            occurrence.driver,
-            occurrence.function,
+            *where,
             *(values.get(name) for name in rule.identity),
         )
         entry = self._entries.get(identity)

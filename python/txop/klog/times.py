@@ -27,8 +27,9 @@ class Counted(Protocol):
 def times(faults: Iterable[Counted], severities: Collection[str], rules: RuleSet | None = None) -> int:
     """How often something of these severities happened.
 
-    A message that two rules name counts once. What the kernel repeats while it lasts counts once, as a task that hangs:
-    how often it is reported says how long the log was, and not how much went wrong.
+    A report that a rule with ``frames`` names, beside the rule of any such report, counts once. What the kernel repeats
+    while it lasts counts once, as a task that hangs: how often it is reported says how long the log was, and not how
+    much went wrong.
 
     >>> from txop.klog import name_faults
     >>> def hung(time_s, task):
@@ -45,6 +46,6 @@ def times(faults: Iterable[Counted], severities: Collection[str], rules: RuleSet
     total = 0
     for fault in counted:
         rule = known.get(fault.key)
-        if rule is None or not keys.intersection(rule.also):
+        if rule is None or not rule.frames or not keys.intersection(rule.also):
             total += 1 if rule is not None and rule.lasts else fault.count
     return total

@@ -27,6 +27,8 @@ SOURCE = "trial in the guest"
 KERNEL_LOG = "kernel log"
 FEW = f"growth is judged from {LEAST_CYCLES} cycles on, after the first fifth"
 GONE = "the guest went down"
+SUPPRESSED = "Future hung task reports are suppressed"
+"""The kernel's words after the last report that it makes (Linux kernel/hung_task.c)."""
 MAX_WARNINGS = 8
 MAX_LINES_KEPT = 5
 
@@ -124,6 +126,8 @@ def _fault(reading: Reading, trial: Trial, *, struck: bool) -> None:
     log = named(trial.seen.lines)
     _kernel(reading, log)
     known = [f"{fault.title} ({fault.key})" for fault in deadlocks(log)]
+    if any(SUPPRESSED in line.text for line in trial.seen.lines):
+        known.append("the kernel stopped to report tasks that hang: there may be more of them")
     stuck = [f"does not end: {fact.words}" for fact in facts.all("stuck")]
     reading.warnings += [visible(words[:300]) for words in [*_warnings(judgement), *known, *stuck[:MAX_WARNINGS]]]
     reading.provenance["dut"] = {

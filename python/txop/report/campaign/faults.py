@@ -66,7 +66,7 @@ def faults(archive: Archive, result: CompareResult) -> list[Piece]:
         Column("fault", right=False),
         Column("when", right=False),
         Column("severity", right=False),
-        Column("count"),
+        Column("messages"),
         Column("runs"),
     ]
     pieces.append(Grid("", columns, rows[:_MOST_FAULTS], unit_of_rows="faults", note="Void runs are included here."))

@@ -174,7 +174,9 @@ def _notes(
     elif row is not None:
         ends = words.interval(row)
         notes.append(
-            f"{words.change(row)} against {result.baseline}" + (f" ({ends})" if ends else "") + f": {row.verdict}"
+            f"{words.moved(row, main.metric.unit)} against {result.baseline}"
+            + (f" ({ends})" if ends else "")
+            + f": {row.verdict}"
         )
         if not row.paired:
             notes.append("unpaired")
