@@ -309,6 +309,7 @@ join() {
         # the USB host has other threads for a device that was plugged in again
         [ -z "${LAB_BUS_FIRST:-}" ] || [ ! -s "$run/wpa.pid" ] || bus_first
     fi
+    ip netns exec dut cat /sys/class/net/wlan0/ifindex >"$run/joined" 2>/dev/null # which one it is: it may be made again
     ip -n dut link set wlan0 up || fail "the interface under test cannot be brought up"
     case ${LAB_POWER_SAVE:-} in
     ?*) ip netns exec dut iw dev wlan0 set power_save "$LAB_POWER_SAVE" || fail "the driver cannot set power save $LAB_POWER_SAVE" ;;
@@ -635,7 +636,8 @@ let_go() {
         kill "$supplicant" 2>/dev/null
         wait_for 10 gone "$supplicant"
     fi
-    ip -n dut link set wlan0 down 2>/dev/null
+    # where a driver holds rtnl for ever, the chip still has to write its files
+    timeout -k 1 20 ip -n dut link set wlan0 down 2>/dev/null
 }
 
 down() {

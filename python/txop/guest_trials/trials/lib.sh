@@ -6,8 +6,7 @@ mkdir -p "$out"
 # A task that waits for longer is reported; Debian's own limit is 120 s
 echo "${HUNG_TASK_S:-40}" >/proc/sys/kernel/hung_task_timeout_secs
 echo 0 >/proc/sys/kernel/hung_task_panic
-# Each is reported again every time, and the log has room for so many: the first ones say what waits for what
-echo 30 >/proc/sys/kernel/hung_task_warnings
+echo -1 >/proc/sys/kernel/hung_task_warnings
 # The rest of a message of one process that the log has no room for goes on: nothing is left out by rate limits
 echo on >/proc/sys/kernel/printk_devkmsg 2>/dev/null
 
@@ -79,7 +78,6 @@ at_rest() { # stock ath6kl waits for itself forever when it is unloaded while it
     [ ! -s "$run/wpa.pid" ] || kill "$(cat "$run/wpa.pid")" 2>/dev/null
     sleep 1
     ip -n dut link set wlan0 down
-    : >"$run/rested"
 }
 unload() { # the driver alone: what it stands on may be in use by the access point
     at_rest

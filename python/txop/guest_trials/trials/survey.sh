@@ -2,6 +2,8 @@
 # One case of the fault survey: a driver, a chip with a fault script (LAB_OPTIONS), and what comes of it.
 set -u
 . /txop/trials/lib.sh
+# Each is reported again every time, and the log that is kept has room for so many: the first say what waits for what
+echo 30 >/proc/sys/kernel/hung_task_warnings
 
 struck() { # how often the faults have happened so far; unknown: no answer
     mv "$out/chip.json" "$out/chip-before.json" 2>/dev/null
@@ -21,17 +23,9 @@ new() {
     *) false ;;
     esac
 }
-join() { # 1: no association
-    within 120 txop-lab join
-    status=$?
-    index >"$run/joined"
-    return $status
-}
 rejoin() { # what a user's software does with an interface that is new; 1: it cannot
-    # one that was set down for the unloading of its driver, which then failed, is not new
-    new || [ -e "$run/rested" ] || return 0
-    rm -f "$run/rested"
-    join || return 1
+    new || return 0
+    within 120 txop-lab join || return 1
     fact joined-again
 }
 
@@ -50,7 +44,7 @@ fact plug $?
 chip_ended && exit 0
 up=no
 if present; then
-    join
+    within 120 txop-lab join
     status=$?
     fact join $status
     bound
