@@ -88,3 +88,10 @@ def test_flows_whose_reports_come_at_the_edges_of_steps_do_not_make_the_sum_dip(
     second: Points = [(0.6 + 0.2 * n + float(late), 10.0) for n, late in enumerate(early_or_late)]
     rates = [rate for _, rate in added_up([first, second], 0.2)]
     assert rates[3:49] == [20.0] * 46
+
+
+def test_a_light_load_is_not_written_as_nothing():
+    n = 60
+    (words,) = unsteady(points(np.linspace(0.02, 0.01, n), 0), soak=True)
+    assert "0.0 Mbit/s" not in words
+    assert "0.0196 Mbit/s in the first tenth" in words

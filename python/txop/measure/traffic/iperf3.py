@@ -118,7 +118,7 @@ def client_argv(program: str, flow: Flow, peer: str, port: int, output: str = "-
     and its own timer looks 1000 times a second whether to send, which would be most of what a light load costs.
 
     >>> " ".join(client_argv("iperf3", Flow(0, "dut", "tx", seconds=3600, rate_mbit_s=1), "10.0.0.1", 5210))
-    'iperf3 -c 10.0.0.1 -p 5210 -J -i 1 -b 1000000 -l 12500 --pacing-timer 100000 -t 3600'
+    'iperf3 -c 10.0.0.1 -p 5210 -J -i 1 -t 3600 -b 1000000 -l 12500 --pacing-timer 100000'
     """
     argv = [program, "-c", peer, "-p", str(port), output, "-i", f"{interval_s(flow.seconds):g}"]
     # iperf3 takes whole seconds: the kept part is rounded, the omitted part up, so that nothing of the warm-up is kept.
@@ -134,8 +134,9 @@ def client_argv(program: str, flow: Flow, peer: str, port: int, output: str = "-
         argv += ["-b", f"{flow.rate_mbit_s * 1e6:.0f}"]
         if flow.protocol == "tcp":
             block_bytes = flow.rate_mbit_s * 1e6 / 8 * PACING_S
-            argv += ["-l", f"{min(max(block_bytes, LEAST_BLOCK_BYTES), USUAL_BLOCK_BYTES):.0f}"]
-            argv += ["--pacing-timer", f"{PACING_S * 1e6:.0f}"]
+            if block_bytes <= USUAL_BLOCK_BYTES:
+                argv += ["-l", f"{max(block_bytes, LEAST_BLOCK_BYTES):.0f}"]
+                argv += ["--pacing-timer", f"{PACING_S * 1e6:.0f}"]
     if flow.datagram_bytes is not None:
         argv += ["-l", str(flow.datagram_bytes)]
     if flow.streams > 1:
