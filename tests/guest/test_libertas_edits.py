@@ -18,6 +18,12 @@ timeout 25 ping -q -n -i 0.02 10.80.210.1 >/dev/null 2>&1 &
 sleep 28
 dmesg | grep -c 'new high speed SDIO card'"""
 
+STOP = """\
+echo 20 >/proc/sys/kernel/hung_task_timeout_secs
+timeout 25 ping -q -n -i 0.02 10.80.210.1 >/dev/null 2>&1 &
+sleep 90
+dmesg | grep -c '^[^?]* lbs_stop_iface+' || :"""
+
 
 def edited(module: str, edit: str) -> Path:
     return asyncio.run(
@@ -25,14 +31,25 @@ def edited(module: str, edit: str) -> Path:
     ).module
 
 
+def printed(folder: Path, faults: str, command: str, modules: tuple[Path, ...]) -> int:
+    """The number that the command prints at its end, in a guest with these faults of commands."""
+    folder.mkdir()
+    script = folder / "faults.toml"
+    script.write_text(find_faults(f"sdio/{faults}").text)
+    chip = Chip("sd8686", "libertas_sdio", ap="builtin", security="open", faults=script)
+    run(folder / "out", chip, command, modules=modules)
+    return int((folder / "out" / "stdout").read_text().split()[-1])
+
+
 @pytest.mark.slow
 def test_the_reset_comes_to_its_end_with_the_edit_only(tmp_path: Path) -> None:
     """The card is found again after the reset that a failed write brings about."""
-    faults = tmp_path / "faults.toml"
-    faults.write_text(find_faults("sdio/write-crc").text)
-    chip = Chip("sd8686", "libertas_sdio", ap="builtin", security="open", faults=faults)
-    found = {}
-    for name, modules in (("stock", ()), ("edited", (edited("libertas_sdio", "reset-wait"),))):
-        run(tmp_path / name, chip, RESET, modules=modules)
-        found[name] = int((tmp_path / name / "stdout").read_text().split()[-1])
-    assert found == {"stock": 1, "edited": 2}
+    assert printed(tmp_path / "stock", "write-crc", RESET, ()) == 1
+    assert printed(tmp_path / "edited", "write-crc", RESET, (edited("libertas_sdio", "reset-wait"),)) == 2
+
+
+@pytest.mark.slow
+def test_going_down_comes_to_its_end_with_the_edit_only(tmp_path: Path) -> None:
+    """Of the tasks that hang after writes that are refused, none does in ``lbs_stop_iface``."""
+    assert printed(tmp_path / "stock", "write-refused", STOP, ()) > 0
+    assert printed(tmp_path / "edited", "write-refused", STOP, (edited("libertas", "stop-wait"),)) == 0

@@ -636,8 +636,9 @@ let_go() {
         kill "$supplicant" 2>/dev/null
         wait_for 10 gone "$supplicant"
     fi
-    # where a driver holds rtnl for ever, the chip still has to write its files
-    timeout -k 1 20 ip -n dut link set wlan0 down 2>/dev/null
+    # where a driver holds rtnl for ever nothing ends this, and the chip still has to write its files
+    ip -n dut link set wlan0 down 2>/dev/null &
+    wait_for 20 gone $!
 }
 
 down() {
@@ -651,7 +652,7 @@ down() {
     rm -rf "$run"
 }
 
-gone() { [ -z "$1" ] || [ ! -e "/proc/$1" ]; }
+gone() { [ -z "$1" ] || [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
 
 case ${1:-} in
 up)
