@@ -19,7 +19,10 @@ STEP_S = 0.1
 set."""
 
 _DATE = re.compile(r"(\d{1,12}\.\d{3,9})\s*")
-_ADJTIMEX = re.compile(r"time\.tv_sec:\s*(?P<s>\d{1,12})\s+time\.tv_usec:\s*(?P<us>\d{1,9})")
+_ADJTIMEX = re.compile(r"time\.tv_sec:\s*(?P<s>\d{1,12})\s+time\.tv_usec:\s*(?P<part>\d{1,9})")
+_STATUS = re.compile(r"status:\s*(\d{1,9})")
+_STA_NANO = 0x2000
+"""Bit of the status: an NTP daemon has set the kernel to nanoseconds, which ``tv_usec`` then has (adjtimex(2))."""
 _ASKED = (("date", "+%s.%N"), ("adjtimex",))
 """GNU's date and most BusyBoxes' have nanoseconds; BusyBox' adjtimex prints the time of day, to the microsecond."""
 
@@ -104,11 +107,17 @@ def _time_of_day(text: str) -> float | None:
     (1714564800.25, None)
     >>> _time_of_day("    time.tv_sec:  1714564800\\n    time.tv_usec: 250000\\n")
     1714564800.25
+    >>> _time_of_day("status: 8193 (PLL)\\n time.tv_sec:  1714564800\\n time.tv_usec: 250000000\\n")
+    1714564800.25
     """
     if (date := _DATE.fullmatch(text)) is not None:
         return float(date[1])
     found = _ADJTIMEX.search(text)
-    return None if found is None else int(found["s"]) + int(found["us"]) / 1e6
+    if found is None:
+        return None
+    status = _STATUS.search(text)
+    nano = status is not None and bool(int(status[1]) & _STA_NANO)
+    return int(found["s"]) + int(found["part"]) / (1e9 if nano else 1e6)
 
 
 def _stamping(run: RunContext) -> list[str]:
