@@ -50,6 +50,6 @@ def test_the_reset_comes_to_its_end_with_the_edit_only(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_going_down_comes_to_its_end_with_the_edit_only(tmp_path: Path) -> None:
-    """Of the tasks that hang after writes that are refused, none does in ``lbs_stop_iface``."""
+    """After writes that are refused no task hangs in ``lbs_stop_iface`` any more."""
     assert printed(tmp_path / "stock", "write-refused", STOP, ()) > 0
     assert printed(tmp_path / "edited", "write-refused", STOP, (edited("libertas", "stop-wait"),)) == 0
