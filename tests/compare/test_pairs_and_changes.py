@@ -261,6 +261,13 @@ def test_arms_that_fail_alike_are_not_unchanged_without_a_word(tmp_path: Path) -
     assert verdicts(compare(archive)).lead[0] == said
 
 
+def test_of_two_archives_the_failed_cycles_are_named_too(tmp_path: Path) -> None:
+    first = with_cycles(tmp_path / "a", dict.fromkeys(LEVELS, 1.0))
+    second = with_cycles(tmp_path / "b", dict.fromkeys(LEVELS, 0.0))
+    said = "tx: a cycle failed in 12 of 12 runs (A) and 0 of 12 (B)."
+    assert compare_two(first, second, "p10").headline[0] == said
+
+
 def test_cycles_that_all_went_well_are_not_mentioned(tmp_path: Path) -> None:
     archive = with_cycles(tmp_path / "a", dict.fromkeys(LEVELS, 0.0))
     assert "a cycle failed" not in " ".join(compare(archive).headline)

@@ -113,10 +113,7 @@ def compare(
             runs=sum(len(s.runs) for s in sets),
             failed=[
                 *([] if include_void else runs_lost(of_arms, [s.test.name for s in sets])),
-                *runs_with_failed_cycles(
-                    {arm: [run for s in sets for run in s.runs if run.arm == arm] for arm in of_arms},
-                    [s.test.name for s in sets],
-                ),
+                *runs_with_failed_cycles(sets, of_arms),
             ],
         ),
         baseline=name,

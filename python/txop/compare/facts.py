@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from txop.archive.counting import figure_value
@@ -148,23 +148,23 @@ def runs_lost(runs: Mapping[str, Sequence[RunFile]], tests: Sequence[str]) -> li
     return found
 
 
-def runs_with_failed_cycles(runs: Mapping[str, Sequence[RunFile]], tests: Sequence[str]) -> list[str]:
-    """Sentences about runs in which a driver or a device did not come back, one for each test that has some. Runs
-    whose figure is not available do not count.
+def runs_with_failed_cycles(sets: Sequence[TestSet], arms: Iterable[str]) -> list[str]:
+    """Sentences about runs that are compared in which a driver or a device did not come back, one for each test that
+    has some. Runs whose figure is not available do not count.
 
     Args:
-        runs: Those that are compared, by the name under which an arm is shown.
-        tests: Those that are compared.
+        sets: The tests that are compared.
+        arms: Names under which arms are shown.
     """
     found = []
-    for test in tests:
+    for tests in sets:
         counts = []
-        for arm, its in runs.items():
-            values = [figure_value(run, "cycles_failed") for run in its if run.test == test]
+        for arm in arms:
+            values = [figure_value(run, "cycles_failed") for run in tests.runs if run.arm == arm]
             known = [value for value in values if value is not None]
             counts.append((arm, sum(value > 0 for value in known), len(known)))
         if any(failed for _, failed, _ in counts):
-            found.append(cycles_failed(test, counts))
+            found.append(cycles_failed(tests.test.name, counts))
     return found
 
 

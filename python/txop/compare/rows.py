@@ -61,6 +61,10 @@ class _Pairs:
     """The two arms have no other run, void or repeated."""
 
 
+_SEEDED = frozenset({Origin.GUEST_EXACT, Origin.SIMULATED})
+"""Origins whose blocks are seeds: the same seed gives the same figure at any time."""
+
+
 @dataclass
 class TestSet:
     """A test and its runs. What all its figures have in common is found once."""
@@ -73,6 +77,11 @@ class TestSet:
     count: Counting | None = None
     """Tells which runs of two arms form pairs; ``None``: all runs that share a block."""
     _pairs: dict[tuple[str, str], _Pairs] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def in_time(self) -> bool:
+        """Whether the order of its blocks is one in time, as where they are not seeds."""
+        return not all(run.origin in _SEEDED for run in self.runs)
 
     def column(self, key: str) -> _Column:
         """The figure of each of ``all``, and ``None`` behind them; ``math.inf`` when it is beyond every number."""
@@ -319,7 +328,7 @@ def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, ar
         ]
     if not before or not after:
         raise _NoPairs
-    run_compare = _comparer(plan, metric, baseline, arm, in_time=not all(run.origin in _SEEDED for run in tests.runs))
+    run_compare = _comparer(plan, metric, baseline, arm, in_time=tests.in_time)
     judged = run_compare(before, after, paired)
     return _Draft(
         arm,
@@ -339,10 +348,6 @@ def _difference_unit(metric: Metric) -> str:
 
 
 _Comparer = Callable[[Sequence[float], Sequence[float], bool], Judged]
-
-
-_SEEDED = frozenset({Origin.GUEST_EXACT, Origin.SIMULATED})
-"""Origins whose blocks are seeds: the same seed gives the same figure at any time."""
 
 
 def _comparer(plan: Plan, metric: Metric, baseline: str, arm: str, *, in_time: bool) -> _Comparer:

@@ -81,8 +81,7 @@ def compare_two(
     )
     sides = (("A", first, known_first), ("B", second, known_second))
     mine = {label: [run for run in runs if run.arm == arm] for label, _, runs in sides}
-    tests = [s.test.name for s in sets]
-    failed = [*runs_lost(mine, tests), *runs_with_failed_cycles(mine, tests)]
+    failed = [*runs_lost(mine, [s.test.name for s in sets]), *runs_with_failed_cycles(sets, mine)]
     return CompareResult(
         txop=txop_version(),
         sources=[Source(path=a.layout.named, title=a.plan.title) for a in (first, second)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Protocol
 
-from txop.klog.rule_files import RuleSet, shipped_rules
+from txop.klog.rule_files import shipped_rules
 
 
 class Counted(Protocol):
@@ -24,7 +24,7 @@ class Counted(Protocol):
         """How many messages."""
 
 
-def times(faults: Iterable[Counted], severities: Collection[str], rules: RuleSet | None = None) -> int:
+def times(faults: Iterable[Counted], severities: Collection[str]) -> int:
     """How often something of these severities happened.
 
     A report that a rule with ``frames`` names, beside the rule of any such report, counts once. What the kernel repeats
@@ -40,7 +40,7 @@ def times(faults: Iterable[Counted], severities: Collection[str], rules: RuleSet
     >>> [fault.count for fault in faults], times(faults, {"error"})
     ([2, 1], 2)
     """
-    known = (rules or shipped_rules()).rules
+    known = shipped_rules().rules
     counted = [fault for fault in faults if fault.severity in severities]
     keys = {fault.key for fault in counted}
     total = 0
