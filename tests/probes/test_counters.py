@@ -115,7 +115,7 @@ def test_what_a_driver_costs_while_idle_is_a_figure_and_no_bonus_under_load(tmp_
         rows += [(t, stat(busy + load * t, rest + (200 - load) * t, 10**7), softirqs(0), lines(0)) for t in range(31)]
         write(folder, rows)
         facts = facts_of(make_plan(), folder)
-        reading = HostCounters("dut", tickless=True).read(facts)
+        reading = HostCounters("dut").read(facts)
         reading.put("throughput_mbit_s", 40.0, "test")
         join(facts, reading)
         made[name] = values(reading)
@@ -184,14 +184,15 @@ def test_the_interval_is_that_of_welch(tmp_path):
     assert cost.value is not None
 
 
-def test_in_a_guest_work_is_the_time_that_was_not_idle(tmp_path):
+def test_work_is_the_time_that_was_not_idle_whatever_ticks_saw(tmp_path):
     """Ticks saw a tenth of a core at work; by the idle time it was 1.5 of 2 cores, and 0.5 in the idle phase."""
     rows = [(t, stat(10 * (t + 10), 150 * (t + 10)), softirqs(0), lines(0)) for t in range(-10, -5)]
     rows += [(t, stat(50 + 10 * t, 600 + 50 * t), softirqs(0), lines(0)) for t in range(31)]
     write(tmp_path, rows)
     facts = facts_of(make_plan(), tmp_path)
-    reading = HostCounters("dut", tickless=True).read(facts)
+    reading = HostCounters("dut").read(facts)
     assert values(reading)["cpu_idle_percent"] == pytest.approx(25.0)
+    assert values(reading)["cpu_busy_percent"] == pytest.approx(75.0)
     reading.put("throughput_mbit_s", 40.0, "test")
     join(facts, reading)
     assert values(reading)["cpu_s_per_gbit"] == pytest.approx((1.5 - 0.5) * 30 / 1.2)
@@ -200,9 +201,10 @@ def test_in_a_guest_work_is_the_time_that_was_not_idle(tmp_path):
 def test_idle_time_that_goes_back_is_not_available(tmp_path):
     rows = [(t, stat(100 + 100 * t, 900 - 10 * t), softirqs(0), lines(0)) for t in range(-10, 31)]
     write(tmp_path, rows)
-    reading = HostCounters("dut", tickless=True).read(facts_of(make_plan(), tmp_path))
-    assert reading.metrics["cpu_idle_percent"].value is None
-    assert reading.metrics["cpu_idle_percent"].reason
+    reading = HostCounters("dut").read(facts_of(make_plan(), tmp_path))
+    for key in ("cpu_idle_percent", "cpu_busy_percent"):
+        assert reading.metrics[key].value is None
+        assert reading.metrics[key].reason
 
 
 def test_a_busy_peer_voids_the_run_and_a_busy_device_only_if_asked(tmp_path):

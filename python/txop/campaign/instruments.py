@@ -59,7 +59,7 @@ def in_guest(plan: Plan, test: Test) -> list[Instrument]:
         return [GuestTrial()]
     instruments: list[Instrument] = [
         *(InterfaceCounters(name) for name in ("dut", *plan.guest_stations)),
-        HostCounters("dut", shared=True, tickless=True),
+        HostCounters("dut", shared=True),
         Wireless("dut"),
         ChipCounters(),
     ]

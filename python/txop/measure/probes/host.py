@@ -56,13 +56,10 @@ class HostCounters:
 
     essential = False
 
-    def __init__(self, target: str, *, shared: bool = False, tickless: bool = False) -> None:
-        """``shared``: other ends of the run work on the same machine, so the counters are of all of them. ``tickless``:
-        work is the time that was not idle, as the kernel's ticks fall into too little of it. Ticks see the short and
-        periodic work of a virtual device too seldom, while idle time is counted by the clock; the two do not add up."""
+    def __init__(self, target: str, *, shared: bool = False) -> None:
+        """``shared``: other ends of the run work on the same machine, so the counters are of all of them."""
         self._target = target
         self._shared = shared
-        self._tickless = tickless
         self.name = f"counters of {target}"
         self._running: Running | None = None
 
@@ -106,8 +103,10 @@ class HostCounters:
         use = proc_stat.difference(first.stat, last.stat)
         if use.all_cpus is None:
             return self._nothing(facts, reading, "the counters of /proc/stat went backwards")
-        busy_percent = 100 * use.all_cpus.busy_share
-        self._gate(facts, reading, busy_percent)
+        cores = max(1, len(first.stat.cpus))
+        busy_cores = _busy_cores(first, last)
+        busy_percent = None if busy_cores is None else 100 * busy_cores / cores
+        self._gate(facts, reading, busy_percent, "the counters of idle time went backwards")
         hot = [n for n, cpu in use.cpus.items() if cpu is not None and 100 * cpu.busy_share >= ONE_CORE_PERCENT]
         if hot and len(use.cpus) > 1 and not self._shared:
             reading.warnings.append(
@@ -116,14 +115,9 @@ class HostCounters:
         if self._target != "dut":
             return reading
         source = "/proc/stat" + (" of the machine that carries both ends and the link" if self._shared else "")
-        reading.put("cpu_busy_percent", busy_percent, source)
-        cores = max(1, len(first.stat.cpus))
-        rested_s = _rested_s(first, last)
-        if rested_s is None:
-            reading.put("cpu_idle_percent", None, source, "the counters of idle time went backwards")
-        else:
-            idle_percent = 100 * rested_s / (cores * (last.at_s - first.at_s))
-            reading.put("cpu_idle_percent", min(100.0, idle_percent), source)
+        backwards = None if busy_percent is not None else "the counters of idle time went backwards"
+        reading.put("cpu_busy_percent", busy_percent, source, backwards)
+        reading.put("cpu_idle_percent", None if busy_percent is None else 100 - busy_percent, source, backwards)
         reading.series["cpu_busy_percent"] = _busy_series(snapshots)
         span_s = last.at_s - first.at_s
         rates: dict[str, float | None] = {
@@ -136,9 +130,9 @@ class HostCounters:
         for key in _RATES:
             known = rates[key] is not None
             reading.put(key, rates[key], source, None if known else _reason(key, lines))
-        reading.extra[TOTAL] = self._busy_cores(first, last)
+        reading.extra[TOTAL] = _busy_cores(first, last)
         self._idle_phase(facts, reading, snapshots, cores, source)
-        above = idle_difference.above_idle(facts.marks, snapshots, lambda s: s.at_s, self._busy_cores, cores)
+        above = idle_difference.above_idle(facts.marks, snapshots, lambda s: s.at_s, _busy_cores, cores)
         reading.extra[BUSY] = above.cores if above else None
         reading.extra[LOW] = above.low if above else None
         reading.extra[HIGH] = above.high if above else None
@@ -153,24 +147,13 @@ class HostCounters:
             for key in _IDLE:
                 reading.put(key, None, source, "fewer than two samples in the idle phase (design.idle_s)")
             return
-        busy = self._busy_cores(*ends)
+        busy = _busy_cores(*ends)
         percent = None if busy is None else min(100.0, 100 * busy / cores)
         reading.put("idle_cpu_percent", percent, source, None if busy is not None else "the counters went backwards")
         switches = proc_stat.difference(ends[0].stat, ends[1].stat).context_switches
         rate = _per_s(switches, ends[1].at_s - ends[0].at_s)
         reason = None if rate is not None else "the target does not count them"
         reading.put("idle_context_switches_per_s", rate, source, reason)
-
-    def _busy_cores(self, first: _Snapshot, last: _Snapshot) -> float | None:
-        """Cores at work between two samples."""
-        span_s = last.at_s - first.at_s
-        if span_s <= 0:
-            return None
-        if self._tickless:
-            rested_s = _rested_s(first, last)
-            return None if rested_s is None else max(0.0, max(1, len(first.stat.cpus)) - rested_s / span_s)
-        use = proc_stat.difference(first.stat, last.stat).all_cpus
-        return None if use is None else use.busy_core_seconds / span_s
 
     def _gate(self, facts: RunFacts, reading: Reading, busy_percent: float | None, reason: str = "") -> None:
         limit = facts.plan.gates.max_dut_cpu_percent if self._target == "dut" else facts.plan.gates.max_peer_cpu_percent
@@ -259,14 +242,23 @@ def _lines(path: Path) -> set[str]:
 def _busy_series(snapshots: Sequence[_Snapshot]) -> list[tuple[float, float | None]]:
     points: list[tuple[float, float | None]] = []
     for before, after in pairwise(snapshots):
-        use = proc_stat.difference(before.stat, after.stat).all_cpus
-        if use is not None:
-            points.append((round((before.at_s + after.at_s) / 2, 3), round(100 * use.busy_share, 2)))
+        cores = _busy_cores(before, after)
+        if cores is not None:
+            share = cores / max(1, len(before.stat.cpus))
+            points.append((round((before.at_s + after.at_s) / 2, 3), round(100 * share, 2)))
     return points
 
 
-def _rested_s(first: _Snapshot, last: _Snapshot) -> float | None:
-    """Core seconds idle, waiting or stolen between two samples; ``None`` when they went backwards."""
+def _busy_cores(first: _Snapshot, last: _Snapshot) -> float | None:
+    """Cores at work between two samples: all but idle, waiting and stolen time, of the time that passed.
+
+    Idle time is counted by the clock, work by ticks that see short work too seldom. So busy and idle are of one
+    denominator, the time, and add up to all cores. ``None`` when idle time went backwards.
+    """
+    span_s = last.at_s - first.at_s
     was, now = first.stat.all_cpus, last.stat.all_cpus
-    ticks = (now.idle + now.iowait + now.steal) - (was.idle + was.iowait + was.steal)
-    return ticks / proc_stat.TICKS_PER_SECOND if ticks >= 0 else None
+    rested = (now.idle + now.iowait + now.steal) - (was.idle + was.iowait + was.steal)
+    if span_s <= 0 or rested < 0:
+        return None
+    cores = max(1, len(first.stat.cpus))
+    return min(float(cores), max(0.0, cores - rested / proc_stat.TICKS_PER_SECOND / span_s))
