@@ -7,10 +7,12 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from txop.core.metrics import METRICS
-from txop.plan.noise import MAX_TESTBEDS, Noise, default_store, recall, remember, smallest_effect
+from txop.plan.noise import MAX_TESTBEDS, MOST_CAMPAIGNS, Noise, default_store, recall, remember, smallest_effect
+from txop.stats.verdict import compare_paired, with_holm
 
 NOISE = Noise(sd_d=4.0, n=10, when="2026-03-01T10:00:00+00:00", source="/archives/x", aa=True)
 FIGURE = "tx.throughput_mbit_s"
@@ -54,10 +56,35 @@ def test_it_belongs_to_a_testbed_and_a_test(parse, good, store, before, after, s
 def test_noise_of_an_arm_against_itself_is_not_replaced_by_other(parse, good, store):
     plan = parse(good).plan
     remember(plan, {FIGURE: NOISE}, store=store)
-    remember(plan, {FIGURE: replace(NOISE, sd_d=9.0, aa=False)}, store=store)
+    remember(plan, {FIGURE: replace(NOISE, sd_d=9.0, aa=False, source="/archives/y")}, store=store)
     assert recall(plan, store=store)[FIGURE].sd_d == 4.0
-    remember(plan, {FIGURE: replace(NOISE, sd_d=5.0)}, store=store)
+    remember(plan, {FIGURE: replace(NOISE, sd_d=5.0)}, store=store)  # the same archive again
     assert recall(plan, store=store)[FIGURE].sd_d == 5.0
+
+
+def test_campaigns_are_pooled_by_their_degrees_of_freedom(parse, good, store):
+    plan = parse(good).plan
+    remember(plan, {FIGURE: replace(NOISE, sd_d=2.0, n=6)}, store=store)
+    remember(plan, {FIGURE: replace(NOISE, sd_d=0.3, n=2, source="/archives/y", when="2026-04-01")}, store=store)
+    found = recall(plan, store=store)[FIGURE]
+    assert found.sd_d == pytest.approx(((5 * 2.0**2 + 1 * 0.3**2) / 6) ** 0.5)
+    assert (found.n, found.campaigns, found.source) == (8, 2, "/archives/y")
+
+
+def test_two_blocks_alone_are_no_basis(parse, good, store):
+    plan = parse(good).plan
+    for number, known in enumerate([False, False, True]):
+        remember(plan, {FIGURE: replace(NOISE, n=2, source=f"/archives/{number}")}, store=store)
+        assert (FIGURE in recall(plan, store=store)) is known
+
+
+def test_only_the_newest_campaigns_are_kept(parse, good, store):
+    plan = parse(good).plan
+    for number in range(MOST_CAMPAIGNS + 4):
+        noise = replace(NOISE, source=f"/archives/{number}", when=f"2026-03-{number + 1:02d}")
+        remember(plan, {FIGURE: noise}, store=store)
+    found = recall(plan, store=store)[FIGURE]
+    assert (found.campaigns, found.n) == (MOST_CAMPAIGNS, 10 * MOST_CAMPAIGNS)
 
 
 def test_what_is_no_noise_is_not_kept(parse, good, store):
@@ -100,7 +127,7 @@ def test_entries_that_are_damaged_do_not_harm_others(parse, good, store):
     remember(plan, {FIGURE: NOISE, "idle.rtt_p50_ms": NOISE}, store=store)
     document = json.loads(store.read_text())
     ((tests,),) = [document["testbeds"].values()]
-    next(metrics for metrics in tests.values() if "rtt_p50_ms" in metrics)["rtt_p50_ms"]["sd_d"] = "many"
+    next(metrics for metrics in tests.values() if "rtt_p50_ms" in metrics)["rtt_p50_ms"][0]["sd_d"] = "many"
     store.write_text(json.dumps(document))
     assert recall(plan, store=store) == {FIGURE: NOISE}
 
@@ -160,3 +187,18 @@ def test_the_smallest_effect_is_in_percent_for_ratios_and_shrinks_with_blocks():
     assert plain < ten
     assert smallest_effect(NOISE, ratio, blocks=5, confidence=0.95) is None
     assert smallest_effect(replace(NOISE, sd_d=1e6), ratio, blocks=10, confidence=0.95) == float("inf")
+
+
+def test_the_smallest_effect_is_that_of_a_comparison_of_the_same_noise():
+    """The plan's check and the table of effects promise the same, also where several figures are judged together."""
+    ratio = METRICS["throughput_mbit_s"]
+    rng = np.random.default_rng(1)
+    base = np.full(9, 50.0)
+    rows = [
+        compare_paired(base, base * np.exp(rng.normal(0.2, 0.03, 9)), scale="ratio", better="higher", margin=3.0)
+        for _ in range(3)
+    ]
+    for row in with_holm(rows):
+        noise = replace(NOISE, sd_d=row.sd_d)
+        promised = smallest_effect(noise, ratio, blocks=9, confidence=0.95, family=3)
+        assert promised == pytest.approx(row.smallest_detectable_effect)

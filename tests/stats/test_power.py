@@ -11,13 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from txop.stats.comparison import Comparison
 from txop.stats.limits import MAX_BLOCKS
 from txop.stats.power import blocks_needed, smallest_detectable_effect
 from txop.stats.power_table import SMALLEST_EFFECT
+from txop.stats.verdict import compare_paired, with_holm
 
 
-def effect(n: int, confidence: float = 0.95) -> float:
-    found = smallest_detectable_effect(n, 1.0, confidence=confidence)
+def effect(n: int, confidence: float = 0.95, family: int = 1) -> float:
+    found = smallest_detectable_effect(n, 1.0, confidence=confidence, family=family)
     assert found is not None
     return found
 
@@ -47,12 +49,57 @@ def test_power_is_80_percent_by_scipy(n: int, confidence: float) -> None:
 
 
 @pytest.mark.parametrize("confidence", sorted(SMALLEST_EFFECT))
-def test_more_pairs_see_more_and_the_tail_joins(confidence: float) -> None:
-    first = SMALLEST_EFFECT[confidence][0]
-    effects = [effect(n, confidence) for n in range(first, 90)]
-    assert all(later < earlier for earlier, later in itertools.pairwise(effects))
-    quantiles = stats.norm.ppf(1 - (1 - confidence) / 2) + stats.norm.ppf(0.8)
-    assert effect(400, confidence) == pytest.approx(quantiles * math.sqrt(math.pi / 3 / 400), rel=0.03)
+@pytest.mark.parametrize("family", [1, 3, 12, 40, 200])
+def test_more_pairs_see_more_and_the_tail_joins(confidence: float, family: int) -> None:
+    first = math.ceil(round(math.log2(2 * family / (1 - confidence)), 9))
+    effects = [effect(n, confidence, family) for n in range(first, 90)]
+    assert all(later < earlier * 1.003 for earlier, later in itertools.pairwise(effects))  # the table is simulated
+    assert smallest_detectable_effect(first - 1, 1.0, confidence=confidence, family=family) is None
+    quantiles = stats.norm.ppf(1 - (1 - confidence) / family / 2) + stats.norm.ppf(0.8)
+    assert effect(400, confidence, family) == pytest.approx(quantiles * math.sqrt(math.pi / 3 / 400), rel=0.06)
+
+
+@given(st.integers(1, 100), st.integers(2, 100), st.sampled_from(sorted(SMALLEST_EFFECT)))
+def test_a_larger_family_never_sees_more(n: int, family: int, confidence: float) -> None:
+    alone = smallest_detectable_effect(n, 1.0, confidence=confidence, family=family - 1)
+    found = smallest_detectable_effect(n, 1.0, confidence=confidence, family=family)
+    assert found is None or (alone is not None and found >= alone)
+
+
+@pytest.mark.parametrize(("n", "family"), [(7, 3), (10, 5), (20, 12)])
+def test_power_within_a_family_is_80_percent_by_holm(n: int, family: int) -> None:
+    """One of several figures moves by its detectable effect, the others by nothing; scipy's test, Holm's first step."""
+    rng = np.random.default_rng(6)
+    count = 4000
+    least = effect(n, family=family)
+    p = stats.wilcoxon(rng.normal(least, 1, (count, n)), axis=1, method="exact").pvalue
+    share = float(np.mean(p <= 0.05 / family + 1e-12))
+    size = next(size for size in sorted(SMALLEST_EFFECT[0.95]) if size >= family)
+    if size == family:
+        assert share == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / count) + 0.005)
+    else:
+        assert share >= 0.8 - 4 * math.sqrt(0.16 / count)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "family", "sd"), [(6, 1, 0.02), (7, 3, 0.02), (10, 3, 0.04), (20, 2, 0.06)])
+def test_the_blocks_that_are_promised_decide(n: int, family: int, sd: float) -> None:
+    """Campaigns without a verdict go on to the number of blocks that they are told: 4 of 5 or more have one then."""
+    rng = np.random.default_rng(7)
+    decided = []
+    for _ in range(400):
+        d = rng.normal(rng.choice([0, 0.01, 0.02, 0.05, 0.08, -0.04]), sd, (family, MAX_BLOCKS))
+        first = _judged(d, n)
+        if first.verdict == "inconclusive" and first.blocks_needed is not None:
+            decided.append(_judged(d, first.blocks_needed).verdict != "inconclusive")
+    assert len(decided) > 50
+    assert np.mean(decided) >= 0.8 - 2 * math.sqrt(0.16 / len(decided))
+
+
+def _judged(d: np.ndarray, n: int) -> Comparison:
+    base = np.full(n, 100.0)
+    rows = [compare_paired(base, base * np.exp(x[:n]), scale="ratio", better="higher", margin=3.0) for x in d]
+    return with_holm(rows)[0]
 
 
 @given(st.floats(0.01, 50), st.floats(0.1, 50), st.sampled_from(sorted(SMALLEST_EFFECT)))

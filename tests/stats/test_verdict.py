@@ -59,7 +59,7 @@ def test_real_but_perhaps_beyond_the_margin() -> None:
     assert c.low is not None
     assert c.high is not None
     assert 0 < c.low < c.estimate < 3 < c.high
-    assert (c.verdict, c.small_but_real) == ("inconclusive", True)
+    assert (c.verdict, c.small_but_real) == ("inconclusive", False)
 
 
 def test_inconclusive_says_how_many_blocks() -> None:
@@ -73,19 +73,22 @@ def test_inconclusive_says_how_many_blocks() -> None:
     assert "p = " in sentence(c)
 
 
-def test_enough_blocks_and_still_open_asks_for_a_narrower_interval() -> None:
+def test_enough_to_see_the_margin_and_still_open_asks_for_more_blocks() -> None:
     c = throughput(1.8, 2.5)
     assert c.smallest_detectable_effect is not None
     assert c.low is not None
     assert c.high is not None
     assert c.smallest_detectable_effect < 3 < c.high - c.low
-    assert (c.verdict, c.blocks_needed) == ("inconclusive", 17)
-    assert (c.high - c.low) * math.sqrt(c.n / 17) <= 3 < (c.high - c.low) * math.sqrt(c.n / 16)
+    assert c.verdict == "inconclusive"
+    assert c.blocks_needed is not None
+    assert c.blocks_needed > c.n
 
 
-def test_close_to_the_margin_more_blocks_are_no_cure() -> None:
-    c = throughput(2.9, 1.8)
-    assert (c.verdict, c.small_but_real, c.blocks_needed) == ("inconclusive", True, None)
+def test_the_closer_to_the_margin_the_more_blocks() -> None:
+    needed = [throughput(effect, 1.8).blocks_needed for effect in (2.1, 2.5, 2.9)]
+    assert None not in needed
+    assert sorted(needed, key=lambda n: n or 0) == needed
+    assert len(set(needed)) == 3
 
 
 def test_too_few_blocks_have_an_estimate_and_nothing_else() -> None:
@@ -133,7 +136,9 @@ def test_holm_takes_back_what_does_not_survive() -> None:
     assert second.p_adjusted == pytest.approx(3 * 2 / 2**10)
     assert second.verdict == "better"
     assert silent.p_adjusted is None
-    assert replace(first, p_adjusted=None, verdict="better", blocks_needed=None) == six
+    assert (first.family, first.smallest_detectable_effect) == (3, None)
+    alike = {"p_adjusted": None, "verdict": "better", "blocks_needed": None, "family": 1}
+    assert replace(first, **alike, smallest_detectable_effect=six.smallest_detectable_effect) == six  # type: ignore[arg-type]
 
 
 def test_a_metric_that_only_explains_is_not_judged() -> None:

@@ -23,6 +23,7 @@ from txop.plan.load import LoadedPlan
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
 from txop.plan.noise import Noise, recall, smallest_effect
+from txop.plan_check.changes import comparisons
 from txop.plan_check.count import RunCount, count
 from txop.plan_check.figures import primary_of
 from txop.present.format import plural
@@ -44,6 +45,8 @@ def overview(loaded: LoadedPlan) -> Overview:
     plan = loaded.plan
     counted = count(plan, loaded.folder)
     noise = recall(plan)
+    primary = primary_of(plan)
+    family = max(1, comparisons(plan, len(primary)))
     document = {
         "title": plan.title,
         "origin": plan.origin.value,
@@ -54,12 +57,12 @@ def overview(loaded: LoadedPlan) -> Overview:
             {"name": test.name, "kind": test.kind, "duration_s": test.duration_s, "warm_up_s": plan.warm_up_s(test)}
             for test in plan.test
         ],
-        "primary": [_primary(plan, name, noise) for name in primary_of(plan)],
+        "primary": [_primary(plan, name, noise, family) for name in primary],
     }
     return Overview(str(loaded.path), plan, counted, document)
 
 
-def _primary(plan: Plan, name: str, noise: dict[str, Noise]) -> dict[str, Any]:
+def _primary(plan: Plan, name: str, noise: dict[str, Noise], family: int) -> dict[str, Any]:
     test_name, _, key = name.rpartition(".")
     test = next((test for test in plan.test if test.name == test_name), None)
     known = noise.get(name)
@@ -69,7 +72,9 @@ def _primary(plan: Plan, name: str, noise: dict[str, Noise]) -> dict[str, Any]:
     metric = metric_of(plan, test, key)
     row |= {"margin": metric.margin, "unit": "%" if metric.scale == "ratio" else metric.unit}
     if known is not None:
-        effect = smallest_effect(known, metric, blocks=plan.design.blocks, confidence=plan.design.confidence)
+        effect = smallest_effect(
+            known, metric, blocks=plan.design.blocks, confidence=plan.design.confidence, family=family
+        )
         row["smallest_effect"] = effect if effect is not None and math.isfinite(effect) else None
         row["noise"] = asdict(known)
     return row
@@ -245,7 +250,8 @@ def _print_primary(out: Console, facts: Overview) -> None:
         noise, effect, source = row["noise"], "–", "no noise stored for it"
         if noise is not None:
             kind = "A/A" if noise["aa"] else "campaign"
-            source = f"{kind} of {noise['when'][:10]}, {noise['n']} blocks"
+            several = f"{noise['campaigns']} of them, " if noise["campaigns"] > 1 else ""
+            source = f"{kind} of {noise['when'][:10]}, {several}n = {noise['n']} blocks"
             effect = (
                 "none with so few blocks" if row["smallest_effect"] is None else f"{row['smallest_effect']:.2g}{unit}"
             )

@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,12 @@ from txop.plan.stored import Stored, rewriting, state_folder
 STORED = Stored("txop-noise", 1, "testbeds", max_bytes=16 << 20)
 MAX_TESTBEDS = 200
 """The testbeds measured longest ago are forgotten beyond this many."""
+
+MOST_CAMPAIGNS = 5
+"""Of each figure the newest campaigns are kept, and their noise is pooled."""
+LEAST_BLOCKS = 6
+"""Fewer blocks say too little about noise: a standard deviation from two of them is off by a factor of 2.5 half of the
+time."""
 
 _REMARKS = frozenset({"remarks", "remark", "notes", "note", "date", "time", "operator"})
 """Keys of ``[environment]`` that do not make it another testbed."""
@@ -36,14 +42,16 @@ class Noise:
     """Standard deviation of the differences within blocks: of 100 times the logarithm of the ratio (about percent) for
     a metric compared by ratio, in the metric's unit for others; as ``Row.sd_d`` of a comparison."""
     n: int
-    """Blocks that it was estimated from."""
+    """Blocks that it was estimated from, in all."""
     when: str
-    """Date of the campaign, ISO 8601."""
+    """Date of the campaign, ISO 8601; of several the newest."""
     source: str
-    """The archive it came from."""
+    """The archive it came from; of several the newest."""
     aa: bool = False
     """From a campaign of one arm against itself; otherwise from the arms of a comparison, whose effects are taken out
     as their mean."""
+    campaigns: int = 1
+    """How many it was pooled from."""
 
 
 def testbed(plan: Plan) -> str:
@@ -65,13 +73,13 @@ def test_key(plan: Plan, test: Test) -> str:
 
 
 def remember(plan: Plan, figures: Mapping[str, Noise], *, store: Path | None = None) -> None:
-    """Keep the noise of a finished campaign.
+    """Keep the noise of a finished campaign beside that of the last few; the same archive replaces what it gave before.
 
     Args:
         plan: The campaign's plan.
         figures: By ``TEST.METRIC``. Figures of unknown tests, and those whose noise is not a finite number or comes
-        from fewer than two blocks, are left out. Noise of one arm against itself is only replaced by the same. store:
-        The file; default: in the state folder.
+            from fewer than two blocks, are left out.
+        store: The file; default: in the state folder.
 
     Raises:
         OSError: the file cannot be written.
@@ -84,13 +92,13 @@ def remember(plan: Plan, figures: Mapping[str, Noise], *, store: Path | None = N
             test, _, metric = name.rpartition(".")
             if test not in tests or noise.n < 2 or not math.isfinite(noise.sd_d) or noise.sd_d < 0:
                 continue
-            before = mine.setdefault(tests[test], {}).get(metric)
-            if before is None or noise.aa or not before.aa:
-                mine[tests[test]][metric] = noise
+            of_test = mine.setdefault(tests[test], {})
+            others = [known for known in of_test.get(metric, []) if known.source != noise.source]
+            of_test[metric] = sorted([*others, noise], key=lambda each: (each.aa, each.when))[-MOST_CAMPAIGNS:]
         newest = sorted(testbeds, key=lambda key: _latest(testbeds[key]), reverse=True)[:MAX_TESTBEDS]
         table = {
             key: {
-                test: {metric: asdict(noise) for metric, noise in metrics.items()}
+                test: {metric: [asdict(noise) for noise in of] for metric, of in metrics.items()}
                 for test, metrics in testbeds[key].items()
             }
             for key in newest
@@ -99,21 +107,38 @@ def remember(plan: Plan, figures: Mapping[str, Noise], *, store: Path | None = N
 
 
 def recall(plan: Plan, *, store: Path | None = None) -> dict[str, Noise]:
-    """What is known of the figures of a plan, by ``TEST.METRIC``. Never raises: an unreadable store knows nothing."""
+    """What is known of the figures of a plan, by ``TEST.METRIC``: pooled over campaigns, those of one arm against
+    itself if there are any. Never raises: an unreadable store knows nothing."""
     mine = _read(store or default_store()).get(testbed(plan), {})
-    return {
-        f"{test.name}.{metric}": noise
+    pooled = {
+        f"{test.name}.{metric}": _pooled(of)
         for test in plan.test
-        for metric, noise in mine.get(test_key(plan, test), {}).items()
+        for metric, of in mine.get(test_key(plan, test), {}).items()
     }
+    return {name: noise for name, noise in pooled.items() if noise is not None}
 
 
-def smallest_effect(noise: Noise, metric: Metric, *, blocks: int, confidence: float) -> float | None:
-    """Effect that a campaign of this many blocks shows in 4 of 5 cases: in percent for a metric compared by ratio, else
-    in its unit. ``None`` when they can never show one, or no table has the confidence."""
+def _pooled(campaigns: Sequence[Noise]) -> Noise | None:
+    """One noise of several; ``None`` where they have too few blocks together."""
+    if any(each.aa for each in campaigns):
+        campaigns = [each for each in campaigns if each.aa]
+    blocks = sum(each.n for each in campaigns)
+    if blocks < LEAST_BLOCKS:
+        return None
+    freedom = sum(each.n - 1 for each in campaigns)
+    largest = max(each.sd_d for each in campaigns) or 1.0
+    squares = math.fsum((each.n - 1) * (each.sd_d / largest) ** 2 for each in campaigns)
+    newest = max(campaigns, key=lambda each: each.when)
+    return replace(newest, sd_d=largest * math.sqrt(squares / freedom), n=blocks, campaigns=len(campaigns))
+
+
+def smallest_effect(noise: Noise, metric: Metric, *, blocks: int, confidence: float, family: int = 1) -> float | None:
+    """Effect that a campaign of this many blocks shows in 4 of 5 cases, judged in a ``family`` of so many comparisons:
+    in percent for a metric compared by ratio, else in its unit. ``None`` when they can never show one, or no table has
+    the confidence."""
     from txop.stats.power import smallest_detectable_effect
 
-    effect = smallest_detectable_effect(blocks, noise.sd_d, confidence=confidence)
+    effect = smallest_detectable_effect(blocks, noise.sd_d, confidence=confidence, family=family)
     if effect is None or metric.scale == "difference":
         return effect
     return 100 * math.expm1(effect / 100) if effect < 1000 else math.inf
@@ -124,7 +149,7 @@ def default_store() -> Path:
     return state_folder() / "noise.json"
 
 
-_Testbeds = dict[str, dict[str, dict[str, Noise]]]
+_Testbeds = dict[str, dict[str, dict[str, list[Noise]]]]
 
 
 def _read(path: Path) -> _Testbeds:
@@ -132,8 +157,9 @@ def _read(path: Path) -> _Testbeds:
     for key, tests in STORED.read(path).items():
         for test, metrics in _tables(tests):
             for metric, entry in _tables(metrics):
-                if (noise := _noise(entry)) is not None:
-                    found.setdefault(key, {}).setdefault(test, {})[metric] = noise
+                entries = entry[-MOST_CAMPAIGNS:] if isinstance(entry, list) else [entry]
+                if known := [noise for each in entries if (noise := _noise(each)) is not None]:
+                    found.setdefault(key, {}).setdefault(test, {})[metric] = known
     return found
 
 
@@ -153,8 +179,8 @@ def _noise(entry: Any) -> Noise | None:
     return Noise(float(sd_d), n, when[:40], source[:4096], entry.get("aa") is True)
 
 
-def _latest(tests: Mapping[str, Mapping[str, Noise]]) -> str:
-    return max((noise.when for metrics in tests.values() for noise in metrics.values()), default="")
+def _latest(tests: Mapping[str, Mapping[str, Sequence[Noise]]]) -> str:
+    return max((noise.when for metrics in tests.values() for of in metrics.values() for noise in of), default="")
 
 
 def _digest(document: Any) -> str:

@@ -56,16 +56,17 @@ class Comparison:
     """Standard deviation of d over blocks; on the ratio scale 100 times that of the logarithm. ``None`` unpaired or n
     = 1."""
     smallest_detectable_effect: float | None
-    """What this many blocks with this ``sd_d`` show in 4 of 5 campaigns; ``None`` where that is not known."""
+    """What this many blocks with this ``sd_d`` show in 4 of 5 campaigns, judged in a family of ``family``; ``None``
+    where that is not known."""
     drift: Drift | None
     """Rank correlation of block order and effect; ``None`` unpaired or with fewer than four blocks."""
     verdict: Verdict | None
     """``None`` for a metric that is not judged."""
     small_but_real: bool
-    """The difference is not chance, but the estimate is inside the margin."""
+    """Equivalent within the margin, and yet the difference is not chance."""
     blocks_needed: int | None
-    """For an inconclusive pairing: blocks in all that would probably settle it; ``None`` where more blocks are not
-    the cure."""
+    """For an inconclusive pairing: blocks in all with which 4 of 5 such campaigns have a verdict
+    (:func:`txop.stats.power.blocks_to_decide`); ``None`` where that is not known."""
     warnings: tuple[str, ...]
     skewness: float | None = None
     """Skewness of d when it is strong, so that the signed-rank test does not quite hold; else ``None``."""
@@ -73,6 +74,14 @@ class Comparison:
     """What holds then: the median of d, in the unit of ``estimate``."""
     beyond_limit: bool = False
     """Inconclusive, and more blocks than a campaign may have would be needed."""
+    family: int = 1
+    """How many comparisons are judged together with it, itself included."""
+    differences: tuple[float, ...] = ()
+    """In pairs, each block's d on the axis of the comparison: a logarithm on the ratio scale."""
+    samples: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
+    """Unpaired: the values of both arms on that axis."""
+    axis_margin: float = 0.0
+    """The margin on that axis; of its two sides the smaller."""
 
     @property
     def exact(self) -> bool:

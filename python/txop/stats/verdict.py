@@ -97,7 +97,6 @@ def compare_paired(
             f"{'block' if len(marked) == 1 else 'blocks'} {positions} far from the others; kept, "
             f"and without {'it' if len(marked) == 1 else 'them'} the estimate is {without:+.3g} {axis.unit}".rstrip()
         )
-    detectable = power.smallest_detectable_effect(n, sd, confidence=confidence) if sd else None
     bounded = math.isfinite(result.low)
     return _judged(
         Comparison(
@@ -121,7 +120,7 @@ def compare_paired(
             points=tuple(map(axis.back, d.tolist())),
             marked=marked,
             sd_d=None if sd is None else sd * axis.hundred,
-            smallest_detectable_effect=None if detectable is None else axis.back(detectable),
+            smallest_detectable_effect=None,
             drift=found,
             verdict=None,
             small_but_real=False,
@@ -129,6 +128,8 @@ def compare_paired(
             warnings=tuple(warnings),
             skewness=skewed[0] if skewed is not None and sign is not None else None,
             sign=sign,
+            differences=tuple(d.tolist()),
+            axis_margin=axis.least_margin,
         )
     )
 
@@ -215,6 +216,8 @@ def compare_unpaired(
             small_but_real=False,
             blocks_needed=None,
             warnings=tuple(warnings),
+            samples=(tuple(axis.to(x).tolist()), tuple(axis.to(y).tolist())),
+            axis_margin=axis.least_margin,
         )
     )
 
@@ -226,11 +229,24 @@ def with_holm(comparisons: Sequence[Comparison], *, declared: int = 0) -> tuple[
     ``declared``: how many there were to be, when some could not be made; they count in the family all the same.
     Intervals stay those of a single comparison.
     """
-    absent = max(0, declared - len(comparisons))
-    adjusted = holm([*(comparison.p for comparison in comparisons), *[None] * absent])[: len(comparisons)]
+    family = max(declared, len(comparisons), 1)
+    adjusted = holm([*(comparison.p for comparison in comparisons), *[None] * (family - len(comparisons))])
     return tuple(
-        _judged(replace(comparison, p_adjusted=p)) for comparison, p in zip(comparisons, adjusted, strict=True)
+        _judged(replace(comparison, p_adjusted=p, family=family))
+        for comparison, p in zip(comparisons, adjusted, strict=False)
     )
+
+
+def with_adjusted(comparison: Comparison, p: float | None) -> Comparison:
+    """``comparison`` with a p-value adjusted by other means, such as :func:`txop.stats.label_swaps.adjusted`, and
+    judged by it. What it could have detected is not known then."""
+    judged = _judged(replace(comparison, p_adjusted=p))
+    return replace(judged, smallest_detectable_effect=None, blocks_needed=None, beyond_limit=False)
+
+
+def not_judged(comparison: Comparison, warning: str) -> Comparison:
+    """``comparison`` as one of a figure that explains, for the reason in ``warning``."""
+    return _judged(replace(comparison, better=None, warnings=(*comparison.warnings, warning)))
 
 
 def _judged(c: Comparison) -> Comparison:
@@ -254,44 +270,33 @@ def _judged(c: Comparison) -> Comparison:
     return replace(
         c,
         verdict=verdict,
-        small_but_real=real and not beyond,
+        smallest_detectable_effect=_detectable(c),
+        small_but_real=real and verdict == "equivalent",
         blocks_needed=needed,
         beyond_limit=beyond_limit,
     )
 
 
+def _detectable(c: Comparison) -> float | None:
+    """The smallest detectable effect, in the unit of the estimate."""
+    if not c.paired or not c.sd_d:
+        return None
+    found = power.smallest_detectable_effect(c.n, c.sd_d, confidence=c.confidence, family=c.family)
+    if found is None or c.scale == "difference":
+        return found
+    return 100 * math.expm1(found / 100) if found < 70_000 else math.inf
+
+
 def _blocks_needed(c: Comparison) -> tuple[int | None, bool]:
-    """Blocks that would settle it; or none, and whether these are more than a campaign may have."""
-    if not c.paired or not c.sd_d or c.margin == 0:
+    """Blocks that would decide it; or none, and whether these are more than a campaign may have."""
+    if not c.paired or not c.sd_d or c.margin == 0 or c.n < 2 or not power.is_known(c.confidence):
         return None, False
-    needed = _settling(c)
-    return (None, True) if needed is not None and needed > MAX_BLOCKS else (needed, False)
-
-
-def _settling(c: Comparison) -> int | None:
-    """Blocks that show the margin in 4 of 5 campaigns; if there are that many, those that make the interval as narrow
-    as it; more than any campaign may have for all that are too many."""
-    assert c.sd_d, "asked before"
-    if (alone := _blocks_for_family(c)) is not None:
-        return alone
-    effect, sd = (math.log1p(c.margin / 100), c.sd_d / 100) if c.scale == "ratio" else (c.margin, c.sd_d)
-    needed = power.blocks_needed(effect, sd, confidence=c.confidence)
-    if needed is None:
-        return MAX_BLOCKS + 1 if power.is_known(c.confidence) else None
-    if needed > c.n:
-        return needed
-    if c.low is None or c.high is None:
-        return None
-    narrow = math.ceil(c.n * min((c.high - c.low) / c.margin, 1e3) ** 2)
-    return narrow if narrow > c.n else None
-
-
-def _blocks_for_family(c: Comparison) -> int | None:
-    """Blocks with which an effect that is clear by itself can also be clear among the primary comparisons: n blocks
-    give no p below 2^(1 - n). ``None`` when the adjustment is not what stands in the way."""
-    if c.p is None or c.p_adjusted is None or not 0 < c.p <= c.alpha < c.p_adjusted or abs(c.estimate) < c.margin:
-        return None
-    return max(c.n + 1, 1 + math.ceil(math.log2(c.p_adjusted / c.p / c.alpha)))
+    hundred = 100.0 if c.scale == "ratio" else 1.0
+    estimate = math.log1p(max(c.estimate, -99.999999) / 100) if c.scale == "ratio" else c.estimate
+    needed = power.blocks_to_decide(
+        estimate, c.sd_d / hundred, c.n, margin=c.axis_margin, confidence=c.confidence, family=c.family
+    )
+    return needed, needed is None
 
 
 @dataclass(frozen=True)
@@ -316,6 +321,11 @@ class _Axis:
         if own == 0 and margin > 0:
             return cls("difference", unit, 0.0, (f"{note}; half of the baseline is 0, so no margin applies",))
         return cls("difference", unit, own, (f"{note}; the margin is {margin:g} % of the baseline's median",))
+
+    @property
+    def least_margin(self) -> float:
+        """The margin on the axis; of a ratio that of an increase, which is a little smaller than that of a decrease."""
+        return math.log1p(self.margin / 100) if self.scale == "ratio" else self.margin
 
     @property
     def hundred(self) -> float:
