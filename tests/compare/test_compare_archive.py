@@ -51,7 +51,20 @@ def test_holm_covers_every_primary_row_and_no_other(golden_result):
     for left, found in zip(range(6, 0, -1), step_down, strict=True):
         largest = max(largest, min(1.0, left * found.p))
         assert found.p_adjusted == pytest.approx(largest)
-    assert all(r.p_adjusted is None for f in golden_result.figures if f.role == "exploratory" for r in f.rows)
+    others = [r for f in golden_result.figures if f.role == "exploratory" for r in f.rows]
+    assert {r.adjustment for r in primary} == {"holm"}
+    assert {(r.adjustment, r.p_adjusted is None) for r in others} == {("label-swaps", False), (None, True)}
+    assert {r.verdict for r in others if r.adjustment is None} == {"not-judged"}
+
+
+def test_the_p_value_of_an_exploratory_figure_is_a_share_of_label_swaps_for_each_pair_of_arms(golden_result):
+    """2 arms against the baseline and one direct pair at most: a p-value is a multiple of 2 / 2^9 times the pairs."""
+    pairs = len(golden_result.answers)
+    for figure in golden_result.figures:
+        for r in figure.rows if figure.role == "exploratory" else ():
+            if r.p_adjusted not in (None, 1.0):
+                blocks = {p.block for f in golden_result.figures for x in f.rows if x.arm == r.arm for p in x.pairs}
+                assert (r.p_adjusted / pairs * 2 ** (len(blocks) - 1)) % 1 == pytest.approx(0, abs=1e-6)
 
 
 def test_the_block_of_a_void_run_is_replaced_by_its_repeat(golden_result):

@@ -171,24 +171,30 @@ def test_the_headline_names_every_harm_beside_the_gain(tmp_path):
     p95 = {"vanilla": 10.0, "p10": 16.3, "p10-7": 10.0, "p10-8-7-6": 5.0}
     result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, p95_ms=p95)))
     p10, p7, rest = result.headline
-    assert p10.startswith("p10 is better than vanilla: tx throughput +33.")
     harm = row(result, "p10", "tx.rtt_p95_ms")
-    assert harm.verdict == "worse"
-    assert "; but worse in tx 95th percentile round trip +63." in p10
-    assert p10.endswith(" %) (exploratory).")
-    assert f"(+{harm.low:.1f} to +{harm.high:.1f} %)" in p10
-    assert "worse in" not in p7 + rest
-    assert result.changes[0].sentence.endswith(p10[p10.index("; but worse in") :].rstrip("."))
+    assert (harm.verdict, harm.adjustment) == ("worse", "label-swaps")
+    answers = {(a.arm, a.against): a for a in result.answers}
+    assert answers["p10", "vanilla"].costs == ["tx.rtt_p95_ms"]
+    assert answers["p10-8-7-6", "vanilla"].gains == ["tx.rtt_p95_ms"]
+    assert not answers["p10-7", "vanilla"].costs
+    cost = f"costs tx 95th percentile round trip +{harm.estimate:.1f} % (+{harm.low:.1f} to +{harm.high:.1f} %)"
+    assert cost in p10
+    assert f"tx throughput +{row(result, 'p10').estimate:.1f} % (95 % CI " in p10
+    assert "costs" not in p7 + rest
+    assert "gains tx 95th percentile round trip −49.9 %" in rest
+    assert cost in result.changes[0].sentence
 
 
 def test_harm_beside_what_is_no_gain_and_of_a_direct_comparison(tmp_path):
     p95 = {"vanilla": 10.0, "p10": 10.0, "p10-7": 16.3, "p10-8-7-6": 10.0}
     result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, p95_ms=p95)))
-    assert result.headline[1].startswith("p10-7 is worse than vanilla: tx throughput")
-    assert "; worse in tx 95th percentile round trip +6" in result.headline[1]
-    patch_7 = result.changes[1].sentence
-    assert patch_7.startswith("patch 7 given patch 10 (p10-7 against p10): tx throughput")
-    assert "; worse in tx 95th percentile round trip +6" in patch_7
+    answers = {(a.arm, a.against): a for a in result.answers}
+    for against in ("vanilla", "p10"):
+        assert answers["p10-7", against].costs == ["tx.rtt_p95_ms"]
+        assert not answers["p10-7", against].gains
+    assert row(result, "p10-7").verdict == "worse"
+    assert result.changes[1].sentence.startswith("patch 7 given patch 10 (p10-7 against p10): worse in tx throughput")
+    assert "costs tx 95th percentile round trip +6" in result.changes[1].sentence
 
 
 COUNTS = "2 of 12 runs (vanilla), 1 of 12 (p10), 0 of 12 (p10-7) and 0 of 12 (p10-8-7-6)"
@@ -439,9 +445,8 @@ def test_table_markdown_wiki_and_csv_say_what_a_patch_does_given_the_others(tmp_
     archive = read_archive(write(tmp_path / "a", SERIES, LEVELS))
     result = compare(archive)
     sentences = [change.sentence for change in result.changes]
-    assert sentences[0].startswith("patch 10 (p10 against vanilla): tx throughput +33.")
-    assert sentences[1].startswith("patch 7 given patch 10 (p10-7 against p10): tx throughput −40.")
-    assert sentences[1].endswith(": worse")
+    assert sentences[0].startswith("patch 10 (p10 against vanilla): better in tx throughput +33.")
+    assert sentences[1].startswith("patch 7 given patch 10 (p10-7 against p10): worse in tx throughput −40.")
     assert sentences[2:] == [
         f"patch {number}: cannot be determined, because no two arms differ by it alone" for number in (8, 6)
     ]

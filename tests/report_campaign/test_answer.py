@@ -1,4 +1,4 @@
-"""The first screen of the page: its figures are those of the comparison, and no harm is hidden."""
+"""The first screen of the page: its figures are those of the comparison, and no cost is hidden."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ import pytest
 from report_campaign.conftest import GOLDEN
 from txop.archive.reader import read_archive
 from txop.compare import words
+from txop.compare.answer import answers, rows_between
 from txop.compare.archive import compare
-from txop.compare.result import CompareResult
-from txop.core.metrics import METRICS
+from txop.compare.result import Answer, ComparedFigure, CompareResult
+from txop.core.metrics import METRICS, fact_of
 from txop.present.format import MINUS, share
 from txop.report.answer.air_digest import digest
 from txop.report.answer.because import because
 from txop.report.answer.scorecard import scorecard
-from txop.report.answer.verdicts import MOST_HARMS, harms, verdicts
+from txop.report.answer.verdicts import MOST_NAMED, verdicts
 from txop.report.campaign import page
 from txop.report.campaign.plots.forest import forest
 
@@ -64,7 +65,7 @@ def test_the_scorecard_has_the_figures_of_compare(golden_page, told):
             row = next((row for row in figure.rows if row.arm == arm), None)
             if row is not None:
                 assert words.change(row) in cell
-                assert cell.endswith(row.verdict.replace("-", " "))
+                assert cell.endswith(words.verdict(row))
                 seen += 1
     assert seen > 12
 
@@ -93,49 +94,89 @@ def _made_worse(result: CompareResult, arm: str, most: int) -> CompareResult:
                 )
         figures.append(figure.model_copy(update={"rows": rows}))
     assert count == most
-    return result.model_copy(update={"figures": figures})
+    return _answered(result, figures)
 
 
-def test_no_harm_is_hidden(golden_result):
+def _answered(result: CompareResult, figures: list[ComparedFigure]) -> CompareResult:
+    found = answers(figures, result.baseline, [arm.name for arm in result.arms], result.design.confidence)
+    return result.model_copy(update={"figures": figures, "answers": found})
+
+
+def _of_vendor(result: CompareResult) -> tuple[Answer, str]:
+    answer = next(a for a in result.answers if a.arm == "vendor" and a.against == result.baseline)
+    return answer, next(line.text for line in verdicts(result).lines if line.arm == "vendor")
+
+
+def test_every_cost_is_named_or_counted_and_each_quantity_once(golden_result):
     result = _made_worse(golden_result, "vendor", 9)
-    line = next(line for line in verdicts(result).lines if line.arm == "vendor")
-    worse = harms(result, "vendor", result.baseline)
+    answer, text = _of_vendor(result)
+    worse = [
+        figure
+        for figure in result.figures
+        if figure.role == "exploratory" and any(r.arm == "vendor" and r.verdict == "worse" for r in figure.rows)
+    ]
     assert len(worse) == 9
-    assert line.more == 9 - MOST_HARMS
-    assert f"and {line.more} more (exploratory)" in line.text
-    sizes = [abs(row.estimate) / row.margin for _, row in worse if row.estimate is not None]
-    assert sizes == sorted(sizes, reverse=True)
-    for figure, row in worse[:MOST_HARMS]:
-        assert f"{words.label(figure)} {words.change(row)}" in line.text
-
-
-def test_the_same_figure_under_two_names_is_named_once(golden_result):
-    result = _made_worse(golden_result, "vendor", 1)
-    figure, row = harms(result, "vendor", result.baseline)[0]
-    again = figure.model_copy(update={"name": f"{figure.name}_again", "rows": [row]})
-    both = result.model_copy(update={"figures": [*result.figures, again]})
-    line = next(line for line in verdicts(both).lines if line.arm == "vendor")
-    assert line.text.count(words.change(row)) == 1
-    assert line.more == 1
+    facts = {(figure.test, fact_of(figure.metric.key)[0]) for figure in worse}
+    assert {(n.partition(".")[0], fact_of(n.partition(".")[2])[0]) for n in answer.costs} == facts
+    assert len(answer.costs) == len(facts) > MOST_NAMED
+    assert f"and {len(facts) - MOST_NAMED} more (exploratory" in text
+    for name in answer.costs[:MOST_NAMED]:
+        figure = result.figure(name)
+        row = next(row for row in figure.rows if row.arm == "vendor")
+        assert f"{words.label(figure)} {words.change(row)}" in text
 
 
 def test_of_busy_and_idle_one_is_named(golden_result):
-    result = _made_worse(golden_result, "vendor", 1)
-    figure, row = harms(result, "vendor", result.baseline)[0]
+    figure = next(f for f in golden_result.figures if f.role == "exploratory" and f.rows)
+    row = next(row for row in figure.rows if row.arm == "vendor")
     parts = [
         figure.model_copy(
             update={
                 "name": f"{figure.test}.{key}",
                 "metric": figure.metric.model_copy(update={"key": key, "title": METRICS[key].title}),
-                "rows": [row.model_copy(update={"estimate": -change, "margin": 2.0})],
+                "rows": [row.model_copy(update={"verdict": "worse", "estimate": -change, "margin": 2.0})],
             }
         )
         for key, change in (("cpu_busy_percent", 30.0), ("cpu_idle_percent", 31.0))
     ]
-    line = next(line for line in verdicts(result.model_copy(update={"figures": parts})).lines if line.arm == "vendor")
-    assert "CPU idle" in line.text
-    assert "CPU busy" not in line.text
-    assert "and 1 more" in line.text
+    answer, text = _of_vendor(_answered(golden_result, parts))
+    assert (answer.costs, answer.looked_at) == ([f"{figure.test}.cpu_busy_percent"], 1)
+    assert "CPU idle" not in text
+
+
+def test_gains_and_costs_are_named_by_one_rule(golden_result):
+    """Whatever is named has the verdict of its row, and whatever has a verdict is named under one of its names."""
+    for answer in golden_result.answers:
+        decided = {"better": answer.gains, "worse": answer.costs}
+        for verdict, names in decided.items():
+            rows = [
+                figure.name
+                for figure, row in rows_between(
+                    golden_result.figures, answer.arm, answer.against, golden_result.baseline
+                )
+                if figure.role == "exploratory" and row.verdict == verdict
+            ]
+            assert set(names) <= set(rows)
+            keys = {(n.partition(".")[0], fact_of(n.partition(".")[2])[0]) for n in names}
+            assert keys == {(n.partition(".")[0], fact_of(n.partition(".")[2])[0]) for n in rows}
+
+
+def test_idle_air_is_no_cause_where_a_capture_lacks_frames(golden, golden_result):
+    """The runs' own limits say that gaps may be frames that were not captured."""
+
+    def told(limits: list[str]) -> str:
+        archive = read_archive(GOLDEN)
+        for at, run in enumerate(archive.runs):
+            if run.air is not None:
+                share = {"vanilla": 0.5, "vendor": 0.01}.get(run.arm, 0.2)
+                waterfall = [{"cause": "idle", "share": share}]
+                mine = limits if run.arm == "vendor" else []
+                archive.runs[at] = run.model_copy(update={"air": {**run.air, "waterfall": waterfall, "limits": mine}})
+        return because(archive, golden_result, "vendor", "vanilla")[0].text
+
+    assert "idle 50.0 % → 1.0 % of the air time" in told([])
+    for limit in ("frames-missing", "one-direction", "dropped"):
+        assert "idle" not in told([limit])
 
 
 def test_what_goes_with_the_verdict_has_the_figures_it_rests_on(golden, golden_result):
@@ -144,13 +185,13 @@ def test_what_goes_with_the_verdict_has_the_figures_it_rests_on(golden, golden_r
     row = next(row for row in golden_result.figure("tx.air_ampdu_mpdus").rows if row.arm == "vendor")
     assert row.arm_median is not None
     assert row.baseline_median is not None
-    assert f"{row.arm_median:.2f} instead of {row.baseline_median:.2f} MPDUs per A-MPDU" in tx.text
+    assert f"MPDUs per PPDU {row.baseline_median:.2f} → {row.arm_median:.2f}" in tx.text
     counted = {p.run for v in golden_result.figure("tx.throughput_mbit_s").arms for p in v.points}
     shares = [
         digest(arm, [run for run in golden.runs if run.run in counted and run.arm == arm]).shares["retries"]
         for arm in ("vendor", "vanilla")
     ]
-    assert f"retries {share(shares[0])} instead of {share(shares[1])} of the air time" in tx.text
+    assert f"retries {share(shares[1])} → {share(shares[0])} of the air time" in tx.text
     assert f"n={row.n} runs of each arm" in tx.text
     assert "emulated" in tx.text
     assert "the bus can't be determined, because the plan asked for no capture of it" in tx.text
@@ -174,7 +215,7 @@ def test_without_captures_the_reason_stands_in_its_place(golden, golden_result):
     for each in because(archive, result, "vendor", "vanilla"):
         none = "the plan asked for no capture, neither of the air (collect.air) nor of the bus (collect.usbmon)."
         assert each.text.endswith(none)
-        assert "instead of" not in each.text
+        assert "→" not in each.text
 
 
 def test_an_inconclusive_arm_has_nothing_to_explain(golden, golden_result):

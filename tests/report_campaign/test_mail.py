@@ -13,9 +13,11 @@ from report_campaign.conftest import GOLDEN
 from txop.archive.reader import read_archive
 from txop.cli.app import _run
 from txop.compare import words
+from txop.compare.answer import answers
 from txop.compare.archive import compare
 from txop.report.answer.because import because
-from txop.report.answer.verdicts import harms, verdicts
+from txop.report.answer.setup import congestion_control
+from txop.report.answer.verdicts import verdicts
 from txop.report.exports.mail import LINES, WIDTH, lines
 
 
@@ -25,7 +27,7 @@ def mail(golden, golden_result):
 
 
 def test_it_is_short_and_narrow(mail):
-    assert 25 < len(mail) <= LINES == 40
+    assert 25 < len(mail) <= LINES == 48
     assert max(map(len, mail)) <= WIDTH
 
 
@@ -39,7 +41,7 @@ def test_its_figures_are_those_of_the_comparison(mail, golden, golden_result):
             (place,) = (n for n, line in enumerate(mail) if line.startswith(f"{row.arm} ") and " pp" in line)
             assert f"{row.arm_median:.2f} {words.change(row)}" in mail[place]
             verdicts_below = re.split(r"  +", mail[place + 1].strip())
-            assert verdicts_below[at] == row.verdict.replace("-", " ")
+            assert verdicts_below[at] == words.verdict(row)
     (first, *_) = because(golden, golden_result, "patch10", "vanilla")
     assert f"patch10 vs vanilla, tx: {'; '.join(first.facts)}." in text
     assert first.basis.removesuffix(", emulated") in text
@@ -60,10 +62,10 @@ def test_every_arm_has_a_reason_before_one_has_two(mail, golden, golden_result):
 
 
 def named(mail, result):
-    """The lines of the verdict with as many harms named as the mail has room for."""
+    """The lines of the verdict with as many gains and costs named as the mail has room for."""
     text = " ".join(" ".join(mail).split())
     for most in (2, 1):
-        found = verdicts(result, most).lines
+        found = verdicts(result, most, details=True).lines
         if all(line.text in text for line in found):
             return found
     raise AssertionError("the verdict is not in the mail")
@@ -83,18 +85,47 @@ def test_a_campaign_of_many_arms_is_no_longer(golden, golden_result):
     assert "more arms in report.html" in " ".join(written)
 
 
-def test_all_harm_is_counted(golden, golden_result):
+def test_the_mail_has_the_evidence_a_maintainer_asks_for(mail, golden_result):
+    """Interval, p, n, congestion control and the length of the window."""
+    text = " ".join(" ".join(mail).split())
+    for arm in ("patch10", "vendor"):
+        row = next(row for row in golden_result.figure("tx.throughput_mbit_s").rows if row.arm == arm)
+        assert f"({words.interval(row)}, p = {words.p_value(row.p_adjusted)})" in text
+        assert f"(95 % CI, p adjusted, n = {row.n})" in text
+    (test,) = [test for test in golden_result.tests if test.name == "tx"]
+    assert f"{test.length} after {test.warm_up_s:g} s of warm-up" in text
+
+
+def test_the_congestion_control_is_that_of_the_senders(golden, golden_result):
+    tests = [t.model_copy(update={"congestion": "bbr"}) if t.name == "tx" else t for t in golden.plan.test]
+    archive = read_archive(GOLDEN)
+    archive.plan = archive.plan.model_copy(update={"test": tests})
+    assert "tx (tcp-tx, bbr)" in " ".join(" ".join(lines(archive, golden_result)).split())
+    archive.events = [
+        event.model_copy(
+            update={"provenance": {**event.get("provenance"), "tcp_congestion": f"of-{event.get('target')}"}}
+        )
+        if event.event == "connected"
+        else event
+        for event in archive.events
+    ]
+    assert [congestion_control(archive, name) for name in ("tx", "rx", "latency")] == ["bbr", "of-peer", ""]
+
+
+def test_every_cost_is_counted(golden, golden_result):
     figures = [
         f.model_copy(update={"rows": [row.model_copy(update={"verdict": "worse"}) for row in f.rows]})
         if f.role == "exploratory"
         else f
         for f in golden_result.figures
     ]
-    result = golden_result.model_copy(update={"figures": figures})
+    found = answers(figures, golden_result.baseline, [arm.name for arm in golden_result.arms], 0.95)
+    result = golden_result.model_copy(update={"figures": figures, "answers": found})
     text = " ".join(" ".join(lines(golden, result)).split())
-    for arm in ("patch10", "vendor"):
-        count = len(harms(result, arm, "vanilla"))
-        assert any(f"and {count - named} more (exploratory)" in text for named in (1, 2))
+    for answer in found:
+        count = len(answer.costs)
+        assert count > 2
+        assert any(f"and {count - named} more (exploratory: {count} of " in text for named in (1, 2))
 
 
 def test_ascii_is_ascii_and_hostile_text_does_not_act(poisoned):

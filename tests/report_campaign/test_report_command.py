@@ -30,7 +30,7 @@ def test_the_page_goes_into_the_archive(archive, capsys):
     assert _run(["report", str(archive)]) == 0
     out = capsys.readouterr().out
     assert str(archive / "report.html") in out.replace("\n", "")
-    assert "n=1, which says nothing about chance" in out
+    assert "n=1, which says nothing about chance" in " ".join(out.split())
     assert (archive / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 

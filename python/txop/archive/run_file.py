@@ -15,6 +15,9 @@ class _Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="null")
 
 
+Bound = Literal["at-least", "at-most"]
+"""Which side of the true figure a value is on, where the raw files hold no more than that."""
+
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -29,6 +32,8 @@ class Value:
     reason: str | None = None
     infinite: bool = False
     """The figure is beyond every number: a quantile of round trips among the lost ones. ``value`` is then ``None``."""
+    bound: Bound | None = None
+    """``value`` is not the figure but a bound of it, as where a capture cut off what would have been counted."""
 
 
 class Voiding(_Record):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from txop.archive.run_file import Bound
     from txop.compare.result import ComparedFigure, CompareResult, Row
 
 _STDOUT = "-"
@@ -112,7 +113,7 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="TEST.METRIC",
-            help="Exit with 1 when this figure is worse, primary or exploratory; may be repeated.",
+            help="Exit with 1 when this figure is worse, judged by itself if it is exploratory; may be repeated.",
             autocompletion=name_completion.figures,
         ),
     ] = None,
@@ -127,9 +128,7 @@ def compare(
     result = _compare(archive, second, baseline, include_void=include_void, without=without or ())
     gates = _named(result, fail_on_worse_in or (), archive)
     result = _narrowed(result, metric, archive)
-    if fail_on_worse:
-        gates = [*gates, *(figure for figure in result.figures if figure.role == "primary")]
-    code = _exit_code(result, gates)
+    code = _exit_code(result, gates, primary=fail_on_worse)
     if csv is not None:
         _write_csv(result, csv)
     if json:
@@ -180,10 +179,16 @@ def _write_csv(result: CompareResult, name: str) -> None:
         write_comparison(result, out)
 
 
-def _exit_code(result: CompareResult, gates: Sequence[ComparedFigure]) -> ExitCode:
+def _exit_code(result: CompareResult, gates: Sequence[ComparedFigure], *, primary: bool) -> ExitCode:
+    """``gates``: figures that fail when worse by themselves; ``primary``: also those that are judged together."""
+    from txop.compare.answer import worse_alone
+
     rows = [row for figure in result.figures for row in figure.rows]
-    judged = [row for figure in gates for row in (*figure.rows, *figure.direct)]
-    if any(row.verdict == "worse" for row in judged) or not rows:
+    worse = any(worse_alone(figure, row) for figure in gates for row in (*figure.rows, *figure.direct))
+    if primary:
+        declared = [figure for figure in result.figures if figure.role == "primary"]
+        worse = worse or any(row.verdict == "worse" for f in declared for row in (*f.rows, *f.direct))
+    if worse or not rows:
         return ExitCode.VERDICT_NO
     return ExitCode.PARTIAL if result.damage else ExitCode.OK
 
@@ -257,8 +262,8 @@ def _table(title: str, figures: list[ComparedFigure]) -> Table:
                 safe_text(_name(figure) if number == 0 else ""),
                 safe_text(words.compared(row)),
                 safe_text(_n(row)),
-                safe_text(_median(row.baseline_median, figure)),
-                safe_text(_median(row.arm_median, figure)),
+                safe_text(_median(row.baseline_median, figure, row.bounds[0])),
+                safe_text(_median(row.arm_median, figure, row.bounds[1])),
                 safe_text(words.change(row)),
                 safe_text(words.interval(row, unit=False) or "none"),
                 safe_text(words.p_value(row.p_adjusted if row.p_adjusted is not None else row.p)),
@@ -299,12 +304,16 @@ def _n(row: Row) -> str:
     return str(row.n) if row.paired else f"{row.n_baseline}, {row.n_arm}"
 
 
-def _median(value: float | None, figure: ComparedFigure) -> str:
-    return "infinite" if value is None else f"{value:,.{figure.metric.digits}f}"
+def _median(value: float | None, figure: ComparedFigure, bound: Bound | None) -> str:
+    from txop.compare import words
+
+    return "infinite" if value is None else f"{words.bounded(bound)}{value:,.{figure.metric.digits}f}"
 
 
 def _verdict(row: Row) -> str:
-    text = f"{row.verdict}, small but real" if row.small_but_real else row.verdict
+    from txop.compare import words
+
+    text = words.verdict(row)
     if row.beyond_limit:
         return f"{text}, more than {MAX_BLOCKS} blocks needed"
     return f"{text}, {row.blocks_needed} blocks needed" if row.blocks_needed is not None else text
@@ -362,7 +371,8 @@ def _show_notes(result: CompareResult, out: Console, *, everything: bool) -> Non
     out.print()
     adjusted = ", p adjusted together (Holm)" if result.design.family > 1 else ""
     legend = (
-        f"* primary{adjusted}; other figures are exploratory, p not adjusted.",
-        f"Interval: {100 * result.design.confidence:g} %, exact. docs/compare.md explains it all.",
+        f"* primary{adjusted}; other figures are exploratory, p adjusted over all of them (label swaps).",
+        "Change: Hodges-Lehmann estimate over the n blocks, not the ratio of the medians.",
+        f"Interval: {100 * result.design.confidence:g} %, exact. docs/compare.md has the details.",
     )
     out.print(safe_text(" ".join(legend), style="dim"))

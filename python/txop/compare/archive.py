@@ -9,6 +9,7 @@ from txop.archive.counting import counting
 from txop.archive.reader import Archive
 from txop.archive.remarks import remarks_of
 from txop.compare import words
+from txop.compare.answer import answers
 from txop.compare.changes import change_facts
 from txop.compare.facts import (
     arm_facts,
@@ -23,8 +24,9 @@ from txop.compare.facts import (
     voided_runs,
 )
 from txop.compare.result import ComparedFigure, CompareResult, NotAvailable, RemarkFacts, Source, WarnedRun
-from txop.compare.rows import TestSet, compare_figures, family_size
+from txop.compare.rows import compare_figures, family_size
 from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
+from txop.compare.test_set import TestSet
 from txop.core.nearest import did_you_mean
 from txop.core.origin import Origin
 from txop.plan_check.changes import changes_of
@@ -89,6 +91,8 @@ def compare(
         warnings.append("Imported figures: the order of the runs is not known, so arms are compared unpaired.")
     missing = [*left_out, *(entry for entry in missing if not _covered(entry, left_out))]
     design = design_facts(archive, runs, chosen, by_default, family, plan)
+    found = answers(figures, name, arms, plan.design.confidence)
+    found = [answer for answer in found if not {answer.arm, answer.against} & set(without)]
     if without:
         warnings.append(
             f"Left out as asked: {', '.join(dict.fromkeys(without))}. What was declared with them stays one family "
@@ -96,7 +100,7 @@ def compare(
         )
         figures, missing = without_arms(figures, missing, without)
     runs = [run for run in runs if run.arm not in without]
-    facts = change_facts(changes, figures, name, without)
+    facts = change_facts(changes, figures, name, found, without)
     of_arms = {arm: [run for run in runs if run.arm == arm] for arm in arms if arm not in without}
     return CompareResult(
         txop=txop_version(),
@@ -107,8 +111,8 @@ def compare(
         origin=origin,
         headline=words.headline(
             figures,
+            [answer for answer in found if answer.against == name],
             name,
-            [arm for arm in arms if arm != name and arm not in without],
             design,
             runs=sum(len(s.runs) for s in sets),
             failed=[
@@ -120,6 +124,7 @@ def compare(
         arms=[arm_facts(arm, runs) for arm in plan.arm if arm.name not in without],
         tests=[test_facts(plan, s) for s in sets],
         figures=narrowed(figures, missing, metrics, archive.layout.root),
+        answers=found,
         changes=facts,
         not_available=missing,
         voided=voided_runs(runs),

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from txop.compare import words
-from txop.compare.result import ChangeFacts, ComparedFigure, Row
+from txop.compare.result import Answer, ChangeFacts, ComparedFigure, Row
 from txop.plan_check.changes import Changes, OneChange
 
 
 def change_facts(
-    changes: Changes, figures: Sequence[ComparedFigure], baseline: str, without: Sequence[str] = ()
+    changes: Changes,
+    figures: Sequence[ComparedFigure],
+    baseline: str,
+    answers: Sequence[Answer],
+    without: Sequence[str] = (),
 ) -> list[ChangeFacts]:
     """Each pair of arms that isolates a change, and each change that none does; not of the arms in ``without``."""
     decided = [
@@ -20,7 +24,7 @@ def change_facts(
             arm=pair.arm,
             against=pair.against,
             given=list(pair.given),
-            sentence=_sentence(pair, figures, baseline),
+            sentence=_sentence(pair, figures, baseline, answers),
         )
         for pair in changes.isolated
         if pair.arm not in without and pair.against not in without
@@ -38,22 +42,13 @@ def change_facts(
     ]
 
 
-def _sentence(pair: OneChange, figures: Sequence[ComparedFigure], baseline: str) -> str:
+def _sentence(pair: OneChange, figures: Sequence[ComparedFigure], baseline: str, answers: Sequence[Answer]) -> str:
     given = f" given {', '.join(pair.given)}" if pair.given else ""
     who = f"{pair.change}{given} ({pair.arm} against {pair.against})"
-    rows = [(figure, row) for figure in figures if figure.role == "primary" for row in rows_of(figure, pair, baseline)]
-    if not rows:
+    answer = next((a for a in answers if (a.arm, a.against) == (pair.arm, pair.against)), None)
+    if answer is None or not answer.primary:
         return f"{who}: cannot be determined, because no primary figure of the two could be compared"
-    found = [f"{words.with_interval(figure, row)}: {words.verdict(row)}" for figure, row in rows]
-    worse = [
-        (figure, row)
-        for figure in figures
-        if figure.role == "exploratory"
-        for row in rows_of(figure, pair, baseline)
-        if row.verdict == "worse"
-    ]
-    gain = any(row.verdict == "better" for _, row in rows)
-    return f"{who}: {', '.join(found)}{words.beside(worse, gain=gain)}"
+    return f"{who}: {words.said(figures, answer, baseline).rstrip('.')}"
 
 
 def rows_of(figure: ComparedFigure, pair: OneChange | ChangeFacts, baseline: str) -> Sequence[Row]:

@@ -10,7 +10,7 @@ from txop.archive.counting import figure_value
 from txop.archive.reader import Archive
 from txop.archive.run_file import SERIOUS, RunFile
 from txop.compare.result import ArmFacts, ComparedFigure, DesignFacts, PatchFacts, Repeat, Row, TestFacts, VoidedRun
-from txop.compare.rows import TestSet
+from txop.compare.test_set import TestSet
 from txop.compare.words import cycles_failed, went_wrong
 from txop.core.origin import NOT_RADIO, Origin
 from txop.klog.times import times

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from txop.archive.run_file import Bound
 from txop.core.metrics import Better, Scale
 from txop.core.origin import Origin
 
@@ -25,7 +26,15 @@ Role = Literal["primary", "exploratory"]
 there is a hint for the next campaign, not a finding of this one."""
 
 Verdict = Literal["better", "worse", "equivalent", "inconclusive", "not-judged"]
-"""``not-judged``: a figure that explains, of which neither direction is good."""
+"""``not-judged``: for the reason in ``Row.not_judged``."""
+
+NotJudged = Literal["explains", "bounds", "depends"]
+"""``explains``: neither direction is good, or it is a cost of the emulator. ``bounds``: one side or both are bounds and
+no figures. ``depends``: the arms differ in what the figure depends on (:data:`txop.core.metrics.DEPENDS_ON`)."""
+
+Adjustment = Literal["holm", "label-swaps"]
+"""How ``p_adjusted`` was made: :mod:`txop.stats.holm` over all primary rows, :mod:`txop.stats.label_swaps` over the
+exploratory figures of two arms, times the number of pairs of arms."""
 
 Infinity = Literal["above", "below"]
 
@@ -104,6 +113,8 @@ class Point:
     value: Finite | None
     """``None`` when infinite."""
     infinite: bool = False
+    bound: Bound | None = None
+    """``value`` is a bound of the figure."""
     flagged: bool = False
     """Far from the other runs of its arm: more than 5 robust standard deviations (1.4826 MAD) from their median. A
     mark for the reader; nothing is ever left out for it."""
@@ -122,6 +133,8 @@ class ArmValues(Record):
     """Lowest and highest of the finite values."""
     points: list[Point]
     """In the order of blocks."""
+    bound: Bound | None = None
+    """Some of the values are bounds, so the median is one, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +161,8 @@ class Estimate(Record):
     """Ends of the interval; ``None`` where it has no end, or where there is none: ``confidence`` is then ``None``."""
     confidence: Finite | None
     """Confidence that the interval really has (exact intervals come in steps), as a fraction; ``None``: no interval."""
+    asked_confidence: Finite
+    """Confidence that was asked for: the interval has at least that."""
     p: Finite | None
     """Two-sided, against no difference; not adjusted."""
 
@@ -191,18 +206,26 @@ class Row(Estimate):
     pairs: list[Pair]
     """Empty when unpaired."""
     p_adjusted: Finite | None
-    """Holm over all primary rows of the result; ``None`` for exploratory rows."""
+    """The p-value that the verdict rests on; ``None`` without one, and where the figure is not judged."""
+    adjustment: Adjustment | None = None
+    """How it was adjusted."""
     sd_d: Finite | None
     """Standard deviation of the pairs' effects, in ``effect_unit`` (for a ratio: of 100 times the log ratio)."""
     smallest_detectable_effect: Finite | None
-    """Effect that a campaign of this size and noise finds with 80 % power, in ``effect_unit``."""
+    """Effect that a campaign of this size and noise finds with 80 % power after Holm's method, in ``effect_unit``;
+    ``None`` for exploratory rows."""
     margin: Finite
     """Smallest effect that matters, in ``effect_unit``."""
     verdict: Verdict
+    not_judged: NotJudged | None = None
+    """Why it is not judged; ``None`` where it is."""
+    bounds: tuple[Bound | None, Bound | None] = (None, None)
+    """Whether the medians of the baseline and of the arm are bounds. There is no estimate and no interval then."""
     small_but_real: bool
-    """The interval excludes no difference, but the estimate is within the margin."""
+    """Equivalent, and the interval excludes no difference."""
     blocks_needed: int | None
-    """Blocks in all that would probably decide an inconclusive row; ``None`` when not estimated."""
+    """Blocks in all with which 4 of 5 campaigns like this one would decide an inconclusive primary row; ``None`` when
+    not estimated."""
     beyond_limit: bool = False
     """Inconclusive, and more blocks would be needed than a campaign may have."""
     drift: Drift | None
@@ -251,6 +274,23 @@ class ComparedFigure(Record):
     """Each other arm against the baseline."""
     direct: list[DirectRow] = []
     """Arms that differ by one change, compared with each other; primary ones are in the same family as ``rows``."""
+
+
+class Answer(Record):
+    """What two arms differ in: names of figures (``TEST.METRIC``), each quantity once."""
+
+    arm: str
+    against: str
+    primary: list[str]
+    """Figures declared before the campaign that could be compared."""
+    gains: list[str]
+    """Exploratory figures with the verdict better: what users notice first, then the largest in margins."""
+    costs: list[str]
+    """Exploratory figures with the verdict worse."""
+    looked_at: int
+    """Exploratory quantities that were judged, and of which ``gains`` and ``costs`` are those named."""
+    can_name: bool
+    """Whether so few blocks, and so many pairs of arms, allow a gain or cost to be named at all."""
 
 
 class ChangeFacts(Record):
@@ -371,6 +411,8 @@ class CompareResult(Record):
     tests: list[TestFacts]
     figures: list[ComparedFigure]
     """Primary ones first, then in the order of tests and metrics."""
+    answers: list[Answer] = []
+    """Each arm against the baseline, then arms that differ by one change."""
     changes: list[ChangeFacts] = []
     """What each change of the plan does, given the others."""
     not_available: list[NotAvailable]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from txop.archive.counting import counting
 from txop.archive.reader import Archive
 from txop.compare import words
+from txop.compare.answer import answers
 from txop.compare.archive import narrowed, some
 from txop.compare.facts import (
     arm_facts,
@@ -21,8 +22,9 @@ from txop.compare.facts import (
     voided_runs,
 )
 from txop.compare.result import CompareResult, NotAvailable, Source, WarnedRun
-from txop.compare.rows import TestSet, compare_figures, family_size
+from txop.compare.rows import compare_figures, family_size
 from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
+from txop.compare.test_set import TestSet
 from txop.core.nearest import did_you_mean
 from txop.plan.measurement import Test
 
@@ -82,6 +84,7 @@ def compare_two(
     sides = (("A", first, known_first), ("B", second, known_second))
     mine = {label: [run for run in runs if run.arm == arm] for label, _, runs in sides}
     failed = [*runs_lost(mine, [s.test.name for s in sets]), *runs_with_failed_cycles(sets, mine)]
+    found = answers(figures, "A", ["A", "B"], first.plan.design.confidence)
     return CompareResult(
         txop=txop_version(),
         sources=[Source(path=a.layout.named, title=a.plan.title) for a in (first, second)],
@@ -91,7 +94,7 @@ def compare_two(
             f"{label}: {key}": plain(value) for label, a, _ in sides for key, value in a.plan.environment.items()
         },
         origin=origins[0],
-        headline=words.headline(figures, "A", ["B"], design, runs=len(everything), failed=failed),
+        headline=words.headline(figures, found, "A", design, runs=len(everything), failed=failed),
         baseline="A",
         arms=[
             arm_facts(a.plan.find_arm(arm), runs).model_copy(
@@ -101,6 +104,7 @@ def compare_two(
         ],
         tests=[test_facts(first.plan, s) for s in sets],
         figures=narrowed(figures, missing, metrics, first.layout.root),
+        answers=found,
         not_available=missing,
         voided=[
             v.model_copy(update={"run": f"{label}/{v.run}", "arm": label})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from txop.compare.result import ComparedFigure, CompareResult, DesignFacts, DirectRow, Row
+from txop.archive.run_file import Bound
+from txop.compare.answer import rows_between
+from txop.compare.result import Answer, ComparedFigure, CompareResult, DesignFacts, DirectRow, Row, Verdict
 from txop.core.metrics import describe
 from txop.present.format import MINUS, NOT_AVAILABLE, plural, signed
 from txop.stats.limits import MAX_BLOCKS
@@ -12,9 +14,9 @@ from txop.stats.limits import MAX_BLOCKS
 _NAMED = 6
 """How many figures one sentence of the headline names at most."""
 
-HARM = "worse in"
-EXPLORATORY = " (exploratory)"
-"""Around what got worse beside the primary verdict."""
+
+MOST_NAMED = 4
+"""Gains, and costs, that the headline names; the others are counted."""
 
 
 def change(row: Row) -> str:
@@ -74,8 +76,8 @@ def unavailable(result: CompareResult) -> list[tuple[str, list[str]]]:
 
 def headline(
     figures: Sequence[ComparedFigure],
+    answers: Sequence[Answer],
     baseline: str,
-    arms: Sequence[str],
     design: DesignFacts,
     *,
     runs: int,
@@ -85,8 +87,8 @@ def headline(
 
     Args:
         figures: Those that were compared.
+        answers: Of each arm against the baseline.
         baseline: Its name.
-        arms: Names of the others.
         design: How it was done.
         runs: How many count.
         failed: Sentences about runs that no figure includes, and about cycles that failed.
@@ -95,17 +97,106 @@ def headline(
     sentences += failed
     if runs == 0:
         return [*sentences, "No run that counts: there is nothing to compare."]
-    if not arms:
+    if not answers:
         return [*sentences, f"{baseline} is the only arm: there is nothing to compare it with."]
-    primary = [figure for figure in figures if figure.role == "primary"]
-    for arm in arms:
-        rows = [(figure, row) for figure in primary for row in figure.rows if row.arm == arm]
-        worse = harm(figures, arm)
-        if rows:
-            sentences.append(_about(arm, baseline, rows, worse))
-        else:
-            sentences.append(f"{arm}: no primary figure could be compared with {baseline}{beside(worse, gain=False)}.")
-    return sentences
+    return [
+        *sentences,
+        *(f"{a.arm} against {a.against}: {said(figures, a, baseline, most=MOST_NAMED)}" for a in answers),
+    ]
+
+
+def said(
+    figures: Sequence[ComparedFigure], answer: Answer, baseline: str, *, most: int | None = None, details: bool = False
+) -> str:
+    """An answer in a sentence.
+
+    Args:
+        figures: Those that were compared.
+        answer: What is said.
+        baseline: The baseline's name.
+        most: Gains and costs named of each; ``None``: all.
+        details: Also p of each primary figure that differs, and what n they are of.
+    """
+    rows = {f.name: (f, row) for f, row in rows_between(figures, answer.arm, answer.against, baseline)}
+    primary = [rows[name] for name in answer.primary if name in rows]
+    if not primary:
+        parts = [f"no primary figure could be compared with {answer.against}"]
+    elif all(row.n <= 1 for _, row in primary):
+        parts = [f"{_listed([changed(f, r) for f, r in primary])} (n=1, which says nothing about chance)"]
+    else:
+        parts = [
+            f"{intro} {_listed([_with_evidence(f, r, details=details) for f, r in of])}"
+            for verdict, intro in _INTRODUCED
+            if (of := [(figure, row) for figure, row in primary if row.verdict == verdict])
+        ]
+        if details:
+            parts[-1] += f" ({_basis([row for _, row in primary])})"
+    parts += _exploratory(rows, answer, most)
+    unpaired = " Unpaired: drift is not controlled." if any(not row.paired for _, row in rows.values()) else ""
+    return "; ".join(parts) + "." + unpaired
+
+
+_INTRODUCED: tuple[tuple[Verdict, str], ...] = (
+    ("better", "better in"),
+    ("worse", "worse in"),
+    ("equivalent", "equivalent in"),
+    ("not-judged", "not judged:"),
+    ("inconclusive", "no verdict on"),
+)
+
+
+def _exploratory(rows: Mapping[str, tuple[ComparedFigure, Row]], answer: Answer, most: int | None) -> list[str]:
+    """What else moved, by the same rule whichever way it did, and among how many figures."""
+    if not answer.looked_at:
+        return []
+    looked = plural(answer.looked_at, "exploratory figure")
+    named = [
+        (word, [name for name in names if name in rows])
+        for word, names in (("gains", answer.gains), ("costs", answer.costs))
+    ]
+    parts = [f"{word} {_some([_brief(*rows[name]) for name in names], most)}" for word, names in named if names]
+    if parts:
+        count = sum(len(names) for _, names in named)
+        parts[-1] += f" (exploratory: {count} of {plural(answer.looked_at, 'figure')})"
+        return parts
+    return [f"none of {looked} moved clearly"] if answer.can_name else [f"too few blocks to name any of {looked}"]
+
+
+def _brief(figure: ComparedFigure, row: Row) -> str:
+    ends = interval(row)
+    return changed(figure, row) + (f" ({ends})" if ends else "")
+
+
+def _some(items: Sequence[str], most: int | None) -> str:
+    if most is None or len(items) <= most:
+        return ", ".join(items)
+    return f"{', '.join(items[:most])} and {len(items) - most} more"
+
+
+def _basis(rows: Sequence[Row]) -> str:
+    """What the intervals and p-values of a sentence are, said once: ``95 % CI, p adjusted, n = 8``."""
+    numbers = sorted({row.n for row in rows})
+    n = f"n = {numbers[0]}" if len(numbers) == 1 else f"n = {numbers[0]} to {numbers[-1]}"
+    adjusted = "p adjusted" if any(row.p_adjusted is not None for row in rows) else "p"
+    return f"{100 * rows[0].asked_confidence:g} % CI, {adjusted}, {n}"
+
+
+def _with_evidence(figure: ComparedFigure, row: Row, *, details: bool) -> str:
+    """A primary figure with its interval, and what an open one needs."""
+    ends = interval(row)
+    level = "" if details else f"{100 * row.asked_confidence:g} % CI "
+    inside = [f"{level}{ends}" if ends else "no interval"]
+    if details and row.verdict != "equivalent":
+        p = row.p_adjusted if row.p_adjusted is not None else row.p
+        inside.append("no p" if p is None else f"p {p_value(p)}" if p < 0.001 else f"p = {p_value(p)}")
+    if row.verdict == "inconclusive":
+        if row.blocks_needed is not None:
+            inside.append(f"about {row.blocks_needed} blocks needed")
+        if row.beyond_limit:
+            inside.append(f"more than {MAX_BLOCKS} blocks needed")
+    if row.verdict == "not-judged":
+        return changed(figure, row)
+    return f"{changed(figure, row)} ({', '.join(inside)})"
 
 
 def went_wrong(test: str, counts: Sequence[tuple[str, int, int]]) -> str:
@@ -137,47 +228,6 @@ def _by_arm(counts: Sequence[tuple[str, int, int]]) -> str:
     return _listed(listed, len(listed))
 
 
-def beside(worse: Sequence[tuple[ComparedFigure, Row]], *, gain: bool) -> str:
-    """What stands beside every verdict: all exploratory figures that are worse, however many."""
-    if not worse:
-        return ""
-    link = "but " if gain else ""
-    return f"; {link}{HARM} {_listed([with_interval(f, r) for f, r in worse], len(worse))}{EXPLORATORY}"
-
-
-def _about(
-    arm: str, baseline: str, rows: Sequence[tuple[ComparedFigure, Row]], worse: Sequence[tuple[ComparedFigure, Row]]
-) -> str:
-    def of(verdict: str) -> list[tuple[ComparedFigure, Row]]:
-        return [(figure, row) for figure, row in rows if row.verdict == verdict]
-
-    single = all(row.n <= 1 for _, row in rows)
-    parts = []
-    for verdict in ("better", "worse"):
-        if found := of(verdict):
-            parts.append(f"{verdict} in {_listed([with_interval(f, r) for f, r in found])}")
-    if found := of("equivalent"):
-        parts.append(f"equivalent in {_listed([f'{label(f)} ({change(r)})' for f, r in found])}")
-    decided = [f"{arm} against {baseline}: " + "; ".join(parts)] if parts else []
-    if parts and not of("equivalent") and len(parts) == 1:
-        verdict = parts[0].split(" ", 1)[0]
-        listed = _listed([with_interval(f, r) for f, r in of(verdict)])
-        decided = [f"{arm} is {verdict} than {baseline}: {listed}"]
-    if single:
-        listed = _listed([with_interval(f, r) for f, r in rows])
-        return f"{arm} against {baseline}, n=1, which says nothing about chance: {listed}."
-    if found := of("not-judged"):
-        decided.append(f"not judged: {_listed([changed(f, r) for f, r in found])}")
-    if found := of("inconclusive"):
-        shown = [_with_needed(f, r) for f, r in found]
-        if decided:
-            decided.append(f"no verdict on {_listed(shown)}")
-        else:
-            decided.append(f"{arm} against {baseline} is inconclusive: {_listed(shown)}")
-    unpaired = " Unpaired: drift is not controlled." if any(not row.paired for _, row in rows) else ""
-    return "; ".join(decided) + beside(worse, gain=bool(of("better"))) + "." + unpaired
-
-
 def compared(row: Row) -> str:
     """Whose figure a row is, and against whom when that is not the baseline: ``patch10``, ``p10-7 vs p10``."""
     return f"{row.arm} vs {row.against}" if isinstance(row, DirectRow) else row.arm
@@ -186,20 +236,13 @@ def compared(row: Row) -> str:
 def verdict(row: Row) -> str:
     """The verdict in words: ``better``, ``inconclusive, n=1``."""
     text = row.verdict.replace("-", " ")
+    if row.not_judged == "bounds":
+        text = "bounds, not judged"
+    elif row.not_judged == "depends":
+        text = "not judged: depends on what differs"
     if row.small_but_real:
         text += ", small but real"
     return f"{text}, n=1" if row.n <= 1 else text
-
-
-def harm(figures: Sequence[ComparedFigure], arm: str) -> list[tuple[ComparedFigure, Row]]:
-    """The exploratory figures in which an arm is worse than the baseline."""
-    return [
-        (figure, row)
-        for figure in figures
-        if figure.role == "exploratory"
-        for row in figure.rows
-        if row.arm == arm and row.verdict == "worse"
-    ]
 
 
 def moved(row: Row, unit: str = "") -> str:
@@ -224,18 +267,6 @@ def with_interval(figure: ComparedFigure, row: Row) -> str:
     return changed(figure, row) + (f" ({ends})" if ends else "")
 
 
-def _with_needed(figure: ComparedFigure, row: Row) -> str:
-    ends = interval(row)
-    inside = [ends] if ends else ["no interval"]
-    if row.blocks_needed is not None:
-        inside.append(f"about {row.blocks_needed} blocks needed")
-    if row.beyond_limit:
-        inside.append(f"more than {MAX_BLOCKS} blocks needed")
-    if row.small_but_real:
-        inside.append("small but real")
-    return f"{changed(figure, row)} ({', '.join(inside)})"
-
-
 def _listed(items: Sequence[str], most: int = _NAMED) -> str:
     shown = list(items[:most])
     if len(items) > most:
@@ -253,6 +284,25 @@ def row_sentence(figure: str, row: Row, baseline: str) -> str:
     if row.p_adjusted is not None:
         inside.append(f"adjusted p {p_value(row.p_adjusted)}")
     return f"{figure}: {row.arm} against {baseline} {change(row)} ({', '.join(inside)}): {row.verdict}"
+
+
+_BOUNDS: dict[Bound, str] = {"at-least": "at least ", "at-most": "at most "}
+
+
+def bounded(bound: Bound | None) -> str:
+    """What stands before a value that is a bound: ``at least ``."""
+    return "" if bound is None else _BOUNDS[bound]
+
+
+def bounds_sentence(figure: str, row: Row, baseline: str, digits: int) -> str:
+    """A row of bounds in a sentence: what is known of each side, and nothing of their difference."""
+    sides = []
+    for name, value, bound in zip(
+        (row.arm, baseline), (row.arm_median, row.baseline_median), reversed(row.bounds), strict=True
+    ):
+        known = NOT_AVAILABLE if value is None else f"{value:,.{digits}f}"
+        sides.append(f"{name} {bounded(bound)}{known}")
+    return f"{figure}: {', '.join(sides)} (n={row.n}): bounds, which are not compared"
 
 
 def methods(design: DesignFacts, baseline: str, *, paired: bool, two_archives: bool, direct: bool = False) -> list[str]:
@@ -288,12 +338,17 @@ def methods(design: DesignFacts, baseline: str, *, paired: bool, two_archives: b
     return [
         *first,
         f"Primary figures ({how}): {names}; their {design.family} comparisons are adjusted together (Holm). All other "
-        "figures are exploratory and not adjusted.",
-        "Better or worse: the interval excludes no difference, the (adjusted) p-value agrees, and the estimate is at "
-        "least the margin. Equivalent: the whole interval is within the margin. Otherwise inconclusive.",
+        "figures are exploratory: two arms differ in one of them when the labels of the two, swapped within blocks in "
+        f"every possible way, make any figure look as clear in at most {100 * (1 - design.confidence):g} % of cases, "
+        "divided by the number of pairs of arms. Without a difference, at most "
+        f"{100 * (1 - design.confidence):g} % of campaigns name any figure.",
+        "Better or worse: the interval excludes no difference, the adjusted p-value agrees, and the estimate is at "
+        "least the margin. Equivalent: the whole interval is within the margin. Otherwise inconclusive. A figure is "
+        "not judged when it is a bound, or when the arms differ in what it depends on.",
         "A run is void only for a recorded cause, and its block is repeated at the end; no other run is left out. A "
         "figure beyond every number (a quantile among lost probes) counts as larger than any finite one.",
-        "The smallest detectable effect is what a campaign of this size and noise finds four times out of five.",
+        "The smallest detectable effect is what a campaign of this size and noise finds four times out of five, "
+        "adjusted as the primary figures are; the blocks needed would decide four of five campaigns like this one.",
     ]
 
 

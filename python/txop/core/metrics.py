@@ -89,10 +89,11 @@ METRICS: dict[str, Metric] = {
         Metric("jain_index", "Jain's fairness index", "", "higher", "difference", 0.05,
            "Jain's index of the throughput of several flows or stations: 1 when all are equal, 1/n when one has all."),
         Metric("cpu_busy_percent", "CPU busy", "%", "lower", "difference", 2.0,
-           "Share of all CPU time of the device under test that was not idle or waiting for I/O (/proc/stat)."),
+           "Share of the time that passed, over all CPUs of the device under test, in which they were not idle, "
+           "waiting or stolen (/proc/stat). Idle time is counted by the clock; ticks miss short work."),
         Metric("cpu_idle_percent", "CPU idle", "%", "higher", "difference", 2.0,
-           "Idle, waiting and stolen time of all CPUs of the device under test (/proc/stat) over the time that passed. "
-           "With CPU busy it makes 100 % only where the kernel's ticks see all work; a guest's do not."),
+           "Idle, waiting and stolen time of all CPUs of the device under test (/proc/stat) over the time that passed: "
+           "100 % without CPU busy."),
         Metric("cpu_total_s_per_gbit", "total CPU per Gbit", "core-s/Gbit", "lower", "ratio", 5.0,
            "CPU seconds that the whole device under test was busy in the measured window, per 10^9 bits of payload "
            "moved. What it does while idle as well is in it: see idle_cpu_percent."),
@@ -152,8 +153,8 @@ METRICS: dict[str, Metric] = {
         Metric("air_retry_percent", "802.11 retries (capture)", "%", "lower", "difference", 1.0,
            "Unicast data MPDUs with the retry bit, in percent of those captured, sent by the station that carries "
            "the test's data (txop air)."),
-        Metric("air_ampdu_mpdus", "MPDUs per A-MPDU", "", None, "ratio", 10.0,
-           "Mean MPDUs per A-MPDU of the sender of the test's data (txop air)."),
+        Metric("air_ampdu_mpdus", "MPDUs per PPDU", "", None, "ratio", 10.0,
+           "Mean data MPDUs in a PPDU of the sender of the test's data, those that are no A-MPDU included (txop air)."),
         Metric("air_goodput_share_percent", "payload share of the air", "%", None, "difference", 3.0,
            "Share of the observed time in which payload was on the air (the waterfall of txop air)."),
         Metric("air_bss_retry_percent", "802.11 retries (WLAN Traffic)", "%", "lower", "difference", 1.0,
@@ -164,11 +165,12 @@ METRICS: dict[str, Metric] = {
         Metric("air_up_retry_percent", "802.11 retries, uplink", "%", "lower", "difference", 1.0,
            "Retries in percent of the data and management frames from the station, counted as Wireshark's WLAN "
            "Traffic window does, frames with a bad FCS included (txop air)."),
-        Metric("air_up_unanswered_percent", "PPDUs unanswered, uplink", "%", "lower", "difference", 1.0,
+        Metric("air_up_unanswered_percent", "PPDUs without any response, uplink", "%", "lower", "difference", 1.0,
            "PPDUs from the station that solicit an ACK or Block Ack, got none and were sent again, in percent of "
-           "air_up_ppdus (txop air)."),
+           "air_up_ppdus. An A-MPDU has a response when one of its MPDUs arrives, so arms that differ in MPDUs per "
+           "PPDU are not judged by it (txop air)."),
         Metric("air_up_ppdus", "PPDUs that solicit a response, uplink", "", None, "ratio", 10.0,
-           "PPDUs from the station in the window that solicit an ACK or a Block Ack: n of those unanswered.", 0),
+           "PPDUs from the station in the window that solicit an ACK or a Block Ack: n of those without one.", 0),
         Metric("air_up_late_ack_percent", "late acknowledgements, uplink", "%", "lower", "difference", 1.0,
            "ACKs and Block Acks of the access point that came more than a slot later than SIFS, in percent of "
            "air_up_acks (txop air)."),
@@ -186,11 +188,12 @@ METRICS: dict[str, Metric] = {
         Metric("air_down_retry_percent", "802.11 retries, downlink", "%", "lower", "difference", 1.0,
            "Retries in percent of the data and management frames from the access point, counted as Wireshark's WLAN "
            "Traffic window does, frames with a bad FCS included (txop air)."),
-        Metric("air_down_unanswered_percent", "PPDUs unanswered, downlink", "%", "lower", "difference", 1.0,
+        Metric("air_down_unanswered_percent", "PPDUs without any response, downlink", "%", "lower", "difference", 1.0,
            "PPDUs from the access point that solicit an ACK or Block Ack, got none and were sent again, in percent of "
-           "air_down_ppdus (txop air)."),
+           "air_down_ppdus. An A-MPDU has a response when one of its MPDUs arrives, so arms that differ in MPDUs per "
+           "PPDU are not judged by it (txop air)."),
         Metric("air_down_ppdus", "PPDUs that solicit a response, downlink", "", None, "ratio", 10.0,
-           "PPDUs from the access point in the window that solicit an ACK or a Block Ack: n of those unanswered.", 0),
+           "PPDUs from the access point in the window that solicit an ACK or a Block Ack: n of those without one.", 0),
         Metric("air_down_late_ack_percent", "late acknowledgements, downlink", "%", "lower", "difference", 1.0,
            "ACKs and Block Acks of the station that came more than a slot later than SIFS, in percent of "
            "air_down_acks (txop air)."),
@@ -308,9 +311,82 @@ METRICS: dict[str, Metric] = {
 BELOW_NOISE = "not distinguishable from idle"
 """How the reason begins when a figure is not available because it is smaller than the noise of its reading."""
 
-CPU_SHARES = frozenset(("cpu_busy_percent", "cpu_idle_percent"))
-"""Two readings of the same thing, by the kernel's ticks and by its idle time: a line that names one need not name the
-other."""
+_STATION = "station_"
+
+_SAME_FACT: tuple[tuple[str, ...], ...] = (
+    ("chip_retry_percent", "air_retry_percent", "air_up_retry_percent", "air_down_retry_percent",
+     "air_bss_retry_percent", "retry_percent"),
+    ("cpu_busy_percent", "cpu_idle_percent"),
+    ("device_interrupts_per_s", "interrupts_per_s"),
+    ("chip_interrupts_per_s", "usb_interrupt_urbs_per_s"),
+    ("chip_rx_frames_per_urb", "usb_in_datagrams_per_urb"),
+    ("chip_airtime_jain_index", "airtime_jain_index"),
+    ("rtt_p95_ms", "rtt_p99_ms"),
+)  # fmt: skip
+"""Metrics that are views of one quantity, the one that says most first: a sentence names one of them."""
+
+_FACTS = {key: (names[0], rank) for names in _SAME_FACT for rank, key in enumerate(names)}
+
+
+def fact_of(key: str) -> tuple[str, int]:
+    """The quantity that a metric is a view of, and the metric's rank among its views; 0 is the one that says most.
+
+    >>> fact_of("air_bss_retry_percent")
+    ('chip_retry_percent', 4)
+    >>> fact_of("station_slow_rtt_p99_ms")
+    ('station_slow_rtt_p95_ms', 1)
+    >>> fact_of("throughput_mbit_s")
+    ('throughput_mbit_s', 0)
+    """
+    for known, (name, rank) in _FACTS.items():
+        if key == known:
+            return name, rank
+        if key.startswith(_STATION) and key.endswith(f"_{known}"):
+            return key.removesuffix(known) + name, rank
+    return key, 0
+
+
+_FELT = (
+    "throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s", "transfer_s", "rtt_p50_ms", "rtt_p95_ms",
+    "rtt_p99_ms", "probe_loss_percent", "udp_loss_percent", "cycles_failed", "recovered", "kernel_warnings",
+    "hung_tasks", "faults", "cpu_total_s_per_gbit", "power_w",
+)  # fmt: skip
+"""What the users of a device notice, before what explains it."""
+
+
+def weight_of(key: str) -> int:
+    """How early a sentence names a metric: 0 first.
+
+    >>> weight_of("throughput_mbit_s") < weight_of("rtt_p95_ms") < weight_of("usb_out_turnaround_us")
+    True
+    """
+    base = max((felt for felt in _FELT if key.startswith(_STATION) and key.endswith(f"_{felt}")), key=len, default=key)
+    return _FELT.index(base) if base in _FELT else len(_FELT)
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """A metric that moves by itself when another one does."""
+
+    on: str
+    """The other metric, of the same test."""
+    proportional: bool
+    """It grows as much as the other: a rate per second, with the throughput. Otherwise it moves the other way, by an
+    amount that nobody knows."""
+
+
+_PER_PACKET = (
+    "cpu_busy_percent", "context_switches_per_s", "interrupts_per_s", "device_interrupts_per_s",
+    "usb_interrupt_urbs_per_s", "chip_interrupts_per_s", "chip_register_accesses_per_s", "chip_cmd52_per_s",
+)  # fmt: skip
+DEPENDS_ON: dict[str, Dependence] = {
+    **dict.fromkeys(_PER_PACKET, Dependence("throughput_mbit_s", proportional=True)),
+    "cpu_idle_percent": Dependence("throughput_mbit_s", proportional=False),
+    "air_up_unanswered_percent": Dependence("air_ampdu_mpdus", proportional=False),
+    "air_down_unanswered_percent": Dependence("air_ampdu_mpdus", proportional=False),
+}
+"""What some metrics depend on. Work per second grows with the data that are moved, whatever the driver. A PPDU with
+several MPDUs is answered when one of them arrives, so that fewer PPDUs have no response when there is more in each."""
 
 OF_THE_MACHINE = frozenset(
     (
@@ -345,7 +421,6 @@ def in_origin(metric: Metric, origin: Origin) -> Metric:
     return replace(metric, better=None, definition=said)
 
 
-_STATION = "station_"
 OF_STATION = (
     "throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s", "rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms",
     "rtt_min_ms", "rtt_mean_ms", "rtt_max_ms", "rtt_stddev_ms", "probe_loss_percent", "chip_airtime_percent",

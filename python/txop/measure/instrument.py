@@ -17,7 +17,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
-from txop.archive.run_file import Fault, Value
+from txop.archive.run_file import Bound, Fault, Value
 from txop.core.metrics import describe
 from txop.core.whole_file import whole_file
 from txop.plan.arm import Arm
@@ -141,8 +141,11 @@ class Reading:
     extra: dict[str, float | None] = field(default_factory=dict)
     """Figures that only make sense together with another instrument's; see :mod:`txop.campaign.joined`."""
 
-    def put(self, key: str, value: float | None, source: str, reason: str | None = None) -> None:
-        """Set a metric of :data:`~txop.core.metrics.METRICS`; ``None``: not available, for ``reason``."""
+    def put(
+        self, key: str, value: float | None, source: str, reason: str | None = None, *, bound: Bound | None = None
+    ) -> None:
+        """Set a metric of :data:`~txop.core.metrics.METRICS`; ``None``: not available, for ``reason``. ``bound``: the
+        figure is no less, or no more, than ``value``."""
         if value is None and reason is None:
             raise ValueError(f"{key}: not available for no reason")
         infinite = value == float("inf")
@@ -152,6 +155,7 @@ class Reading:
             source=source,
             reason="beyond the last probe that came back" if infinite else reason,
             infinite=infinite,
+            bound=bound,
         )
 
     def merge(self, others: Iterable[Reading]) -> Reading:

@@ -105,6 +105,7 @@ def digest_of(report: AirReport, direction: str | None, reading: Reading, source
         "advice": [line.text for line in fall.advice][:MAX_TEXTS],
         "verdicts": verdicts[:MAX_TEXTS],
         "limits": [limit.code for limit in report.summary.limits][:20],
+        "idle_is_known": report.hearing.silence_is_evidence,
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from txop.archive.run_file import Bound
 from txop.measure.instrument import Afterwards, Reading, RunFacts
 from txop.measure.probes.bus_capture import BUS_FILES, NAME
 from txop.measure.probes.usb import FILE as LINK_FILE
@@ -91,18 +92,20 @@ def digest_of(report: BusReport, device: str | None, reading: Reading, source: s
     busiest_out = max(out, key=lambda each: each.completions, default=None)
     turnaround = busiest_out.turnaround_us if busiest_out is not None else None
     named = next(each for each in report.devices if each.name == device)
-    if report.summary.dropped_by_capture or any(each.lost_completions for each in endpoints):
+    if _lacks_completions(report, endpoints):
         reading.warnings.append("USB capture: completions are missing in it, so its rates are lower bounds")
-    values = (
-        _rate(report, named, out, "bulk", "out"),
-        _rate(report, named, into, "bulk", "in"),
-        _rate(report, named, interrupts, "interrupt", "in"),
+    incomplete: Bound | None = "at-least" if _lacks_completions(report, endpoints) else None
+    values: tuple[tuple[float | None, Bound | None], ...] = (
+        (_rate(report, named, out, "bulk", "out"), incomplete),
+        (_rate(report, named, into, "bulk", "in"), incomplete),
+        (_rate(report, named, interrupts, "interrupt", "in"), incomplete),
         _datagrams(traffic, "out"),
         _datagrams(traffic, "in"),
-        turnaround.median if turnaround is not None else None,
+        (turnaround.median if turnaround is not None else None, None),
     )
-    for key, value in zip(_KEYS, values, strict=True):
-        reading.put(key, value, source, None if value is not None else "the capture does not show it")
+    for key, (value, bound) in zip(_KEYS, values, strict=True):
+        why = None if value is not None else "the capture does not show it"
+        reading.put(key, value, source, why, bound=bound if value is not None else None)
     reading.bus = {
         "device": device,
         "product": named.product,
@@ -114,6 +117,10 @@ def digest_of(report: BusReport, device: str | None, reading: Reading, source: s
         "verdicts": [v.text for v in report.verdicts if v.device in (None, device)][:MAX_TEXTS],
         "limits": [limit.code for limit in report.summary.limits][:20],
     }
+
+
+def _lacks_completions(report: BusReport, endpoints: Sequence[Endpoint]) -> bool:
+    return bool(report.summary.dropped_by_capture) or any(each.lost_completions for each in endpoints)
 
 
 def _bulk(endpoints: Sequence[Endpoint], direction: str) -> list[Endpoint]:
@@ -163,19 +170,22 @@ def _has(device: Device, transfer: str, direction: str) -> bool:
     return False
 
 
-def _datagrams(traffic: Sequence[Traffic], direction: str) -> float | None:
-    """Datagrams per transfer of the framing that carried the most of them; a lower bound where transfers were cut.
+def _datagrams(traffic: Sequence[Traffic], direction: str) -> tuple[float | None, Bound | None]:
+    """Datagrams per transfer of the framing that carried the most of them, and whether transfers were cut, so that
+    there may have been more.
 
     ``None`` where the pointer tables of NTBs were cut off: the bound is one datagram then, whatever is in them.
     """
     framed = [each for each in traffic if each.direction == direction and each.datagrams_at_least]
     most = max(framed, key=lambda each: each.datagrams_at_least, default=None)
     if most is None:
-        return None
-    least, bound = most.at_least_per_transfer, most.at_most_per_transfer
-    if most.framing in ("ntb16", "ntb32") and least is not None and bound is not None and bound > _SAME * least:
-        return None
-    return most.datagrams_per_transfer if most.datagrams_per_transfer is not None else least
+        return None, None
+    if most.datagrams_per_transfer is not None:
+        return most.datagrams_per_transfer, None
+    least, highest = most.at_least_per_transfer, most.at_most_per_transfer
+    if least is not None and highest is not None and highest <= _SAME * least:
+        return least, None
+    return (None, None) if most.framing in ("ntb16", "ntb32") and highest is not None else (least, "at-least")
 
 
 def _endpoint(endpoint: Endpoint) -> dict[str, object]:

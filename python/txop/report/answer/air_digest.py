@@ -17,6 +17,10 @@ LABELS = {"payload": "payload", "mac_headers": "MAC headers", "preamble": "pream
            "other_stations": "others and groups", "beacons_management": "management", "damaged": "damaged",
            "idle_queued": "idle, retry pending", "idle": "idle", "unobserved": "not observed"}  # fmt: skip
 """Short names of the waterfall's causes, in the order they are drawn."""
+GAPS = {"idle": "idle or not captured", "idle_queued": "idle or not captured, retry pending"}
+"""What the gaps between frames are called where a capture lacks frames, so that a gap need not be idle."""
+_FRAMES_MISSING = frozenset({"frames-missing", "one-direction", "hopping", "away", "dropped", "own-transmissions"})
+"""Limits of a capture by which its gaps need not be idle, in digests that do not say it by themselves."""
 
 
 @dataclass
@@ -34,6 +38,13 @@ class Digest:
     """By cause: its share in each run that has it."""
     waterfalls: int = 0
     """Runs with a waterfall: what the means are over."""
+    gaps_are_idle: bool = True
+    """No capture lacks frames, as far as the captures themselves tell. Otherwise the shares of :data:`GAPS` are upper
+    bounds, and whatever filled them is not in another share."""
+
+    def label(self, cause: str) -> str:
+        """A cause in a few words, by what is known of it here."""
+        return label_of(cause) if self.gaps_are_idle else GAPS.get(cause) or label_of(cause)
 
 
 def digest(arm: str, runs: Sequence[RunFile]) -> Digest:
@@ -47,6 +58,7 @@ def digest(arm: str, runs: Sequence[RunFile]) -> Digest:
         if not air:
             continue
         found.runs += 1
+        found.gaps_are_idle = found.gaps_are_idle and _gaps_are_idle(air)
         for key in _FIGURES:
             if (number := finite_number(air.get(key))) is not None:
                 figures[key].append(number)
@@ -60,6 +72,11 @@ def digest(arm: str, runs: Sequence[RunFile]) -> Digest:
     found.each, found.waterfalls = shares, falls
     found.shares = {cause: math.fsum(known) / falls for cause, known in shares.items()}
     return found
+
+
+def _gaps_are_idle(air: Mapping[str, Any]) -> bool:
+    known = air.get("idle_is_known")
+    return known if isinstance(known, bool) else not _FRAMES_MISSING & {str(code) for code in _list(air.get("limits"))}
 
 
 def finite_number(value: object) -> float | None:

@@ -12,30 +12,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from txop.archive.reader import Archive
+from txop.compare.answer import rows_between
 from txop.compare.result import ComparedFigure, CompareResult, Row
 from txop.present.format import duration_us, share
 from txop.report.answer.air_digest import digest, label_of
-from txop.report.answer.verdicts import rows_between
 from txop.report.answer.wording import listed, value
 
 _AIR: dict[str, tuple[int, str]] = {
-    "air_ampdu_mpdus": (1, "MPDUs per A-MPDU"),
-    "air_up_unanswered_percent": (-1, "% of the PPDUs unanswered, uplink"),
-    "air_down_unanswered_percent": (-1, "% of the PPDUs unanswered, downlink"),
-    "air_up_late_ack_percent": (-1, "% of the acknowledgements late, uplink"),
-    "air_down_late_ack_percent": (-1, "% of the acknowledgements late, downlink"),
+    "air_ampdu_mpdus": (1, "MPDUs per PPDU"),
+    "air_up_unanswered_percent": (-1, "PPDUs without any response, uplink"),
+    "air_down_unanswered_percent": (-1, "PPDUs without any response, downlink"),
+    "air_up_late_ack_percent": (-1, "late ACKs, uplink"),
+    "air_down_late_ack_percent": (-1, "late ACKs, downlink"),
 }
-"""By metric: the direction that makes throughput larger, and its name after a number."""
+"""By metric: the direction that makes throughput larger, and its name."""
 
 _BUS: dict[str, tuple[int, str]] = {
-    "usb_in_datagrams_per_urb": (1, "datagrams per URB in"),
-    "usb_out_datagrams_per_urb": (1, "datagrams per URB out"),
-    "usb_interrupt_urbs_per_s": (-1, "interrupt URBs per s"),
-    "usb_out_turnaround_us": (-1, "URB turnaround out"),
+    "usb_in_datagrams_per_urb": (1, "datagrams per IN URB"),
+    "usb_out_datagrams_per_urb": (1, "datagrams per OUT URB"),
+    "usb_interrupt_urbs_per_s": (-1, "interrupt URBs"),
+    "usb_out_turnaround_us": (-1, "OUT URB completion time"),
 }
 
 _COSTS = ("idle", "idle_queued", "ifs_backoff", "preamble", "ack", "rts_cts", "retries", "other_stations")
 """Causes of the waterfall that leave less time to the payload."""
+_OF_GAPS = frozenset({"idle", "idle_queued", "ifs_backoff"})
+"""Those that are gaps between captured frames: of a capture that lacks frames they are not known."""
 
 _FIRST = "air_ampdu_mpdus"
 _LEAST_SHARE = 0.03
@@ -142,6 +144,8 @@ def _moved(
     found: list[_Fact] = []
     for figure, row in rows:
         if figure.metric.key not in wanted or row.estimate is None or abs(row.estimate) < row.margin:
+            continue  # bounds have no estimate
+        if row.not_judged == "depends":
             continue
         direction, name = wanted[figure.metric.key]
         old, new = row.baseline_median, row.arm_median
@@ -150,13 +154,15 @@ def _moved(
             continue
         first = figure.metric.key == _FIRST
         size = math.inf if first else abs(math.log(max(new, 1e-3) / max(old, 1e-3)))
-        text = f"{_shown(new, figure)} instead of {_shown(old, figure)} {name}"
+        text = f"{name} {_from_to(old, new, figure)}"
         found.append(_Fact(size, text, _n(row.n_arm, row.n_baseline)))
     return sorted(found, key=lambda fact: -fact.size)
 
 
-def _shown(number: float, figure: ComparedFigure) -> str:
-    return duration_us(number) if figure.metric.unit == "µs" else value(number, figure.metric)
+def _from_to(old: float, new: float, figure: ComparedFigure) -> str:
+    if figure.metric.unit == "µs":
+        return f"{duration_us(old)} → {duration_us(new)}"
+    return f"{value(old, figure.metric)} → {value(new, figure.metric)} {figure.metric.unit}".rstrip()
 
 
 def _n(arm: int, against: int) -> str:
@@ -179,15 +185,16 @@ def _time(archive: Archive, result: CompareResult, test: str, arm: str, against:
         digest(name, [run for run in archive.runs if run.run in counted and run.arm == name]) for name in (arm, against)
     )
     found = []
+    surely = new.gaps_are_idle and old.gaps_are_idle
     for cause in _COSTS:
         if cause not in new.each or cause not in old.each:
             continue  # a share that is not known is not 0
+        if cause in _OF_GAPS and not surely:
+            continue  # two upper bounds: frames that one capture lacks would be taken for idle air
         change = new.shares[cause] - old.shares[cause]
         if change * way <= -_LEAST_SHARE and _apart(new.each[cause], old.each[cause]):
-            said = f"{share(new.shares[cause])} instead of {share(old.shares[cause])} of the air time"
-            found.append(
-                _Fact(abs(change), f"{label_of(cause)} {said}", _n(new.waterfalls, old.waterfalls), is_share=True)
-            )
+            text = f"{label_of(cause)} {share(old.shares[cause])} → {share(new.shares[cause])} of the air time"
+            found.append(_Fact(abs(change), text, _n(new.waterfalls, old.waterfalls), is_share=True))
     return sorted(found, key=lambda fact: -fact.size)
 
 

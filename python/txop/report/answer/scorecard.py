@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from txop.compare import words
 from txop.compare.result import ComparedFigure, CompareResult, MetricFacts, Verdict
+from txop.core.metrics import OF_THE_MACHINE
+from txop.core.origin import Origin
 from txop.present.format import NOT_AVAILABLE, capital, plural
 from txop.report.answer.wording import median, unit
 
@@ -36,6 +38,8 @@ class Score:
     change: str = ""
     """Against the baseline; empty for the baseline itself."""
     verdict: Verdict | None = None
+    said: str = ""
+    """The verdict in words."""
     n: str = ""
     """What the median and the change are of, where it is not what the other figures are of."""
 
@@ -74,7 +78,10 @@ def scorecard(result: CompareResult) -> Scorecard | None:
         for arm in result.arms
     ]
     how = f"n={plural(usual, 'run')} of each arm" if usual else "n in each cell"
-    notes = [f"Medians over runs ({how}); change and verdict against {result.baseline}.", origin_note(result)]
+    notes = [
+        f"Medians ({how}); change against {result.baseline}: Hodges-Lehmann estimate.",
+        origin_note(result),
+    ]
     if any(score.text == NOT_AVAILABLE for row in rows for score in row.scores):
         notes.append(f"{NOT_AVAILABLE}: {_NOT_OF_TEST}.")
     if len(tests) > MOST_TESTS:
@@ -98,6 +105,8 @@ def _has_values(figure: ComparedFigure | None) -> bool:
 def _chosen(result: CompareResult) -> tuple[list[MetricFacts], list[str]]:
     """The metrics, and why a kind has none."""
     known = {figure.metric.key: figure.metric for figure in result.figures if _has_values(figure)}
+    if result.origin is Origin.EMULATED:  # what the emulator costs its machine is no finding about a driver
+        known = {key: metric for key, metric in known.items() if key not in OF_THE_MACHINE}
     everywhere = {
         key: sum(values.n for f in result.figures if f.metric.key == key for values in f.arms) for key in known
     }
@@ -111,7 +120,7 @@ def _chosen(result: CompareResult) -> tuple[list[MetricFacts], list[str]]:
         if here:
             chosen[max(here, key=lambda key: everywhere[key])] = None
             found.add(kind)
-        else:
+        elif not (result.origin is Origin.EMULATED and OF_THE_MACHINE.issuperset(keys)):
             absent.setdefault(kind, _reason(result, keys))
     chosen |= dict.fromkeys([key for key in dict.fromkeys(declared) if key not in kinds][:_MOST_DECLARED])
     notes = [f"{capital(kind)}: not available: {why}." for kind, why in absent.items() if kind not in found]
@@ -158,5 +167,5 @@ def _score(
         if why == _NOT_OF_TEST and not _has_runs(result, test, result.baseline):
             why = f"no run of {result.baseline} counts"
         note = "" if arm == result.baseline else f"change not available: {why}"
-        return Score(text, note, None, n)
-    return Score(text, words.change(row), row.verdict, n)
+        return Score(text, note, n=n)
+    return Score(text, words.change(row), row.verdict, words.verdict(row), n)

@@ -9,6 +9,7 @@ from datetime import datetime
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
 from txop.core.origin import Origin
+from txop.measure.traffic.flows import flows_of
 from txop.present.format import plural
 from txop.report.facts import flattened
 
@@ -38,6 +39,21 @@ def targets(archive: Archive) -> Iterator[TargetLine]:
             ", ".join(facts[key] for key in _TARGET_FACTS if key in facts),
             ", ".join(part for part in (driver, firmware) if part),
         )
+
+
+def congestion_control(archive: Archive, test: str) -> str:
+    """The TCP congestion controls of the senders of a test, as the plan or else the senders' kernels have them; empty
+    where it sends no TCP or they are not known."""
+    found = next((each for each in archive.plan.test if each.name == test), None)
+    if found is None:
+        return ""
+    names: dict[str, None] = {}
+    for flow in flows_of(found, archive.plan.warm_up_s(found)):
+        if flow.protocol == "tcp":
+            sender = "dut" if flow.direction == "tx" else "peer"
+            kernel = dict(flattened(archive.provenance.get(sender, {}))).get("tcp_congestion", "")
+            names[flow.congestion or kernel] = None
+    return ", ".join(name for name in names if name)
 
 
 def meta(result: CompareResult) -> str:

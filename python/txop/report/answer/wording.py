@@ -32,10 +32,7 @@ INFINITE = "∞"
 
 def verdict(row: Row) -> str:
     """Sign and word: ``▲ better``."""
-    text = f"{SIGNS[row.verdict]} {row.verdict.replace('-', ' ')}"
-    if row.small_but_real:
-        text += ", small but real"
-    return text
+    return f"{SIGNS[row.verdict]} {words.verdict(row)}"
 
 
 def value(number: float | None, metric: MetricFacts, *, infinite: bool = False) -> str:
@@ -53,7 +50,8 @@ def median(values: ArmValues | None, metric: MetricFacts) -> Cell:
     """The cell of an arm's median."""
     if values is None or (values.median is None and not values.median_infinite):
         return missing()
-    return Cell(value(values.median, metric, infinite=values.median_infinite), values.median)
+    text = value(values.median, metric, infinite=values.median_infinite)
+    return Cell(words.bounded(values.bound) + text, values.median)
 
 
 def unit(metric: MetricFacts) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from txop.archive.run_file import Bound
 from txop.compare import words
 from txop.compare.changes import rows_of
 from txop.compare.result import ComparedFigure, CompareResult, Row
@@ -50,15 +51,20 @@ def table(figures: Sequence[ComparedFigure], title: str, *, adjusted: bool) -> G
         Column("median, arm"),
         Column("effect"),
         Column("interval"),
-        Column("p (Holm)" if adjusted else "p"),
-        Column("detectable"),
+        Column("p (Holm)" if adjusted else "p (label swaps)"),
+        *([Column("detectable")] if adjusted else []),
         Column("verdict", right=False),
     ]
-    rows = [_row(figure, row) for figure in figures for row in (*figure.rows, *figure.direct)]
-    return Grid(title, columns, rows, unit_of_rows="rows")
+    rows = [_row(figure, row, adjusted=adjusted) for figure in figures for row in (*figure.rows, *figure.direct)]
+    note = "Effect: Hodges-Lehmann estimate over the n blocks, which need not be the ratio of the two medians."
+    return Grid(title, columns, rows, unit_of_rows="rows", note=note)
 
 
-def _row(figure: ComparedFigure, row: Row) -> list[Cell]:
+def _detectable(row: Row) -> Cell:
+    return Cell(words.size(row.smallest_detectable_effect, row.effect_unit), row.smallest_detectable_effect)
+
+
+def _row(figure: ComparedFigure, row: Row, *, adjusted: bool) -> list[Cell]:
     n = str(row.n) if row.paired else f"{row.n_baseline}, {row.n_arm}"
     p = row.p if row.p_adjusted is None else row.p_adjusted
     needed = f", about {plural(row.blocks_needed, 'block')} needed" if row.blocks_needed is not None else ""
@@ -67,19 +73,19 @@ def _row(figure: ComparedFigure, row: Row) -> list[Cell]:
         Cell(f"{words.label(figure)}{unit(figure.metric)}"),
         Cell(words.compared(row)),
         Cell(n, row.n),
-        _median(row.baseline_median, figure),
-        _median(row.arm_median, figure),
+        _median(row.baseline_median, figure, row.bounds[0]),
+        _median(row.arm_median, figure, row.bounds[1]),
         Cell(words.change(row), row.estimate, TONES[row.verdict] if row.verdict in ("better", "worse") else ""),
         Cell(words.interval(row) or "none"),
         Cell(words.p_value(p), p),
-        Cell(words.size(row.smallest_detectable_effect, row.effect_unit), row.smallest_detectable_effect),
+        *([_detectable(row)] if adjusted else []),
         Cell(verdict(row) + needed, None, TONES[row.verdict]),
     ]
 
 
-def _median(number: float | None, figure: ComparedFigure) -> Cell:
+def _median(number: float | None, figure: ComparedFigure, bound: Bound | None) -> Cell:
     """The median of the runs compared; a row has values on both sides, so one that is not a number is infinite."""
-    return Cell(value(number, figure.metric, infinite=number is None), number)
+    return Cell(words.bounded(bound) + value(number, figure.metric, infinite=number is None), number)
 
 
 def changes(result: CompareResult) -> Grid | None:
@@ -164,4 +170,5 @@ def _with_change(figure: ComparedFigure, arm: str) -> Cell:
     if row is None:
         return found
     tone = TONES[row.verdict] if row.verdict in ("better", "worse") else ""
-    return Cell(f"{found.text} ({words.change(row)})", found.sort, tone)
+    n = "" if row.n == values.n else f"; change n={row.n}, median n={values.n}"
+    return Cell(f"{found.text} ({words.change(row)}{n})", found.sort, tone)

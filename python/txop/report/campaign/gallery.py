@@ -305,7 +305,7 @@ def _air_table(test: str, digests: Sequence[Digest], runs: Sequence[RunFile]) ->
         Column("arm", right=False),
         Column("runs with a capture"),
         Column("retries"),
-        Column("MPDUs per A-MPDU"),
+        Column("MPDUs per PPDU"),
         Column("PHY rate"),
         Column("response delay (median)"),
         Column("payload"),

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from txop.archive.reader import Archive
-from txop.compare import words
 from txop.compare.result import CompareResult, PatchFacts
 from txop.present.blocks import Cell, Column, Fact, Facts, Grid, Lines
 from txop.present.chapters import Picture
@@ -159,7 +158,7 @@ def _verdict(line: Line, why: Sequence[Because]) -> VerdictView:
 def _score(score: Score) -> ScoreView:
     if score.verdict is None:
         return ScoreView(score.text, score.change, "", "", score.n)
-    said = f"{SIGNS[score.verdict]} {score.verdict.replace('-', ' ')}"
+    said = f"{SIGNS[score.verdict]} {score.said}"
     return ScoreView(score.text, score.change, said, TONES[score.verdict], score.n)
 
 
@@ -169,7 +168,7 @@ def web_link(text: str | None) -> str | None:
 
 
 def _tone(sentence: str) -> Tone:
-    return "warn" if sentence.startswith("Preliminary") or words.EXPLORATORY in sentence else ""
+    return "warn" if sentence.startswith("Preliminary") else ""
 
 
 def _notes(result: CompareResult) -> list[Sentence]:

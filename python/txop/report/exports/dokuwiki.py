@@ -159,7 +159,7 @@ def _median(figure: ComparedFigure, arm: str, digits: int | None = None) -> str 
         return None
     if values.median is None:
         return "infinite"
-    return f"{values.median:.{figure.metric.digits if digits is None else digits}f}"
+    return f"{words.bounded(values.bound)}{values.median:.{figure.metric.digits if digits is None else digits}f}"
 
 
 def _notes(
@@ -176,7 +176,7 @@ def _notes(
         notes.append(
             f"{words.moved(row, main.metric.unit)} against {result.baseline}"
             + (f" ({ends})" if ends else "")
-            + f": {row.verdict}"
+            + f": {words.verdict(row)}"
         )
         if not row.paired:
             notes.append("unpaired")

@@ -1,4 +1,4 @@
-"""A campaign in plain text, in at most forty lines where it has a few arms: what a maintainer reads in a mail, with the
+"""A campaign in plain text, in at most 48 lines where it has a few arms: what a maintainer reads in a mail, with the
 page attached.
 
 76 columns, so that it can be quoted once. The figures are those of the first screen of the page.
@@ -22,13 +22,13 @@ from txop.present.format import plural
 from txop.report import facts
 from txop.report.answer.because import because
 from txop.report.answer.scorecard import origin_note, scorecard
-from txop.report.answer.setup import meta, targets
+from txop.report.answer.setup import congestion_control, meta, targets
 from txop.report.answer.verdicts import Line, verdicts
 from txop.report.answer.wording import listed
 from txop.report.exports.mail_table import table
 
 WIDTH = 76
-LINES = 40
+LINES = 48
 """A mail of a few arms has no more; harm is never left out for it."""
 
 _PAGE = "report.html"
@@ -42,8 +42,8 @@ _MOST_ARMS = 8
 class _Size:
     """How much of what there is."""
 
-    harms: int
-    """Named of each comparison; all are counted."""
+    named: int
+    """Gains and costs named of each comparison; all are counted."""
     arms: int
     """In the table."""
     reasons: int
@@ -139,7 +139,7 @@ class _Writer:
             yield from self._filled(result.title or "Campaign")
         yield from self._filled(meta(result))
         yield ""
-        answer = verdicts(result, size.harms)
+        answer = verdicts(result, size.named, details=True)
         for sentence in answer.lead:
             yield from self._filled(sentence)
         for line in answer.lines:
@@ -200,7 +200,8 @@ def _setup(archive: Archive, result: CompareResult, *, with_arms: bool) -> Itera
     tests: dict[str, list[str]] = {}
     for test in result.tests:
         how = f"{test.length} after {test.warm_up_s:g} s of warm-up, {plural(len(test.blocks), 'block')}"
-        tests.setdefault(how, []).append(f"{test.name} ({test.kind})")
+        control = congestion_control(archive, test.name)
+        tests.setdefault(how, []).append(f"{test.name} ({test.kind}{f', {control}' if control else ''})")
     yield "; ".join(f"{', '.join(names)}: {how}" for how, names in list(tests.items())[:_MOST_ARMS])
     machines: dict[str, list[str]] = {}
     for each in targets(archive):
@@ -232,7 +233,7 @@ def _arms(result: CompareResult) -> str:
 
 def _caveats(result: CompareResult) -> Iterator[str]:
     yield f"{result.origin.value}: {facts.ORIGINS[result.origin]}"
-    yield f"Exploratory: not adjusted, a hint; {plural(result.design.family, 'declared comparison')} adjusted (Holm)"
+    yield f"p adjusted: {plural(result.design.family, 'declared comparison')} (Holm), all others (label swaps)"
     yield from (warning.rstrip(".") for warning in result.warnings)
     if result.damage:
         yield f"Parts of the archive could not be read: {listed(result.damage, 3)}"

@@ -58,7 +58,7 @@ def _column(name: str, scores: Sequence[Score], safe: Callable[[str], str]) -> _
         if score.text.startswith("not available"):
             cells.append(("not available", ""))
             continue
-        judged = f"{score.verdict or ''} {score.n and f'({score.n})'}".strip().replace("-", " ")
+        judged = f"{score.said} {score.n and f'({score.n})'}".strip()
         change = score.change if score.verdict else ""
         cells.append((safe(f"{score.text} {change}".strip()), safe(judged)))
     widest = max((len(line) for cell in cells for line in cell), default=0)

@@ -89,7 +89,8 @@ def _figures(result: CompareResult) -> Iterator[str]:
         rows = [["arm", "median", "change", "interval", "adj. p", "verdict"]]
         for values in figure.arms:
             row = next((row for row in figure.rows if row.arm == values.arm), None)
-            rows.append([values.arm, _median(values, figure), *(_cells(row) if row else [])])
+            n = "" if row is None or row.n == values.n else f" (n={values.n})"
+            rows.append([values.arm, _median(values, figure) + n, *(_cells(row) if row else [])])
         yield from block(rows, right={1, 2, 3, 4})
         yield from _beside(figure)
 
@@ -128,12 +129,20 @@ def _exploratory(result: CompareResult) -> Iterator[str]:
     figures = [figure for figure in result.figures if figure.role == "exploratory" and figure.rows]
     if not figures:
         return
-    yield from heading("Exploratory figures (not adjusted: hints, no findings)")
+    yield from heading("Exploratory figures")
+    names = {row.adjustment for figure in figures for row in figure.rows}
+    if "label-swaps" in names:
+        yield from paragraph("Not declared before the campaign; p adjusted over all of them by label swaps.")
     left = _MOST_EXPLORATORY
     for test in result.tests:
         for arm in result.arms:
             rows = [
-                [figure.metric.key, words.change(row), words.interval(row, unit=False) or "none", _verdict(row)]
+                [
+                    figure.metric.key,
+                    words.change(row),
+                    words.interval(row, unit=False) or "none",
+                    words.verdict(row),
+                ]
                 for figure in figures
                 for row in figure.rows
                 if figure.test == test.name and row.arm == arm.name
@@ -216,16 +225,14 @@ def _blocks(figure: ComparedFigure) -> str:
 def _median(values: ArmValues, figure: ComparedFigure) -> str:
     if values.median_infinite:
         return "inf"
-    return "n/a" if values.median is None else f"{values.median:.{figure.metric.digits}f}"
+    if values.median is None:
+        return "n/a"
+    return f"{words.bounded(values.bound)}{values.median:.{figure.metric.digits}f}"
 
 
 def _cells(row: Row) -> list[str]:
     p = row.p_adjusted if row.p_adjusted is not None else row.p
-    return [words.change(row), words.interval(row, unit=False) or "none", words.p_value(p), _verdict(row)]
-
-
-def _verdict(row: Row) -> str:
-    return f"{row.verdict} (small but real)" if row.small_but_real else row.verdict
+    return [words.change(row), words.interval(row, unit=False) or "none", words.p_value(p), words.verdict(row)]
 
 
 def heading(text: str) -> Iterator[str]:

@@ -10,7 +10,10 @@ from txop.compare.result import CompareResult
 from txop.core.whole_file import replacement
 from txop.report.exports.csv import ROW_COLUMNS, comparison_rows
 
-_TEXT = {"figure", "role", "arm", "baseline", "unit", "effect_unit", "verdict", "warnings"}
+_TEXT = {
+    "figure", "role", "arm", "baseline", "unit", "effect_unit", "verdict", "warnings", "change", "given", "adjustment",
+    "not_judged", "baseline_bound", "arm_bound",
+}  # fmt: skip
 _WHOLE = {"n", "n_with_voided", "blocks_needed"}
 _TRUTH = {"paired", "small_but_real"}
 

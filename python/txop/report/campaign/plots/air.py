@@ -10,7 +10,7 @@ from txop.air.page.causes import INK_OF_CAUSE, ink
 from txop.air.view.glyphs import SOLID, glyph
 from txop.present.chapters import Drawing
 from txop.present.plot import INK, plain
-from txop.report.answer.air_digest import LABELS, Digest, label_of
+from txop.report.answer.air_digest import LABELS, Digest
 from txop.report.campaign.plots.drawing import FULL, Rows, Tables, unchecked
 
 _MAX_CAUSES = 40
@@ -31,6 +31,7 @@ def waterfalls(test: str, digests: Sequence[Digest]) -> Drawing | None:
     known = [cause for cause in LABELS if any(each.shares.get(cause, 0) >= 0.002 for each in arms)]
     other = sorted({c for each in arms for c, share in each.shares.items() if c not in LABELS and share >= 0.002})
     causes = (known + other)[:_MAX_CAUSES]
+    unsure = next((each for each in arms if not each.gaps_are_idle), arms[0])
     rows: Rows = []
     for each in arms:
         start = 0.0
@@ -39,7 +40,7 @@ def waterfalls(test: str, digests: Sequence[Digest]) -> Drawing | None:
             rows.append(
                 {
                     "arm": each.arm,
-                    "cause": _name(cause),
+                    "cause": _name(cause, unsure),
                     "from": round(start, 5),
                     "to": round(start + share, 5),
                     "share": f"{100 * share:.1f} %",
@@ -49,7 +50,7 @@ def waterfalls(test: str, digests: Sequence[Digest]) -> Drawing | None:
                 }
             )
             start += share
-    labels = [row["n"] for row in plain([{"n": _name(cause)} for cause in causes])]
+    labels = [row["n"] for row in plain([{"n": _name(cause, unsure)} for cause in causes])]
     inks = [INK[ink(cause) if cause in INK_OF_CAUSE else "three"] for cause in causes]
     x = alt.X(
         "from:Q",
@@ -93,9 +94,10 @@ def _letters(ground: str) -> str:
     return _DARK_LETTERS if ground in _ALWAYS_LIGHT else _LIGHT_LETTERS
 
 
-def _name(cause: str) -> str:
-    """A cause in the legend, with the glyph that marks it in the bars."""
-    return label_of(cause) if glyph(cause) == SOLID else f"{glyph(cause)}  {label_of(cause)}"
+def _name(cause: str, of: Digest) -> str:
+    """A cause in the legend, with the glyph that marks it in the bars; ``of``: a digest that lacks frames, if any."""
+    label = of.label(cause)
+    return label if glyph(cause) == SOLID else f"{glyph(cause)}  {label}"
 
 
 def _inside(cause: str, share: float) -> str:

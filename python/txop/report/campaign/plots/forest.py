@@ -75,7 +75,7 @@ def _panel(rows: Sequence[tuple[ComparedFigure, Row]], count: int, name: str, ke
                 "open_right": right is not None and right >= high,
                 "ink": _INKS.get(row.verdict, "text"),
                 "fill": "full" if figure.role == "primary" else "hollow",
-                "text": f"{SIGNS[row.verdict]} {words.change(row)} {row.verdict.replace('-', ' ')}",
+                "text": f"{SIGNS[row.verdict]} {words.change(row)} {words.verdict(row)}",
                 "about": row.sentence,
             }
         )
