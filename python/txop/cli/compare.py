@@ -17,6 +17,7 @@ from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.cli.shared_options import ArchiveArgument
 from txop.core.errors import ExitCode, UserError
+from txop.present.format import figure as written
 from txop.present.format import plural
 from txop.stats.limits import MAX_BLOCKS
 
@@ -307,7 +308,7 @@ def _n(row: Row) -> str:
 def _median(value: float | None, figure: ComparedFigure, bound: Bound | None) -> str:
     from txop.compare import words
 
-    return "infinite" if value is None else f"{words.bounded(bound)}{value:,.{figure.metric.digits}f}"
+    return "infinite" if value is None else f"{words.bounded(bound)}{written(value, figure.metric.digits)}"
 
 
 def _verdict(row: Row) -> str:

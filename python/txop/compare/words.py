@@ -9,13 +9,14 @@ from txop.compare.answer import rows_between
 from txop.compare.result import Answer, ComparedFigure, CompareResult, DesignFacts, DirectRow, Row, Verdict
 from txop.core.metrics import describe
 from txop.present.format import MINUS, NOT_AVAILABLE, plural, signed
+from txop.present.format import figure as written
 from txop.stats.limits import MAX_BLOCKS
 
 _NAMED = 6
 """How many figures one sentence of the headline names at most."""
 
 
-MOST_NAMED = 4
+MOST_NAMED = 3
 """Gains, and costs, that the headline names; the others are counted."""
 
 
@@ -300,7 +301,7 @@ def bounds_sentence(figure: str, row: Row, baseline: str, digits: int) -> str:
     for name, value, bound in zip(
         (row.arm, baseline), (row.arm_median, row.baseline_median), reversed(row.bounds), strict=True
     ):
-        known = NOT_AVAILABLE if value is None else f"{value:,.{digits}f}"
+        known = NOT_AVAILABLE if value is None else f"{written(value, digits)}"
         sides.append(f"{name} {bounded(bound)}{known}")
     return f"{figure}: {', '.join(sides)} (n={row.n}): bounds, which are not compared"
 

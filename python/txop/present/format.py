@@ -30,6 +30,20 @@ def number(value: float | None, digits: int = 1) -> str:
     return NOT_AVAILABLE if value is None else f"{value:,.{digits}f}"
 
 
+def figure(value: float | None, digits: int) -> str:
+    """A measured figure: at most ``digits`` decimals and five significant digits, as no instrument of txop gives more.
+
+    >>> figure(17.204, 2), figure(1248.0, 2), figure(0.0123, 2), figure(123456.0, 0)
+    ('17.20', '1,248.0', '0.012', '123,456')
+    """
+    if value is None or not math.isfinite(value):
+        return NOT_AVAILABLE if value is None else ("∞" if value > 0 else f"{MINUS}∞")
+    if value and abs(value) < 10**-digits:
+        return f"{value:.2g}".replace("-", MINUS)
+    whole = len(str(int(abs(value))))
+    return f"{value:,.{max(0, min(digits, 5 - whole))}f}".replace("-", MINUS)
+
+
 def percent(value: float | None, digits: int = 1) -> str:
     """``value`` in percent: ``24.1 %``. More than nothing does not read 0.0 %, and less than all does not read 100.0 %.
 

@@ -41,9 +41,7 @@ def value(number: float | None, metric: MetricFacts, *, infinite: bool = False) 
         return INFINITE
     if number is None:
         return fmt.NOT_AVAILABLE
-    if number and abs(number) < 10**-metric.digits:
-        return f"{number:.2g}".replace("-", fmt.MINUS)
-    return fmt.number(number, metric.digits).replace("-", fmt.MINUS)
+    return fmt.figure(number, metric.digits)
 
 
 def median(values: ArmValues | None, metric: MetricFacts) -> Cell:

@@ -18,6 +18,7 @@ from txop.core.visible import visible
 from txop.core.whole_file import whole_file
 from txop.plan.arm import Patch
 from txop.plan_check.changes import identity
+from txop.present.format import figure as written
 from txop.present.format import plural
 from txop.report import facts
 
@@ -159,7 +160,7 @@ def _median(figure: ComparedFigure, arm: str, digits: int | None = None) -> str 
         return None
     if values.median is None:
         return "infinite"
-    return f"{words.bounded(values.bound)}{values.median:.{figure.metric.digits if digits is None else digits}f}"
+    return f"{words.bounded(values.bound)}{written(values.median, figure.metric.digits if digits is None else digits)}"
 
 
 def _notes(

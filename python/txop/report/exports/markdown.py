@@ -17,6 +17,7 @@ from txop.compare.result import ArmValues, ComparedFigure, CompareResult, Row
 from txop.core.visible import visible
 from txop.core.whole_file import whole_file
 from txop.present.format import MINUS, NOT_AVAILABLE
+from txop.present.format import figure as written
 from txop.report import facts
 
 WIDTH = 78
@@ -227,7 +228,7 @@ def _median(values: ArmValues, figure: ComparedFigure) -> str:
         return "inf"
     if values.median is None:
         return "n/a"
-    return f"{words.bounded(values.bound)}{values.median:.{figure.metric.digits}f}"
+    return f"{words.bounded(values.bound)}{written(values.median, figure.metric.digits)}"
 
 
 def _cells(row: Row) -> list[str]:
