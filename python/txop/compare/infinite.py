@@ -21,7 +21,7 @@ from functools import partial
 
 from txop.core.metrics import Better, Scale
 from txop.stats.comparison import Comparison
-from txop.stats.verdict import SKEWED, compare_paired, compare_unpaired
+from txop.stats.verdict import compare_paired, compare_unpaired
 
 _FAR = 1e3
 """How much farther out a stand-in lies than everything finite, as a factor on the scale of differences."""
@@ -124,7 +124,7 @@ def compare_values(
     return Judged(without_spread(judged, warnings), limit, low_limit)
 
 
-def without_spread(comparison: Comparison, warnings: Sequence[str] = ()) -> Comparison:
+def without_spread(comparison: Comparison, notes: Sequence[str] = ()) -> Comparison:
     """``comparison`` without what does not follow from ranks."""
     return replace(
         comparison,
@@ -134,7 +134,7 @@ def without_spread(comparison: Comparison, warnings: Sequence[str] = ()) -> Comp
         beyond_limit=False,
         skewness=None,
         sign=None,
-        warnings=(*warnings, *(text for text in comparison.warnings if not text.startswith(SKEWED))),
+        notes=(*notes, *comparison.notes),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 from txop.compare import words
@@ -141,7 +140,7 @@ def _finished_row(figure: str, row: Draft, *, primary: bool) -> Row:
             "Wilcoxon signed-rank, Hodges-Lehmann, by block" if row.paired else "Mann-Whitney, Hodges-Lehmann, unpaired"
         ),
         sentence="",
-        warnings=[*_below_noise(row.excluded), *(_numbered(warning, row.blocks) for warning in c.warnings)],
+        warnings=[*_below_noise(row.excluded), *(c.warnings_of(row.blocks) if row.blocks else c.warnings)],
     )
     if any(row.bounds):
         text = words.bounds_sentence(figure, made, row.against, row.metric.digits)
@@ -157,15 +156,3 @@ def _below_noise(excluded: Sequence[str]) -> list[str]:
         return []
     blocks = "1 block" if count == 1 else f"{count} blocks"
     return [f"{blocks} left out with a run {BELOW_NOISE}; the typical figure is lower than that of the others"]
-
-
-_POSITIONS = re.compile(r"^blocks? ([\d, ]+) far from the others")
-
-
-def _numbered(warning: str, blocks: Sequence[int]) -> str:
-    """A warning that counts pairs from 1, with the numbers of their blocks."""
-    found = _POSITIONS.match(warning)
-    if not found or not blocks:
-        return warning
-    named = ", ".join(str(blocks[int(part) - 1]) for part in found[1].split(","))
-    return warning[: found.start(1)] + named + warning[found.end(1) :]

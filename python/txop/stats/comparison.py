@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,6 +11,9 @@ from txop.stats.drift import Drift
 from txop.stats.limits import EXACT_PAIRS, EXACT_RUNS
 from txop.stats.samples import significance_level
 from txop.stats.skew import SignTest
+
+DRIFT_P = 0.05
+"""Below this p-value a drift of the difference is worth a warning."""
 
 Verdict = Literal["better", "worse", "equivalent", "inconclusive"]
 
@@ -67,7 +71,8 @@ class Comparison:
     blocks_needed: int | None
     """For an inconclusive pairing: blocks in all with which 4 of 5 such campaigns have a verdict
     (:func:`txop.stats.power.blocks_to_decide`); ``None`` where that is not known."""
-    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    """What must be known of how the samples were compared."""
     skewness: float | None = None
     """Skewness of d when it is strong, so that the signed-rank test does not quite hold; else ``None``."""
     sign: SignTest | None = None
@@ -80,8 +85,34 @@ class Comparison:
     """In pairs, each block's d on the axis of the comparison: a logarithm on the ratio scale."""
     samples: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
     """Unpaired: the values of both arms on that axis."""
+    estimate_unmarked: float | None = None
+    """The estimate without the ``marked`` ones; ``None`` where none are."""
     axis_margin: float = 0.0
     """The margin on that axis; of its two sides the smaller."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """All that a reader must know beside the numbers, in words; pairs are counted from 1."""
+        return self.warnings_of(range(1, self.n + 1))
+
+    def warnings_of(self, blocks: Sequence[int]) -> tuple[str, ...]:
+        """The same with the numbers of the blocks that the pairs are of."""
+        found = list(self.notes)
+        if self.drift is not None and self.drift.p <= DRIFT_P:
+            found.append(
+                f"the effect {'grows' if self.drift.rho > 0 else 'falls'} from block to block (Spearman rho = "
+                f"{self.drift.rho:+.2f}, p = {self.drift.p:.2g}): the effect is not constant"
+            )
+        if self.skewness is not None and self.sign is not None:
+            found.append(_skewed(self.skewness, self.sign, self.unit))
+        if self.estimate_unmarked is not None:
+            one = len(self.marked) == 1
+            found.append(
+                f"{'block' if one else 'blocks'} {', '.join(str(blocks[index]) for index in self.marked)} far from the "
+                f"others; kept, and without {'it' if one else 'them'} the estimate is "
+                f"{self.estimate_unmarked:+.3g} {self.unit}".rstrip()
+            )
+        return tuple(found)
 
     @property
     def exact(self) -> bool:
@@ -92,3 +123,14 @@ class Comparison:
     def alpha(self) -> float:
         """Error rate: 1 - confidence."""
         return significance_level(self.confidence)
+
+
+def _skewed(size: float, sign: SignTest, unit: str) -> str:
+    ends = "no interval"
+    if sign.low is not None and sign.high is not None and sign.attained_confidence is not None:
+        ends = f"{sign.low:+.3g} to {sign.high:+.3g}, {100 * sign.attained_confidence:.1f} %"
+    median = f"{sign.median:+.3g} {unit}".rstrip()
+    return (
+        f"the differences are strongly skewed (skewness {size:+.1f}), where the signed-rank test finds too many "
+        f"differences and its interval is too short; the sign test holds: median {median} ({ends}), p = {sign.p:.2g}"
+    )

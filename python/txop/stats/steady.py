@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from txop.stats.samples import Floats, finite
+from txop.stats.samples import ROUNDING, Floats, finite
 
 MAX_SAMPLES = 1_000_000
 BATCH = 5
@@ -128,7 +128,7 @@ def moving_sd_share(series: ArrayLike) -> float | None:
     if x.size < needed:
         return None
     averages = np.convolve(_scaled(x[-needed:]), np.full(MOVING, 1 / MOVING), mode="valid")
-    if averages[-1] == 0:
+    if abs(averages[-1]) <= ROUNDING * float(np.abs(averages).max()):
         return None
     return float(averages.std() / abs(averages[-1]))
 

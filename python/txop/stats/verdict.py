@@ -28,9 +28,6 @@ from txop.stats.skew import STRONG_P, SignTest, sign_test, skewness
 from txop.stats.spread import mark_far
 from txop.stats.two_sample import mann_whitney
 
-DRIFT_P = 0.05
-"""Below this p-value a drift of the difference is worth a warning."""
-
 
 def compare_paired(
     baseline: ArrayLike,
@@ -67,36 +64,24 @@ def compare_paired(
     d[np.abs(d) <= ROUNDING * largest] = 0.0
     n = d.size
     result = signed_rank(d, confidence=confidence)
-    warnings = list(axis.warnings)
+    notes = list(axis.warnings)
     if n == 1:
-        warnings.append("n=1: one run of each arm says nothing about chance")
+        notes.append("n=1: one run of each arm says nothing about chance")
     else:
-        warnings += result.warnings
+        notes += result.warnings
     size = float(np.abs(d).max()) or 1.0
     sd = float(np.std(d / size, ddof=1)) * size if n > 1 else None
     if sd is not None and sd <= ROUNDING * size:
         sd = 0.0
-        warnings.append("all blocks differ by exactly the same amount: these runs are not independent replicates")
+        notes.append("all blocks differ by exactly the same amount: these runs are not independent replicates")
     found = drift(d) if sd and in_time else None
-    if found and found.p <= DRIFT_P:
-        warnings.append(
-            f"the effect {'grows' if found.rho > 0 else 'falls'} from block to block "
-            f"(Spearman rho = {found.rho:+.2f}, p = {found.p:.2g}): one number is not the whole picture"
-        )
     skewed = skewness(d) if sd else None
     sign = None
     if skewed is not None and skewed[1] <= STRONG_P:
         sign = _in_unit(sign_test(d, confidence=confidence), axis)
-        warnings.append(_skewed(skewed[0], sign, axis.unit))
     marks = mark_far(d)
     marked = tuple(int(index) for index in np.flatnonzero(marks.far))
-    if marked:
-        without = axis.back(signed_rank(d[~marks.far]).estimate)
-        positions = ", ".join(str(index + 1) for index in marked)
-        warnings.append(
-            f"{'block' if len(marked) == 1 else 'blocks'} {positions} far from the others; kept, "
-            f"and without {'it' if len(marked) == 1 else 'them'} the estimate is {without:+.3g} {axis.unit}".rstrip()
-        )
+    unmarked = axis.back(signed_rank(d[~marks.far]).estimate) if marked else None
     bounded = math.isfinite(result.low)
     return _judged(
         Comparison(
@@ -125,17 +110,14 @@ def compare_paired(
             verdict=None,
             small_but_real=False,
             blocks_needed=None,
-            warnings=tuple(warnings),
+            notes=tuple(notes),
             skewness=skewed[0] if skewed is not None and sign is not None else None,
             sign=sign,
             differences=tuple(d.tolist()),
             axis_margin=axis.least_margin,
+            estimate_unmarked=unmarked,
         )
     )
-
-
-SKEWED = "the differences are strongly skewed"
-"""How the warning begins."""
 
 
 def _in_unit(found: SignTest, axis: _Axis) -> SignTest:
@@ -144,17 +126,6 @@ def _in_unit(found: SignTest, axis: _Axis) -> SignTest:
         median=axis.back(found.median),
         low=None if found.low is None else axis.back(found.low),
         high=None if found.high is None else axis.back(found.high),
-    )
-
-
-def _skewed(size: float, sign: SignTest, unit: str) -> str:
-    ends = "no interval"
-    if sign.low is not None and sign.high is not None and sign.attained_confidence is not None:
-        ends = f"{sign.low:+.3g} to {sign.high:+.3g}, {100 * sign.attained_confidence:.1f} %"
-    median = f"{sign.median:+.3g} {unit}".rstrip()
-    return (
-        f"{SKEWED} (skewness {size:+.1f}), where the signed-rank test finds too many differences and its interval is "
-        f"too short; the sign test holds: median {median} ({ends}), p = {sign.p:.2g}"
     )
 
 
@@ -184,9 +155,9 @@ def compare_unpaired(
     axis = _Axis.choose(x, y, scale, margin, unit)
     result = mann_whitney(axis.to(x), axis.to(y), confidence=confidence)
     n = min(x.size, y.size)
-    warnings = [*axis.warnings, *result.warnings]
+    notes = [*axis.warnings, *result.warnings]
     if n == 1:
-        warnings.append("n=1: a single run says nothing about chance")
+        notes.append("n=1: a single run says nothing about chance")
     bounded = math.isfinite(result.low) and n > 1
     return _judged(
         Comparison(
@@ -215,7 +186,7 @@ def compare_unpaired(
             verdict=None,
             small_but_real=False,
             blocks_needed=None,
-            warnings=tuple(warnings),
+            notes=tuple(notes),
             samples=(tuple(axis.to(x).tolist()), tuple(axis.to(y).tolist())),
             axis_margin=axis.least_margin,
         )
@@ -244,9 +215,9 @@ def with_adjusted(comparison: Comparison, p: float | None) -> Comparison:
     return replace(judged, smallest_detectable_effect=None, blocks_needed=None, beyond_limit=False)
 
 
-def not_judged(comparison: Comparison, warning: str) -> Comparison:
-    """``comparison`` as one of a figure that explains, for the reason in ``warning``."""
-    return _judged(replace(comparison, better=None, warnings=(*comparison.warnings, warning)))
+def not_judged(comparison: Comparison, note: str) -> Comparison:
+    """``comparison`` as one of a figure that explains, for the reason in ``note``."""
+    return _judged(replace(comparison, better=None, notes=(*comparison.notes, note)))
 
 
 def _judged(c: Comparison) -> Comparison:
