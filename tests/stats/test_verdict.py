@@ -137,8 +137,7 @@ def test_holm_takes_back_what_does_not_survive() -> None:
     assert second.verdict == "better"
     assert silent.p_adjusted is None
     assert (first.family, first.smallest_detectable_effect) == (3, None)
-    alike = {"p_adjusted": None, "verdict": "better", "blocks_needed": None, "family": 1}
-    assert replace(first, **alike, smallest_detectable_effect=six.smallest_detectable_effect) == six  # type: ignore[arg-type]
+    assert replace(first, p_adjusted=None, verdict="better", family=1) == six
 
 
 def test_a_metric_that_only_explains_is_not_judged() -> None:

@@ -129,9 +129,6 @@ def without_spread(comparison: Comparison, notes: Sequence[str] = ()) -> Compari
     return replace(
         comparison,
         sd_d=None,
-        smallest_detectable_effect=None,
-        blocks_needed=None,
-        beyond_limit=False,
         skewness=None,
         sign=None,
         notes=(*notes, *comparison.notes),

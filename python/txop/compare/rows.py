@@ -120,7 +120,7 @@ def _finished_row(figure: str, row: Draft, *, primary: bool) -> Row:
         bounds=row.bounds,
         small_but_real=c.small_but_real,
         blocks_needed=c.blocks_needed if primary else None,
-        beyond_limit=c.beyond_limit and primary,
+        beyond_limit=primary and c.beyond_limit,
         skewness=finite(c.skewness),
         sign_test=None
         if c.sign is None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from txop.core.metrics import Better, Scale
+from txop.stats import power
 from txop.stats.drift import Drift
 from txop.stats.limits import EXACT_PAIRS, EXACT_RUNS
 from txop.stats.samples import significance_level
@@ -59,26 +62,21 @@ class Comparison:
     sd_d: float | None
     """Standard deviation of d over blocks; on the ratio scale 100 times that of the logarithm. ``None`` unpaired or n
     = 1."""
-    smallest_detectable_effect: float | None
-    """What this many blocks with this ``sd_d`` show in 4 of 5 campaigns, judged in a family of ``family``; ``None``
-    where that is not known."""
     drift: Drift | None
     """Rank correlation of block order and effect; ``None`` unpaired or with fewer than four blocks."""
     verdict: Verdict | None
     """``None`` for a metric that is not judged."""
     small_but_real: bool
     """Equivalent within the margin, and yet the difference is not chance."""
-    blocks_needed: int | None
-    """For an inconclusive pairing: blocks in all with which 4 of 5 such campaigns have a verdict
-    (:func:`txop.stats.power.blocks_to_decide`); ``None`` where that is not known."""
     notes: tuple[str, ...]
     """What must be known of how the samples were compared."""
     skewness: float | None = None
     """Skewness of d when it is strong, so that the signed-rank test does not quite hold; else ``None``."""
     sign: SignTest | None = None
     """What holds then: the median of d, in the unit of ``estimate``."""
-    beyond_limit: bool = False
-    """Inconclusive, and more blocks than a campaign may have would be needed."""
+    has_power: bool = True
+    """The effect that could have been detected, and the blocks needed, are known: not of a p-value that was adjusted
+    over label swaps."""
     family: int = 1
     """How many comparisons are judged together with it, itself included."""
     differences: tuple[float, ...] = ()
@@ -89,6 +87,47 @@ class Comparison:
     """The estimate without the ``marked`` ones; ``None`` where none are."""
     axis_margin: float = 0.0
     """The margin on that axis; of its two sides the smaller."""
+
+    @property
+    def smallest_detectable_effect(self) -> float | None:
+        """What this many blocks with this ``sd_d`` show in 4 of 5 campaigns, judged in a family of ``family``, in the
+        unit of the estimate; ``None`` where that is not known."""
+        if not self.has_power or not self.paired or not self.sd_d:
+            return None
+        found = power.smallest_detectable_effect(self.n, self.sd_d, confidence=self.confidence, family=self.family)
+        if found is None or self.scale == "difference":
+            return found
+        return 100 * math.expm1(found / 100) if found < 70_000 else math.inf
+
+    @property
+    def blocks_needed(self) -> int | None:
+        """For an inconclusive pairing: blocks in all with which 4 of 5 such campaigns have a verdict
+        (:func:`txop.stats.power.blocks_to_decide`); ``None`` where that is not known."""
+        return self._deciding[0]
+
+    @property
+    def beyond_limit(self) -> bool:
+        """Inconclusive, and more blocks than a campaign may have would be needed."""
+        return self._deciding[1]
+
+    @cached_property
+    def _deciding(self) -> tuple[int | None, bool]:
+        if self.verdict != "inconclusive" or not self.paired or not self.sd_d or self.margin == 0 or self.n < 2:
+            return None, False
+        if not self.has_power or not power.is_known(self.confidence):
+            return None, False
+        hundred, estimate = 1.0, self.estimate
+        if self.scale == "ratio":
+            hundred, estimate = 100.0, math.log1p(max(self.estimate, -99.999999) / 100)
+        needed = power.blocks_to_decide(
+            estimate,
+            self.sd_d / hundred,
+            self.n,
+            margin=self.axis_margin,
+            confidence=self.confidence,
+            family=self.family,
+        )
+        return needed, needed is None
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from txop.core.metrics import Better, Scale
-from txop.stats import power
 from txop.stats.comparison import Comparison, Verdict
 from txop.stats.drift import drift
 from txop.stats.holm import holm
@@ -105,11 +104,9 @@ def compare_paired(
             points=tuple(map(axis.back, d.tolist())),
             marked=marked,
             sd_d=None if sd is None else sd * axis.hundred,
-            smallest_detectable_effect=None,
             drift=found,
             verdict=None,
             small_but_real=False,
-            blocks_needed=None,
             notes=tuple(notes),
             skewness=skewed[0] if skewed is not None and sign is not None else None,
             sign=sign,
@@ -181,11 +178,9 @@ def compare_unpaired(
             points=(),
             marked=(),
             sd_d=None,
-            smallest_detectable_effect=None,
             drift=None,
             verdict=None,
             small_but_real=False,
-            blocks_needed=None,
             notes=tuple(notes),
             samples=(tuple(axis.to(x).tolist()), tuple(axis.to(y).tolist())),
             axis_margin=axis.least_margin,
@@ -210,9 +205,8 @@ def with_holm(comparisons: Sequence[Comparison], *, declared: int = 0) -> tuple[
 
 def with_adjusted(comparison: Comparison, p: float | None) -> Comparison:
     """``comparison`` with a p-value adjusted by other means, such as :func:`txop.stats.label_swaps.adjusted`, and
-    judged by it. What it could have detected is not known then."""
-    judged = _judged(replace(comparison, p_adjusted=p))
-    return replace(judged, smallest_detectable_effect=None, blocks_needed=None, beyond_limit=False)
+    judged by it. What it could have detected, and the blocks it needs, are not known then."""
+    return _judged(replace(comparison, p_adjusted=p, has_power=False))
 
 
 def not_judged(comparison: Comparison, note: str) -> Comparison:
@@ -221,7 +215,7 @@ def not_judged(comparison: Comparison, note: str) -> Comparison:
 
 
 def _judged(c: Comparison) -> Comparison:
-    """``c`` with verdict, ``small_but_real`` and ``blocks_needed`` from its other fields."""
+    """``c`` with verdict and ``small_but_real`` from its other fields."""
     real = within = False
     if c.low is not None and c.high is not None:
         p = c.p_adjusted if c.p_adjusted is not None else c.p
@@ -237,37 +231,7 @@ def _judged(c: Comparison) -> Comparison:
         verdict = "better" if (c.estimate > 0) == (c.better == "higher") else "worse"
     else:
         verdict = "equivalent" if within else "inconclusive"
-    needed, beyond_limit = _blocks_needed(c) if verdict == "inconclusive" else (None, False)
-    return replace(
-        c,
-        verdict=verdict,
-        smallest_detectable_effect=_detectable(c),
-        small_but_real=real and verdict == "equivalent",
-        blocks_needed=needed,
-        beyond_limit=beyond_limit,
-    )
-
-
-def _detectable(c: Comparison) -> float | None:
-    """The smallest detectable effect, in the unit of the estimate."""
-    if not c.paired or not c.sd_d:
-        return None
-    found = power.smallest_detectable_effect(c.n, c.sd_d, confidence=c.confidence, family=c.family)
-    if found is None or c.scale == "difference":
-        return found
-    return 100 * math.expm1(found / 100) if found < 70_000 else math.inf
-
-
-def _blocks_needed(c: Comparison) -> tuple[int | None, bool]:
-    """Blocks that would decide it; or none, and whether these are more than a campaign may have."""
-    if not c.paired or not c.sd_d or c.margin == 0 or c.n < 2 or not power.is_known(c.confidence):
-        return None, False
-    hundred = 100.0 if c.scale == "ratio" else 1.0
-    estimate = math.log1p(max(c.estimate, -99.999999) / 100) if c.scale == "ratio" else c.estimate
-    needed = power.blocks_to_decide(
-        estimate, c.sd_d / hundred, c.n, margin=c.axis_margin, confidence=c.confidence, family=c.family
-    )
-    return needed, needed is None
+    return replace(c, verdict=verdict, small_but_real=real and verdict == "equivalent")
 
 
 @dataclass(frozen=True)
