@@ -1,6 +1,6 @@
 """Measures how often a campaign of two identical arms names a gain or a cost anywhere: terminal, mail or page.
 
-    .venv/bin/python bench/named.py [--campaigns 2000] [--blocks 6 7 8 ...] [--seed 1] [--json]
+    .venv/bin/python bench/named.py [--campaigns 2000] [--blocks 6 7 8 ...] [--kinds quiet loud] [--seed 1] [--json]
     .venv/bin/python bench/named.py --archives A/A-ARCHIVE...
 
 Simulated campaigns have two tests with 34 figures each, primary and exploratory, which go through ``txop compare``'s
@@ -172,6 +172,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--campaigns", type=int, default=2000)
     parser.add_argument("--blocks", type=int, nargs="+", default=BLOCKS)
+    parser.add_argument("--kinds", choices=KINDS, nargs="+", default=KINDS)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--archives", type=Path, nargs="+")
     parser.add_argument("--json", action="store_true")
@@ -179,7 +180,7 @@ def main() -> int:
     if args.archives:
         found = (real(path) for path in args.archives)
     else:
-        found = (simulated(k, n, args.campaigns, args.seed) for k in KINDS for n in args.blocks)
+        found = (simulated(k, n, args.campaigns, args.seed) for k in args.kinds for n in args.blocks)
     shares = []
     for share in found:
         shares.append(share)

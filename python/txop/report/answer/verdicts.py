@@ -35,18 +35,23 @@ class Verdicts:
     more: int
     """Comparisons that have no line."""
     full: Sequence[str]
-    """The same with every figure and interval: the headline, and what each change does."""
+    """The same with every gain and cost, and the changes of which nothing can be told."""
 
 
 def verdicts(result: CompareResult, most: int = MOST_NAMED, *, details: bool = False) -> Verdicts:
     """The lines of a comparison: each arm against the baseline, then arms that differ by one change. ``details``: with
     p and n of each primary figure."""
     others = [arm.name for arm in result.arms if arm.name != result.baseline]
-    full = [*result.headline, *(f"{change.sentence}." for change in result.changes)]
+    lead = result.headline[: -len(others)] if others else result.headline
+    everything = (
+        f"{a.arm} against {a.against}: {words.said(result.figures, a, result.baseline)}" for a in result.answers
+    )
+    changes = (f"{change.sentence}." for change in result.changes if change.arm is None)
+    full = [*lead, *everything, *changes]
     if not others or not any(point for f in result.figures for values in f.arms for point in values.points):
         return Verdicts(result.headline, [], 0, full)
     lines = [_line(result, answer, most, details=details) for answer in result.answers[:_MOST_LINES]]
-    return Verdicts(result.headline[: -len(others)], lines, len(result.answers) - len(lines), full)
+    return Verdicts(lead, lines, len(result.answers) - len(lines), full)
 
 
 def _line(result: CompareResult, answer: Answer, most: int, *, details: bool) -> Line:
