@@ -98,7 +98,7 @@ def check(folder: Path, counted: Any) -> Counter[str]:
     found = on_air(folder)
     assert found == analyzed(folder)
     chip = counted["air"]["chip"]
-    # Frames that collide are not in the capture.
+    # Frames that collide cannot be read in the capture.
     assert found.total() == chip["data"] - chip["collided"]["data"] > 1_000
     assert counted["tx"]["reports"] == counted["tx"]["frames"]
     assert complaints(folder) == []

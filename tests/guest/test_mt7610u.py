@@ -123,7 +123,7 @@ def vht_rates(folder: Path, transmitter: str) -> Counter[tuple[int, int]]:
 def check_vht(folder: Path, sent: dict[str, Any], transmitter: str) -> Counter[tuple[int, int]]:
     """What the chip's air has counted is what the capture has, at rates of VHT in 80 MHz; gives their frames."""
     found = vht_rates(folder, transmitter)
-    # Frames that collide are not in the capture.
+    # Frames that collide cannot be read in the capture.
     assert found.total() == sent["unicast_data"] - sent["collided"]["unicast_data"] > 5_000
     # All but the handshake of WPA2, which mac80211 sends at 6 Mbit/s, and what is tried at smaller widths.
     assert sum(count for (width, _), count in found.items() if width == 80) > 0.95 * found.total()

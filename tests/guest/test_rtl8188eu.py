@@ -101,7 +101,7 @@ def on_air(folder: Path) -> OnAir:
     for line in subprocess.run(argv, capture_output=True, text=True, check=True).stdout.splitlines():
         at, kind, sequence, tid, retry, mcs = line.split("\t")
         time, key = float(at) - epoch_s, (kind, sequence, tid)
-        # The first try may be missing: frames that collide are not in the capture.
+        # The first try may be missing: frames that collide cannot be read in the capture.
         found.frames += retry not in ("1", "True") or time - seen.get(key, -SAME_FRAME_S) >= SAME_FRAME_S
         seen[key] = time
         if mcs:

@@ -184,7 +184,10 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     let mpdu = record.data.get(radio.header_len..).unwrap_or_default();
     let header = match Header::parse(mpdu, radio.data_pad) {
         Ok(header) => header,
-        Err(error) => return unreadable(record, &error, &mut batch.tally),
+        Err(error) => match illegible(mpdu).filter(|_| radio.bad_fcs == Some(true)) {
+            Some(header) => header,
+            None => return unreadable(record, &error, &mut batch.tally),
+        },
     };
     let on_wire = (record.original_len as usize).max(record.data.len()).saturating_sub(radio.header_len);
     if on_wire > LONGEST_MPDU {
@@ -245,6 +248,17 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     if let Some(reader) = &mut decoder.packets {
         read_packets(reader, frame, body, details, packets);
     }
+}
+
+/// The header of a damaged frame whose type, as it stands there, needs more bytes than there are: without a field that could be
+/// believed. The frame was on the air all the same.
+#[cold]
+fn illegible(mpdu: &[u8]) -> Option<Header> {
+    /// Protocol version 3, and the type with the shortest header.
+    const FRAME_CONTROL: u8 = 0x0f;
+    let mut header = [0; 10];
+    *header.first_mut()? = FRAME_CONTROL;
+    Header::parse(&header, false).ok().filter(|header| header.header_len <= mpdu.len())
 }
 
 /// Decrypts where there are keys, and hands packets over.

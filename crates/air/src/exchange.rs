@@ -18,6 +18,9 @@ const MAX_GAP_NS: i64 = 200_000;
 const MAX_GAP_INCOMPLETE_NS: i64 = 6_000_000;
 /// Without usable stamps: the longest delay of the capture clock that still counts as "next".
 const MAX_GAP_COARSE_NS: i64 = 10_000_000;
+/// Bytes of the longest response: a Block Ack with a bitmap of 1,024 bits, or with several bitmaps. The length of a damaged frame is
+/// believed, as it comes from the PHY header, which has a check of its own.
+const LONGEST_RESPONSE: u32 = 256;
 /// Later than SIFS by more than a slot, beside what the clock's own spread explains.
 const LATE_NS: i64 = 9_000;
 
@@ -186,8 +189,10 @@ impl Matcher {
         self.pending = None;
         if ppdu.all_bad {
             // A damaged frame may be the response; the question stays open without a count either way.
-            if let Some(pending) = pending {
-                forget(&pending, links);
+            match pending {
+                Some(pending) if self.may_be_response(&pending, ppdu) => forget(&pending, links),
+                Some(pending) => unanswered(&pending, links),
+                None => {}
             }
             return Role::Damaged;
         }
@@ -223,6 +228,20 @@ impl Matcher {
             }
         }
         role
+    }
+
+    /// May a damaged PPDU have been the response? Not when it is longer than responses are, and not when it began after the time
+    /// in which the sender expects one (ACKTimeout, 10.3.2.11): what begins later contends for the medium anew.
+    fn may_be_response(&self, pending: &Pending, damaged: &Ppdu) -> bool {
+        // It may be a subframe of the same A-MPDU.
+        if !self.grouped && pending.mode.may_aggregate() {
+            return true;
+        }
+        let expected_ns = pending.band.and_then(|band| wire::phy::response_gap_ns(band, &pending.mode)).map(i64::from);
+        let exact = self.gaps_usable && pending.exact && pending.gap_valid && damaged.exact_start;
+        let gap_ns = damaged.start_ns - pending.end_ns;
+        let is_later = exact && expected_ns.is_some_and(|expected| gap_ns > expected + self.late_ns);
+        damaged.psdu_len <= LONGEST_RESPONSE && !is_later
     }
 
     /// Takes note of a user's part of a PPDU to or from several.

@@ -23,6 +23,10 @@ use sentence::{sentence, Figure, Sentence};
 const ORPHANS: f64 = 0.1;
 /// Share of the silent time that uncaptured attempts must have taken to make silence no evidence.
 const UNSEEN: f64 = 0.1;
+/// Share of all the time below which they do not change what silence says.
+const UNSEEN_LEAST: f64 = 0.005;
+/// Senders that one damaged frame may hide: two that collide, seldom three.
+const COLLIDE: i64 = 3;
 /// PPDUs with such retries below which these are single events, however many MPDUs they carry.
 const MIN_EVENTS: u64 = 5;
 /// Frames below which the absence of a whole kind says nothing.
@@ -229,9 +233,11 @@ fn acknowledged_unseen(flows: &[BlockAckFlow]) -> Option<Sentence> {
 
 /// Attempts that retries repeat and that are missing.
 fn attempts_unseen(totals: &Totals, place: CapturedBy) -> Option<Sentence> {
-    let Totals { unseen, idle_ns, damaged_ns, .. } = *totals;
-    // The damaged frames of a capture may be the missing attempts.
-    let is_much = (unseen.ns - damaged_ns) as f64 > UNSEEN * idle_ns as f64;
+    let Totals { unseen, idle_ns, damaged_ns, observed_ns, .. } = *totals;
+    // The damaged frames of a capture may be the missing attempts, each those of several senders at the same time.
+    let hidden_ns = damaged_ns.max(unseen.hidden_ns.min(damaged_ns.saturating_mul(COLLIDE)));
+    let elsewhere_ns = (unseen.ns - hidden_ns) as f64;
+    let is_much = elsewhere_ns > UNSEEN * idle_ns as f64 && elsewhere_ns > UNSEEN_LEAST * observed_ns as f64;
     (unseen.mpdus >= MIN_FRAMES && unseen.ppdus >= MIN_EVENTS && is_much).then(|| {
         sentence!(
             "of {unseen} of {mpdus} data MPDUs after the first half second ({share}), which carry the retry bit, no undamaged earlier \

@@ -169,6 +169,16 @@ impl LastSent {
     }
 }
 
+/// Time of damaged frames that may have hidden attempts of a link: those since its latest data PPDU, and what is left of those
+/// before as long as it sends nothing but what was hidden.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hidden {
+    /// Reading of the channel's counter of damaged time at the latest data PPDU, ns.
+    pub damaged_ns: i64,
+    /// Not used up at that time, ns.
+    pub left_ns: i64,
+}
+
 /// Counters of one (transmitter, receiver).
 #[derive(Debug)]
 pub struct Link {
@@ -234,6 +244,8 @@ pub struct Link {
     pub idle_queued_ns: i64,
     /// Its latest data PPDU.
     pub last_sent: Option<LastSent>,
+    /// What may have hidden attempts.
+    pub hidden: Hidden,
     /// Responses.
     pub exchange: Option<Box<ExchangeStats>>,
     /// Aggregation by TID (`None`: no QoS), at most 17.
@@ -289,6 +301,7 @@ impl Link {
             spent: SpentNs::default(),
             idle_queued_ns: 0,
             last_sent: None,
+            hidden: Hidden::default(),
             exchange: None,
             aggregates: Vec::new(),
             series: Series::new(FLOW_BIN_NS),

@@ -346,11 +346,11 @@ impl Medium {
         if role == Role::Data {
             self.full = SpentNs::default();
             split_data(ppdu, duration, &mut self.full);
-            // What the first of them repeat may have been sent before the part that is looked at.
-            if start_ns - *self.first_ns.get_or_insert(start_ns) > BEGINNING_NS {
-                self.unseen.add(ppdu, duration);
-            }
             if let Some(link) = owner.and_then(|row| links.get_mut(row)) {
+                // What the first of them repeat may have been sent before the part that is looked at.
+                if start_ns - *self.first_ns.get_or_insert(start_ns) > BEGINNING_NS {
+                    self.unseen.add(ppdu, duration, &mut link.hidden, self.damaged_ns);
+                }
                 if ppdu.mode.is_to_several() {
                     link.units.add(ppdu);
                 }

@@ -3,7 +3,7 @@
 use wire::phy::Band;
 
 use crate::exchange::Role;
-use crate::link::SpentNs;
+use crate::link::{Hidden, SpentNs};
 use crate::ppdu::Ppdu;
 use crate::station::{AirtimeKind, PpduAirtimeNs};
 
@@ -18,17 +18,36 @@ pub struct Unseen {
     pub ppdus: u64,
     /// How long `mpdus` took when they came again, without preambles, ns.
     pub ns: i64,
+    /// The part of `ns` that fits into damaged frames which came while the attempts were due, ns. Senders that collide may all
+    /// have been hidden by the same damaged frame.
+    pub hidden_ns: i64,
 }
 
 impl Unseen {
+    /// `hidden`: of the PPDU's link. `damaged_ns`: time of damaged frames so far.
     #[inline]
-    pub fn add(&mut self, ppdu: &Ppdu, duration: i64) {
-        self.of_mpdus += ppdu.mpdus.len() as u64;
-        self.ppdus += u64::from(ppdu.mpdus.iter().any(|mpdu| mpdu.fc.retry() && !mpdu.repeats));
-        for (index, _) in ppdu.mpdus.iter().enumerate().filter(|(_, mpdu)| mpdu.fc.retry() && !mpdu.repeats) {
-            self.mpdus += 1;
+    pub fn add(&mut self, ppdu: &Ppdu, duration: i64, hidden: &mut Hidden, damaged_ns: i64) {
+        hidden.left_ns += damaged_ns - std::mem::replace(&mut hidden.damaged_ns, damaged_ns);
+        let (mut mpdus, mut has_others) = (0, false);
+        for (index, mpdu) in ppdu.mpdus.iter().enumerate() {
+            if !mpdu.fc.retry() || mpdu.repeats {
+                has_others = true;
+                continue;
+            }
+            mpdus += 1;
             let psdu_ns = (duration - ppdu.preamble_ns).max(0) as f64;
-            self.ns += (psdu_ns * f64::from(ppdu.psdu_share(index)) / f64::from(ppdu.psdu_len.max(1))) as i64;
+            let ns = (psdu_ns * f64::from(ppdu.psdu_share(index)) / f64::from(ppdu.psdu_len.max(1))) as i64;
+            let hidden_ns = ns.min(hidden.left_ns);
+            hidden.left_ns -= hidden_ns;
+            self.ns += ns;
+            self.hidden_ns += hidden_ns;
+        }
+        self.of_mpdus += ppdu.mpdus.len() as u64;
+        self.mpdus += mpdus;
+        self.ppdus += u64::from(mpdus > 0);
+        // MPDUs are sent in their order: what was hidden before others has come again by now.
+        if has_others {
+            hidden.left_ns = 0;
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Output<W> {
     bytes: u64,
     full: bool,
     last_ns: u64,
-    status: CaptureStatus,
+    pub(crate) status: CaptureStatus,
 }
 
 impl<W: Write> Output<W> {
@@ -59,11 +59,6 @@ impl<W: Write> Output<W> {
     /// Counts frames that are left out.
     pub(crate) fn leave_out(&mut self, frames: u64) {
         self.status.dropped += frames;
-    }
-
-    /// Counts frames that could not be received.
-    pub(crate) fn collided(&mut self, frames: u64) {
-        self.status.collided += frames;
     }
 
     /// Unix time of a time of the link, ns.

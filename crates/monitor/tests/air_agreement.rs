@@ -32,10 +32,11 @@ impl Packet for Datagram {
 }
 
 /// The capture of a scenario, in memory.
-fn capture_of(scenario: &Scenario, snap_bytes: usize, limit_bytes: Option<u64>) -> AirCapture<Vec<u8>> {
-    let settings = CaptureSettings { snap_bytes, limit_bytes, ..CaptureSettings::new(Origin::Simulated) };
+fn capture_of(scenario: &Scenario, settings: CaptureSettings) -> AirCapture<Vec<u8>> {
     AirCapture::new(Vec::new(), scenario.into(), &settings).expect("memory")
 }
+
+const SIMULATED: CaptureSettings = CaptureSettings::new(Origin::Simulated);
 
 fn analyze(file: Vec<u8>) -> Report {
     let reader = capture::Reader::from_read(Cursor::new(file)).expect("a capture");
@@ -50,6 +51,23 @@ struct Outside {
     /// Block Ack requests, by sender.
     requests: [u64; 2],
     airtime_ns: u64,
+    /// Time of collisions: overlaps count once.
+    collided_ns: u64,
+    collided_until_ns: u64,
+}
+
+impl Outside {
+    fn new(air: AirCapture<Vec<u8>>) -> Self {
+        Self {
+            air,
+            payload: [0; 2],
+            seen: Default::default(),
+            requests: [0; 2],
+            airtime_ns: 0,
+            collided_ns: 0,
+            collided_until_ns: 0,
+        }
+    }
 }
 
 impl Sink<Datagram> for Outside {
@@ -60,7 +78,10 @@ impl Sink<Datagram> for Outside {
     }
 
     fn air(&mut self, ppdu: &Ppdu<'_, Datagram>) {
-        if !ppdu.collided {
+        if ppdu.collided {
+            self.collided_ns += ppdu.end_ns.saturating_sub(ppdu.start_ns.max(self.collided_until_ns));
+            self.collided_until_ns = self.collided_until_ns.max(ppdu.end_ns);
+        } else {
             self.airtime_ns += ppdu.end_ns - ppdu.start_ns;
         }
         if let (Contents::Data { mpdus, .. }, false) = (&ppdu.contents, ppdu.collided) {
@@ -81,6 +102,7 @@ struct Played {
     payload: [u64; 2],
     requests: [u64; 2],
     airtime_ns: u64,
+    collided_ns: u64,
     status: CaptureStatus,
     report: Report,
 }
@@ -95,8 +117,7 @@ fn datagram(len: usize, serial: u64) -> Datagram {
 
 /// Sources at both ends that send `rate` packets per ms; every fourth is small.
 fn play(scenario: &Scenario, rate: u64, snap_bytes: usize) -> Played {
-    let air = capture_of(scenario, snap_bytes, None);
-    let mut outside = Outside { air, payload: [0; 2], seen: Default::default(), requests: [0; 2], airtime_ns: 0 };
+    let mut outside = Outside::new(capture_of(scenario, CaptureSettings { snap_bytes, ..SIMULATED }));
     let mut link = WlanLink::new(scenario.clone()).expect("a scenario");
     for ms in 0..SECONDS * 1_000 {
         link.advance(ms * 1_000_000, &mut outside);
@@ -109,10 +130,10 @@ fn play(scenario: &Scenario, rate: u64, snap_bytes: usize) -> Played {
     }
     // Nothing new comes: what is under way gets there.
     link.advance((SECONDS + 1) * 1_000_000_000, &mut outside);
-    let Outside { air, payload, requests, airtime_ns, .. } = outside;
+    let Outside { air, payload, requests, airtime_ns, collided_ns, .. } = outside;
     let (file, status) = air.finish();
     let report = analyze(file);
-    Played { counters: link.counters(), payload, requests, airtime_ns, status, report }
+    Played { counters: link.counters(), payload, requests, airtime_ns, collided_ns, status, report }
 }
 
 struct Check<'a> {
@@ -195,18 +216,19 @@ fn the_analyzer_finds_what_the_link_counted() {
     let (mut problems, mut compared) = (Vec::new(), 0);
     for (name, scenario, rate) in cases {
         let scenario = Scenario { seed: 7, ..scenario };
-        let Played { counters, payload, requests, airtime_ns, status, report } = play(&scenario, rate, 128);
+        let Played { counters, payload, requests, airtime_ns, collided_ns, status, report } =
+            play(&scenario, rate, 128);
         let mut check = Check { name, problems: Vec::new(), compared: 0 };
         check.same("frames", status.records, report.frames);
         check.same("dropped", (0, None, Some(0)), (status.dropped, status.error, report.summary.dropped_by_capture));
         check.same("origin", "simulated", &report.origin);
-        check.same("bad FCS, unreadable", (0, 0), (report.bad_fcs, report.summary.unreadable));
+        check.same("bad FCS, unreadable", (status.damaged, 0), (report.bad_fcs, report.summary.unreadable));
         check.same("stamps", Some("mpdu-first-bit".to_owned()), report.timing.stamp_meaning.clone());
         check.same("ghosts", 0, report.ghosts.len());
         direction(&mut check, &report, WAYS[0], (&counters.dut, &counters.ap), (payload[1], requests[1]));
         direction(&mut check, &report, WAYS[1], (&counters.ap, &counters.dut), (payload[0], requests[0]));
         check.same("beacons", counters.ap.beacons, report.bss.iter().map(|bss| bss.beacons).sum());
-        check.near("airtime", airtime_ns as f64 / 1e3, report.airtime.busy_us.unwrap_or(0.0), 1e-4);
+        check.near("airtime", (airtime_ns + collided_ns) as f64 / 1e3, report.airtime.busy_us.unwrap_or(0.0), 1e-4);
         assert!(counters.collisions > 0, "{name}");
         compared += check.compared;
         problems.extend(check.problems);
@@ -225,7 +247,7 @@ fn whole_frames_and_cut_frames_tell_the_same() {
     let cut = play(&scenario, 2, 128).report;
     let whole = play(&scenario, 2, usize::MAX).report;
     assert!(cut.summary.cut_frames > 0 && whole.summary.cut_frames == 0);
-    assert_eq!(whole.summary.fcs.good, whole.frames, "every FCS is right");
+    assert_eq!(whole.summary.fcs.good + whole.bad_fcs, whole.frames, "every FCS is right, but those of damaged frames");
     let figures = |report: &Report| {
         let links: Vec<_> =
             report.links.iter().map(|link| (link.ta.clone(), link.bytes, link.mpdu_retry.retries)).collect();
@@ -273,8 +295,8 @@ fn a_link_that_is_stopped_has_shown_what_it_counted() {
 
 #[test]
 fn a_limit_ends_the_file_and_is_reported() {
-    let air = capture_of(&Scenario::default(), 128, Some(20_000));
-    let mut outside = Outside { air, payload: [0; 2], seen: Default::default(), requests: [0; 2], airtime_ns: 0 };
+    let settings = CaptureSettings { snap_bytes: 128, limit_bytes: Some(20_000), ..SIMULATED };
+    let mut outside = Outside::new(capture_of(&Scenario::default(), settings));
     let mut link = WlanLink::new(Scenario::default()).expect("a scenario");
     for n in 0..200 {
         link.offer(0, HostId(1), HostId::SERVER, datagram(1_500, n));

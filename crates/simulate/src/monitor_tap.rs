@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::thread::JoinHandle;
 
-use air::report::{Report, Waterfall, WaterfallStep};
+use air::report::{Report, Waterfall};
 use link::{HostId, Packet, Ppdu};
 use monitor::{address, AirCapture, CaptureSettings, CaptureStatus, Network, Origin, UsbCapture};
 use wire::usb::urb::Urb;
@@ -96,9 +96,8 @@ impl Taps {
         }
     }
 
-    /// Ends the files and the analysis; returns the waterfalls, radios called by the names of their hosts. `collided_ns`: time in
-    /// which frames collided, which no monitor captures.
-    pub(crate) fn finish(self, hosts: &[String], collided_ns: u64) -> Result<Option<Vec<Waterfall>>, CaptureError> {
+    /// Ends the files and the analysis; returns the waterfalls, radios called by the names of their hosts.
+    pub(crate) fn finish(self, hosts: &[String]) -> Result<Option<Vec<Waterfall>>, CaptureError> {
         if let (Some(usb), Some(path)) = (self.usb, &self.captures.usb) {
             let (mut file, status) = usb.finish();
             written(path, &status)?;
@@ -123,38 +122,26 @@ impl Taps {
                     end.clone_from(name);
                 }
             }
-            explain_gaps(fall, collided_ns as f64 / 1e3);
+            name_gaps(fall);
         }
         Ok(Some(report.waterfalls))
     }
 }
 
-/// Names the gaps between captured frames: the run knows every frame, and in which time frames collided. The monitor captures all
-/// others, also where a run is too short for beacons to show it.
-fn explain_gaps(fall: &mut Waterfall, collided_us: f64) {
+/// Names what the monitor knows better than the analysis can: that no frame is missing, also where a run is too short for beacons
+/// to show it, and that frames are damaged by collisions and by nothing else.
+fn name_gaps(fall: &mut Waterfall) {
     if fall.timing != "stamps" {
         return;
     }
-    let observed_us = fall.observed_us;
-    let phy_rate_mbit_s = fall.phy_rate_mbit_s;
-    let set = |step: &mut WaterfallStep, us: f64| {
-        (step.us, step.share, step.mbit_s) = (us, us / observed_us, us / observed_us * phy_rate_mbit_s);
-    };
-    let mut found_us = 0.0;
     for step in &mut fall.steps {
         let label = match step.cause.as_str() {
             "idle" => "idle",
             "idle_queued" => "idle while the sender had an MPDU to repeat",
+            "damaged" => "frames that collided",
             _ => continue,
         };
         label.clone_into(&mut step.label);
-        let taken_us = step.us.min(collided_us - found_us);
-        found_us += taken_us;
-        set(step, step.us - taken_us);
-    }
-    for step in fall.steps.iter_mut().filter(|step| step.cause == "damaged") {
-        set(step, step.us + found_us);
-        "frames that collided".clone_into(&mut step.label);
     }
 }
 

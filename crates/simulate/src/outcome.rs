@@ -76,6 +76,7 @@ fn air_result(air: &Air, names: &[String], measured_s: f64) -> AirResult {
     let count = air.stations.len();
     AirResult {
         busy_share: share(air.busy_ns),
+        collided_share: share(air.collided_ns),
         broadcast_share: share(air.broadcast_ns),
         ppdus_collided: air.collided_ppdus,
         jain: (count > 1 && squares > 0.0).then(|| (all_ns as f64).powi(2) / (count as f64 * squares)),

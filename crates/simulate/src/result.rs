@@ -155,6 +155,8 @@ pub struct Drop {
 pub struct AirResult {
     /// Share of the time in which a station sent.
     pub busy_share: f64,
+    /// Share of the time in which frames collided; overlaps count once.
+    pub collided_share: f64,
     /// Share of the time for beacons.
     pub broadcast_share: f64,
     /// PPDUs of any kind lost in collisions.

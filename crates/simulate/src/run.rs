@@ -102,7 +102,7 @@ impl Setup<'_> {
         }
         let (found, link): (SimulationResult, L) = simulation.finish(&mut record);
         let counters = counters(&link).unwrap_or(Value::Null);
-        let waterfalls = record.taps.finish(&self.hosts, record.air.collided_ns)?;
+        let waterfalls = record.taps.finish(&self.hosts)?;
         let kinds: Vec<_> = self.flows.iter().map(|flow| flow.kind).collect();
         let air = has_air.then_some(&record.air);
         Ok(outcome::run(&found, &kinds, &self.hosts, air, &record.bus, counters, waterfalls))

@@ -24,7 +24,12 @@ class FileStatus(Model):
     dropped: int
     """Left out because the writer did not keep up or the file had reached its limit."""
     collided: int
-    """Collided frames: never in the file."""
+    """Frames that overlapped with others. Most are not in the file, as a receiver follows one PPDU at a time."""
+    damaged: int
+    """Those of them that are in the file with a wrong FCS."""
+    intact: int
+    """Those of them that are in the file undamaged, because they were much stronger than the others (capture
+    effect)."""
     error: str | None
     """Why writing stopped early."""
 

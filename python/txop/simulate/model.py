@@ -121,6 +121,8 @@ class AirResult(Model):
 
     busy_share: float
     """Share of the time in which a station sent."""
+    collided_share: float
+    """Share of the time in which frames collided; overlaps count once."""
     broadcast_share: float
     """Share of the time for beacons."""
     ppdus_collided: int

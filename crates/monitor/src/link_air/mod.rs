@@ -10,7 +10,8 @@ use capture::WriteError;
 use link::engine::Packet;
 use link::ppdu::{Contents, Ppdu};
 
-use crate::air::{AirRecorder, OnAir};
+use crate::air::AirRecorder;
+use crate::on_air::OnAir;
 use crate::settings::{CaptureSettings, CaptureStatus};
 use beacon::beacon;
 use frame::DataFrame;
@@ -32,7 +33,7 @@ impl<W: Write> AirCapture<W> {
         Ok(Self { recorder: AirRecorder::new(inner, settings)?, network, beacons: 0 })
     }
 
-    /// Writes a PPDU, unless it collided. What goes wrong is said by [`Self::finish`].
+    /// Writes a PPDU, see [`AirRecorder::take`]. What goes wrong is said by [`Self::finish`].
     pub fn take<P: Packet>(&mut self, ppdu: &Ppdu<'_, P>) {
         let on_air = OnAir {
             start_ns: ppdu.start_ns,
@@ -41,7 +42,8 @@ impl<W: Write> AirCapture<W> {
             frequency_mhz: self.network.frequency_mhz(),
             signal_dbm: ppdu.signal_dbm,
             noise_dbm: ppdu.noise_dbm,
-            collided: ppdu.collided,
+            // Those who collide begin together.
+            collision_ns: ppdu.collided.then_some(ppdu.start_ns),
         };
         match ppdu.contents {
             Contents::Data { category, ampdu, qos, mpdus } => {
@@ -51,7 +53,7 @@ impl<W: Write> AirCapture<W> {
                 });
             }
             Contents::Beacon => {
-                self.beacons = (self.beacons + u16::from(!ppdu.collided)) % 4_096;
+                self.beacons = (self.beacons + 1) % 4_096;
                 let (network, sequence, tsf_us) = (&self.network, self.beacons, self.recorder.tsf_us(&on_air));
                 self.recorder.take(&on_air, 1, false, |_, _, out| {
                     let start = out.len();

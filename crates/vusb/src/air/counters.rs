@@ -49,7 +49,7 @@ pub struct SideCounters {
     /// Everything that it sent and that asks for or begins an exchange.
     #[serde(flatten)]
     pub sent: Frames,
-    /// What of this collided: no monitor can read it.
+    /// What of this collided: a monitor has at most one PPDU of a collision, damaged.
     pub collided: Frames,
     /// MPDUs that were acknowledged.
     pub acknowledged: u64,

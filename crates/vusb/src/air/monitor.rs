@@ -19,7 +19,7 @@ pub(super) struct Heard<'a> {
     pub(super) start_ns: u64,
     pub(super) timeline: &'a Timeline,
     pub(super) tuned: Tuned,
-    /// It overlapped with another: what was sent could not be received.
+    /// It overlapped with others, which began with it: what was sent could not be received.
     pub(super) collided: bool,
     /// The PPDU followed its protection.
     pub(super) data_sent: bool,
@@ -27,7 +27,7 @@ pub(super) struct Heard<'a> {
     pub(super) accepted: &'a [bool],
 }
 
-/// Writes down what can be heard. What is lost at the receiver is not lost at the monitor; what collides is.
+/// Writes down what can be heard. What is lost at the receiver is not lost at the monitor; what collides is damaged there, too.
 pub(super) struct Monitor {
     file: AirFile,
     /// By transmitter and TID.
@@ -53,7 +53,7 @@ impl Monitor {
             frequency_mhz: tuned.frequency_mhz,
             signal_dbm: channel.signal_dbm,
             noise_dbm: channel.noise_dbm,
-            collided,
+            collision_ns: collided.then_some(start_ns),
         };
         let mut write = |slice: &Slice, aggregated: bool, mpdus: &[Vec<u8>]| {
             recorder.take(&on_air(slice), mpdus.len(), aggregated, |index, _, out| {

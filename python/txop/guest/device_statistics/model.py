@@ -539,7 +539,7 @@ class SideCounters(Model):
     cts_to_self: int
     """CTS to itself."""
     collided: Frames
-    """What of this collided: no monitor can read it."""
+    """What of this collided: a monitor has at most one PPDU of a collision, damaged."""
     acknowledged: int
     """MPDUs that were acknowledged."""
     bytes: int
