@@ -88,7 +88,7 @@ def test_retries_have_the_rates_of_the_registers(tmp_path: Path, driver: str) ->
     assert sum(found[1].values()) > 200
     for number, allowed in enumerate(rates):
         assert found[number], f"no PPDU was sent again {number} times"
-        # A try that collided with a frame of the access point cannot be read in the capture: the next seems to be in its place.
+        # A try that collided with the access point cannot be read in the capture: the next seems to be in its place.
         later = set().union(*rates[number:])
         right = sum(n for mcs, n in found[number].items() if mcs in allowed)
         assert set(found[number]) <= later, f"retry {number}: {found[number]}"

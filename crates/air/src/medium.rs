@@ -192,6 +192,8 @@ pub struct Medium {
     turn: Option<Turn>,
     /// Causes of the whole duration of the turn, when it carries data.
     full: SpentNs,
+    /// The part of it that its damaged MPDUs took.
+    full_damaged_ns: i64,
 }
 
 impl Medium {
@@ -232,6 +234,7 @@ impl Medium {
             held: None,
             turn: None,
             full: SpentNs::default(),
+            full_damaged_ns: 0,
         }
     }
 
@@ -344,8 +347,7 @@ impl Medium {
             link.last_sent = LastSent::of(ppdu, self.idle_ns);
         }
         if role == Role::Data {
-            self.full = SpentNs::default();
-            split_data(ppdu, duration, &mut self.full);
+            (self.full, self.full_damaged_ns) = split_data(ppdu, duration);
             if let Some(link) = owner.and_then(|row| links.get_mut(row)) {
                 // What the first of them repeat may have been sent before the part that is looked at.
                 if start_ns - *self.first_ns.get_or_insert(start_ns) > BEGINNING_NS {
@@ -524,7 +526,12 @@ impl Medium {
         let mut spent = SpentNs { ifs: turn.ifs, ..SpentNs::default() };
         match turn.role {
             Role::Data => {
-                spent += self.full.scaled(visible, turn.duration);
+                let damaged_ns = match turn.duration {
+                    duration if visible >= duration => self.full_damaged_ns,
+                    duration => (self.full_damaged_ns as f64 * visible as f64 / duration.max(1) as f64) as i64,
+                };
+                self.damaged_ns += damaged_ns;
+                spent += self.full.scaled(visible - damaged_ns, turn.duration - self.full_damaged_ns);
                 if let Some(held) = held.filter(|_| turn.has_own_cts) {
                     spent.rts_cts += held.air_ns;
                     spent.ifs += held.ifs_ns;

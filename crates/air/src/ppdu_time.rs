@@ -3,6 +3,7 @@
 use wire::phy::Band;
 
 use crate::exchange::Role;
+use crate::frame::Fcs;
 use crate::link::{Hidden, SpentNs};
 use crate::ppdu::Ppdu;
 use crate::station::{AirtimeKind, PpduAirtimeNs};
@@ -93,31 +94,37 @@ pub fn split_kinds(ppdu: &Ppdu, role: Role, duration: i64) -> PpduAirtimeNs {
 
 /// Payload bytes of a PPDU's MPDUs that were not captured before.
 pub fn payload_bytes(ppdu: &Ppdu) -> u64 {
-    ppdu.mpdus.iter().filter(|m| !m.repeats).map(|m| u64::from(m.payload_len)).sum()
+    let firsts = ppdu.mpdus.iter().filter(|mpdu| !mpdu.repeats && mpdu.fcs != Fcs::Bad);
+    firsts.map(|mpdu| u64::from(mpdu.payload_len)).sum()
 }
 
-/// Splits the duration of a data PPDU into preamble, payload, headers and repeated MPDUs, to the nanosecond.
-pub fn split_data(ppdu: &Ppdu, duration: i64, spent: &mut SpentNs) {
+/// Splits the duration of a data PPDU into preamble, payload, headers and repeated MPDUs, and its damaged MPDUs, which are nobody's
+/// payload: to the nanosecond.
+pub fn split_data(ppdu: &Ppdu, duration: i64) -> (SpentNs, i64) {
     let psdu_ns = (duration - ppdu.preamble_ns).max(0) as f64;
     let psdu_len = f64::from(ppdu.psdu_len.max(1));
-    let (mut payload, mut retries, mut firsts) = (0.0, 0.0, 0usize);
+    let (mut payload, mut retries, mut damaged, mut firsts) = (0.0, 0.0, 0.0, 0usize);
     for (index, mpdu) in ppdu.mpdus.iter().enumerate() {
-        if mpdu.repeats {
-            retries += psdu_ns * f64::from(ppdu.psdu_share(index)) / psdu_len;
+        let share = || psdu_ns * f64::from(ppdu.psdu_share(index)) / psdu_len;
+        if mpdu.fcs == Fcs::Bad {
+            damaged += share();
+        } else if mpdu.repeats {
+            retries += share();
         } else {
             firsts += 1;
             payload += psdu_ns * f64::from(mpdu.payload_len) / psdu_len;
         }
     }
+    let damaged = (damaged as i64).clamp(0, duration);
+    let duration = duration - damaged;
+    let mut spent = SpentNs::default();
     if firsts == 0 {
-        spent.retries += duration;
-        return;
+        spent.retries = duration;
+        return (spent, damaged);
     }
-    let payload = (payload as i64).clamp(0, duration);
-    let retries = (retries as i64).clamp(0, duration - payload);
-    let preamble = ppdu.preamble_ns.clamp(0, duration - payload - retries);
-    spent.payload += payload;
-    spent.retries += retries;
-    spent.preamble += preamble;
-    spent.headers += duration - payload - retries - preamble;
+    spent.payload = (payload as i64).clamp(0, duration);
+    spent.retries = (retries as i64).clamp(0, duration - spent.payload);
+    spent.preamble = ppdu.preamble_ns.clamp(0, duration - spent.payload - spent.retries);
+    spent.headers = duration - spent.payload - spent.retries - spent.preamble;
+    (spent, damaged)
 }

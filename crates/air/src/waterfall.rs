@@ -115,7 +115,9 @@ pub fn build(direction: Direction<'_>, totals: &Totals, grounds: &Grounds<'_>) -
             let share = ns as f64 / observed as f64;
             WaterfallStep {
                 cause: (*cause).to_owned(),
-                label: label_of_gap(cause, totals.gaps_usable, grounds).unwrap_or_else(|| (*label).to_owned()),
+                label: label_of_payload(cause, link)
+                    .or_else(|| label_of_gap(cause, totals.gaps_usable, grounds))
+                    .unwrap_or_else(|| (*label).to_owned()),
                 us: us(ns),
                 share,
                 mbit_s: share * phy_rate,
@@ -140,6 +142,21 @@ pub fn build(direction: Direction<'_>, totals: &Totals, grounds: &Grounds<'_>) -
     Some(waterfall)
 }
 
+/// What the payload is called where its time is not that of all bits of the goodput; `None`: as in [`CAUSES`].
+fn label_of_payload(cause: &str, link: &Link) -> Option<String> {
+    if cause != "payload" {
+        return None;
+    }
+    // The next PPDU began before they can have ended, by what the header says of their rate and length.
+    let is_cut = link.spent.payload as f64 * (1.0 + PAYLOAD_CUT) < link.timed_payload_ns as f64;
+    let cut = if is_cut { ", as far as the next PPDU left them time" } else { "" };
+    match link.timed_mpdus < link.medium_mpdus {
+        true => Some(format!("payload bits of the MPDUs whose duration is known, each once{cut}")),
+        false if is_cut => Some(format!("payload bits, each MPDU once{cut}")),
+        false => None,
+    }
+}
+
 /// What a gap between frames is called by what is known of it; `None`: as in [`CAUSES`].
 fn label_of_gap(cause: &str, gaps_usable: bool, grounds: &Grounds<'_>) -> Option<String> {
     let is_silence = grounds.hearing.silence_is_evidence;
@@ -158,6 +175,8 @@ fn label_of_gap(cause: &str, gaps_usable: bool, grounds: &Grounds<'_>) -> Option
     Some(format!("{label}{also}"))
 }
 
+/// Part by which the payload's time may be shorter than durations say, for the rounding of stamps.
+const PAYLOAD_CUT: f64 = 0.001;
 /// Data MPDUs of a direction below which its losses are not explained.
 const MIN_MPDUS: u64 = 20;
 /// Least share of the time that the second loss must have.

@@ -143,6 +143,11 @@ fn the_time_of_collisions_is_that_of_damaged_frames() {
             assert!(idle < 0.006, "{name} {seed}: idle {idle}");
             let missing = report.summary.limits.iter().find(|limit| limit.code == "frames-missing");
             assert!(missing.is_none(), "{name} {seed}: {missing:?}");
+            // The waterfall's payload is the goodput.
+            for fall in &report.waterfalls {
+                let part = fall.steps[0].mbit_s / fall.payload_mbit_s - 1.0;
+                assert!(fall.steps[0].cause == "payload" && part.abs() < 1e-5, "{name} {seed}: {part}");
+            }
             // A damaged frame asks for nothing and answers nothing. That it may have been an answer leaves few questions open.
             let asked: u64 = report.exchanges.iter().map(|row| row.ppdus).sum();
             let answered: u64 = report.exchanges.iter().map(|row| row.acked + row.block_acked).sum();
