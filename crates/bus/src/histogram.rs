@@ -1,10 +1,12 @@
 //! Histograms of bounded size, from which medians and percentiles are read.
 
+use histogram::Fine;
+
 use crate::report::{Bar, Spread};
 
-/// Counts of non-negative integers with a relative resolution of 1/32, about 3 %; exact below 64.
+/// Counts of non-negative integers, exact below 4,096 and to 1/4,096 in most captures: see [`Fine`].
 #[derive(Clone, Debug, Default)]
-pub struct Histogram(histogram::Histogram<5>);
+pub struct Histogram(Fine);
 
 impl Histogram {
     /// Counts `value`.
@@ -15,8 +17,7 @@ impl Histogram {
 
     /// The value below which a fraction `q` of the values lies.
     pub fn quantile(&self, q: f64) -> Option<f64> {
-        let (min, max) = (self.0.min()?, self.0.max()?);
-        Some(self.0.quantile(q)?.low.clamp(min, max) as f64)
+        self.0.quantile(q)
     }
 
     /// The percentiles and the mean; `None` without values.
@@ -30,6 +31,7 @@ impl Histogram {
             p99: self.quantile(0.99)?,
             max: self.0.max()? as f64,
             mean: self.0.mean()?,
+            resolution: Some(self.0.resolution()),
         })
     }
 
@@ -37,6 +39,18 @@ impl Histogram {
     pub fn octaves(&self) -> Vec<Bar> {
         let octaves = self.0.octaves().into_iter();
         octaves.map(|(low, count)| Bar { low, high: low.saturating_mul(2).max(1), count }).collect()
+    }
+}
+
+/// Counts to be shown as bars, few enough for a page: a relative resolution of 1/32, exact below 64.
+#[derive(Clone, Debug, Default)]
+pub struct Bars(histogram::Histogram<5>);
+
+impl Bars {
+    /// Counts `value`.
+    #[inline]
+    pub fn add(&mut self, value: u64) {
+        self.0.add(value);
     }
 
     /// One bar per bucket with something in it.
@@ -56,8 +70,10 @@ mod tests {
             values.iter().for_each(|v| h.add(*v));
             values.sort_unstable();
             let truth = (values[values.len().div_ceil(2) - 1] + values[values.len() / 2]) as f64 / 2.0;
-            let median = h.spread().unwrap().median;
-            assert!((median - truth).abs() <= truth / 31.0 + 1.0, "{median} for {truth}");
+            let spread = h.spread().unwrap();
+            // Less than the last of the four digits that are printed.
+            assert!((spread.median - truth).abs() <= truth / 2_000.0, "{} for {truth}", spread.median);
+            assert!((spread.median - truth).abs() <= truth * spread.resolution.unwrap() / 2.0);
             assert_eq!(h.octaves().iter().map(|bar| bar.count).sum::<u64>(), values.len() as u64);
             assert!(h.octaves().iter().all(|bar| bar.low < bar.high));
         }

@@ -1,7 +1,7 @@
 //! What the transfers of one endpoint carry, one row per framing.
 
 use crate::event::direction;
-use crate::histogram::Histogram;
+use crate::histogram::Bars;
 use crate::payload::{Found, Framing};
 use crate::rate::Rate;
 use crate::report;
@@ -66,7 +66,7 @@ pub struct Traffic {
     most: u64,
     tables: CutTables,
     largest: u64,
-    per_transfer: Histogram,
+    per_transfer: Bars,
     whole_bytes: u64,
     payload: u64,
     headers: u64,

@@ -2,6 +2,14 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
+mod fine;
+mod layout;
+
+pub use fine::Fine;
+pub use layout::Bucket;
+
+use layout::{bucket, index, median, octaves, quantile};
+
 /// What a bucket counts with.
 pub trait Count: Copy + Default + Into<u64> {
     /// One.
@@ -29,15 +37,6 @@ impl Count for u64 {
     }
 }
 
-/// The numbers that are counted together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bucket {
-    /// The least of them.
-    pub low: u64,
-    /// The least number beyond them; `u64::MAX` where there is none.
-    pub next: u64,
-}
-
 /// Counts of numbers, to a relative resolution of `1 / 2^BITS`; exact below `2^(BITS + 1)`.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram<const BITS: u32, C = u32> {
@@ -49,37 +48,10 @@ pub struct Histogram<const BITS: u32, C = u32> {
 }
 
 impl<const BITS: u32, C: Count> Histogram<BITS, C> {
-    #[inline]
-    const fn index(value: u64) -> usize {
-        if value < (1 << BITS) {
-            return value as usize;
-        }
-        let exponent = 63 - value.leading_zeros();
-        let mantissa = (value >> (exponent - BITS)) as usize & ((1 << BITS) - 1);
-        (((exponent - BITS + 1) as usize) << BITS) + mantissa
-    }
-
-    /// The least number of a bucket.
-    const fn low(index: usize) -> u64 {
-        if index < (1 << BITS) {
-            return index as u64;
-        }
-        let exponent = (index >> BITS) as u32 + BITS - 1;
-        if exponent > 63 {
-            return u64::MAX;
-        }
-        let mantissa = (index & ((1 << BITS) - 1)) as u64;
-        (1 << exponent) | (mantissa << (exponent - BITS))
-    }
-
-    const fn bucket(index: usize) -> Bucket {
-        Bucket { low: Self::low(index), next: Self::low(index + 1) }
-    }
-
     /// Counts `value`.
     #[inline]
     pub fn add(&mut self, value: u64) {
-        let index = Self::index(value);
+        let index = index(BITS, value);
         if index >= self.counts.len() {
             self.counts.resize(index + 1, C::default());
         }
@@ -131,46 +103,23 @@ impl<const BITS: u32, C: Count> Histogram<BITS, C> {
 
     /// Where the number is that a share `q` (0 to 1) of all numbers does not exceed; `None` without numbers.
     pub fn quantile(&self, q: f64) -> Option<Bucket> {
-        let rank = ((self.n as f64 * q).ceil() as u64).min(self.n).max(1);
-        let mut seen = 0u64;
-        let found = self.counts.iter().position(|&count| {
-            seen = seen.saturating_add(count.into());
-            seen >= rank
-        })?;
-        Some(Self::bucket(found))
+        quantile(self.n, q, self.buckets())
     }
 
     /// The number in the middle, or the mean of the two there, to the resolution of their buckets; `None` without numbers.
     pub fn median(&self) -> Option<f64> {
-        let (before, behind) = (self.n.div_ceil(2), self.n / 2 + 1);
-        let mut seen = 0u64;
-        let (mut lower, mut upper) = (None, None);
-        for (bucket, count) in self.buckets() {
-            seen = seen.saturating_add(count);
-            let low = bucket.low.clamp(self.min, self.max) as f64;
-            lower = lower.or((seen >= before).then_some(low));
-            upper = upper.or((seen >= behind).then_some(low));
-        }
-        Some((lower? + upper?) / 2.0)
+        median(self.n, self.buckets(), |bucket| bucket.low.clamp(self.min, self.max) as f64)
     }
 
     /// Buckets with something in them, and how much; ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (Bucket, u64)> + '_ {
         let counts = self.counts.iter().map(|&count| count.into()).enumerate();
-        counts.filter(|(_, count)| *count > 0).map(|(index, count)| (Self::bucket(index), count))
+        counts.filter(|(_, count)| *count > 0).map(|(index, count)| (bucket(BITS, index), count))
     }
 
     /// The same by powers of two (0, 1, 2 to 3, 4 to 7, ...): the least number of each, and how much is in it.
     pub fn octaves(&self) -> Vec<(u64, u64)> {
-        let mut octaves: Vec<(u64, u64)> = Vec::new();
-        for (bucket, count) in self.buckets() {
-            let low = bucket.low.checked_ilog2().map_or(0, |exponent| 1 << exponent);
-            match octaves.last_mut() {
-                Some((known, sum)) if *known == low => *sum += count,
-                _ => octaves.push((low, count)),
-            }
-        }
-        octaves
+        octaves(self.buckets())
     }
 }
 
@@ -180,7 +129,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn holds<const BITS: u32>(value: u64) {
-        let Bucket { low, next } = Histogram::<BITS>::bucket(Histogram::<BITS>::index(value));
+        let Bucket { low, next } = bucket(BITS, index(BITS, value));
         assert!(low <= value && (value < next || next == u64::MAX), "{value}: {low} to {next}");
         assert!(next == u64::MAX || next - low <= (low >> BITS).max(1), "{value}: {low} to {next}");
     }

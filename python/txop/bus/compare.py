@@ -29,7 +29,8 @@ _ENOUGH = 20
 
 _RESOLUTION = 32.0
 _EXACT = 64.0
-"""A median is read from a histogram: it is known to one part in this number, and exactly below it."""
+"""A median is read from a histogram. Where a report does not say how fine that is, it is known to one part in this number, and exactly below
+this."""
 
 _FEW_LOST = 0.01
 """Records that may be missing, of the completions, before it is said."""
@@ -240,9 +241,11 @@ def _median(spread: Spread | None) -> float | None:
 
 def _told_apart(spread: Spread | None) -> float:
     """By how much two medians differ at least for them to be distinguished."""
-    if spread is None or spread.median < _EXACT or spread.min == spread.max:
+    if spread is None or spread.min == spread.max:
         return 0.0
-    return spread.median / _RESOLUTION
+    if spread.resolution is not None:
+        return spread.median * spread.resolution
+    return 0.0 if spread.median < _EXACT else spread.median / _RESOLUTION
 
 
 def _sdio(sdio: Sdio) -> Iterator[KeyFigure]:

@@ -56,8 +56,7 @@ class SdioPackets(Model):
 
 
 class Spread(Model):
-    """Percentiles of a quantity, read from a histogram with a resolution of 3 % (minimum, maximum and mean are
-    exact)."""
+    """Percentiles of a quantity, read from a histogram (minimum, maximum and mean are exact)."""
 
     n: int
     """Samples."""
@@ -75,6 +74,9 @@ class Spread(Model):
     """Largest."""
     mean: float
     """Mean."""
+    resolution: float | None = None
+    """How wide the buckets of the histogram are, as part of the numbers in them: percentiles are right to half of
+    it. 1/2,048, unless the numbers lie very far apart; older documents lack it, and theirs is 1/32."""
 
 
 class Sdio(Model):

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Percentiles of a quantity, read from a histogram with a resolution of 3 % (minimum, maximum and mean are exact).
+/// Percentiles of a quantity, read from a histogram (minimum, maximum and mean are exact).
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
@@ -22,6 +22,10 @@ pub struct Spread {
     pub max: f64,
     /// Mean.
     pub mean: f64,
+    /// How wide the buckets of the histogram are, as part of the numbers in them: percentiles are right to half of it. 1/2,048, unless the
+    /// numbers lie very far apart; older documents lack it, and theirs is 1/32.
+    #[serde(default)]
+    pub resolution: Option<f64>,
 }
 
 /// One bar of a histogram: `low` to below `high`.

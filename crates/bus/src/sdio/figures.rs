@@ -101,7 +101,6 @@ fn in_us(histogram: &Histogram) -> Option<Spread> {
     let ns = histogram.spread()?;
     let us = |value: f64| value / 1_000.0;
     Some(Spread {
-        n: ns.n,
         min: us(ns.min),
         p5: us(ns.p5),
         median: us(ns.median),
@@ -109,6 +108,7 @@ fn in_us(histogram: &Histogram) -> Option<Spread> {
         p99: us(ns.p99),
         max: us(ns.max),
         mean: us(ns.mean),
+        ..ns
     })
 }
 
