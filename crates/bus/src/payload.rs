@@ -85,11 +85,11 @@ pub struct Found {
     pub datagrams: u64,
     /// All datagrams of the transfer are known: it is not cut, and breaks no rule.
     pub whole: bool,
-    /// Datagrams that were not seen, by the length of their table, which was cut.
+    /// Datagrams that were not seen, by the length of their table, which was cut, or by the number of packets in the first descriptor.
     pub unseen: u64,
     /// With those, all datagrams of the transfer are counted.
     pub by_table: bool,
-    /// The block's table ends before its length says.
+    /// The block's table ends before its length says, or the number in the first descriptor is not that of the packets.
     pub has_room: bool,
     /// Bytes after the last datagram seen, when not whole.
     pub rest: u64,
@@ -253,6 +253,18 @@ fn received(data: &[u8], len: usize) -> Found {
         }
     }
     end(&mut found, walk.next_offset(), len);
+    if let (Some(packets), None) = (realtek::rx_packets(data).map(u64::from), found.fault) {
+        let seen = found.datagrams + found.commands;
+        let more = packets.saturating_sub(seen);
+        if found.whole {
+            found.has_room = packets != seen;
+        } else if found.commands == 0 && (1..=found.rest.div_ceil(realtek::RX_ALIGNMENT as u64)).contains(&more) {
+            (found.unseen, found.by_table) = (more, true);
+        } else {
+            // Reports are packets, too.
+            found.has_room = true;
+        }
+    }
     found
 }
 
@@ -408,7 +420,7 @@ mod tests {
 
     #[test]
     fn reports_of_a_realtek_chip_are_commands() {
-        let mut transfer = realtek::rx_descriptor(16).to_vec();
+        let mut transfer = realtek::rx_descriptor(16, 0).to_vec();
         transfer.resize(40, 0);
         let hints = Hints { realtek: true, ..Hints::default() };
         let (_, found) = inspect(&transfer, 40, true, hints);

@@ -14,11 +14,13 @@ const LEAST: u64 = 18;
 /// Blocks that can be missing between two.
 const SEQUENCE_STEP_MAX: u16 = 1024;
 
-/// Pointer tables of blocks that the capture cut.
+/// Pointer tables of blocks that the capture cut; of a Realtek chip, the number of packets in the first descriptor of a transfer.
 #[derive(Clone, Debug, Default)]
 struct CutTables {
-    /// Blocks all of whose datagrams are known, be it by the length of a table.
+    /// Transfers all of whose datagrams are known, be it by the length of a table.
     counted: u64,
+    /// Bytes behind the last datagram seen of those.
+    rest: u64,
     /// Datagrams known by the length of a table only.
     unseen: u64,
     /// Most datagrams of a block with these.
@@ -38,6 +40,7 @@ impl CutTables {
             return;
         }
         self.counted += u64::from(found.by_table);
+        self.rest += if found.by_table { found.rest } else { 0 };
         self.unseen += found.unseen;
         self.bare += u64::from(found.datagrams + found.unseen == 0);
         self.without_pointer += u64::from(found.datagrams == 0);
@@ -176,14 +179,20 @@ impl Traffic {
         let more = match (is_blocks, self.tables.are_full()) {
             (true, true) => self.tables.bare,
             (true, false) => self.tables.without_pointer,
-            (false, _) => self.rest.div_ceil(self.largest.max(ORDINARY_MAX)).max(self.cut),
+            (false, is_full) => {
+                let rest = self.rest + if is_full { 0 } else { self.tables.rest };
+                rest.div_ceil(self.largest.max(ORDINARY_MAX)).max(self.cut())
+            }
         };
         self.known() + more
     }
 
     /// Datagrams there can be.
-    fn at_most(&self) -> u64 {
-        self.datagrams + self.tables.unseen + self.rest / LEAST
+    fn at_most(&self, is_blocks: bool) -> u64 {
+        if is_blocks || self.tables.are_full() {
+            return self.datagrams + self.tables.unseen + self.rest / LEAST;
+        }
+        self.datagrams + (self.rest + self.tables.rest) / LEAST
     }
 
     /// As data; `sent`: the completions with data to the device, where all of them are of this framing.
@@ -212,13 +221,15 @@ impl Traffic {
             handed_over_per_s: self.rate.mean_per_s().filter(|_| !is_in),
             whole_transfers: self.whole,
             cut_transfers: framed.then(|| self.cut()),
-            counted_by_table: blocks.then_some(self.tables.counted).filter(|_| self.tables.are_full()),
+            counted_by_table: (blocks || framing == Framing::Realtek && is_in)
+                .then_some(self.tables.counted)
+                .filter(|_| self.tables.are_full()),
             datagrams: self.known(),
             datagrams_at_least: self.at_least(blocks),
-            datagrams_at_most: Some(self.at_most()),
+            datagrams_at_most: Some(self.at_most(blocks)),
             datagrams_per_transfer: per_transfer(self.known()).filter(|_| self.cut() == 0),
             at_least_per_transfer: per_transfer(self.at_least(blocks)),
-            at_most_per_transfer: per_transfer(self.at_most()),
+            at_most_per_transfer: per_transfer(self.at_most(blocks)),
             most_datagrams: if self.tables.are_full() { self.tables.most } else { self.most },
             datagram_histogram: if framed { self.per_transfer.bars() } else { Vec::new() },
             payload_bytes: self.payload,

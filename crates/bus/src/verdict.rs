@@ -273,8 +273,13 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     evidence.extend(missing.map(|missing| missing.evidence));
     if let Some(counted) = row.counted_by_table.filter(|counted| *counted > 0) {
         evidence.push(sentence!(
-            "datagrams of {counted} are counted by the length of a pointer table that the capture cut",
-            counted = Figure::counted(counted, transfers, "transfer")
+            "datagrams of {counted} are counted by {by}",
+            counted = Figure::counted(counted, transfers, "transfer");
+            by = if row.framing == "realtek" {
+                "the number of packets in the first descriptor, as the capture cut the others"
+            } else {
+                "the length of a pointer table that the capture cut"
+            }
         ));
     }
     if let Some(share) = row.padding_share.filter(|share| *share >= 0.05) {

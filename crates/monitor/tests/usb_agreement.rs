@@ -130,22 +130,27 @@ fn packets_put_together() {
     let usb = Usb { tx_urb_cost_us: 30.0, rx_urb_cost_us: 40.0, rx_packets_per_urb: 4, ..Usb::default() };
     let played = agree(&usb);
     assert!(played.counted.in_packets > 2 * played.counted.in_urbs, "{:?}", played.counted);
-    // Cut transfers: those of one packet are still counted exactly, the others at least.
-    let per_transfer = |small: usize| {
-        let cut = play(usb.clone(), 128, small);
-        assert!(cut.report.summary.cut_transfers > 0);
-        let found = |direction: &str| {
-            let row = cut.report.traffic.iter().find(|row| row.direction == direction).expect("traffic");
-            row.at_least_per_transfer.expect("a lower bound")
-        };
-        assert!((found("out") - 1.0).abs() < 1e-9);
-        (found("in"), cut.counted.in_packets as f64 / cut.counted.in_urbs as f64)
-    };
-    let (found, counted) = per_transfer(52);
-    assert!(found <= counted && found > counted / 2.0, "{found}, counted {counted}");
-    // Packets of one size: but for what would lie behind the last of each transfer.
-    let (found, counted) = per_transfer(1_500);
-    assert!(found <= counted && found > 0.97 * counted, "{found}, counted {counted}");
+    // Cut transfers: the first descriptor says how many packets there are.
+    for small in [52, 1_500] {
+        for snap_bytes in [256, 128, 64 + 32] {
+            let cut = play(usb.clone(), snap_bytes, small);
+            assert!(cut.report.summary.cut_transfers > 0);
+            let rows = |direction: &str| {
+                cut.report.traffic.iter().find(|row| row.direction == direction).expect("traffic").clone()
+            };
+            let (row, out) = (rows("in"), rows("out"));
+            let counted = cut.counted.in_packets as f64 / cut.counted.in_urbs as f64;
+            assert_eq!((row.cut_transfers, row.datagrams), (Some(0), cut.counted.in_packets), "{snap_bytes}, {small}");
+            assert_eq!(
+                (row.datagrams_per_transfer, row.at_least_per_transfer),
+                (Some(counted), Some(counted)),
+                "{snap_bytes}"
+            );
+            assert_eq!(row.at_most_per_transfer, Some(counted), "{snap_bytes}");
+            assert!(row.counted_by_table > Some(cut.counted.in_urbs / 2), "{row:?}");
+            assert_eq!((out.datagrams, out.datagrams_per_transfer), (cut.counted.out_urbs, Some(1.0)));
+        }
+    }
 }
 
 #[test]

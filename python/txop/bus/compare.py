@@ -29,8 +29,8 @@ _ENOUGH = 20
 
 _RESOLUTION = 32.0
 _EXACT = 64.0
-"""A median is read from a histogram. Where a report does not say how fine that is, it is known to one part in this number, and exactly below
-this."""
+"""A median is read from a histogram. Where a report does not say how fine that is, it is known to one part in the
+first number, and exactly below the second."""
 
 _FEW_LOST = 0.01
 """Records that may be missing, of the completions, before it is said."""

@@ -317,12 +317,12 @@ class Traffic(Model):
     cut_transfers: int | None
     """Transfers with datagrams that the capture cut off; null when nothing is framed."""
     counted_by_table: int | None = None
-    """Blocks (NTB) all of whose datagrams are counted, some of them by the length of a pointer table that the
-    capture cut; null of other framings, and where a table of the endpoint ends before its length says: then such
-    blocks count as cut."""
+    """Transfers that the capture cut and all of whose datagrams are counted: by the length of a pointer table (NTB),
+    or by the number of packets in the first descriptor (Realtek, to the host). null of other framings, and where a
+    table of the endpoint ends before its length says, or a number is not that of the packets: then such transfers
+    count as cut."""
     datagrams: int
-    """Datagrams seen, in whole and cut transfers, with those known by the length of a pointer table
-    (`counted_by_table`)."""
+    """Datagrams seen, in whole and cut transfers, with those known by number only (`counted_by_table`)."""
     datagrams_at_least: int
     """Datagrams there must be at least: those seen, and what the cut-off bytes take if none is larger than 1,514
     bytes or the largest seen. The cut-off bytes of a block (NTB) may be padding: it has one datagram where none is
@@ -330,7 +330,8 @@ class Traffic(Model):
     datagrams_at_most: int | None = None
     """Datagrams there can be at most: those seen, and one for each 18 of the cut-off bytes."""
     datagrams_per_transfer: float | None
-    """Datagrams per transfer; null when some transfers were cut (see `at_least_per_transfer`) or nothing is framed."""
+    """Datagrams per transfer, exactly; null when the datagrams of some transfers are not all known
+    (`cut_transfers`), so that only bounds are (`at_least_per_transfer`), or nothing is framed."""
     at_least_per_transfer: float | None
     """`datagrams_at_least` per transfer."""
     at_most_per_transfer: float | None = None

@@ -34,11 +34,12 @@ pub struct Traffic {
     pub whole_transfers: u64,
     /// Transfers with datagrams that the capture cut off; `None` when nothing is framed.
     pub cut_transfers: Option<u64>,
-    /// Blocks (NTB) all of whose datagrams are counted, some of them by the length of a pointer table that the capture cut; `None` of
-    /// other framings, and where a table of the endpoint ends before its length says: then such blocks count as cut.
+    /// Transfers that the capture cut and all of whose datagrams are counted: by the length of a pointer table (NTB), or by the number of
+    /// packets in the first descriptor (Realtek, to the host). `None` of other framings, and where a table of the endpoint ends before its length
+    /// says, or a number is not that of the packets: then such transfers count as cut.
     #[serde(default)] // older documents lack it
     pub counted_by_table: Option<u64>,
-    /// Datagrams seen, in whole and cut transfers, with those known by the length of a pointer table (`counted_by_table`).
+    /// Datagrams seen, in whole and cut transfers, with those known by number only (`counted_by_table`).
     pub datagrams: u64,
     /// Datagrams there must be at least: those seen, and what the cut-off bytes take if none is larger than 1,514 bytes or
     /// the largest seen. The cut-off bytes of a block (NTB) may be padding: it has one datagram where none is known.
@@ -46,7 +47,8 @@ pub struct Traffic {
     /// Datagrams there can be at most: those seen, and one for each 18 of the cut-off bytes.
     #[serde(default)] // older documents lack it
     pub datagrams_at_most: Option<u64>,
-    /// Datagrams per transfer; `None` when some transfers were cut (see `at_least_per_transfer`) or nothing is framed.
+    /// Datagrams per transfer, exactly; `None` when the datagrams of some transfers are not all known (`cut_transfers`), so that only bounds are
+    /// (`at_least_per_transfer`), or nothing is framed.
     pub datagrams_per_transfer: Option<f64>,
     /// `datagrams_at_least` per transfer.
     pub at_least_per_transfer: Option<f64>,

@@ -117,11 +117,13 @@ impl Device {
     }
 
     fn write_in<P: Packet>(&self, packets: &[Carried<P>], out: &mut Vec<u8>) {
-        for packet in packets {
+        for (index, packet) in packets.iter().enumerate() {
             out.resize(out.len().next_multiple_of(RX_ALIGNMENT), 0);
+            // The first descriptor says how many there are; more than fit into it, none.
+            let count = if index == 0 { u8::try_from(packets.len()).unwrap_or(0) } else { 0 };
             let len = frame_len(self.qos, packet.size_bytes());
             let end = out.len() + RX_DESCRIPTOR + len;
-            out.extend_from_slice(&rx_descriptor(len as u16));
+            out.extend_from_slice(&rx_descriptor(len as u16, count));
             self.write_frame(packet, self.is_ap, out);
             out.resize(end, 0);
         }

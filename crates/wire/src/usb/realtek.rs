@@ -45,12 +45,22 @@ pub fn tx_descriptor(frame_len: u16) -> [u8; TX_DESCRIPTOR] {
     descriptor
 }
 
-/// The receive descriptor of a frame of `frame_len` bytes (16,383 at most) without driver information.
-pub fn rx_descriptor(frame_len: u16) -> [u8; RX_DESCRIPTOR] {
+/// Where a receive descriptor has the number of packets (`pkt_cnt`, `usb_agg_pktnum`).
+const RX_PACKETS: usize = 10;
+
+/// The receive descriptor of a frame of `frame_len` bytes (16,383 at most) without driver information. `packets`: how many the
+/// transfer has, in the first descriptor; 0 in others.
+pub fn rx_descriptor(frame_len: u16, packets: u8) -> [u8; RX_DESCRIPTOR] {
     let mut descriptor = [0; RX_DESCRIPTOR];
     let word = u32::from(frame_len & 0x3fff) | RX_WHOLE;
     descriptor[..4].copy_from_slice(&word.to_le_bytes());
+    descriptor[RX_PACKETS] = packets;
     descriptor
+}
+
+/// Packets in a transfer towards the host, by its first descriptor, reports included; `None` where it does not say.
+pub fn rx_packets(captured: &[u8]) -> Option<u8> {
+    captured.get(RX_PACKETS).copied().filter(|packets| *packets > 0)
 }
 
 /// One received packet.
@@ -145,13 +155,13 @@ mod tests {
 
     #[test]
     fn reports_are_no_frames() {
-        let mut transfer = rx_descriptor(16).to_vec();
+        let mut transfer = rx_descriptor(16, 1).to_vec();
         transfer[13] = 2 << 6;
         transfer.resize(40, 0);
         let found = RxWalk::new(&transfer, 40).next().unwrap().unwrap();
         assert_eq!((found.frame_len, found.report), (16, 2));
         // In a frame of the first generation these bits are of its checksum of headers.
-        let mut frame = rx_descriptor(16).to_vec();
+        let mut frame = rx_descriptor(16, 1).to_vec();
         (frame[2], frame[13]) = (4, 3 << 6);
         frame.resize(72, 0);
         let found = RxWalk::new(&frame, 72).next().unwrap().unwrap();
@@ -165,12 +175,13 @@ mod tests {
         fn what_is_written_is_read(frame_len in 1u16..0x4000, more in 1u16..0x4000) {
             let len = usize::from(frame_len);
             proptest::prop_assert_eq!(tx_frame_len(&tx_descriptor(frame_len), TX_DESCRIPTOR + len), Some(len));
-            let mut transfer = rx_descriptor(frame_len).to_vec();
+            let mut transfer = rx_descriptor(frame_len, 2).to_vec();
             transfer.resize((RX_DESCRIPTOR + len).next_multiple_of(RX_ALIGNMENT), 0);
-            transfer.extend(rx_descriptor(more));
+            transfer.extend(rx_descriptor(more, 0));
             transfer.resize(transfer.len() + usize::from(more), 0);
             let lens: Vec<_> = RxWalk::new(&transfer, transfer.len()).map(|found| found.map(|r| r.frame_len)).collect();
             proptest::prop_assert_eq!(lens, [Ok(len), Ok(usize::from(more))]);
+            proptest::prop_assert_eq!(rx_packets(&transfer), Some(2));
         }
 
         #[test]
