@@ -98,7 +98,10 @@ def test_the_capture_agrees_with_the_link(tmp_path: Path, tcp: Tcp) -> None:
     assert (status.air.dropped, status.air.error) == (0, None)
     assert report["frames"] == status.air.records > 1000
     assert report["origin"] == "emulated"
-    assert report["bad_fcs"] == 0
+    # One PPDU of each collision is there, damaged.
+    assert (report["bad_fcs"], status.air.intact) == (status.air.damaged, 0)
+    assert status.air.damaged < status.air.collided or status.wlan.collisions == 0
+    assert report["summary"]["unreadable"] == 0
     assert report["summary"]["dropped_by_capture"] == 0
     counters = {DUT: status.wlan.dut, AP: status.wlan.ap}
     for link in (link for link in report["links"] if link["data_frames"] and link["direction"] != "group"):
