@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from txop.archive.damage import Code
 from txop.archive.layout import ArchiveLock, lock_is_held
 from txop.archive.reader import ArchiveReader, read_archive
 from txop.campaign.engine import Campaign
@@ -139,7 +140,7 @@ def test_what_was_replaced_is_read_again(bench):
     assert reader.read().runs == before.runs[1:]
     run.mkdir()
     (run / "run.json").write_text(text.replace('"valid"', '"weird"', 1))
-    assert "fields are wrong" in reader.read().damage[0]
+    assert [finding.code for finding in reader.read().findings] == [Code.RUN_MALFORMED]
     assert reader.read().damage == read_archive(bench.layout.root).damage
     (run / "run.json").write_text(text)
     assert (reader.read().runs, reader.read().damage) == (before.runs, [])

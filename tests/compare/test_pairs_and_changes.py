@@ -94,7 +94,7 @@ def write(
                 origin=Origin.HARDWARE,
                 state="void" if lost else "valid",
                 void=[Voiding(gate=gate, cause="gone")] if lost else [],
-                started_at="2026-03-02T08:00:00Z",
+                started_at=f"2026-03-02T{block % 24:02}:{seed:02}:00Z",
                 seconds=40,
                 metrics={key: Value(value=v, unit=describe(key).unit, source="test") for key, v in figures.items()},
             )

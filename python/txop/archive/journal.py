@@ -11,16 +11,23 @@ import errno
 import json
 import os
 import time
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, BinaryIO, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from txop.archive.damage import Code, Finding
+from txop.archive.damage_words import line_words
 from txop.archive.regular import FileState, file_state, open_regular
 from txop.archive.text import storable
 
 _LONGEST_LINE = 4 * 1024 * 1024
+_TAIL_BYTES = 64 * 1024
+"""How much of a line that is too long is kept, to see whether the file is still the same."""
+_MOST_FINDINGS = 1000
+"""Damaged lines that are kept; a file of nothing else has more than anybody reads."""
 
 
 class Event(BaseModel):
@@ -34,7 +41,7 @@ class Event(BaseModel):
     ``block-abandoned``, ``note``, ``campaign-stopped``, ``campaign-finished``. ``mended``: written down later, as the
     runs' files show it."""
     at: str
-    monotonic_s: float
+    monotonic_s: Annotated[float, Field(allow_inf_nan=False)]
     boot: str = ""
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -42,12 +49,18 @@ class Event(BaseModel):
         return (self.model_extra or {}).get(key, default)
 
 
-class JournalReading(BaseModel):
+@dataclass(frozen=True)
+class JournalReading:
     """The events of a journal, and what could not be read of it."""
 
     events: list[Event]
-    damage: list[str] = []
-    """In words, with line numbers: a cut last line, a line that is not an event."""
+    findings: list[Finding] = field(default_factory=list)
+    """Lines that are no events: a last one that was cut, garbage."""
+
+    @property
+    def damage(self) -> list[str]:
+        """The findings in words, with line numbers."""
+        return [line_words(finding.facts) for finding in self.findings]
 
 
 def read_journal(path: Path) -> JournalReading:
@@ -74,12 +87,12 @@ class JournalReader:
 
     def _begin(self) -> None:
         self._events: list[Event] = []
-        self._damage: list[str] = []
+        self._findings: list[Finding] = []
         self._lines = 0
         self._offset = 0
         """Where the first line begins that has no end yet."""
         self._last = b""
-        """The line before it."""
+        """The line before it, or the end of that line."""
 
     def _grown(self) -> JournalReading:
         with open_regular(self._path) as file:
@@ -88,27 +101,43 @@ class JournalReader:
                 self._begin()
                 file.seek(0)
             while line := file.readline(_LONGEST_LINE):
-                if not line.endswith(b"\n") and len(line) < _LONGEST_LINE:
-                    event, sentence = _event(line, self._lines + 1)
-                    return JournalReading(events=[*self._events, *event], damage=[*self._damage, *sentence])
+                size = len(line)
+                if size == _LONGEST_LINE and not line.endswith(b"\n"):
+                    line, size = _rest(file, line)
+                event, found = _event(line, self._lines + 1, size)
+                if not line.endswith(b"\n"):
+                    return JournalReading([*self._events, *event], [*self._findings, *found])
                 self._lines += 1
-                self._offset += len(line)
+                self._offset += size
                 self._last = line
-                event, sentence = _event(line, self._lines)
                 self._events += event
-                self._damage += sentence
-        return JournalReading(events=self._events, damage=self._damage)
+                if len(self._findings) < _MOST_FINDINGS:
+                    self._findings += found
+        return JournalReading(self._events, self._findings)
 
 
-def _event(line: bytes, number: int) -> tuple[list[Event], list[str]]:
+def _rest(file: BinaryIO, line: bytes) -> tuple[bytes, int]:
+    """The end of a line that is longer than any event, and the length of all of it."""
+    size, tail = len(line), line
+    while part := file.readline(_LONGEST_LINE):
+        size += len(part)
+        tail = part if len(part) >= _TAIL_BYTES else tail[-_TAIL_BYTES:] + part
+        if part.endswith(b"\n"):
+            break
+    return tail[-_TAIL_BYTES:], size
+
+
+def _event(line: bytes, number: int, size: int) -> tuple[list[Event], list[Finding]]:
     """The event of a line, or what is wrong with it; neither of an empty line."""
+    if size > len(line):
+        return [], [Finding(Code.JOURNAL_LINE, facts={"line": number, "problem": "long", "bytes": size})]
     if not line.strip():
         return [], []
     try:
-        return [Event.model_validate_json(line)], []
+        return [Event.model_validate_json(line, strict=True)], []
     except ValidationError:
-        cut = not line.endswith(b"\n")
-        return [], [f"line {number}: {f'cut short after {len(line)} bytes' if cut else 'not an event'}"]
+        problem = "garbage" if line.endswith(b"\n") else "cut"
+        return [], [Finding(Code.JOURNAL_LINE, facts={"line": number, "problem": problem, "bytes": size})]
 
 
 class JournalWriter:

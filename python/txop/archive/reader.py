@@ -1,6 +1,7 @@
 """An archive, read: the plan, the runs that are complete, what happened, and what could not be read.
 
-Damage never hides the rest: each unreadable file becomes a sentence in :attr:`Archive.damage`.
+Damage never hides the rest: each unreadable file, and each run that contradicts the rest, becomes a finding in
+:attr:`Archive.findings`. Only runs that nothing contradicts are in :attr:`Archive.runs`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,15 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from txop.archive import journal_check
+from txop.archive.contradictions import check
+from txop.archive.damage import Code, Finding
+from txop.archive.damage_words import sentence
 from txop.archive.journal import Event, JournalReader
 from txop.archive.layout import ArchiveError, Layout
+from txop.archive.plan_record import fingerprints, plan_record
 from txop.archive.regular import FileState, file_state, read_regular
-from txop.archive.run_file import RunFile, SeriesFile
+from txop.archive.run_file import RUN_VERSION, RunFile, SeriesFile
 from txop.core.origin import Origin
 from txop.plan.model import Plan
 from txop.plan.old_links import as_now
@@ -34,7 +40,18 @@ class Archive:
     events: list[Event]
     runs: list[RunFile]
     """Complete runs, valid and void, in the order of their folders' names."""
-    damage: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    """What is wrong with it."""
+
+    @property
+    def damage(self) -> list[str]:
+        """The findings in words."""
+        return list(dict.fromkeys(sentence(finding) for finding in self.findings))
+
+    @property
+    def primary_is_known(self) -> bool:
+        """Whether the plan says which figures were primary when the campaign began."""
+        return not any(each.code is Code.PLAN_EDITED and each.facts["primary_unknown"] for each in self.findings)
 
     @property
     def finished(self) -> bool:
@@ -56,13 +73,13 @@ class Archive:
         """The series of a run; empty when there are none or they cannot be read."""
         path = self.layout.run(run.run) / "series.json"
         try:
-            return SeriesFile.model_validate_json(_bounded(path))
+            return SeriesFile.model_validate_json(_bounded(path), strict=True)
         except FileNotFoundError:
             return SeriesFile()
         except (OSError, ValidationError):
-            sentence = f"{path.relative_to(self.layout.root)}: cannot be read"
-            if sentence not in self.damage:
-                self.damage.append(sentence)
+            finding = Finding(Code.SERIES_UNREADABLE, run.run)
+            if finding not in self.findings:
+                self.findings.append(finding)
             return SeriesFile()
 
 
@@ -82,6 +99,7 @@ class ArchiveReader:
     def __init__(self, root: Path | Layout) -> None:
         self.layout = root if isinstance(root, Layout) else Layout(root)
         self._plan: Plan | None = None
+        self._record: dict[str, str] = {}
         self._plan_state: tuple[FileState, FileState] | None = None
         self._journal = JournalReader(self.layout.journal)
         self._runs = RunsReader(self.layout)
@@ -89,23 +107,22 @@ class ArchiveReader:
     def read(self) -> Archive:
         """The archive as it is now. Raises as :func:`read_archive` does."""
         plan = self._plan_now()
-        damage: list[str] = []
+        findings: list[Finding] = []
         try:
             journal = self._journal.read()
             events = journal.events
-            damage += [f"journal.jsonl, {sentence}" for sentence in journal.damage]
+            findings += journal.findings
         except OSError as error:
             events = []
-            damage.append(f"journal.jsonl: {error.strerror}")
+            findings.append(Finding(Code.JOURNAL_UNREADABLE, facts={"reason": error.strerror}))
         kept = self._runs.read(events)
-        damage += kept.damage
-        if kept.without_end:
-            names = ", ".join(run.run for run in kept.without_end[:5]) + (", ..." if len(kept.without_end) > 5 else "")
-            damage.append(
-                f"journal.jsonl does not have the end of {names} ({len(kept.without_end)} in all); "
-                "the run.json of each is whole, so they count"
-            )
-        return Archive(layout=self.layout, plan=plan, events=events, runs=kept.runs, damage=damage)
+        checked = check(plan, self._record, events, kept.runs)
+        unreadable = any(each.code is Code.JOURNAL_UNREADABLE for each in findings)
+        findings += kept.findings
+        findings += [each for each in checked.findings if not (unreadable and each.code is Code.JOURNAL_EMPTY)]
+        if lacking := journal_check.lacking_ends(events, checked.runs):
+            findings.append(Finding(Code.JOURNAL_LACKS_END, facts={"runs": lacking}))
+        return Archive(layout=self.layout, plan=plan, events=events, runs=checked.runs, findings=findings)
 
     def _plan_now(self) -> Plan:
         try:
@@ -113,22 +130,25 @@ class ArchiveReader:
         except OSError:
             state = None  # says below what is missing
         if self._plan is None or state != self._plan_state:
-            self._plan = _read_plan(self.layout)
+            self._plan, self._record = _read_plan(self.layout)
             self._plan_state = state
         return self._plan
 
 
-def _read_plan(layout: Layout) -> Plan:
+def _read_plan(layout: Layout) -> tuple[Plan, dict[str, str]]:
+    """The plan with what the command line changed, and the fingerprints of its tables."""
     root = layout.root
     layout.check()
     try:
-        plan = as_now(Plan.model_validate(tomllib.loads(_bounded(layout.plan).decode("utf-8"))))
+        document = tomllib.loads(_bounded(layout.plan).decode("utf-8"))
+        plan = as_now(Plan.model_validate(document))
     except OSError as error:
         raise ArchiveError(f"its plan.toml cannot be read: {error.strerror or error}", where=root) from None
     except (ValueError, RecursionError) as error:
         raise ArchiveError(f"its plan.toml cannot be read: {_first(error)}", where=root) from None
+    overrides = layout.facts().get("overrides") or {}
     try:
-        return Overrides.model_validate(layout.facts().get("overrides") or {}).apply(plan)
+        return Overrides.model_validate(overrides).apply(plan), fingerprints(document, overrides)
     except (ValueError, KeyError) as error:
         raise ArchiveError(f"its archive.json does not fit its plan.toml: {_first(error)}", where=root) from None
 
@@ -140,14 +160,15 @@ class KeptRuns:
     runs: list[RunFile] = field(default_factory=list)
     """Those whose ``run.json`` is whole, in the order of their folders' names: each came to its end, as that file is
     written last and at once, whatever the journal has of it."""
-    without_end: list[RunFile] = field(default_factory=list)
-    """Those of them whose end the journal does not have, nor can be about to have."""
-    damage: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
 
-def read_runs(layout: Layout, events: Sequence[Event]) -> KeptRuns:
-    """The runs of an archive as their folders have them, beside what the journal's ``events`` say."""
-    return RunsReader(layout).read(events)
+def read_runs(layout: Layout, plan: Plan, events: Sequence[Event]) -> KeptRuns:
+    """The runs of an archive as their folders have them, without those that the journal's ``events``, the plan or each
+    other contradict."""
+    kept = RunsReader(layout).read(events)
+    checked = check(plan, plan_record(layout), events, kept.runs)
+    return KeptRuns(checked.runs, [*kept.findings, *checked.findings])
 
 
 class RunsReader:
@@ -160,30 +181,28 @@ class RunsReader:
 
     def read(self, events: Sequence[Event]) -> KeptRuns:
         """The runs as they are now, beside what the journal's ``events`` say."""
-        ended = {str(event.get("run")) for event in events if event.event in ("run-finished", "run-voided")}
+        ended = {name: end for name, end in journal_check.ends(events).items() if end != "lost"}
         was_run = any(event.event.startswith("run-") for event in events)  # not of figures that were imported
-        blocks = [event.get("block") for event in events if event.event == "block-started"]
-        under_way = {str(e.get("run")) for e in events if e.event == "run-started" and [e.get("block")] == blocks[-1:]}
-        reported = ended | under_way
         kept = KeptRuns()
-        beside = self._layout.runs.relative_to(self._layout.root)
+        there = set()
         for name, inode in self._folders():
+            there.add(name)
             known = self._whole.get(name)
             try:
                 run = known[1] if known is not None and known[0] == inode else self._run(name, inode)
             except FileNotFoundError as error:
                 if name in ended or not was_run:
-                    kept.damage.append(f"{beside}/{name}/run.json: {error.strerror}")
+                    kept.findings.append(Finding(Code.RUN_UNREADABLE, name, {"reason": error.strerror}))
                 continue  # still running, or interrupted
             except OSError as error:
-                kept.damage.append(f"{beside}/{name}/run.json: {error.strerror}")
+                kept.findings.append(Finding(Code.RUN_UNREADABLE, name, {"reason": error.strerror}))
                 continue
-            if isinstance(run, str):
-                kept.damage.append(f"{beside}/{name}/run.json: {run}")
-                continue
-            kept.runs.append(run)
-            if was_run and name not in reported:
-                kept.without_end.append(run)
+            if isinstance(run, Finding):
+                kept.findings.append(run)
+            else:
+                kept.runs.append(run)
+        for name in sorted(ended.keys() - there):
+            kept.findings.append(Finding(Code.RUN_MISSING, name, {"reason": "No such file or directory"}))
         return kept
 
     def _folders(self) -> list[tuple[str, int]]:
@@ -193,17 +212,37 @@ class RunsReader:
         with os.scandir(self._layout.runs) as entries:  # neither opens nor asks for anything of a folder in it
             return sorted((entry.name, entry.inode()) for entry in entries if ".interrupted-" not in entry.name)
 
-    def _run(self, name: str, inode: int) -> RunFile | str:
+    def _run(self, name: str, inode: int) -> RunFile | Finding:
         """The run of a folder, or what is wrong with its file. Raises :class:`OSError` when that cannot be opened."""
         path = f"{self._layout.runs}/{name}/run.json"  # a Path for each is slow
+        data = read_regular(path, _MAX_FILE_BYTES)
         try:
-            run = RunFile.model_validate_json(read_regular(path, _MAX_FILE_BYTES))
+            run = RunFile.model_validate_json(data, strict=True)
         except ValidationError as error:
-            return f"{error.error_count()} fields are wrong"
-        if not run.run == name == self._layout.run_name(run.block, run.arm, run.test):
-            return "belongs to another folder"
+            return _not_a_run(name, data, error)
+        try:
+            own = self._layout.run_name(run.block, run.arm, run.test)
+        except ValueError:  # a number of thousands of digits
+            own = ""
+        if not run.run == name == own:
+            return Finding(Code.RUN_MISPLACED, name, {"run": run.run[:200]})
         self._whole[name] = inode, run
         return run
+
+
+def _not_a_run(name: str, data: bytes, error: ValidationError) -> Finding:
+    """What is wrong with a ``run.json``."""
+    if not data:
+        return Finding(Code.RUN_MALFORMED, name, {"reason": "is empty"})
+    first = error.errors(include_input=False, include_url=False)[0]
+    if first["type"] == "json_invalid":
+        return Finding(Code.RUN_MALFORMED, name, {"reason": f"is not JSON ({first['ctx']['error']})"})
+    version = next((each["input"] for each in error.errors() if each["loc"] == ("version",)), None)
+    if isinstance(version, int) and version > RUN_VERSION:
+        return Finding(Code.RUN_NEWER, name, {"version": version})
+    count, where = error.error_count(), ".".join(str(part) for part in first["loc"])
+    said = f"{where}: {first['msg']}" if count == 1 else f"{count} fields are wrong ({where}: {first['msg']})"
+    return Finding(Code.RUN_MALFORMED, name, {"reason": said})
 
 
 def _first(error: Exception) -> str:

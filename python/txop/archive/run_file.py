@@ -18,6 +18,9 @@ class _Record(BaseModel):
 Bound = Literal["at-least", "at-most"]
 """Which side of the true figure a value is on, where the raw files hold no more than that."""
 
+RUN_VERSION = 1
+"""Of ``run.json``, as this txop writes and reads it."""
+
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -84,9 +87,9 @@ class RunFile(_Record):
     void: list[Voiding] = Field(default_factory=list)
     started_at: str
     """ISO 8601, UTC."""
-    seconds: float
+    seconds: Finite
     """From the load to the unload."""
-    window_s: float | None = None
+    window_s: Finite | None = None
     """Length of the measured window, warm-up left out."""
     metrics: dict[str, Value] = Field(default_factory=dict)
     warnings: list[str] = Field(default_factory=list)
@@ -121,6 +124,6 @@ class SeriesFile(_Record):
 
     format: Literal["txop-series"] = "txop-series"
     version: Literal[1] = 1
-    series: dict[str, list[tuple[float, float | None]]] = Field(default_factory=dict)
+    series: dict[str, list[tuple[Finite, Finite | None]]] = Field(default_factory=dict)
     """By metric-like name (``throughput_mbit_s``, ``rtt_ms``, ``cpu_busy_percent``): time and value; a ``null`` value
     is a probe that was lost."""

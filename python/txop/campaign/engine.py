@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
 
+from txop.archive.damage_words import sentence
 from txop.archive.journal import Event, JournalWriter, read_journal
 from txop.archive.layout import ArchiveLock, Layout, sync_folder
+from txop.archive.plan_record import plan_record
 from txop.archive.reader import read_runs
 from txop.campaign.course import RunLabel
 from txop.campaign.reporter import Reporter
@@ -91,7 +93,12 @@ class Campaign:
             begun = time.monotonic()
             try:
                 provenance = await self._testbed.open()
-                now = self._note(journal, "resumed" if events else "campaign-started", seed=self._plan.design.seed)
+                now = self._note(
+                    journal,
+                    "resumed" if events else "campaign-started",
+                    seed=self._plan.design.seed,
+                    plan=plan_record(self._layout),
+                )
                 for target, facts in provenance.items():
                     self._note(journal, "connected", target=target, provenance=facts)
                 self._forget_stale_block(journal, now)
@@ -282,7 +289,7 @@ class Campaign:
 
     def _reconcile(self, journal: JournalWriter, events: Sequence[Event]) -> None:
         """Bring the journal together with the runs that are kept, write down what it lacked, and say it."""
-        kept = read_runs(self._layout, events)
+        kept = read_runs(self._layout, self._plan, events)
         runs = [Kept(run.block, run.arm, run.test, run.state == "valid", run.replaces) for run in kept.runs]
         mended: dict[str, list[str]] = {}
         for mending in self._state.mendings(runs):
@@ -297,8 +304,8 @@ class Campaign:
             if event in _MENDED:
                 shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
                 self._reporter.notice(f"{_MENDED[event]}: {shown}")
-        for sentence in [*read_journal(self._layout.journal).damage, *kept.damage] if mended else []:
-            self._reporter.notice(f"damaged: {sentence}")
+        for finding in [*read_journal(self._layout.journal).findings, *kept.findings] if mended else []:
+            self._reporter.notice(f"damaged: {sentence(finding)}")
 
     def _set_aside_interrupted(self) -> None:
         """Runs that were begun and never ended: their folders stay, under another name."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from txop.archive.journal import JournalWriter, read_journal
 from txop.archive.layout import ArchiveError, ArchiveLock, Layout
+from txop.archive.plan_record import plan_record
 from txop.archive.reader import Archive, read_archive
 from txop.campaign.command_log import CommandLog
 from txop.campaign.engine import Campaign, Outcome
@@ -106,7 +107,7 @@ def _take(archive: Archive, loaded: LoadedPlan) -> bool:
         with whole_file(layout.plan) as out:
             out.write(loaded.text)
         layout.identify(loaded.folder, facts.get("overrides"))
-        journal.write("plan-changed", keys=list(found.allowed), before=aside.name)
+        journal.write("plan-changed", keys=list(found.allowed), before=aside.name, plan=plan_record(layout))
     return True
 
 

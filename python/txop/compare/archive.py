@@ -25,7 +25,7 @@ from txop.compare.facts import (
 )
 from txop.compare.result import ComparedFigure, CompareResult, NotAvailable, RemarkFacts, Source, WarnedRun
 from txop.compare.rows import compare_figures, family_size
-from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
+from txop.compare.select import CannotCompare, one_origin, primary_of
 from txop.compare.test_set import TestSet
 from txop.core.nearest import did_you_mean
 from txop.core.origin import Origin
@@ -50,7 +50,7 @@ def compare(
     Raises:
         CannotCompare: figures of different origin in one archive; an unknown baseline, arm or metric.
     """
-    runs, strange = known_runs(archive)
+    runs = archive.runs
     plan = archive.plan
     origin = one_origin(archive)
     name = baseline or plan.baseline
@@ -77,7 +77,7 @@ def compare(
         left_out += [
             NotAvailable(figure=f"{test.name}.*", arm=a, reason="no valid run yet") for a in count.left_out if mine
         ]
-    chosen, by_default = primary_figures(plan, runs)
+    chosen, by_default = primary_of(archive, runs)
     warnings = []
     if include_void:
         warnings.append("Void runs and repeated blocks are included, as asked: this is not the result of the campaign.")
@@ -135,7 +135,7 @@ def compare(
         design=design,
         methods=words.methods(design, name, paired=paired, two_archives=False, direct=bool(beside)),
         warnings=warnings,
-        damage=[*archive.damage, *strange],
+        damage=archive.damage,
     )
 
 

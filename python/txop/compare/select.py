@@ -25,19 +25,6 @@ class CannotCompare(ArchiveError):  # noqa: N818 - the cause is in the archives,
     """The runs must not, or cannot, be compared as asked."""
 
 
-def known_runs(archive: Archive) -> tuple[list[RunFile], list[str]]:
-    """The runs of arms and tests that the plan has, and a sentence for each of the others."""
-    arms = {arm.name for arm in archive.plan.arm}
-    tests = {test.name for test in archive.plan.test}
-    good, strange = [], []
-    for run in archive.runs:
-        if run.arm in arms and run.test in tests:
-            good.append(run)
-        else:
-            strange.append(f"runs/{run.run}: belongs to no arm and test of the plan")
-    return good, strange
-
-
 def one_origin(archive: Archive) -> Origin:
     """The origin of all its figures.
 
@@ -74,6 +61,12 @@ def metric_keys(runs: Iterable[RunFile]) -> list[str]:
     """The metrics that any of the runs has, available or not: known ones in the order of the list, then others."""
     found = {key for key in set().union(*(run.metrics for run in runs)) if _METRIC_KEY.fullmatch(key)}
     return [key for key in METRICS if key in found] + sorted(found - METRICS.keys())
+
+
+def primary_of(archive: Archive, runs: Sequence[RunFile]) -> tuple[list[str], bool]:
+    """The primary figures of an archive, and whether by the default rule; none where its plan was edited after the
+    campaign began, so that what was primary is not known."""
+    return primary_figures(archive.plan, runs) if archive.primary_is_known else ([], False)
 
 
 def primary_figures(plan: Plan, runs: Sequence[RunFile]) -> tuple[list[str], bool]:

@@ -23,7 +23,7 @@ from txop.compare.facts import (
 )
 from txop.compare.result import CompareResult, NotAvailable, Source, WarnedRun
 from txop.compare.rows import compare_figures, family_size
-from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
+from txop.compare.select import CannotCompare, one_origin, primary_of
 from txop.compare.test_set import TestSet
 from txop.core.nearest import did_you_mean
 from txop.plan.measurement import Test
@@ -65,13 +65,11 @@ def compare_two(
         ]
         sets.append(TestSet(test, runs, runs))
     everything = [run for s in sets for run in s.runs]
-    chosen, by_default = primary_figures(first.plan, everything)
+    chosen, by_default = primary_of(first, everything)
     figures, absent = compare_figures(first.plan, sets, "A", ["A", "B"], chosen, paired=False)
     missing += absent
-    known_first, strange_first = known_runs(first)
-    known_second, strange_second = known_runs(second)
     family = family_size(chosen, ["A", "B"], ())
-    design = design_facts(first, known_first, chosen, by_default, family, first.plan)
+    design = design_facts(first, first.runs, chosen, by_default, family, first.plan)
     both = first.finished and second.finished
     design = design.model_copy(
         update={
@@ -81,7 +79,7 @@ def compare_two(
             else f"{'the first' if not first.finished else 'the second'} campaign is not finished",
         }
     )
-    sides = (("A", first, known_first), ("B", second, known_second))
+    sides = (("A", first, first.runs), ("B", second, second.runs))
     mine = {label: [run for run in runs if run.arm == arm] for label, _, runs in sides}
     failed = [*runs_lost(mine, [s.test.name for s in sets]), *runs_with_failed_cycles(sets, mine)]
     found = answers(figures, "A", ["A", "B"], first.plan.design.confidence)
@@ -122,8 +120,8 @@ def compare_two(
             *family_warnings(figures, first.plan.design.confidence, family),
         ],
         damage=[
-            *(f"A: {sentence}" for sentence in [*first.damage, *strange_first]),
-            *(f"B: {sentence}" for sentence in [*second.damage, *strange_second]),
+            *(f"A: {sentence}" for sentence in first.damage),
+            *(f"B: {sentence}" for sentence in second.damage),
         ],
     )
 

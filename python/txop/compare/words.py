@@ -332,17 +332,23 @@ def methods(design: DesignFacts, baseline: str, *, paired: bool, two_archives: b
             f"Each arm is compared with {baseline} within blocks: Hodges-Lehmann estimate of the difference (of the "
             f"logarithms for ratios), exact interval ({confidence}) and exact two-sided Wilcoxon signed-rank test.",
         ]
-    names = ", ".join(design.primary) or "none"
+    names = ", ".join(design.primary)
     how = "the default for these tests" if design.primary_by_default else "declared in the plan"
+    declared = (
+        f"Primary figures ({how}): {names}; their {design.family} comparisons are adjusted together (Holm). All other "
+        "figures are exploratory."
+        if names
+        else "No figure is primary: all are exploratory."
+    )
+    error = f"{100 * (1 - design.confidence):g} %"
     if direct:
         first.append("Arms that differ by one declared change were compared with each other in the same way.")
     return [
         *first,
-        f"Primary figures ({how}): {names}; their {design.family} comparisons are adjusted together (Holm). All other "
-        "figures are exploratory: two arms differ in one of them when the labels of the two, swapped within blocks in "
-        f"every possible way, make any figure look as clear in at most {100 * (1 - design.confidence):g} % of cases, "
-        "divided by the number of pairs of arms. Without a difference, at most "
-        f"{100 * (1 - design.confidence):g} % of campaigns name any figure.",
+        declared,
+        "Two arms differ in an exploratory figure when their labels, swapped within blocks in every possible way, make "
+        f"any figure look as clear in at most {error} of cases, divided by the number of pairs of arms. Without a "
+        f"difference, at most {error} of campaigns name any figure.",
         "Better or worse: the interval excludes no difference, the adjusted p-value agrees, and the estimate is at "
         "least the margin. Equivalent: the whole interval is within the margin. Otherwise inconclusive. A figure is "
         "not judged when it is a bound, or when the arms differ in what it depends on.",

@@ -32,6 +32,51 @@ class Metric:
     """Smallest effect that matters, in percent for a ratio, in ``unit`` for a difference; plans may set their own."""
     definition: str
     digits: int = 2
+    least: float | None = None
+    """Smallest value that a run can have; ``None``: as its unit says (:attr:`plausible`)."""
+    most: float | None = None
+    """Largest value that a run can have; ``None``: as its unit says."""
+
+    @property
+    def plausible(self) -> tuple[float, float]:
+        """The values that a run can have. What lies outside was not measured.
+
+        >>> METRICS["air_retry_percent"].plausible
+        (0.0, 100.0)
+        >>> describe("signal_dbm").plausible
+        (-1000.0, 1000.0)
+        >>> METRICS["throughput_mbit_s"].plausible[0]
+        0.0
+        """
+        low, high = _PLAUSIBLE.get(self.unit, (0.0, _LARGEST))
+        return low if self.least is None else self.least, high if self.most is None else self.most
+
+    def is_plausible(self, value: float) -> bool:
+        """Whether a run can have this value; sums of parts may miss a bound by their rounding.
+
+        >>> METRICS["jain_index"].is_plausible(1.0000000000000002), METRICS["jain_index"].is_plausible(1.1)
+        (True, False)
+        """
+        low, high = self.plausible
+        return low - _ROUNDING * max(1.0, abs(low)) <= value <= high + _ROUNDING * max(1.0, abs(high))
+
+
+_LARGEST = 1e15
+"""More than any counter of a run can reach; its square is a number."""
+_UNKNOWN = 1e24
+"""The same for a figure of which nothing is known, such as a time in ns since 1970."""
+_ROUNDING = 1e-6
+_PLAUSIBLE: dict[str, tuple[float, float]] = {
+    "%": (0.0, 100.0),
+    "Mbit/s": (0.0, 1e9),
+    "ms": (0.0, 1e12),
+    "s": (0.0, 1e9),
+    "dBm": (-1000.0, 1000.0),
+    "°C": (-274.0, 10_000.0),
+}
+"""Plausible values by unit; of every other unit they are at least 0: counts, rates, times."""
+_OVER = 1000.0
+"""Bound of shares that can exceed 100 %: estimates, sums over threads or edges of the window, counters of drivers."""
 
 
 METRICS: dict[str, Metric] = {
@@ -79,7 +124,7 @@ METRICS: dict[str, Metric] = {
         Metric("probe_loss_percent", "probes lost", "%", "lower", "difference", 1.0,
            "Latency probes sent within the measured window that never came back."),
         Metric("udp_loss_percent", "UDP datagrams lost", "%", "lower", "difference", 1.0,
-           "UDP datagrams that iperf3 sent and did not receive, in percent of those sent."),
+           "UDP datagrams that iperf3 sent and did not receive, in percent of those sent.", least=-100.0),
         Metric("udp_jitter_ms", "UDP jitter", "ms", "lower", "difference", 1.0,
            "Jitter as iperf3 reports it (RFC 1889)."),
         Metric("tcp_retransmits_per_s", "TCP retransmissions", "1/s", "lower", "difference", 5.0,
@@ -87,7 +132,8 @@ METRICS: dict[str, Metric] = {
         Metric("tcp_rtt_ms", "TCP round trip", "ms", "lower", "ratio", 10.0,
            "Mean of the smoothed round-trip time in TCP_INFO of the sending side, over the measured window."),
         Metric("jain_index", "Jain's fairness index", "", "higher", "difference", 0.05,
-           "Jain's index of the throughput of several flows or stations: 1 when all are equal, 1/n when one has all."),
+           "Jain's index of the throughput of several flows or stations: 1 when all are equal, 1/n when one has all.",
+           most=1.0),
         Metric("cpu_busy_percent", "CPU busy", "%", "lower", "difference", 2.0,
            "Share of the time that passed, over all CPUs of the device under test, in which they were not idle, "
            "waiting or stolen (/proc/stat). Idle time is counted by the clock; ticks miss short work."),
@@ -101,7 +147,7 @@ METRICS: dict[str, Metric] = {
            "CPU seconds of the whole device under test, minus what it used in the same time while idle just before, "
            "per 10^9 bits of payload moved. Not available where the difference is not distinguishable from idle. "
            "Not judged: a driver that is busy while idle has less to add under load. Those judged are "
-           "cpu_total_s_per_gbit and idle_cpu_percent."),
+           "cpu_total_s_per_gbit and idle_cpu_percent.", least=-_LARGEST),
         Metric("idle_cpu_percent", "CPU busy while idle", "%", "lower", "difference", 2.0,
            "Share of all CPU time of the device under test that was not idle in the idle phase before the load, with "
            "the link up: what the driver costs without traffic, and what else the machine did."),
@@ -112,7 +158,7 @@ METRICS: dict[str, Metric] = {
         Metric("busiest_kthread_percent", "busiest kernel thread", "%", "lower", "difference", 5.0,
            "In a soak: the largest share of a CPU that kernel threads of one name took between two samples "
            "(/proc/PID/schedstat). Which one it was is the figure's source; those of the whole soak are in its "
-           "provenance."),
+           "provenance.", most=_OVER),
         Metric("interrupts_per_s", "interrupts", "1/s", "lower", "ratio", 10.0,
            "Interrupts of the device under test per second (/proc/stat).", 0),
         Metric("device_interrupts_per_s", "interrupts of the device", "1/s", "lower", "ratio", 10.0,
@@ -136,12 +182,12 @@ METRICS: dict[str, Metric] = {
         Metric("rx_bitrate_mbit_s", "PHY rate received", "Mbit/s", None, "ratio", 5.0,
            "Rate of the last frame received as the driver reports it (iw station dump), mean over the window."),
         Metric("channel_busy_percent", "channel busy", "%", None, "difference", 5.0,
-           "Busy share of the channel's active time (iw survey dump)."),
+           "Busy share of the channel's active time (iw survey dump).", most=_OVER),
         Metric("airtime_jain_index", "Jain's index of airtime", "", "higher", "difference", 0.05,
-           "Jain's index of the airtime of the stations (mac80211 debugfs, or the capture)."),
+           "Jain's index of the airtime of the stations (mac80211 debugfs, or the capture).", most=1.0),
         Metric("airtime_percent", "airtime (kernel)", "%", None, "difference", 3.0,
            "Share of the time that the kernel of an access point counts as a station's airtime, both ways (mac80211 "
-           "debugfs, or iw station dump). Reports of transmission that the driver lost are missing."),
+           "debugfs, or iw station dump). Reports of transmission that the driver lost are missing.", most=_OVER),
         Metric("aql_pending_ms", "airtime in the driver (AQL)", "ms", "lower", "ratio", 10.0,
            "Airtime of frames that wait below mac80211, best effort, by its own estimate: mean of the looks within the "
            "window (mac80211 debugfs, aql)."),
@@ -232,10 +278,11 @@ METRICS: dict[str, Metric] = {
         Metric("chip_ppdu_mpdus", "MPDUs per PPDU (chip)", "", None, "ratio", 10.0,
            "Mean MPDUs in a PPDU of the sender of the test's data (the chip when both ways), by the air's own count."),
         Metric("chip_airtime_percent", "airtime (chip)", "%", None, "difference", 3.0,
-           "Share of the window that exchanges took on the modelled air, by its own count; a collision counts once."),
+           "Share of the window that exchanges took on the modelled air, by its own count; a collision counts once.",
+           most=_OVER),
         Metric("chip_airtime_jain_index", "Jain's index of airtime (chip)", "", "higher", "difference", 0.05,
            "Jain's index of the time that exchanges of each station took on the modelled air, both ways, by the air's "
-           "own count; backoffs are not in it."),
+           "own count; backoffs are not in it.", most=1.0),
         Metric("chip_rx_frames_per_urb", "frames per URB in (chip)", "", "higher", "ratio", 10.0,
            "Received frames in a bulk transfer to the driver, by the virtual chip's count."),
         Metric("chip_rx_overflows_per_s", "frames without room (chip)", "1/s", "lower", "difference", 5.0,
@@ -251,7 +298,7 @@ METRICS: dict[str, Metric] = {
            "Mean of the RTS rates that descriptors of frames from the driver name (legacy rates)."),
         Metric("chip_engine_percent", "modem's engine busy", "%", None, "difference", 3.0,
            "Share of the window that the virtual modem worked on transfers from the host, by its own count; at 100 % "
-           "it takes no more of them, whatever is in them."),
+           "it takes no more of them, whatever is in them.", most=_OVER),
         Metric("ncm_timer_percent", "blocks ended by the timer", "%", None, "difference", 5.0,
            "Blocks from the host that the timer of cdc_ncm ended (`tx_reason_timeout`), in percent of those that its "
            "counters give a reason for (`ethtool -S`, `tx_reason_*`); the others were full. Of the whole run."),
@@ -275,18 +322,18 @@ METRICS: dict[str, Metric] = {
            "of a virtual chip from the moment it was gone, a second before it is plugged in again."),
         Metric("slab_growth_kb", "growth of slabs", "kB/cycle", "lower", "difference", 1.0,
            "Kernel memory in slabs that cannot be given back (SUnreclaim) per cycle: Theil and Sen's slope over the "
-           "cycles after the first fifth, caches dropped before each reading."),
+           "cycles after the first fifth, caches dropped before each reading.", least=-_LARGEST),
         Metric("vmalloc_growth_kb", "growth of vmalloc", "kB/cycle", "lower", "difference", 4.0,
-           "Kernel memory of vmalloc (VmallocUsed) per cycle, by the same slope."),
+           "Kernel memory of vmalloc (VmallocUsed) per cycle, by the same slope.", least=-_LARGEST),
         Metric("pages_growth_kb", "growth of other pages", "kB/cycle", "lower", "difference", 4.0,
-           "Kernel memory in pages outside slabs and vmalloc per cycle, by the same slope."),
+           "Kernel memory in pages outside slabs and vmalloc per cycle, by the same slope.", least=-_LARGEST),
         Metric("leaks", "leaks", "", "lower", "difference", 0.5,
            "Slab caches and kinds of pages that grow with every cycle, by the rule in guest-faults.md.", 0),
         Metric("kmemleak_objects", "objects kmemleak reports", "", "lower", "difference", 0.5,
            "Unreferenced objects that the kernel's kmemleak reports after the last cycle.", 0),
         Metric("recovered", "recovered", "", "higher", "difference", 0.5,
            "1 when the peer answered after the fault without anybody's help but user space joining the network with a "
-           "new interface; else 0.", 0),
+           "new interface; else 0.", 0, most=1.0),
         Metric("silence_s", "longest silence", "s", "lower", "difference", 1.0,
            "Longest time without a received packet, from the association until the peer was asked after the fault."),
         Metric("struck", "faults that struck", "", None, "difference", 0.5,
@@ -452,6 +499,15 @@ def _of_station(key: str) -> Metric | None:
     )
 
 
+def is_known(key: str) -> bool:
+    """Whether it is a metric of txop's own, also of one station.
+
+    >>> is_known("rtt_p50_ms"), is_known("station_slow_rtt_p50_ms"), is_known("boot_time_s")
+    (True, True, False)
+    """
+    return key in METRICS or _of_station(key) is not None
+
+
 def describe(key: str) -> Metric:
     """The metric with this key, also of one station (:func:`station_key`); for one that a command's parser brought, a
     plain one made from its name.
@@ -464,4 +520,7 @@ def describe(key: str) -> Metric:
     'median round trip, slow'
     """
     found = METRICS.get(key) or _of_station(key)
-    return found if found else Metric(key, key.replace("_", " "), "", None, "ratio", 5.0, "Given by the test's parser.")
+    if found:
+        return found
+    title = key.replace("_", " ")
+    return Metric(key, title, "", None, "ratio", 5.0, "Given by the test's parser.", least=-_UNKNOWN, most=_UNKNOWN)

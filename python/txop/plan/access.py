@@ -27,7 +27,7 @@ ACCESS = (
     "user",
 )
 """Keys of a target on a machine: addresses, keys, hooks."""
-_KINDS = ("local", "namespace", "ssh", "labgrid")
+MACHINES = ("local", "namespace", "ssh", "labgrid")
 """Kinds of targets that are machines. (The ``host`` of an emulated target is a place in the link that is measured.)"""
 
 Key = tuple[str | int, ...]
@@ -62,7 +62,7 @@ def _access(plan: Plan, key: Key) -> bool:
     if len(key) < 3 or key[0] != "target" or key[2] not in ACCESS:
         return False
     target = plan.target.get(str(key[1]))
-    return target is not None and target.kind in _KINDS
+    return target is not None and target.kind in MACHINES
 
 
 def _cut(key: Key) -> Key:

@@ -19,7 +19,7 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.facts import plain
 from txop.compare.infinite import Judged, compare_values
-from txop.compare.select import CannotCompare, known_runs, metric_of, one_origin, primary_figures
+from txop.compare.select import CannotCompare, metric_of, one_origin, primary_figures
 from txop.core.metrics import Metric
 from txop.core.nearest import did_you_mean
 from txop.core.origin import NOT_RADIO, Origin
@@ -78,7 +78,7 @@ def follow(archives: Sequence[Archive], arm: str | None = None, metrics: Sequenc
         for archive, label in zip(ordered, labels, strict=True)
     ]  # fmt: skip
     last = ordered[-1]
-    chosen = list(metrics) if metrics else primary_figures(last.plan, known_runs(last)[0])[0]
+    chosen = list(metrics) if metrics else primary_figures(last.plan, last.runs)[0]
     figures, drafts = [], []
     for place, figure in enumerate(chosen):
         followed, mine = _figure(ordered, labels, name, figure, place)
@@ -97,7 +97,7 @@ def follow(archives: Sequence[Archive], arm: str | None = None, metrics: Sequenc
     return Trend(
         name, releases, figures, between, headline(name, figures, between, labels), warnings,
         [f"{label}: {sentence}" for archive, label in zip(ordered, labels, strict=True)
-         for sentence in [*archive.damage, *known_runs(archive)[1]]],
+         for sentence in archive.damage],
     )  # fmt: skip
 
 
