@@ -110,7 +110,7 @@ def test_damage_is_reported_and_the_rest_compared(run, copied):
     assert "tx throughput" in out
     code, out, err = run(copied, "--json")
     assert code == 4
-    assert "2 parts of the archive could not be read" in err
+    assert "the archive is damaged in 2 places" in err
     assert [row["n"] for row in json.loads(out)["figures"][0]["rows"]] == [8, 7]
 
 

@@ -208,7 +208,7 @@ def test_damage_is_said_at_the_top(sample, tmp_path):
     (root / "runs" / "001-vendor-tx" / "run.json").write_text("{", encoding="utf-8")
     archive = read_archive(root)
     text = _Reading(page(archive, compare(archive), root / "x.html")).text
-    assert "could not be read" in text[: text.index("What was compared")]
+    assert "are damaged" in text[: text.index("What was compared")]
 
 
 def test_remarks_and_series_that_cannot_be_read_are_on_the_page(sample, tmp_path):

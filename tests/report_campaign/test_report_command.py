@@ -83,4 +83,4 @@ def test_a_folder_that_is_no_archive(tmp_path, capsys):
 def test_damage_has_its_exit_code(archive, capsys):
     (archive / "runs" / "001-vendor-tx" / "run.json").write_text("{", encoding="utf-8")
     assert _run(["report", str(archive)]) == 4
-    assert "could not be read" in capsys.readouterr().err
+    assert "the archive is damaged in 1 place" in capsys.readouterr().err

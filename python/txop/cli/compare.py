@@ -137,7 +137,7 @@ def compare(
     elif csv != _STDOUT:
         show(result, console.stdout(), everything=everything or bool(metric))
     if result.damage and (json or csv == _STDOUT):
-        text = f"txop: {plural(len(result.damage), 'part')} of the archive could not be read: {result.damage[0]}"
+        text = f"txop: the archive is damaged in {plural(len(result.damage), 'place')}: {result.damage[0]}"
         console.stderr().print(safe_text(text + (", ..." if len(result.damage) > 1 else "")), soft_wrap=True)
     return code
 
@@ -189,9 +189,11 @@ def _exit_code(result: CompareResult, gates: Sequence[ComparedFigure], *, primar
     if primary:
         declared = [figure for figure in result.figures if figure.role == "primary"]
         worse = worse or any(row.verdict == "worse" for f in declared for row in (*f.rows, *f.direct))
-    if worse or not rows:
+    if worse:
         return ExitCode.VERDICT_NO
-    return ExitCode.PARTIAL if result.damage else ExitCode.OK
+    if result.damage:
+        return ExitCode.PARTIAL
+    return ExitCode.OK if rows else ExitCode.VERDICT_NO
 
 
 def _grouped(entries: Iterable[tuple[str, str]]) -> list[str]:
@@ -359,7 +361,7 @@ def _show_notes(result: CompareResult, out: Console, *, everything: bool) -> Non
     notes.append(("Void runs", voided))
     notes.append(("Warnings", _run_warnings(result, each=everything)))
     notes.append(("Not available", [f"{'; '.join(names)}: {reason}" for reason, names in words.unavailable(result)]))
-    notes.append(("Damaged, could not be read", result.damage))
+    notes.append(("Damaged", result.damage))
     for title, sentences in notes:
         if not sentences:
             continue

@@ -232,5 +232,5 @@ def _say(result: CompareResult, target: Path, folder: Path | None, pictures: int
 def _say_damage(result: CompareResult) -> None:
     if result.damage:
         more = ", ..." if len(result.damage) > 1 else ""
-        text = f"txop: {plural(len(result.damage), 'part')} of the archive could not be read: {result.damage[0]}{more}"
+        text = f"txop: the archive is damaged in {plural(len(result.damage), 'place')}: {result.damage[0]}{more}"
         console.stderr().print(safe_text(text), soft_wrap=True)

@@ -426,7 +426,7 @@ class CompareResult(Record):
     warnings: list[str]
     """What must be known to read the whole."""
     damage: list[str]
-    """What of the archive could not be read."""
+    """What of the archive cannot be read or contradicts the rest, so that it does not count."""
 
     def figure(self, name: str) -> ComparedFigure:
         """The figure called ``TEST.METRIC``; :class:`KeyError` when there is none."""

@@ -175,9 +175,7 @@ def _notes(result: CompareResult) -> list[Sentence]:
     notes = [Sentence(text, "warn") for text in result.warnings]
     if result.damage:
         damage = "; ".join(result.damage[:5]) + ("; and more" if len(result.damage) > 5 else "")
-        notes.append(
-            Sentence(f"Parts of the archive could not be read, and this page covers the rest: {damage}.", "bad")
-        )
+        notes.append(Sentence(f"Parts of the archive are damaged, and this page covers the rest: {damage}.", "bad"))
     return notes
 
 

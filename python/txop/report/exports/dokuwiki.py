@@ -52,7 +52,7 @@ def lines(archive: Archive, result: CompareResult) -> Iterator[str]:
         yield f"{cell(sentence)}"
         yield ""
     if result.damage:
-        yield "**Damaged:** parts of the archive could not be read:"
+        yield "**Damaged:** parts of the archive do not count:"
         yield from (f"  * {cell(sentence)}" for sentence in result.damage)
         yield ""
     yield "==== Setup ===="

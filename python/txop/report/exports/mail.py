@@ -236,7 +236,7 @@ def _caveats(result: CompareResult) -> Iterator[str]:
     yield f"p adjusted: {plural(result.design.family, 'declared comparison')} (Holm), all others (label swaps)"
     yield from (warning.rstrip(".") for warning in result.warnings)
     if result.damage:
-        yield f"Parts of the archive could not be read: {listed(result.damage, 3)}"
+        yield f"Parts of the archive are damaged: {listed(result.damage, 3)}"
     if result.voided:
         gates = listed(sorted({gate for run in result.voided for gate in run.gates}))
         yield f"{plural(len(result.voided), 'run')} void ({gates})"

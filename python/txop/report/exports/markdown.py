@@ -47,7 +47,7 @@ def lines(archive: Archive, result: CompareResult) -> Iterator[str]:
     for sentence in result.warnings:
         yield from paragraph(f"Note: {sentence}")
     if result.damage:
-        yield from paragraph("Damaged: parts of the archive could not be read, and this covers the rest:")
+        yield from paragraph("Parts of the archive are damaged, and this covers the rest:")
         yield from block([[sentence] for sentence in result.damage])
     yield from _arms(result)
     yield from _figures(result)
