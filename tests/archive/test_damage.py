@@ -218,6 +218,12 @@ KINDS: dict[str, tuple[Damage, Code, set[str]]] = {
         Code.RUN_VALUE,
         LOST,
     ),
+    "huge in the digest of a capture": (
+        in_run(lambda run: run["air"].update(phy_mbit_s=1e308)),
+        Code.RUN_VALUE,
+        LOST,
+    ),
+    "share of the air": (in_run(lambda run: run["air"]["waterfall"][0].update(share=1.5)), Code.RUN_VALUE, LOST),
     "window longer than the run": (run_with(window_s=2700.0), Code.RUN_WINDOW, LOST),
     "unit": (figure("throughput_mbit_s", '"kbit/s"', "unit"), Code.RUN_UNIT, LOST),
     # state, gates, causes
@@ -375,6 +381,38 @@ def test_the_page_is_made_beside_damage(
     code, err = started("report", copied, "-o", tmp_path / "report.html")
     assert code == 4, err
     assert (tmp_path / "report.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("point", [[5.0, 1e308], [1e308, 5.0], [5.0, "5.0"], [5.0, True], [5.0]])
+def test_a_series_that_no_run_has_is_named_and_its_run_counts(
+    point: list[Any], copied: Path, all_runs: set[str], started: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    path = copied / "runs" / RUN / "series.json"
+    document = json.loads(path.read_text())
+    document["series"]["throughput_mbit_s"][5] = point
+    path.write_text(json.dumps(document))
+    code, err = started("report", copied, "-o", tmp_path / "report.html")
+    assert (code, "defect" in err) == (4, False), err
+    archive = read_archive(copied)
+    assert archive.series(next(run for run in archive.runs if run.run == RUN)).series == {}
+    assert [finding.code for finding in archive.findings] == [Code.SERIES_UNREADABLE]
+    assert counted(archive) == all_runs
+
+
+def test_every_reader_of_archives_names_it(
+    whole: Path, copied: Path, started: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    KINDS["share over 100 %"][0](copied)
+    for command in (
+        ["compare", copied, "--json"],
+        ["compare", whole, copied, "--baseline", "vanilla"],
+        ["trend", whole, copied, "--arm", "vanilla"],
+        ["export", copied, "-o", tmp_path / "exported"],
+        ["report", copied, "--format", "parquet", "-o", tmp_path / "tables"],
+    ):
+        code, err = started(*command)
+        assert code == 4, (command, err)
+    assert any("air_retry_percent" in sentence for sentence in read_archive(copied).damage)
 
 
 UNREADABLE: dict[str, Damage] = {

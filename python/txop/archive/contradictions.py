@@ -30,6 +30,10 @@ _QUANTILES = ("rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms")
 _LEAST_SECONDS = 1.0
 """Runs that are shorter can begin in the same millisecond and last as long."""
 _MOST_COUNT = 10**15
+_MOST_DRAWN = 1e15
+_MOST_IN_DIGEST = 1e24
+_MOST_SHARE = 1.01
+"""No axis and no table needs larger numbers, and twice as much can be added, squared and drawn."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,8 @@ def _of_run(plan: Plan, run: RunFile) -> Iterator[Finding]:
     for fault in run.faults:
         if not 0 <= fault.count <= _MOST_COUNT:
             yield Finding(Code.RUN_VALUE, run.run, {"metric": "the count of a fault", "value": fault.count})
+    for name, digest in (("air", run.air), ("bus", run.bus)):
+        yield from _digest(run, name, digest)
     if run.origin is not Origin.IMPORTED:
         yield from _quantiles(run)
 
@@ -128,6 +134,28 @@ def _figure(run: RunFile, key: str, value: Value) -> Iterator[Finding]:
     if value.infinite or not metric.is_plausible(value.value):
         shown = "both a number and infinite" if value.infinite else value.value
         yield Finding(Code.RUN_VALUE, run.run, {"metric": key, "value": shown})
+
+
+def is_drawable(points: Sequence[tuple[float, float | None]]) -> bool:
+    """Whether a series has no time and no value beyond all that a run can have."""
+    return all(abs(t) <= _MOST_DRAWN and (value is None or abs(value) <= _MOST_DRAWN) for t, value in points)
+
+
+def _digest(run: RunFile, name: str, digest: Mapping[str, object] | None) -> Iterator[Finding]:
+    """The digest of a capture: no number in it is out of all bounds, and no share is of more than the whole."""
+    waiting: list[tuple[str, object]] = [(name, digest)]
+    while waiting:
+        where, value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += [(f"{where}.{key}", each) for key, each in value.items()]
+        elif isinstance(value, list):
+            waiting += [(where, each) for each in value]
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            share = where.rpartition(".")[2] == "share"
+            low, high = (-_MOST_SHARE, _MOST_SHARE) if share else (-_MOST_IN_DIGEST, _MOST_IN_DIGEST)
+            if not low <= value <= high:
+                yield Finding(Code.RUN_VALUE, run.run, {"metric": where, "value": value})
+                return
 
 
 def _quantiles(run: RunFile) -> Iterator[Finding]:

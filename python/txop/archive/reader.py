@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from txop.archive import journal_check
-from txop.archive.contradictions import check
+from txop.archive.contradictions import check, is_drawable
 from txop.archive.damage import Code, Finding
 from txop.archive.damage_words import sentence
 from txop.archive.journal import Event, JournalReader
@@ -73,10 +73,13 @@ class Archive:
         """The series of a run; empty when there are none or they cannot be read."""
         path = self.layout.run(run.run) / "series.json"
         try:
-            return SeriesFile.model_validate_json(_bounded(path), strict=True)
+            found = SeriesFile.model_validate_json(_bounded(path), strict=True)
+            if all(map(is_drawable, found.series.values())):
+                return found
+            raise ValueError("it has a value that no run can have")
         except FileNotFoundError:
             return SeriesFile()
-        except (OSError, ValidationError):
+        except (OSError, ValueError):
             finding = Finding(Code.SERIES_UNREADABLE, run.run)
             if finding not in self.findings:
                 self.findings.append(finding)

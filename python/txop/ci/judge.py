@@ -114,7 +114,11 @@ class Judged:
             ],
             figures=_figures(self.comparison),
             board=None if self.board is None else _board(self.board),
-            notes=[*self.found.notes, *(self.board.damage if self.board is not None else ())],
+            notes=[
+                *self.found.notes,
+                *(self.archive.damage if self.archive is not None else ()),
+                *(self.board.damage if self.board is not None else ()),
+            ],
             archive=None if self.archive is None else str(self.archive.layout.root),
             again=self.again,
             seconds=round(time.monotonic() - self.begun, 1),

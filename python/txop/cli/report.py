@@ -127,6 +127,7 @@ def _report(
     else:
         _write(read, result, target, format_name)
     pictures = _plots(read, result, plots)
+    result = result.model_copy(update={"damage": list(dict.fromkeys([*result.damage, *read.damage]))})  # of series
     if json:
         console.write_json(
             {
