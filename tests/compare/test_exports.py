@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import runpy
 from pathlib import Path
 
 import polars as pl
@@ -82,6 +83,91 @@ def test_parquet_holds_the_rows(golden, golden_result, tmp_path):
     expected = next(r for r in golden_result.figure("tx.throughput_mbit_s").rows if r.arm == "vendor")
     assert chosen["estimate"].item() == expected.estimate
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet").height == len(golden.runs)
+
+
+# Every format on a plan with arms that differ by one change: rows of direct comparisons ----------------------------
+
+
+@pytest.fixture(scope="module")
+def direct(tmp_path_factory):
+    """Every format of a campaign with direct comparisons."""
+    pairs = runpy.run_path(str(Path(__file__).with_name("test_pairs_and_changes.py")))
+    folder = tmp_path_factory.mktemp("direct")
+    archive = read_archive(pairs["write"](folder / "archive", pairs["SERIES"], pairs["LEVELS"], p95_ms=pairs["LEVELS"]))
+    result = compare(archive)
+    assert any(figure.direct for figure in result.figures)
+    for name, form in FORMATS.items():
+        form.write(archive, result, folder / name)
+    return folder, result
+
+
+def rows_of(result):
+    return [(figure, row) for figure in result.figures for row in (*figure.rows, *figure.direct)]
+
+
+def test_parquet_of_direct_rows(direct):
+    from txop.report.exports.csv import ROW_COLUMNS
+
+    folder, result = direct
+    table = pl.read_parquet(folder / "parquet" / "comparison.parquet")
+    assert table.columns == list(ROW_COLUMNS)
+    assert table.height == len(rows_of(result))
+    for found, (figure, row) in zip(table.iter_rows(named=True), rows_of(result), strict=True):
+        assert (found["figure"], found["arm"], found["estimate"]) == (figure.name, row.arm, row.estimate)
+        assert found["change"] == getattr(row, "change", None)
+        assert (found["given"] is None) == (not hasattr(row, "given"))
+    assert table["change"].drop_nulls().len() == sum(len(figure.direct) for figure in result.figures)
+    tables = {path.stem: pl.read_parquet(path) for path in (folder / "parquet").glob("*.parquet")}
+    assert set(tables) == {"comparison", "runs", "metrics", "series", "faults"}
+    assert tables["runs"].height == tables["metrics"]["run"].n_unique() == 48
+
+
+@pytest.mark.parametrize("value", ["change", "given", "p_adjusted", "blocks_needed", "n_with_voided"])
+def test_every_column_has_one_kind(direct, value):
+    """The rows hold what their schema says, so that no table of them fails."""
+    from txop.report.exports.csv import ROW_COLUMNS, comparison_rows
+
+    _, result = direct
+    place = list(ROW_COLUMNS).index(value)
+    kinds = {type(row[place]) for row in comparison_rows(result)} - {type(None)}
+    assert kinds <= ({int, float} if ROW_COLUMNS[value] is float else {ROW_COLUMNS[value]})
+
+
+def test_csv_of_direct_rows(direct):
+    from txop.report.exports.csv import write_comparison
+
+    folder, result = direct
+    with (folder / "rows.csv").open("w", newline="") as out:
+        write_comparison(result, out)
+    rows = pl.read_csv(folder / "rows.csv", infer_schema_length=None)
+    assert rows.height == len(rows_of(result))
+    assert rows["estimate"].to_list() == pytest.approx([row.estimate for _, row in rows_of(result)])
+    runs = pl.read_csv(folder / "csv", infer_schema_length=None)
+    assert runs.height == 48 * 2
+    assert runs["value"].dtype == pl.Float64
+
+
+def test_json_of_direct_rows(direct):
+    folder, result = direct
+    document = json.loads((folder / "json").read_text(), parse_constant=pytest.fail)
+    assert CompareResult.model_validate(document["comparison"]) == result
+
+
+def test_tables_of_direct_rows_are_whole(direct):
+    """Every table of the wiki has as many cells in each row as in its head; Markdown renders as text and code."""
+    folder, _ = direct
+    _assert_renders_inert((folder / "markdown").read_text(encoding="utf-8"))
+    cells = None
+    for line in (folder / "dokuwiki").read_text(encoding="utf-8").splitlines():
+        _assert_inert(line)
+        outside = re.sub(r"%%.*?%%", "", line)
+        if line.startswith("| **"):
+            cells = outside.count("|")
+        elif line.startswith("|"):
+            assert outside.count("|") == cells, line
+    for name in ("mail", "mail-ascii"):
+        assert "p10" in (folder / name).read_text(encoding="utf-8")
+    assert (folder / "mail-ascii").read_bytes().isascii()
 
 
 def test_single_imported_figures_can_be_exported(sample, tmp_path):
@@ -237,16 +323,24 @@ def test_cells_are_those_that_a_real_dokuwiki_showed_as_their_text():
         assert cell(text) == made, text
 
 
-def test_the_wiki_has_the_retries_of_wlan_traffic_and_says_so_of_others(copied, change):
+@pytest.mark.parametrize(
+    ("arms", "named", "shares"),
+    [
+        (["vanilla", "patch10", "vendor"], "802.11 retries (WLAN Traffic)", {"vanilla": "28.2", "patch10": "28.2"}),
+        (["vanilla"], "802.11 retries (capture)", {"vanilla": "15.9", "patch10": "12.2"}),
+    ],
+)
+def test_a_table_of_the_wiki_has_one_kind_of_retries_and_names_it(copied, change, arms, named, shares):
     def put(run):
         run["metrics"]["air_bss_retry_percent"] = {"value": 28.2, "unit": "%", "source": "air.pcapng"}
 
-    for folder in (copied / "runs").glob("*-vanilla-tx"):
-        change(copied, folder.name, put)
+    for arm in arms:
+        for folder in (copied / "runs").glob(f"*-{arm}-tx"):
+            change(copied, folder.name, put)
     archive = read_archive(copied)
-    rows = [line for line in wiki_lines(archive, compare(archive)) if "-vanilla-tx" in line or "-patch10-tx" in line]
-    vanilla, patched = (next(row for row in rows if f"001-{arm}-tx" in row) for arm in ("vanilla", "patch10"))
-    assert "Mbits/s; 28.2% |" in vanilla
-    assert "retries:" not in vanilla
-    assert "Mbits/s; 12.2% |" in patched
-    assert "retries: data MPDUs of the sender, from the capture" in patched
+    lines = list(wiki_lines(archive, compare(archive)))
+    heads = [line for line in lines if line.startswith("| **DUT**")]
+    assert f"Throughput [Mbits/sec]; {named} [%]" in heads[0]
+    for arm, share in shares.items():
+        row = next(line for line in lines if f"001-{arm}-tx" in line)
+        assert f"Mbits/s; {share}% |" in row

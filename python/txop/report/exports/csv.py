@@ -32,43 +32,44 @@ RUN_COLUMNS = (
     "reason",
 )
 
-ROW_COLUMNS = (
-    "figure",
-    "role",
-    "arm",
-    "baseline",
-    "paired",
-    "n",
-    "baseline_median",
-    "baseline_bound",
-    "arm_median",
-    "arm_bound",
-    "unit",
-    "estimate",
-    "low",
-    "high",
-    "effect_unit",
-    "confidence",
-    "p",
-    "p_adjusted",
-    "adjustment",
-    "sd_d",
-    "smallest_detectable_effect",
-    "margin",
-    "verdict",
-    "not_judged",
-    "small_but_real",
-    "blocks_needed",
-    "drift_rho",
-    "drift_p",
-    "n_with_voided",
-    "estimate_with_voided",
-    "low_with_voided",
-    "high_with_voided",
-    "warnings",
-    "change",
-    "given",
-)
+ROW_COLUMNS: dict[str, type[str | int | float | bool]] = {
+    "figure": str,
+    "role": str,
+    "arm": str,
+    "baseline": str,
+    "paired": bool,
+    "n": int,
+    "baseline_median": float,
+    "baseline_bound": str,
+    "arm_median": float,
+    "arm_bound": str,
+    "unit": str,
+    "estimate": float,
+    "low": float,
+    "high": float,
+    "effect_unit": str,
+    "confidence": float,
+    "p": float,
+    "p_adjusted": float,
+    "adjustment": str,
+    "sd_d": float,
+    "smallest_detectable_effect": float,
+    "margin": float,
+    "verdict": str,
+    "not_judged": str,
+    "small_but_real": bool,
+    "blocks_needed": int,
+    "drift_rho": float,
+    "drift_p": float,
+    "n_with_voided": int,
+    "estimate_with_voided": float,
+    "low_with_voided": float,
+    "high_with_voided": float,
+    "warnings": str,
+    "change": str,
+    "given": str,
+}
+"""Columns of the rows of a comparison, and what is in each where it is not empty."""
 
 
 def write_csv(archive: Archive, result: CompareResult, target: Path) -> None:
@@ -80,7 +81,7 @@ def write_csv(archive: Archive, result: CompareResult, target: Path) -> None:
 
 def write_comparison(result: CompareResult, out: IO[str]) -> None:
     """Write one row per figure and arm, and per pair of arms that differ by one change."""
-    write_table(out, ROW_COLUMNS, comparison_rows(result))
+    write_table(out, tuple(ROW_COLUMNS), comparison_rows(result))
 
 
 def _run_rows(archive: Archive) -> Iterator[Sequence[Cell]]:

@@ -23,12 +23,9 @@ from txop.present.format import plural
 from txop.report import facts
 
 _THROUGHPUT = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s")
-_RETRIES = {
-    "air_bss_retry_percent": "",
-    "air_retry_percent": "retries: data MPDUs of the sender, from the capture",
-    "retry_percent": "retries: counter of the driver",
-}
-"""Retries, as WLAN Traffic of Wireshark counts them or else as the note beside them says."""
+_RETRIES = ("air_bss_retry_percent", "air_retry_percent", "retry_percent")
+"""Figures that are called retries, as such tables have them: those of Wireshark's WLAN Traffic before others. A table
+has one of them, which its head names."""
 _DUT = ("dut", "hardware", "device")
 _AP = ("ap", "access_point", "peer")
 _WHERE = ("distance", "line_of_sight")
@@ -83,8 +80,9 @@ def _test(archive: Archive, result: CompareResult, test: str, title: str) -> Ite
         main = figures.get("rtt_p50_ms") or next(iter(figures.values()), None)
     if main is None:
         return
+    retries = _retries(figures, [arm.name for arm in result.arms]) if fast else None
     if fast:
-        figure_head = "Throughput [Mbits/sec]; retries [%]"
+        figure_head = "Throughput [Mbits/sec]" + ("" if retries is None else f"; {retries.metric.title} [%]")
     else:
         unit = f" [{main.metric.unit}]" if main.metric.unit else ""
         figure_head = f"{main.metric.title[:1].upper()}{main.metric.title[1:]}{unit}"
@@ -97,9 +95,9 @@ def _test(archive: Archive, result: CompareResult, test: str, title: str) -> Ite
                 cell(_environment(result, _DUT)),
                 cell(_environment(result, _AP)),
                 cell(_driver(arm)),
-                cell(_value(main, arm.name, figures, fast=fast)),
+                cell(_value(main, arm.name, retries, fast=fast)),
                 cell(_where(result)),
-                cell(_notes(result, main, arm.name, figures if fast else {}, runs.of(arm.name))),
+                cell(_notes(result, main, arm.name, runs.of(arm.name))),
                 _captures(runs.of(arm.name)),
             ]
         )
@@ -140,18 +138,21 @@ def _driver(arm: ArmFacts) -> str:
     return text
 
 
-def _value(main: ComparedFigure, arm: str, figures: dict[str, ComparedFigure], *, fast: bool) -> str:
+def _retries(figures: dict[str, ComparedFigure], arms: Sequence[str]) -> ComparedFigure | None:
+    """The one figure of retries for all rows of a table: the one that most arms have."""
+    there = [figures[key] for key in _RETRIES if key in figures]
+    have = [sum(_median(figure, arm) is not None for arm in arms) for figure in there]
+    return there[have.index(max(have))] if any(have) else None
+
+
+def _value(main: ComparedFigure, arm: str, retries: ComparedFigure | None, *, fast: bool) -> str:
     value = _median(main, arm)
     if value is None:
         return _NOT_AVAILABLE
     unit = "Mbits/s" if fast else main.metric.unit
     text = f"{value} {unit}".rstrip()
-    if fast:
-        for key in _RETRIES:
-            retries = _median(figures[key], arm, digits=1) if key in figures else None
-            if retries is not None:
-                return f"{text}; {retries}%"
-    return text
+    share = None if retries is None else _median(retries, arm, digits=1)
+    return text if share is None else f"{text}; {share}%"
 
 
 def _median(figure: ComparedFigure, arm: str, digits: int | None = None) -> str | None:
@@ -163,12 +164,8 @@ def _median(figure: ComparedFigure, arm: str, digits: int | None = None) -> str 
     return f"{words.bounded(values.bound)}{written(values.median, figure.metric.digits if digits is None else digits)}"
 
 
-def _notes(
-    result: CompareResult, main: ComparedFigure, arm: str, figures: dict[str, ComparedFigure], runs: Sequence[RunFile]
-) -> str:
-    retries = next((key for key in _RETRIES if key in figures and _median(figures[key], arm) is not None), "")
-    retry_note = [_RETRIES[retries]] if _RETRIES.get(retries) else []
-    notes = [f"median of n={len([run for run in runs if figure_value(run, main.metric.key) is not None])}", *retry_note]
+def _notes(result: CompareResult, main: ComparedFigure, arm: str, runs: Sequence[RunFile]) -> str:
+    notes = [f"median of n={len([run for run in runs if figure_value(run, main.metric.key) is not None])}"]
     row = next((row for row in main.rows if row.arm == arm), None)
     if arm == result.baseline:
         notes.append("baseline")
