@@ -138,6 +138,11 @@ class ArchiveReader:
         return self._plan
 
 
+def read_plan(layout: Layout) -> Plan:
+    """The plan of an archive. Raises :class:`ArchiveError` as :func:`read_archive` does."""
+    return _read_plan(layout)[0]
+
+
 def _read_plan(layout: Layout) -> tuple[Plan, dict[str, str]]:
     """The plan with what the command line changed, and the fingerprints of its tables."""
     root = layout.root

@@ -21,7 +21,7 @@ from txop.cli.mac_address import is_group, mac_address
 from txop.cli.option_groups import given, grouped
 from txop.cli.page_output import is_stdout, write_page
 from txop.cli.reading_bar import ReadingBar
-from txop.cli.window_options import check_window
+from txop.cli.window_options import check_window, window_of
 from txop.core.errors import UserError
 from txop.core.nearest import nearest
 from txop.core.stores import local_file
@@ -70,6 +70,8 @@ def register(app: typer.Typer) -> None:
                 " network's share is given beside them. With --channel, frames on other channels are left out, and time"
                 " there does not count as observed. With --capture-interface, records of other interfaces are not"
                 " looked at; where two receivers captured the same, every frame counts twice without it.",
+                "Of a capture in the folder of a run of an archive, the measured window of the run is counted, as in"
+                " its run.json; --whole counts all of it.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without 802.11"
                 " frames gives exit code 1.",
             ],
@@ -122,7 +124,7 @@ def air(
     if data_set != DataSetOptions():
         raise UserError("--jobs and --cluster go with --to-parquet", what_to_do="add --to-parquet FOLDER")
     pair, only, address = shown.addresses, shown.sections, shown.address
-    check_window(part.from_, part.to)
+    check_window(part.from_, part.to, whole=part.whole)
     files = _sources(files or [], interface)
     follow = follow or interface is not None
     output.check(files, follow=follow)
@@ -175,16 +177,19 @@ class Asked:
         from txop.air import analyze_json
 
         part = asdict(self.part)
+        del part["whole"]
         interface = part.pop("capture_interface")
         return analyze_json(source, pair=self.pair, interface=interface, block_acks=self.block_acks, **part, **how)
 
 
 def _analyze(files: Sequence[str], asked: Asked) -> Iterator[bytes]:
     for name in files:
+        from_, to = window_of(name, "air", asked.part.from_, asked.part.to, whole=asked.part.whole)
+        of_window = replace(asked, part=replace(asked.part, from_=from_, to=to))
         with local_file(name) as path:
             try:
                 with ReadingBar(name) as bar:
-                    document = asked.analyze(path, progress=bar.advance)
+                    document = of_window.analyze(path, progress=bar.advance)
             except ValueError as error:
                 raise _unreadable(name, error, path) from error
         document = renamed(document, path, name)

@@ -13,7 +13,7 @@ from txop.cli.console import JsonFlag
 from txop.cli.key_file import KeyFileOption
 from txop.cli.mac_address import is_group, mac_address
 from txop.cli.shared_options import CsvOption, HtmlOption, SectionOption, TableOption
-from txop.cli.window_options import FromOption, ToOption
+from txop.cli.window_options import FromOption, ToOption, WholeFlag
 from txop.core.errors import UserError
 from txop.core.stores import is_address
 
@@ -124,6 +124,7 @@ class PartOptions:
     ] = None
     from_: FromOption = None
     to: ToOption = None
+    whole: WholeFlag = False
     key_file: KeyFileOption = None
     packets: Annotated[
         bool, typer.Option("--packets", help="Join packets with 802.11 attempts; --key-file does so, too.")

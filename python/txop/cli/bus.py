@@ -15,7 +15,7 @@ from txop.cli.examples import epilog
 from txop.cli.page_output import is_stdout, write_page
 from txop.cli.reading_bar import ReadingBar
 from txop.cli.shared_options import CsvOption, HtmlOption, SectionOption, TableOption, TopOption
-from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
+from txop.cli.window_options import FromOption, ToOption, WholeFlag, check_window, nothing_inside, window_of
 from txop.core.errors import ExitCode, UserError
 from txop.core.stores import local_file
 from txop.present.format import plural
@@ -47,6 +47,8 @@ def register(app: typer.Typer) -> None:
                 "Sections: summary, devices, endpoints, traffic, requests, modem, sdio.",
                 "With --from and --to, what a device is and how its transfers are framed is still taken from the whole"
                 " capture; every other figure is of the window.",
+                "Of a capture in the folder of a run of an archive, the measured window of the run is counted, as in"
+                " its run.json; --whole counts all of it.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one that has"
                 " records, but no USB requests, is refused with exit code 2. With nothing to report, it is 1.",
             ],
@@ -71,6 +73,7 @@ def bus(
     top: TopOption = 10,
     from_: FromOption = None,
     to: ToOption = None,
+    whole: WholeFlag = False,
 ) -> int:
     """Explain a USB capture (transfers, aggregation, turnarounds, errors, devices) or the command log of an SDIO card.
 
@@ -79,9 +82,9 @@ def bus(
     only = _sections(section)
     if len(files) > 2:
         raise UserError("txop bus takes one capture, or two to compare")
-    check_window(from_, to)
+    check_window(from_, to, whole=whole)
     check_output(files, json=json, html=html, csv=csv, table=table)
-    documents = [_analyze(name, from_, to) for name in files]
+    documents = [_analyze(name, *window_of(name, "bus", from_, to, whole=whole)) for name in files]
     if json and len(files) == 1 and csv is None and html is None:
         outline = _outline(documents[0])
         console.write_json(documents[0])

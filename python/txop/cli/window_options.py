@@ -1,12 +1,16 @@
-"""``--from`` and ``--to``: the part of a capture that is counted."""
+"""``--from``, ``--to`` and ``--whole``: the part of a capture that is counted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from txop.cli import console
+from txop.cli.capture_output import STDIN
 from txop.core.errors import UserError
+from txop.core.stores import is_address
 
 if TYPE_CHECKING:
     from txop.present.report_parts import Window
@@ -23,10 +27,36 @@ FromOption = Annotated[
 ToOption = Annotated[
     str | None, typer.Option("--to", metavar="MOMENT", help="Count only records before then; written as with --from.")
 ]
+WholeFlag = Annotated[
+    bool,
+    typer.Option("--whole", help="Count all of a capture in an archive, not only the measured window of its run."),
+]
 
 
-def check_window(from_: str | None, to: str | None) -> None:
+def window_of(
+    name: str, kind: Literal["air", "bus"], from_: str | None, to: str | None, *, whole: bool
+) -> tuple[str | None, str | None]:
+    """The part of a capture to count: what was asked for, else the measured window of the run in whose folder it lies,
+    as the figures of the run are of it. Says so on stderr."""
+    if whole or from_ is not None or to is not None or name == STDIN or is_address(name):
+        return from_, to
+    from txop.measure.probes.run_window import run_window
+
+    found = run_window(Path(name), kind)
+    if found is None:
+        return None, None
+    if found.from_ is None:
+        said = f"Of {found.run} all that was captured, as its measured window cannot be determined: {found.why_not}."
+    else:
+        said = f"Of {found.run} the measured window, as in its run.json; --whole counts all that was captured."
+    console.stderr().print(console.safe_text(said), soft_wrap=True)
+    return found.from_, found.to
+
+
+def check_window(from_: str | None, to: str | None, *, whole: bool = False) -> None:
     """Refuse invalid moments before minutes of reading."""
+    if whole and (from_ is not None or to is not None):
+        raise UserError("--whole does not go with --from and --to", what_to_do="leave one of them out")
     from txop.core.moment import FORMS, check_order, end_of
 
     ends = []
