@@ -30,8 +30,11 @@ from txop.plan_check import link as check_link
 from txop.plan_check import patch_modules as check_patch_modules
 from txop.plan_check import patch_reach as check_patches
 from txop.plan_check import scripts as check_scripts
+from txop.plan_check.addresses import wrong_addresses
+from txop.plan_check.commands import wrong_commands
 from txop.plan_check.figures import figures_of, own_figures
 from txop.plan_check.hazards import hazards as hazards_of
+from txop.plan_check.same_arms import same_arms
 
 Found = Iterator[tuple[Path, str, str | None]]
 """Key, what is wrong, what to do."""
@@ -50,7 +53,15 @@ class Checked:
 def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
     """Check the meaning of a plan. ``files``: also that the files it names are there and can be read."""
     parts = [
-        *(_names, _targets, _emulation, check_link.wrong_links, check_link.wrong_hosts),
+        *(
+            _names,
+            _targets,
+            wrong_addresses,
+            wrong_commands,
+            _emulation,
+            check_link.wrong_links,
+            check_link.wrong_hosts,
+        ),
         *(_guest, check_guest.wrong_chips, check_patch_modules.wrong_modules),
         *(_tests, _figures, _arms, _interface, _turn, _collect),
     ]
@@ -58,7 +69,7 @@ def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
     if files:
         found += [*check_files.missing(loaded), *check_scripts.wrong_scripts(loaded), *check_guest.wrong_guests(loaded)]
     wrong = {path for path, _, _ in found}
-    of_files = check_patches.beside_the_module(loaded) if files else ()
+    of_files = [*check_patches.beside_the_module(loaded), *same_arms(loaded)] if files else []
     hazards = [entry for entry in [*hazards_of(loaded), *of_files] if entry[0] not in wrong]
     return Checked(_located(loaded, found), _located(loaded, hazards))
 

@@ -1,0 +1,79 @@
+"""Commands of a plan that are written for a shell, which none of them meets: each is handed over as a list of
+arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from txop.plan.load import LoadedPlan
+from txop.plan.locate import Path
+from txop.plan.measurement import CommandTest
+from txop.plan.model import Plan
+
+_OF_A_SHELL = re.compile(r"\|\|?|\|&|&&?|;|[0-9]?<|[0-9&]?>>?(\S.*)?")
+"""An argument that is a pipe, a list or a redirection where a shell reads it."""
+_SHELLS = ("sh", "bash", "ash", "dash", "zsh", "busybox")
+_TAKE_SUCH = frozenset(
+    (
+        *_SHELLS,
+        "find",
+        "expr",
+        "test",
+        "[",
+        "tcpdump",
+        "tshark",
+        "dumpcap",
+        "jq",
+        "awk",
+        "grep",
+        "nft",
+    )
+)
+"""Programs for which such an argument can have a meaning."""
+
+
+def wrong_commands(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
+    """Arguments that only a shell would understand."""
+    for path, argv in commands(loaded.plan):
+        if any(PurePosixPath(argument).name in _TAKE_SUCH for argument in argv):
+            continue
+        for number, argument in enumerate(argv):
+            if number and _OF_A_SHELL.fullmatch(argument):
+                said = f'no shell runs this command, so "{argument}" is handed to {argv[0]} as an argument'
+                yield path, said, 'write ["sh", "-c", "..."], with the whole command line as one argument'
+                break
+
+
+def commands(plan: Plan) -> Iterator[tuple[Path, Sequence[str]]]:
+    """Every command of a plan, by its key."""
+    for index, arm in enumerate(plan.arm):
+        lists: list[tuple[Path, Sequence[Sequence[str]]]] = [
+            (("load",), arm.load),
+            (("unload",), arm.unload),
+            (("verify", "commands"), arm.verify.commands),
+        ]
+        for name, other in arm.on.items():
+            lists += [(("on", name, "load"), other.load), (("on", name, "unload"), other.unload)]
+        if arm.boot is not None:
+            lists += [(("boot", "commands"), arm.boot.commands), (("boot", "hook"), arm.boot.hook)]
+        if arm.build is not None and arm.build.command is not None:
+            yield ("arm", index, "build", "command"), arm.build.command
+        for place, argvs in lists:
+            yield from _each(("arm", index, *place), argvs)
+    for index, test in enumerate(plan.test):
+        if isinstance(test, CommandTest):
+            yield ("test", index, "command"), test.command
+    yield from _each(("bring_up", "commands"), plan.bring_up.commands)
+    yield from _each(("bring_up", "down"), plan.bring_up.down)
+    if plan.bring_up.ready is not None:
+        yield ("bring_up", "ready"), plan.bring_up.ready
+    for name, target in plan.target.items():
+        yield from _each(("target", name, "hooks", "reset"), target.hooks.reset)
+        yield from _each(("target", name, "hooks", "power_cycle"), target.hooks.power_cycle)
+
+
+def _each(path: Path, argvs: Sequence[Sequence[str]]) -> Iterator[tuple[Path, Sequence[str]]]:
+    for number, argv in enumerate(argvs):
+        yield (*path, number), argv
