@@ -71,6 +71,25 @@ def test_a_change_point_and_what_changed_there(months):
     assert any("can't be determined" in sentence and "5.13.1" in sentence for sentence in trend.headline)
 
 
+def test_seeds_and_hashes_of_results_are_no_change(tmp_path):
+    """Each run draws its chances from a seed of its own, so seeds differ between any two campaigns."""
+
+    def emulated(root: Path, month: str, mcs: int) -> Path:
+        place = release(root, month)
+        for number, path in enumerate(sorted(place.glob("runs/*/run.json"))):
+            run = json.loads(path.read_text())
+            link = {"wlan": {"dut": {"mcs": mcs}}, "run": {"seed": int(month[-1]) * 100 + number}}
+            run["verified"] = {"link": link, "guest_sha256": f"{month}-{number}"}
+            run["provenance"] = {"dut": {"emulated_link": link}}
+            path.write_text(json.dumps(run))
+        return place
+
+    places = [emulated(tmp_path, f"2026-0{n}", 7 if n < 3 else 5) for n in (1, 2, 3)]
+    trend = followed(*places)
+    named = [{each.name for each in between.changed} for between in trend.between]
+    assert named == [set(), {"arm: link.wlan.dut.mcs", "dut: emulated_link.wlan.dut.mcs"}]
+
+
 def test_p_values_are_those_of_scipy_adjusted_by_hand(months):
     trend = followed(*months)
     archives = [read_archive(place) for place in sorted(months)]

@@ -34,6 +34,9 @@ MOST_CHANGED = 30
 
 _NOT_OF_A_RELEASE = ("boot", "time", "uptime", "clock", "seconds", "temperature")
 """Words in names of facts that differ between any two campaigns, and explain nothing."""
+_OF_EACH_RUN = frozenset({"seed", "guest_sha256"})
+"""Last parts of names of facts that differ between any two runs: what a run draws its chances from, and the hash of what
+a guest gave."""
 
 
 @dataclass
@@ -193,7 +196,17 @@ def _facts(archive: Archive, arm: str) -> dict[str, str]:
                 found.update({f"{target}: {name}": text for name, text in facts.flattened(inner)})
             break
     found.update({f"environment: {name}": plain(value) for name, value in archive.plan.environment.items()})
-    return {name: text for name, text in found.items() if not any(word in name.lower() for word in _NOT_OF_A_RELEASE)}
+    return {name: text for name, text in found.items() if not _differs_anyway(name)}
+
+
+def _differs_anyway(name: str) -> bool:
+    """Whether a fact differs between campaigns of the very same thing.
+
+    >>> [_differs_anyway(name) for name in ("arm: link.run.seed", "dut: uptime_s", "arm: link.wlan.seeds", "dut: kernel")]
+    [True, True, False, False]
+    """
+    last = name.rpartition(": ")[2].rpartition(".")[2]
+    return last in _OF_EACH_RUN or any(word in name.lower() for word in _NOT_OF_A_RELEASE)
 
 
 def _in_time(archives: Sequence[Archive]) -> tuple[list[Archive], bool]:
