@@ -35,8 +35,8 @@ MOST_CHANGED = 30
 _NOT_OF_A_RELEASE = ("boot", "time", "uptime", "clock", "seconds", "temperature")
 """Words in names of facts that differ between any two campaigns, and explain nothing."""
 _OF_EACH_RUN = frozenset({"seed", "guest_sha256"})
-"""Last parts of names of facts that differ between any two runs: what a run draws its chances from, and the hash of what
-a guest gave."""
+"""Last parts of names of facts that differ between any two runs: what a run draws its chances from, and the hash of
+what a guest gave."""
 
 
 @dataclass
@@ -202,7 +202,7 @@ def _facts(archive: Archive, arm: str) -> dict[str, str]:
 def _differs_anyway(name: str) -> bool:
     """Whether a fact differs between campaigns of the very same thing.
 
-    >>> [_differs_anyway(name) for name in ("arm: link.run.seed", "dut: uptime_s", "arm: link.wlan.seeds", "dut: kernel")]
+    >>> [_differs_anyway(name) for name in ("arm: link.run.seed", "dut: uptime_s", "arm: link.seeds", "dut: kernel")]
     [True, True, False, False]
     """
     last = name.rpartition(": ")[2].rpartition(".")[2]
