@@ -139,7 +139,7 @@ def archive(make_trace, tmp_path) -> Path:
         run = json.loads(path.read_text())
         run["metrics"] |= {key: asdict(value) for key, value in reading.metrics.items()}
         run["bus"] = reading.bus
-        run["bus"]["verdicts"].append("<b>bold</b>")
+        run["bus"]["conclusions"].append({"heading": "", "subject": "<i>", "text": "<b>bold</b>"})
         run["files"] = run.get("files", {}) | reading.files
         path.write_text(json.dumps(run))
     return folder

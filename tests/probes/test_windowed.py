@@ -12,6 +12,7 @@ import pytest
 from fake_target import FakeTarget
 from instrument_bench import context_of, facts_of, make_plan
 from txop import air
+from txop.air.view.headline import WATERFALL_HEADING, answer_of, headline
 from txop.campaign.clocks import note_wall_clocks, wall_clock
 from txop.measure.instrument import Clock, Marks, RunFacts
 from txop.measure.probes.air_analysis import AirAnalysis
@@ -19,6 +20,7 @@ from txop.measure.probes.bus_analysis import BusAnalysis
 from txop.measure.probes.windowed import CLOCK_FILE, capture_window
 from txop.plan.model import Plan
 from txop.plan.target import SshTarget as SshTable
+from txop.present.format import capital
 
 EPOCH_S = 1_767_225_600
 SECOND = 1_000_000_000
@@ -101,6 +103,17 @@ def test_the_digest_is_what_txop_air_says_of_the_window(tmp_path: Path) -> None:
     fall = next(each for each in report.waterfalls if each.direction == "uplink")
     assert reading.air["waterfall"] == [{"cause": s.cause, "label": s.label, "share": s.share} for s in fall.steps]
     assert reading.air["frames"] == report.frames
+    head = headline(report)
+    flow = next(each for each in head.flows if each.waterfall is fall)
+    pair = frozenset((fall.ta, fall.ra))
+    answers = [answer_of(report, v) for v in report.ack_verdicts if frozenset((v.originator, v.recipient)) == pair]
+    assert {each.title for each in answers} <= {each.title for each in head.verdicts}
+    told_of = [(each["heading"], each["subject"], each["text"]) for each in reading.air["conclusions"]]
+    assert told_of == [
+        *((WATERFALL_HEADING, flow.title, text) for text in flow.advice),
+        *((capital(each.answer), each.title, each.text) for each in answers),
+    ]
+    assert len(answers) > 0
     assert abs(report.summary.span_us - 800_000) < 20_000
     assert told["command"] == f"txop air air.pcapng --from {told['from']} --to {told['to']}"  # type: ignore[index]
 

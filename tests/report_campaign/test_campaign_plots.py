@@ -272,6 +272,7 @@ json_like = st.recursive(
     max_leaves=12,
 )
 step = st.fixed_dictionaries({}, optional={"cause": json_like, "share": json_like, "label": json_like})
+conclusion = st.fixed_dictionaries({}, optional={"heading": json_like, "subject": json_like, "text": json_like})
 digest = st.fixed_dictionaries(
     {},
     optional={
@@ -280,6 +281,7 @@ digest = st.fixed_dictionaries(
         "waterfall": st.one_of(json_like, st.lists(st.one_of(step, json_like), max_size=5)),
         "advice": st.one_of(json_like, st.lists(json_like, max_size=3)),
         "verdicts": json_like,
+        "conclusions": st.one_of(json_like, st.lists(st.one_of(conclusion, json_like), max_size=3)),
     },
 )
 
@@ -311,9 +313,30 @@ def test_sentences_are_of_one_run_which_is_named_with_its_command():
 
     told = quoted("x", [("a", [run(1, 30.0), run(2, 10.0), run(3, 20.0)]), ("b", [])], "air", ("advice", "verdicts"))
     assert told is not None
-    lines = next(piece for piece in told.pieces if isinstance(piece, Lines))
+    said = [(lines.title, list(lines.items)) for lines in told.pieces if isinstance(lines, Lines)]
     command = "a is run 003-a-tx, in its folder: txop air air.pcapng --from @3.5 --to @9.5"
-    assert list(lines.items) == ["a: idle 3 %", "a: 3 ACKs late", command]
+    assert said == [("a", ["idle 3 %", "3 ACKs late"]), ("The runs", [command])]
+
+
+def test_each_conclusion_has_its_heading_and_its_subject():
+    """As the terminal has them: an answer without its question is none."""
+    conclusions = [
+        {"heading": "Where the throughput went", "subject": "Uplink, STA a → AP b", "text": "Idle 3 %"},
+        {"heading": "Where the throughput went", "subject": "Uplink, STA a → AP b", "text": "Retries 2 %"},
+        {"heading": "Not determined", "subject": "Block Ack, AP b → STA a", "text": "The capture misses frames"},
+        {"heading": "Not determined", "subject": "Block Ack, STA a → AP b", "text": "Too few Block Acks"},
+        {"heading": 5, "subject": "x", "text": "y"},
+    ]
+    run = RunFile(run="001-a-tx", block=1, position=1, arm="a", test="tx", origin="emulated", state="valid",
+                  started_at="", seconds=1.0, air={"advice": ["old"], "conclusions": conclusions})  # fmt: skip
+    told = quoted("x", [("a", [run])], "air", ("advice", "verdicts"))
+    assert told is not None
+    said = [(lines.title, list(lines.items)) for lines in told.pieces if isinstance(lines, Lines)]
+    assert said[:-1] == [
+        ("a: Where the throughput went - Uplink, STA a → AP b", ["Idle 3 %", "Retries 2 %"]),
+        ("a: Not determined - Block Ack, AP b → STA a", ["The capture misses frames"]),
+        ("a: Not determined - Block Ack, STA a → AP b", ["Too few Block Acks"]),
+    ]
 
 
 def test_series_that_are_too_long_are_said_not_to_be_drawn(sample, tmp_path, monkeypatch):

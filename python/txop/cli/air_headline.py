@@ -12,6 +12,7 @@ from rich.text import Text
 from txop.air.model import Waterfall, WaterfallStep
 from txop.air.view import Headline
 from txop.air.view.glyphs import glyph
+from txop.air.view.headline import WATERFALL_HEADING
 from txop.cli.console import safe_text
 from txop.cli.terminal_report import bullets
 from txop.present import format as fmt
@@ -37,7 +38,7 @@ _SHOWN = 0.005
 
 def print_headline(out: Console, head: Headline) -> None:
     """Print ``head``."""
-    out.print(safe_text("Where the throughput went", "bold underline"))
+    out.print(safe_text(WATERFALL_HEADING, "bold underline"))
     if head.unavailable:
         out.print(safe_text(head.unavailable))
     for number, flow in enumerate(head.flows):

@@ -14,6 +14,7 @@ from txop.present.format import capital
 VERDICTS_SHOWN = 4
 THROUGHPUT_FROM = 2
 """MPDUs: the duration of a single one gives no rate."""
+WATERFALL_HEADING = "Where the throughput went"
 QUESTIONS = {"block-ack": "Block Ack", "ack": "Responses"}
 
 ANSWER_TONE = {
@@ -73,20 +74,22 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
             v.answer == "not-determined",
         ),
     )
-    verdicts = tuple(
-        Verdict(
-            title=f"{QUESTIONS.get(verdict.question, verdict.question)}, "
-            f"{direction(report, verdict.originator, verdict.recipient)}",
-            answer=title_of(verdict),
-            tone=ANSWER_TONE.get(verdict.answer, "dim"),
-            text=_in_words(verdict),
-            evidence=tuple(line.text for line in verdict.evidence),
-        )
-        for verdict in ranked[:VERDICTS_SHOWN]
-    )
+    verdicts = tuple(answer_of(report, verdict) for verdict in ranked[:VERDICTS_SHOWN])
     flows = tuple(_flow(report, fall) for fall in falls)
     more = max(0, len(ranked) - VERDICTS_SHOWN)
     return Headline(flows, verdicts, more, "" if flows else _why_not(report, station))
+
+
+def answer_of(report: AirReport, verdict: AckVerdict) -> Verdict:
+    """A verdict of the report as an answer about its subject."""
+    return Verdict(
+        title=f"{QUESTIONS.get(verdict.question, verdict.question)}, "
+        f"{direction(report, verdict.originator, verdict.recipient)}",
+        answer=title_of(verdict),
+        tone=ANSWER_TONE.get(verdict.answer, "dim"),
+        text=_in_words(verdict),
+        evidence=tuple(line.text for line in verdict.evidence),
+    )
 
 
 def title_of(verdict: AckVerdict) -> str:
@@ -111,8 +114,13 @@ def timed_part(waterfall: Waterfall) -> str:
     return f" (of the {fmt.count(timed)} of {fmt.count(waterfall.mpdus)} MPDUs whose duration is known)"
 
 
+def flow_title(report: AirReport, waterfall: Waterfall) -> str:
+    """Which direction of which pair a waterfall is of."""
+    return f"{waterfall.direction.capitalize()}, {direction(report, waterfall.ta, waterfall.ra)}"
+
+
 def _flow(report: AirReport, waterfall: Waterfall) -> Flow:
-    title = f"{waterfall.direction.capitalize()}, {direction(report, waterfall.ta, waterfall.ra)}"
+    title = flow_title(report, waterfall)
     advice = tuple(capital(line.text) for line in waterfall.advice)
     sent = f"{fmt.plural(waterfall.mpdus, 'data MPDU')} in {fmt.duration_us(waterfall.observed_us)}"
     if waterfall.mpdus < THROUGHPUT_FROM:

@@ -13,9 +13,10 @@ from txop.measure.traffic.flows import flows_of
 from txop.measure.traffic.iperf3_reading import jain
 from txop.plan.measurement import StationsTest, Test
 from txop.plan.model import Plan
+from txop.present.format import capital
 
 if TYPE_CHECKING:
-    from txop.air.model import Aggregation
+    from txop.air.model import AckVerdict, Aggregation, Waterfall
     from txop.air.report import AirReport
 
 AIR_FILES = ("air.pcapng", "air.pcap")
@@ -91,7 +92,7 @@ def digest_of(report: AirReport, direction: str | None, reading: Reading, source
         reading.put(key, value, source, why if value is None else None)
     for key, value, reason in counts(report, fall.ta, fall.ra, fall.direction):
         reading.put(key, value, source, reason)
-    verdicts = [v.text for v in report.ack_verdicts if {v.originator, v.recipient} == {fall.ta, fall.ra}]
+    of_pair = [v for v in report.ack_verdicts if {v.originator, v.recipient} == {fall.ta, fall.ra}][:MAX_TEXTS]
     reading.air = {
         "ta": fall.ta,
         "ra": fall.ra,
@@ -103,10 +104,24 @@ def digest_of(report: AirReport, direction: str | None, reading: Reading, source
         "response_delay_p50_us": exchange.gap_us.median if exchange is not None and exchange.gap_us else None,
         "waterfall": [{"cause": step.cause, "label": step.label, "share": step.share} for step in fall.steps],
         "advice": [line.text for line in fall.advice][:MAX_TEXTS],
-        "verdicts": verdicts[:MAX_TEXTS],
+        "verdicts": [verdict.text for verdict in of_pair],
+        "conclusions": _conclusions(report, fall, of_pair),
         "limits": [limit.code for limit in report.summary.limits][:20],
         "idle_is_known": report.hearing.silence_is_evidence,
     }
+
+
+def _conclusions(report: AirReport, fall: Waterfall, verdicts: Sequence[AckVerdict]) -> list[dict[str, str]]:
+    """What ``txop air`` prints of the pair, each with its heading and its subject."""
+    from txop.air.view.headline import WATERFALL_HEADING, answer_of, flow_title
+
+    flow = flow_title(report, fall)
+    found = [{"heading": WATERFALL_HEADING, "subject": flow, "text": capital(line.text)} for line in fall.advice]
+    answers = [answer_of(report, verdict) for verdict in verdicts]
+    return [
+        *found[:MAX_TEXTS],
+        *({"heading": capital(each.answer), "subject": each.title, "text": each.text} for each in answers),
+    ]
 
 
 def _fairness(report: AirReport, stations: int, reading: Reading, source: str) -> None:

@@ -114,6 +114,11 @@ def digest_of(report: BusReport, device: str | None, reading: Reading, source: s
         "endpoints": [_endpoint(each) for each in endpoints[:MAX_ENDPOINTS]],
         "traffic": [_traffic(each) for each in traffic[:MAX_ENDPOINTS]],
         "errors": _sum([each.errors for each in endpoints]),
+        "conclusions": [
+            {"heading": "", "subject": f"device {device}" if v.device is not None else "the bus", "text": v.text}
+            for v in report.verdicts
+            if v.device in (None, device)
+        ][:MAX_TEXTS],
         "verdicts": [v.text for v in report.verdicts if v.device in (None, device)][:MAX_TEXTS],
         "limits": [limit.code for limit in report.summary.limits][:20],
     }
