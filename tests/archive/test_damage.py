@@ -16,6 +16,8 @@ import pytest
 from txop.archive.counting import counting
 from txop.archive.damage import Code
 from txop.archive.journal import read_journal
+from txop.archive.layout import Layout
+from txop.archive.plan_record import plan_record
 from txop.archive.reader import Archive, read_archive
 from txop.compare.archive import compare
 
@@ -510,6 +512,28 @@ def test_a_plan_edited_beside_its_design_keeps_its_primary_figures(copied: Path)
     assert archive.primary_is_known
 
 
+def written_otherwise(root: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """The same plan with a default written out, and its fingerprints before and after."""
+    before = plan_record(Layout(root))
+    plan("[design]\n", "[design]\nconfidence = 0.95\n")(root)
+    return before, plan_record(Layout(root))
+
+
+def test_a_plan_that_resume_found_the_same_may_be_written_otherwise(copied: Path) -> None:
+    before, after = written_otherwise(copied)
+    assert before != after
+    changed = {"event": "plan-changed", "at": "x", "monotonic_s": 1.0, "keys": [], "plan_before": before, "plan": after}
+    journal(lambda lines: [*lines, json.dumps(changed) + "\n"])(copied)
+    assert read_archive(copied).findings == []
+
+
+def test_a_plan_that_was_edited_before_resume_took_another_stays_named(copied: Path) -> None:
+    _, edited = written_otherwise(copied)
+    changed = {"event": "plan-changed", "at": "x", "monotonic_s": 1.0, "plan_before": edited, "plan": edited}
+    journal(lambda lines: [*lines, json.dumps(changed) + "\n"])(copied)
+    assert [finding.code for finding in read_archive(copied).findings] == [Code.PLAN_EDITED]
+
+
 def test_a_run_with_another_order_in_most_of_its_block_is_the_journal_s_fault(copied: Path, all_runs: set[str]) -> None:
     def change(lines: list[str]) -> list[str]:
         number = at(lines, "block-started")
@@ -556,3 +580,14 @@ def test_a_line_of_a_gigabyte_is_one_damaged_line(tmp_path: Path) -> None:
     assert dict(found.facts) == {"line": 2, "problem": "long", "bytes": 2**30 + 1}
     assert peak < 64 * 2**20
     assert took < 60
+
+
+# All kinds ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_kind_is_tried_and_documented() -> None:
+    tried = {code for _, code, _ in KINDS.values()} | {Code.SERIES_UNREADABLE}
+    assert tried == set(Code)
+    assert len(KINDS) > 60
+    table = (Path(__file__).parents[2] / "docs" / "archive.md").read_text(encoding="utf-8")
+    assert [code.value for code in Code if f"`{code.value}`" not in table] == []

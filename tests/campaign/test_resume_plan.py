@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from txop.archive.journal import JournalWriter
 from txop.archive.layout import ArchiveError, Layout
+from txop.archive.plan_record import plan_record
 from txop.archive.reader import read_archive
 from txop.arms.arm_loader import tag_of
 from txop.campaign.session import begin, reopen
@@ -54,6 +56,21 @@ def mended() -> str:
         assert old in text
         text = text.replace(old, new)
     return text
+
+
+def test_a_change_that_is_allowed_leaves_no_finding(tmp_path: Path) -> None:
+    """Also one that writes the same plan otherwise: a default, a command as a list."""
+    root = begin(plan(tmp_path, PLAN), tmp_path / "archive", Overrides()).layout.root
+    layout = Layout(root)
+    with JournalWriter(layout.journal) as journal:
+        journal.write("campaign-started", seed=1, plan=plan_record(layout))
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "plan.toml").write_text("")
+    text = mended().replace('load = ["true"]', 'load = [["true"]]').replace('title = "t"', 'title = "t"\nversion = 1')
+    reopen(root, plan(tmp_path / "new", text))
+    archive = read_archive(root)
+    assert [event.event for event in archive.events] == ["campaign-started", "plan-changed"]
+    assert archive.findings == []
 
 
 def test_addresses_keys_and_hooks_may_change(tmp_path: Path) -> None:

@@ -67,16 +67,22 @@ def check(plan: Plan, record: Mapping[str, str], events: Sequence[Event], runs: 
 
 
 def _edited_plan(plan: Plan, record: Mapping[str, str], events: Sequence[Event]) -> Iterator[Finding]:
-    """A plan that is not the one that was recorded. Journals of an older txop recorded the seed and nothing else."""
+    """A plan that is not the one that was recorded. Journals of an older txop recorded the seed and nothing else.
+
+    txop resume --plan may write the same plan otherwise; what it found the same it recorded again."""
     differ: dict[str, None] = {}
-    for event in events:
+    as_recorded: Mapping[str, object] = record
+    for event in reversed(events):
         if event.event not in ("campaign-started", "resumed", "plan-changed"):
             continue
-        known = event.get("plan")
-        if isinstance(known, dict) and record:
-            names = [*known, *(key for key in record if key not in known)]
-            differ |= dict.fromkeys(str(key) for key in names if known.get(key) != record.get(key))
-        seed = event.get("seed")
+        known, seed = event.get("plan"), event.get("seed")
+        if isinstance(known, dict) and known and record:
+            as_recorded = as_recorded or known
+            names = [*known, *(key for key in as_recorded if key not in known)]
+            differ |= dict.fromkeys(str(key) for key in names if known.get(key) != as_recorded.get(key))
+        if event.event == "plan-changed":
+            before = event.get("plan_before")
+            as_recorded = before if isinstance(before, dict) else {}
         if isinstance(seed, int) and seed != plan.design.seed:
             differ["design"] = None
     if differ:

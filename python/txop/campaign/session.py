@@ -101,13 +101,15 @@ def _take(archive: Archive, loaded: LoadedPlan) -> bool:
     if not found.allowed and facts.get("plan_folder") == str(loaded.folder):
         return False
     with ArchiveLock(layout), JournalWriter(layout.journal) as journal:
+        record = plan_record(layout)
         aside = next(path for n in range(1, 10_000) if not (path := layout.root / f"plan-{n}.toml").exists())
         with whole_file(aside) as out:
             out.write(old.text)
         with whole_file(layout.plan) as out:
             out.write(loaded.text)
         layout.identify(loaded.folder, facts.get("overrides"))
-        journal.write("plan-changed", keys=list(found.allowed), before=aside.name, plan=plan_record(layout))
+        now = {"plan_before": record, "plan": plan_record(layout)}
+        journal.write("plan-changed", keys=list(found.allowed), before=aside.name, **now)
     return True
 
 
