@@ -82,8 +82,10 @@ def test_the_demo_measures_explains_compares_and_reports(txop, tmp_path):
     # Every sentence about the captures on the page is one of txop air or txop bus on the window.
     shown = html.unescape(page).replace("\u00a0", " ")  # a number and its unit
     for run in valid.values():
-        for text in (*run.air["advice"], *run.air["verdicts"], *run.bus["verdicts"]):
-            assert f"{run.arm}: {text}" in shown
+        for said in (*run.air["conclusions"], *run.bus["conclusions"]):
+            assert said["text"].replace("\u00a0", " ") in shown
+            above = " - ".join(part for part in (said["heading"], said["subject"]) if part)
+            assert f"{run.arm}: {above}" in shown
         for of in (run.air, run.bus):
             assert f"{run.arm} is run {run.run}, in its folder: {of['window']['command']}" in shown
     assert (root / "derived" / "series.parquet").exists()
