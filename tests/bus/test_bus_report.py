@@ -213,18 +213,18 @@ def test_medians_within_the_resolution_of_a_histogram_do_not_differ(tmp_path):
     def read(took: int) -> BusReport:
         trace = Trace(220)
         for n in range(60):
-            trace.transfer(2_000_000 + n * 20_011, took + n % 3, OUT, qmap([tcp(0)] * 3))
+            trace.transfer(2_000_000 + n * 50_011, took + n % 3, OUT, qmap([tcp(0)] * 3))
         return bus.analyze(trace.write(tmp_path / f"{took}.pcap"))
 
     def turnaround(other: int):
-        rows = compare([read(4_030), read(other)]).differences
+        rows = compare([read(40_300), read(other)]).differences
         return next(row for row in rows if row.key == "uplink.turnaround")
 
-    near, far = turnaround(3_960), turnaround(3_000)
+    near, far = turnaround(40_286), turnaround(30_000)
     assert near.values[0] != near.values[1]
     assert (near.difference, near.weight) == (None, None)
     assert far.difference is not None
-    assert far.difference < -900
+    assert far.difference < -9_000
 
 
 def test_too_few_transfers_have_no_sentence(tmp_path, report):
