@@ -25,7 +25,7 @@ RUN = "002-vanilla-tx"
 OTHER = "004-vanilla-tx"
 VOID = "003-patch10-tx"
 
-Damage = Callable[[Path], None]
+Damage = Callable[[Path], object]
 
 
 def file_of(root: Path, run: str = RUN) -> Path:

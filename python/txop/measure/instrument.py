@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -134,8 +134,8 @@ class Reading:
     faults: list[Fault] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     """File name in the run's folder, and what it is."""
-    air: dict[str, object] | None = None
-    bus: dict[str, object] | None = None
+    air: dict[str, Any] | None = None
+    bus: dict[str, Any] | None = None
     provenance: dict[str, dict[str, object]] = field(default_factory=dict)
     """By target: what may differ from run to run, such as the access point and the channel."""
     extra: dict[str, float | None] = field(default_factory=dict)

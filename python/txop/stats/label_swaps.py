@@ -22,7 +22,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +92,7 @@ def adjusted(swaps: Swaps, figures: Sequence[int], declared: Mapping[int, Declar
 class BlockSwaps:
     """Swaps of the labels within blocks. Shapes: choices x blocks x figures."""
 
-    def __init__(self, differences: Sequence[Mapping[Hashable, float]]) -> None:
+    def __init__(self, differences: Sequence[Mapping[Any, float]]) -> None:
         """``differences``: of each figure its difference in each block that has one, finite."""
         blocks = list(dict.fromkeys(block for each in differences for block in each))
         place = {block: index for index, block in enumerate(blocks)}
@@ -164,9 +164,9 @@ class Samples:
 
     group: Hashable
     """Figures of one group are of the same runs, such as those of one test."""
-    baseline: Mapping[Hashable, float]
+    baseline: Mapping[Any, float]
     """By run."""
-    arm: Mapping[Hashable, float]
+    arm: Mapping[Any, float]
 
 
 class RunSwaps:
