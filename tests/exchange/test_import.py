@@ -121,7 +121,7 @@ def test_arms_of_one_import_are_compared_unpaired(tmp_path):
     slower = specimens.flent_bytes(4).replace(b'"val": 20.0', b'"val": 12.0')
     files = [("old", "a.flent", specimens.flent_bytes(4)), ("new", "b.flent", slower)]
     result = compare(imported(tmp_path / "a", files))
-    row = result.figure("tx.throughput_mbit_s").rows[0]
+    row = result.figure("tcp_1up.throughput_mbit_s").rows[0]
     assert (row.paired, row.n, row.verdict) == (False, 1, "inconclusive")
     assert row.estimate == pytest.approx(100 * (11 / 15 - 1))
     assert result.design.state == "imported"

@@ -90,7 +90,7 @@ def attributes_of(dump: str) -> dict[str, str]:
 
 PARSERS: dict[str, tuple[Callable[[bytes], object], list[bytes]]] = {
     "iperf3": (goodput, seeds("iperf3/*")),
-    "iperf 2": (iperf2.parse, seeds("iperf2/*")),
+    "iperf 2": (iperf2.parse_all, seeds("iperf2/*")),
     "crusader": (crusader.parse, seeds("crusader/*")),
     "ping": (replies, seeds("ping/*")),
     "irtt": (irtt.parse, seeds("irtt/*")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, datetime
 
 from txop.exchange.imported import FileReading, ImportedRun, Kind, Points, TestKey
@@ -11,28 +12,26 @@ from txop.formats.error import FormatError
 from txop.formats.flent import FlentData, Series, parse
 
 _UP, _DOWN = "upload", "download"
-_FLOWS = ("TCP ", "UDP ")
+_FLOW = re.compile(r"(?:TCP|UDP) [^:]*(?:::[0-9]+)?$")
+"""Also of several streams (``TCP upload::3``), but not the statistics of a socket (``TCP upload::tcp_rtt``)."""
+
+_RATE = "Mbits/s"
+_TOOL_DIFFERS = 0.05
 _PINGS = ("Ping (ms)",)
 
 
 def read(data: bytes) -> FileReading:
     """The run in ``data``. Raises FormatError where there is none with figures that txop knows."""
     found = parse(data)
-    up, down = _flows(found, _UP), _flows(found, _DOWN)
-    pings = [each for each in found.series if each.name.startswith(_PINGS) and each.samples]
+    up, down, left_out = _flows(found)
+    pings = [each for each in found.series if each.name.startswith(_PINGS) and each.samples and not each.computed]
     if not up and not down and not pings:
         names = ", ".join(each.name for each in found.series[:6])
         raise FormatError(f"the flent test {found.name} has neither flows nor pings (its series: {names})")
     start, end = _window(found, [*up, *down] or pings)
-    run = ImportedRun(
-        TestKey(_kind(found, up, down), round(end - start, 3) or 1.0, max(len(up), len(down), 1)),
-        started_at=_moment(start),
-        window_s=end - start,
-    )
-    udp = any(each.name.startswith("UDP ") for each in (*up, *down))
-    if udp:
-        rate = sum(_mean(each) or 0.0 for each in (up or down))
-        run.test = TestKey("udp-tx" if up else "udp-rx", run.test.duration_s, 1, float(f"{max(rate, 0.001):.3g}"))
+    run = ImportedRun(_test(found, up, down, end - start), started_at=_moment(start), window_s=end - start)
+    if left_out:
+        run.warnings.append(f"UDP beside TCP is left out: {', '.join(each.name for each in left_out[:6])}")
     source = f"flent {found.name}, raw values" + (" (drawn onto a grid)" if found.notes else "")
     for flows, both_key in ((up, "throughput_up_mbit_s"), (down, "throughput_down_mbit_s")):
         if flows:
@@ -52,18 +51,44 @@ def read(data: bytes) -> FileReading:
     return reading
 
 
-def _flows(found: FlentData, way: str) -> list[Series]:
-    return [
+def _flows(found: FlentData) -> tuple[list[Series], list[Series], list[Series]]:
+    """The flows up and down, and those of UDP beside TCP, which are no part of its throughput."""
+    flows = [
         each
         for each in found.series
-        if each.samples and each.name.startswith(_FLOWS) and way in each.name.split("::")[0].lower()
+        if each.samples and not each.computed and _FLOW.match(each.name) and (each.units or _RATE) in (_RATE, "bits/s")
     ]
+    tcp = [each for each in flows if each.name.startswith("TCP")]
+    counted = tcp or flows
+    ways = [[each for each in counted if way in each.name.lower()] for way in (_UP, _DOWN)]
+    return ways[0], ways[1], [each for each in flows if each not in counted]
 
 
-def _kind(found: FlentData, up: list[Series], down: list[Series]) -> Kind:
+def _test(found: FlentData, up: list[Series], down: list[Series], seconds: float) -> TestKey:
+    """Its name makes it what it is; ``rrul`` is flent's of several classes, whatever else is called so."""
+    flows = [*up, *down]
+    marks = {each.dscp for each in flows} | ({0} if flows and any(each.dscp is None for each in flows) else set())
+    dscp = tuple(sorted(mark for mark in marks if mark is not None))
+    controls = tuple(sorted({each.congestion for each in flows if each.congestion is not None}))
+    asked = found.parameters.get("tcp_cong_control")
+    setup = ", ".join(f"{key} {value}" for key, value in found.parameters.items() if key != "tcp_cong_control")
+    kind: Kind = "tcp-tx" if up else "tcp-rx" if down else "latency"
+    rate = None
     if up and down:
-        return "rrul" if found.name.startswith("rrul") else "tcp-both"
-    return "tcp-tx" if up else "tcp-rx" if down else "latency"
+        kind = "rrul" if len(dscp) > 1 else "tcp-both"
+    elif flows and flows[0].name.startswith("UDP"):
+        kind = "udp-tx" if up else "udp-rx"
+        rate = float(f"{max(sum(_mean(each) or 0.0 for each in flows), 0.001):.3g}")
+    return TestKey(
+        kind,
+        round(seconds, 3) or 1.0,
+        max(len(up), len(down), 1) if rate is None else 1,
+        rate,
+        setup=setup[:200],
+        name=found.name,
+        dscp=dscp if any(dscp) else (),
+        congestion=controls or ((asked.lower(),) if asked else ()),
+    )
 
 
 def _window(found: FlentData, series: list[Series]) -> tuple[float, float]:
@@ -99,7 +124,15 @@ def _throughput(run: ImportedRun, key: str, flows: list[Series], source: str, st
     if len(known) < len(flows):
         run.put(key, None, source, "not every flow has values")
         return
-    run.put(key, math.fsum(known), f"{source}, {len(flows)} flow(s)")
+    total = math.fsum(known)
+    own = [each.mean_value for each in flows if each.mean_value is not None]
+    if len(own) == len(flows) and abs(math.fsum(own) - total) > _TOOL_DIFFERS * total + 0.01 * len(own):
+        run.put(key, math.fsum(own), f"flent {run.test.name}, the tool's own totals, {len(flows)} flow(s)")
+        run.warnings.append(
+            f"the samples of the flows make {total:.2f} Mbit/s, the tool's own totals {math.fsum(own):.2f}, which count"
+        )
+    else:
+        run.put(key, total, f"{source}, {len(flows)} flow(s)")
     if len(flows) == 1:
         points: Points = [
             (round(s.unix_s - start - (s.seconds or 0.0) / 2, 4), s.value)

@@ -1,52 +1,80 @@
-"""Runs from what iperf printed, of either end: iperf3's JSON, ``--json-stream`` or text, or the text of iperf 2."""
+"""Runs from what iperf3 printed, of either end: its JSON, ``--json-stream`` or text; and those of iperf 2, whose
+results have the same form."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from txop.exchange.imported import Direction, FileReading, ImportedRun, Kind, Points, TestKey, Way
-from txop.formats import iperf2
 from txop.formats.error import FormatError
-from txop.formats.iperf3 import parse
+from txop.formats.iperf3 import parse_all
 from txop.formats.iperf3_result import Flow, Iperf3Result
 
 _KEYS = {"tx": "throughput_up_mbit_s", "rx": "throughput_down_mbit_s"}
 _ENDS_DIFFER = 0.05
-_HEAD = 65_536
+_AS_PLANNED = 0.1
+_SOURCES = {
+    "json": "iperf3 JSON",
+    "json-stream": "iperf3 JSON stream",
+    "text": "iperf3 text",
+    "iperf2-text": "iperf 2 text",
+    "iperf2-csv": "iperf 2 CSV",
+}
 
 
 def read(data: bytes, given: Direction) -> FileReading:
-    """The run in ``data``. Raises FormatError where it is not one, or has no figures."""
-    result = iperf2.parse(data) if iperf2.looks_like(data[:_HEAD]) else parse(data)
-    words = {
-        "json": "iperf3 JSON",
-        "json-stream": "iperf3 JSON stream",
-        "text": "iperf3 text",
-        "iperf2-text": "iperf 2 text",
-    }
-    reading = FileReading(words[result.source])
-    if result.error is not None and not result.flows:
-        raise FormatError(f"iperf3 failed: {result.error}")
+    """A run for each test in ``data``. Raises FormatError where there is none with figures."""
+    return reading_of(parse_all(data), given)
+
+
+def reading_of(results: Sequence[Iperf3Result], given: Direction) -> FileReading:
+    """A run for each result, and what is wrong with the others. Raises FormatError where there is no run."""
+    reading = FileReading(_SOURCES[results[0].source])
+    for result in results:
+        try:
+            reading.runs += _runs(result, given)
+        except FormatError as error:
+            reading.problems.append((result.line, error.what))
+    if not reading.runs:
+        lines = [line for line, _ in reading.problems if line is not None]
+        what = reading.problems[0][1]
+        if len(reading.problems) > 1:
+            shown = ", ".join(map(str, lines[:8])) + (" ..." if len(lines) > 8 else "")
+            what = f"{len(reading.problems)} tests" + (f" (lines {shown})" if lines else "") + f": {what}"
+        raise FormatError(what, line=None if len(reading.problems) > 1 else next(iter(lines), None))
+    return reading
+
+
+def _runs(result: Iperf3Result, given: Direction) -> list[ImportedRun]:
+    """One, or one for each direction of UDP, whose loss and jitter a test of both ways has no place for."""
     if not result.flows:
-        raise FormatError("iperf3 output without a single interval or total")
-    source = f"{words[result.source]} {result.version or ''}".strip()
+        raise FormatError(f"iperf3 failed: {result.error}" if result.error else "no interval and no total")
     ways = {_way(flow, given): flow for flow in result.flows}
     known = {way: flow for way, flow in ways.items() if way is not None}
     if len(known) < len(ways):
         raise FormatError("the text does not show which end sent: give it with --direction tx or --direction rx")
     udp = (result.protocol or "TCP").upper() == "UDP"
-    if len(known) == 2 and udp:
-        raise FormatError("UDP both ways at once has no place among the tests of txop")
-    seconds = result.duration_s or max((_seconds(flow) or 0.0 for flow in known.values()), default=0.0)
+    if udp and len(known) > 1:
+        return [_run(result, {way: flow}, udp=True, beside=True) for way, flow in known.items()]
+    return [_run(result, known, udp=udp)]
+
+
+def _run(result: Iperf3Result, known: dict[Way, Flow], *, udp: bool, beside: bool = False) -> ImportedRun:
+    source = f"{_SOURCES[result.source]} {result.version or ''}".strip()
+    seconds = max((_seconds(flow) or 0.0 for flow in known.values()), default=0.0)
     if seconds <= 0:
         raise FormatError("the test has no duration")
+    in_text = result.source in ("text", "iperf2-text", "iperf2-csv")
     run = ImportedRun(
-        test=_test(result, known, seconds, udp=udp),
+        test=_test(result, known, _length(result, seconds), udp=udp, beside=beside),
+        line=result.line,
         window_s=seconds,
         started_at=None
         if result.started_unix_s is None
         else datetime.fromtimestamp(result.started_unix_s, UTC).isoformat(timespec="seconds"),
-        cookie=result.cookie,
+        cookie=f"{result.cookie} {next(iter(known))}" if result.cookie and beside else result.cookie,
+        end=result.role if in_text else None,
     )
     if result.error is not None or not result.complete:
         run.warnings.append(f"the test did not reach its end: {result.error or 'no totals were printed'}")
@@ -55,8 +83,7 @@ def read(data: bytes, given: Direction) -> FileReading:
         key = _KEYS[way] if len(known) > 1 else "throughput_mbit_s"
         _throughput(run, key, flow, source)
         _others(run, flow, source, seconds, udp=udp, only=len(known) == 1)
-    reading.runs.append(run)
-    return reading
+    return run
 
 
 def _way(flow: Flow, given: Direction) -> Way | None:
@@ -72,22 +99,36 @@ def _seconds(flow: Flow) -> float | None:
     return ends[0] if ends else max((each.end_s for each in kept), default=None)
 
 
-def _test(result: Iperf3Result, flows: dict[Way, Flow], seconds: float, *, udp: bool) -> TestKey:
+def _length(result: Iperf3Result, seconds: float) -> float:
+    """What was asked for, of a test that took about as long; else what it took."""
+    planned = result.duration_s
+    return planned if planned is not None and abs(planned - seconds) <= _AS_PLANNED * planned else seconds
+
+
+def _test(result: Iperf3Result, flows: dict[Way, Flow], seconds: float, *, udp: bool, beside: bool) -> TestKey:
     streams = min(max(len(flow.streams) for flow in flows.values()), 128) or 1
     way = next(iter(flows))
+    target = result.target_bits_per_second
+    kind: Kind = "tcp-both" if len(flows) > 1 else "tcp-tx" if way == "tx" else "tcp-rx"
     if udp:
-        target = result.target_bits_per_second
+        kind = "udp-tx" if way == "tx" else "udp-rx"
         if target is None:
             flow = flows[way]
             ends = [end.bits_per_second for end in (flow.sender, flow.receiver) if end is not None]
             target = next((rate for rate in ends if rate), None)
         if not target:
             raise FormatError("UDP without a rate")
-        kind: Kind = "udp-tx" if way == "tx" else "udp-rx"
-        return TestKey(kind, seconds, streams, float(f"{target / 1e6:.3g}"))
-    if len(flows) > 1:
-        return TestKey("tcp-both", seconds, streams)
-    return TestKey("tcp-tx" if way == "tx" else "tcp-rx", seconds, streams)
+    congestion = result.sender_congestion_control or result.congestion
+    return TestKey(
+        kind,
+        seconds,
+        streams,
+        None if target is None else float(f"{target / 1e6:.3g}"),
+        setup=result.label or "",
+        name=f"{kind}-beside-{'rx' if way == 'tx' else 'tx'}" if beside else "",
+        dscp=() if result.tos is None else (result.tos >> 2,),
+        congestion=() if congestion is None or udp else (congestion.lower(),),
+    )
 
 
 def _throughput(run: ImportedRun, key: str, flow: Flow, source: str) -> None:
@@ -131,7 +172,7 @@ def _others(run: ImportedRun, flow: Flow, source: str, seconds: float, *, udp: b
         if end is not None and end.jitter_ms is not None:
             run.put("udp_jitter_ms", end.jitter_ms, source)
     elif flow.sender is not None and flow.sender.retransmits is not None:
-        run.put("tcp_retransmits_per_s", flow.sender.retransmits / seconds, source)
+        run.put("tcp_retransmits_per_s", flow.sender.retransmits / (flow.sender.seconds or seconds), source)
     rtts = [each.rtt_us / 1e3 for each in flow.kept() if each.rtt_us]
     if rtts and len(flow.streams) == 1:
         run.put("tcp_rtt_ms", sum(rtts) / len(rtts), f"{source}, TCP_INFO of the sender")

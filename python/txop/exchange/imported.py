@@ -43,9 +43,18 @@ class TestKey:
     streams: int = 1
     rate_mbit_s: float | None = None
     setup: str = ""
-    """Device, access point and distance, where a table has several."""
+    """What else it was measured with: device, access point and distance of a table, host and size of a ping, what
+    stands above the rows of a paste."""
     short: str = field(default="", compare=False)
     """The same in a few words, for the name of the test."""
+    name: str = ""
+    """What the tool calls the test (``rrul_be``), or what tells it from a plain one of its kind (``speedtest-rx``)."""
+    dscp: tuple[int, ...] = ()
+    """Differentiated Services code points of its flows; empty: not known."""
+    congestion: tuple[str, ...] = ()
+    """TCP congestion controls of its senders; empty: not known."""
+    interval_s: float | None = None
+    """From one latency probe to the next, where the output gives it."""
 
 
 @dataclass
@@ -65,6 +74,8 @@ class ImportedRun:
     warnings: list[str] = field(default_factory=list)
     cookie: str | None = None
     """The same in the output of both ends of one run."""
+    end: str | None = None
+    """Which end printed it, where a cookie is not made for one run alone: a run of the same end is another run."""
 
     def put(self, key: str, value: float | None, source: str, reason: str | None = None) -> None:
         """Set a figure; ``None`` needs its reason."""

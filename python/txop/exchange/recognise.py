@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from txop.exchange import from_crusader, from_flent, from_iperf3, from_probes, from_tables
+from txop.exchange import from_crusader, from_flent, from_iperf2, from_iperf3, from_probes, from_tables
 from txop.exchange.imported import Direction, FileReading
-from txop.formats import crusader
+from txop.formats import crusader, iperf2, iperf2_bounceback, iperf2_csv
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.reading import TEXT_LIMIT_BYTES, json_documents, text_of, unpacked
 
@@ -36,6 +36,10 @@ def read_file(data: bytes, given: Direction) -> FileReading:
         return from_tables.read_driver_tables(plain)
     if _TTCP.search(plain):
         return from_tables.read_ttcp(plain, given)
+    if iperf2_bounceback.looks_like(head):
+        return from_iperf2.read_bounceback(plain)
+    if iperf2.looks_like(head) or iperf2_csv.looks_like(head):
+        return from_iperf2.read(plain, given)
     if _IPERF.search(head):
         return from_iperf3.read(plain, given)
     if _PING.search(head):

@@ -7,7 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -35,6 +35,10 @@ UNNAMED_ARM = "imported"
 _NAMED_FILES = 20
 _MOST_WARNINGS = 50
 _NAME = re.compile(r"[^a-z0-9_]+")
+_USUAL_CONGESTION = "cubic"
+"""Linux' own default, which the name of a test leaves out."""
+
+_CONGESTION = re.compile(r"[a-z0-9_]{1,16}")
 _SHORT = {"tcp-tx": "tx", "tcp-rx": "rx", "tcp-both": "both", "udp-tx": "udp-tx", "udp-rx": "udp-rx"}
 
 
@@ -137,16 +141,16 @@ def _place(
     """Every run with the names of its arm and test and the number of its block, and what had no room."""
     placed: list[_Placed] = []
     left_out: list[str] = []
-    cookies: dict[str, str] = {}
+    cookies: dict[str, list[tuple[str | None, str]]] = {}
     counts: dict[tuple[str, str], int] = {}
     for source in sources:
         for run in source.reading.runs:
             where = source.name + (f", line {run.line}" if run.line else "")
-            if run.cookie and run.cookie in cookies:
-                left_out.append(f"{where}: the other end of the run in {cookies[run.cookie]}")
+            if run.cookie and any(_same_run(run, end) for end, _ in cookies.get(run.cookie, ())):
+                left_out.append(f"{where}: the other end of the run in {cookies[run.cookie][0][1]}")
                 continue
             if run.cookie:
-                cookies[run.cookie] = source.name
+                cookies.setdefault(run.cookie, []).append((run.end, where))
             arm = _named(arms, source.arm or run.arm or UNNAMED_ARM, MOST_ARMS)
             test = _test_name(tests, run.test)
             if arm is None or test is None:
@@ -159,6 +163,10 @@ def _place(
             counts[arm, test] = block
             placed.append(_Placed(source, run, arm, test, block))
     return placed, left_out
+
+
+def _same_run(run: ImportedRun, end: str | None) -> bool:
+    return run.end is None or end is None or run.end != end
 
 
 def _named(known: dict[str, str], shown: str, most: int) -> str | None:
@@ -182,16 +190,10 @@ def _test_name(known: dict[str, TestKey], key: TestKey) -> str | None:
             return name
     if len(known) >= MOST_TESTS:
         return None
-    base = _SHORT.get(key.kind, key.kind)
-    several = [f"{base}-{key.streams}-streams"] if key.streams > 1 else []
-    candidates = [base, *several, f"{base}-{key.duration_s:.0f}-s"]
-    if key.setup:
-        candidates = [slug(f"{base}-{key.short or key.setup}")]
-    name, number = candidates[0], 2
-    for name in candidates:
-        if name not in known:
-            break
-    stem = slug(name, longest=36)
+    stem = name = slug("-".join(_parts(key)))
+    if name in known:
+        stem = name = slug("-".join([name, *_differing(key, known[name])]))
+    stem, number = slug(stem, longest=36), 2
     while name in known:
         name = f"{stem}-{number}"
         number += 1
@@ -199,13 +201,52 @@ def _test_name(known: dict[str, TestKey], key: TestKey) -> str | None:
     return name
 
 
+def _parts(key: TestKey) -> list[str]:
+    """The words of a test's name that it always has."""
+    short = key.short or key.setup
+    parts = [key.name or _SHORT.get(key.kind, key.kind), *([short] if short else [])]
+    if any(key.dscp):
+        parts.append("dscp-" + "-".join(map(str, key.dscp)))
+    if key.congestion not in ((), (_USUAL_CONGESTION,)):
+        parts.append("-".join(key.congestion))
+    if key.rate_mbit_s is not None and key.kind.startswith("tcp"):
+        parts.append(f"{key.rate_mbit_s:g}-mbit-s")
+    return parts
+
+
+def _differing(key: TestKey, other: TestKey) -> list[str]:
+    """What tells it from the test that has its name already."""
+    parts = [f"{key.streams}-streams"] if key.streams != other.streams else []
+    if key.congestion != other.congestion:
+        parts += key.congestion
+    if not _near(key.rate_mbit_s, other.rate_mbit_s, 0.05) and key.rate_mbit_s is not None:
+        parts.append(f"{key.rate_mbit_s:g}-mbit-s")
+    if not _near(key.duration_s, other.duration_s, 0.1):
+        parts.append(f"{key.duration_s:.3g}-s")
+    if not _near(key.interval_s, other.interval_s, 0.25) and key.interval_s is not None:
+        parts.append(f"every-{key.interval_s * 1e3:.3g}-ms")
+    return parts
+
+
 def _alike(one: TestKey, other: TestKey) -> bool:
-    """Whether runs are of the same test: lengths may differ by a tenth."""
-    longer = max(one.duration_s, other.duration_s)
+    """Whether runs are of the same test: lengths may differ by a tenth, rates by a twentieth, intervals of probes
+    by a quarter."""
     return (
-        (one.kind, one.streams, one.rate_mbit_s, one.setup)
-        == (other.kind, other.streams, other.rate_mbit_s, other.setup)
-    ) and abs(one.duration_s - other.duration_s) <= 0.1 * longer
+        _exactly(one) == _exactly(other)
+        and _near(one.duration_s, other.duration_s, 0.1)
+        and _near(one.rate_mbit_s, other.rate_mbit_s, 0.05)
+        and _near(one.interval_s, other.interval_s, 0.25)
+    )
+
+
+def _exactly(key: TestKey) -> TestKey:
+    return replace(key, duration_s=0.0, rate_mbit_s=None, interval_s=None)
+
+
+def _near(one: float | None, other: float | None, share: float) -> bool:
+    if one is None or other is None:
+        return one is other
+    return abs(one - other) <= share * max(one, other)
 
 
 def _plan(
@@ -239,8 +280,14 @@ def _plan(
         lines += ["[[arm]]", f'name = "{name}"', f"title = {_quoted(shown, 500)}", ""]
     for name, key in tests.items():
         lines += ["[[test]]", f'name = "{name}"', f'kind = "{key.kind}"', f"duration_s = {_seconds(key.duration_s)}"]
-        if key.kind.startswith("tcp") and key.streams > 1:
-            lines.append(f"streams = {min(key.streams, 128)}")
+        if key.kind.startswith("tcp"):
+            lines += [f"streams = {min(key.streams, 128)}"] if key.streams > 1 else []
+            controls = [each for each in key.congestion if _CONGESTION.fullmatch(each)]
+            lines += [f'congestion = "{controls[0]}"'] if len(controls) == len(key.congestion) == 1 else []
+        if key.kind == "rrul" and key.dscp:
+            lines.append(f"dscp = {list(key.dscp)}")
+        elif key.kind != "latency" and len(key.dscp) == 1:
+            lines.append(f"dscp = {key.dscp[0]}")
         if key.kind.startswith("udp"):
             lines.append(f"rate_mbit_s = {min(max(key.rate_mbit_s or 0.001, 0.001), 100_000.0)}")
         lines.append("")

@@ -7,7 +7,9 @@ figure is never 0. Units are in the names. Nothing here runs a command, opens a 
 |---|---|
 | `iperf3` | iperf3 ``-J``, ``--json-stream`` and text, both ends, 3.1 to 3.21 |
 | `iperf3_result` | what `iperf3` returns; `iperf3_text`: its part for text |
-| `iperf2` | text of iperf 2, 2.0 and 2.1 |
+| `iperf2` | text of iperf 2, 2.0 and 2.1; `iperf2_csv`: its ``-y C`` |
+| `iperf2_connections` | which connections of iperf 2 are one test |
+| `iperf2_bounceback` | iperf 2.1 ``--bounceback`` |
 | `crusader` | the JSON of ``crusader export``, of its files of versions 0 to 2 |
 | `ping` | ping of iputils (text, ``-D``, ``-O``, ``-j``) and BusyBox; fping ``-D`` |
 | `irtt` | ``irtt client -o``, plain or gzip, 0.9.0 to 0.9.2 |

@@ -7,6 +7,7 @@ second, HTTP latencies in seconds. Version 1 kept raw values beside the descript
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -30,6 +31,14 @@ NEWEST_VERSION = 4
 
 _WHAT = "a data file of flent"
 _MOST_SERIES = 10_000
+_COMPUTED = re.compile(r" (?:avg|average|mean|sum|totals?|fairness|std|median)$", re.IGNORECASE)
+_COMPUTING = {"average", "sum", "fairness", "diff_min", "smooth_average"}
+_MARK = re.compile(r" -Y (0x[0-9a-fA-F]{1,2}|[0-9]{1,3}|[A-Za-z0-9]{2,5})[, ]")
+_CLASS = re.compile(r"(?:\b|_)(BE|BK|EF|CS[0-7]|AF[1-4][1-3])(?:[0-9]*|_B[EK])(?: |$)")
+_CLASSES = {"BE": 0, "BK": 8, "EF": 46} | {f"CS{n}": 8 * n for n in range(8)} | {
+    f"AF{n}{drop}": 8 * n + 2 * drop for n in range(1, 5) for drop in range(1, 4)
+}  # fmt: skip
+_ONLY_RECORDS = ("stats", "host", "interface", "user")
 _LONGEST_NAME = 300
 
 
@@ -54,7 +63,12 @@ class Series:
     mean_value: float | None
     """As the tool itself gave it."""
     samples: tuple[Sample, ...]
-    """Raw values; empty for a series that flent computed from others."""
+    """Raw values; empty for a series that flent computed from others, unless they are drawn onto a grid."""
+    computed: bool = False
+    """flent made it of other series: an average, a sum, a total, a fairness index."""
+    dscp: int | None = None
+    """What the flow was marked with, where the file gives it or its name does."""
+    congestion: str | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +91,8 @@ class FlentData:
     kernel: str | None
     txop: Mapping[str, Any]
     """What txop put into a file that it exported; else empty."""
+    parameters: Mapping[str, str]
+    """Test parameters that make it another test; those that only say what else is recorded are left out."""
     series: tuple[Series, ...]
     notes: tuple[str, ...] = field(default=())
     """What the reader of the figures must know."""
@@ -146,6 +162,7 @@ def _data(said: Mapping[str, Any]) -> FlentData:
         flent_version=_text(about, "FLENT_VERSION") or _text(about, "NETPERF_WRAPPER_VERSION"),
         kernel=_text(about, "KERNEL_RELEASE"),
         txop=mapping(about.get("TXOP")),
+        parameters=_parameters(mapping(about.get("TEST_PARAMETERS"))),
         series=series,
         notes=tuple(notes),
     )
@@ -201,9 +218,44 @@ def _series(
         else:
             samples.append(sample)
     samples.sort(key=lambda sample: sample.unix_s)
+    shown, runner = visible(name[:_LONGEST_NAME]), string(described.get("RUNNER"), longest=64)
+    command = string(described.get("COMMAND"), longest=4096) or ""
+    congestion = string(described.get("CONG_CONTROL"), longest=32)
     return Series(
-        visible(name[:_LONGEST_NAME]), units, string(described.get("RUNNER"), longest=64), mean, tuple(samples)
+        shown,
+        units,
+        runner,
+        mean,
+        tuple(samples),
+        computed=_COMPUTED.search(shown) is not None or (runner or "").lower() in _COMPUTING,
+        dscp=_dscp(command, shown),
+        congestion=visible(congestion).lower() if congestion else None,
     )
+
+
+def _parameters(said: Mapping[str, Any]) -> dict[str, str]:
+    kept = [(str(key)[:64], string(value, longest=64)) for key, value in list(said.items())[:100]]
+    return {
+        visible(key): visible(value)
+        for key, value in sorted(kept)
+        if value and not any(word in key for word in _ONLY_RECORDS)
+    }
+
+
+def _dscp(command: str, name: str) -> int | None:
+    """The mark of a flow: of netperf's ``-Y`` (the TOS byte, or a name), else of the class in the name of the series.
+
+    >>> _dscp("netperf -4 -Y 0x20,0x20 -H h", "TCP upload"), _dscp("", "TCP download EF"), _dscp("", "TCP upload BE2")
+    (8, 46, 0)
+    """
+    if (marked := _MARK.search(command)) is not None:
+        said = marked[1]
+        if said[:1].isdigit():
+            number = whole(int(said, 16) if said.lower().startswith("0x") else said, most=255)
+            return None if number is None else number >> 2
+        return _CLASSES.get(said.upper())
+    of_name = _CLASS.search(name)
+    return None if of_name is None else _CLASSES.get(of_name[1])
 
 
 def _sample(name: str, point: Mapping[str, Any], *, old: bool) -> Sample | None:

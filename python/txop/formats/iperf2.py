@@ -1,9 +1,10 @@
-"""What iperf 2 prints (2.0 and 2.1): the rows of one test, of either end, as a log or a mail has them.
+"""What iperf 2 prints (2.0 and 2.1): the rows of tests, of either end, as a log or a mail has them.
 
 It is another program than iperf3, whose rows it resembles: times have one decimal (2.0) or four (2.1), the total comes
 as one more row from 0, and no end knows the figures of the other, but for the report of a UDP server. A client sends,
-and a server receives; with ``-R`` it is the other way round. Texts with data both ways (``-d``, ``-r``,
-``--full-duplex``) are refused.
+and a server receives; with ``-R`` it is the other way round. ``-r`` is one test after the other, ``-d`` and
+``--full-duplex`` are both ways at once; ``-d`` and ``-r`` open a second connection, so which way it goes is in its
+ports. ``--bounceback`` measures round trips: `iperf2_bounceback` reads it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import re
 from dataclasses import dataclass, field
 
 from txop.formats.error import FormatError, quoted_start
-from txop.formats.iperf3_result import EndFigures, Flow, Interval, Iperf3Result, Role, Side, Stream, summed, summed_ends
+from txop.formats.iperf2_connections import ROUNDED, Connection, Endpoint, results_of
+from txop.formats.iperf3_result import Interval, Iperf3Result, Role
 from txop.formats.reading import lines_of, real, text_of, whole
 
 _WHAT = "iperf 2 output"
@@ -26,25 +28,40 @@ _LIKE = re.compile(
     rb"|\[ *\*?(?:SUM|[0-9]{1,5})\] +[0-9]{1,8}\.(?:[0-9]|[0-9]{4})- *[0-9]{1,8}\.(?:[0-9]|[0-9]{4}) sec ",
     re.MULTILINE,
 )
-_CLIENT = re.compile(r"Client connecting to [^\n]{0,300}, (TCP|UDP) port")
-_SERVER = re.compile(r"Server listening on (TCP|UDP) port")
-_CONNECTED = re.compile(r"\[ *\*?[0-9]{1,5}\] local \S{1,100} port [0-9]{1,5} connected with (?P<rest>[^\n]{0,300})")
+_CLIENT = re.compile(r"Client connecting to [^\n]{0,300}, (?P<protocol>TCP|UDP) port (?P<port>[0-9]{1,5})")
+_SERVER = re.compile(r"Server listening on (?P<protocol>TCP|UDP) port (?P<port>[0-9]{1,5})")
+_CONNECTED = re.compile(
+    r"\[ *\*?(?P<id>[0-9]{1,5})\] local (?P<here>[^\s%]{1,100})(?:%\S{1,20})? port (?P<port>[0-9]{1,5}) "
+    r"connected with (?P<there>\S{1,100}) port (?P<far>[0-9]{1,5})(?P<rest>[^\n]{0,300})"
+)
 _REPORT = re.compile(r"\[ *\*?(?P<id>[0-9]{1,5})\] Server Report:")
 _FAILED = re.compile(r"(?P<what>connect failed: [^\n]{1,200})")
+_TOS = re.compile(r"TOS set to 0x(?P<tos>[0-9a-fA-F]{1,2})")
+_CONGESTION = re.compile(r"TCP congestion control (?:set to |using )(?P<name>[A-Za-z0-9_]{1,16})")
 _LOSS = re.compile(r" +([0-9.]{1,12}) ms +([0-9]{1,18})/ *([0-9]{1,18})(?: |$)")
 _PREFIX_LIMIT = 200
 _BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _DECIMAL = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_ROUNDED = "read from text: rates have three significant digits, bytes are rounded too"
+_NEARLY = 0.05
 
 
 @dataclass
-class _Rows:
-    """The rows of one connection."""
+class _Section:
+    """What one iperf printed, from its heading on."""
 
-    own: list[Interval] = field(default_factory=list)
-    report: Interval | None = None
-    """What the other end reported."""
+    role: Role | None = None
+    listens: int | None = None
+    connects: int | None = None
+    protocol: str | None = None
+    tos: int | None = None
+    congestion: str | None = None
+    connections: list[Connection] = field(default_factory=list)
+    open: dict[str, Connection] = field(default_factory=dict)
+    """The connection that a number stands for now: servers use one again."""
+
+    @property
+    def begun(self) -> bool:
+        return any(connection.rows or connection.starred for connection in self.connections)
 
 
 def looks_like(head: bytes) -> bool:
@@ -52,51 +69,148 @@ def looks_like(head: bytes) -> bool:
     return _LIKE.search(head) is not None
 
 
-def parse(data: str | bytes) -> Iperf3Result:
-    """The one test in ``data``, in the form of iperf3's.
+def parse_all(data: str | bytes) -> tuple[tuple[Iperf3Result, ...], tuple[tuple[int | None, str], ...]]:
+    """The tests in ``data``, in the form of iperf3's, and what cannot be read: line and clause.
 
-    Raises FormatError when there is none, more than one, or data both ways.
+    Raises FormatError when there is no test.
     """
     text = text_of(data, _WHAT)
-    client, server = _CLIENT.search(text), _SERVER.search(text)
-    connections: dict[str, _Rows] = {}
-    reverse = stars = plain = summed_up = False
+    sections = [_Section()]
+    problems: list[tuple[int | None, str]] = []
     error = awaited = None
     for number, line in lines_of(text):
         head = line[:1000]
-        if (connected := _CONNECTED.search(head)) is not None:
-            reverse = reverse or "(reverse)" in connected["rest"]
-            if "(full-duplex)" in connected["rest"]:
-                raise FormatError(f"{_WHAT}: data both ways at once (--full-duplex), which is not read", line=number)
+        section = sections[-1]
+        if (heading := _CLIENT.search(head) or _SERVER.search(head)) is not None:
+            sections = _headed(sections, heading, client=heading.re is _CLIENT)
+        elif (connected := _CONNECTED.search(head)) is not None:
+            _connect(sections, connected, number)
         elif (failed := _FAILED.search(head)) is not None:
             error = failed["what"]
         elif (report := _REPORT.search(head)) is not None:
             awaited = report["id"]
         elif (found := _ROW.search(head)) is not None and found.start() <= _PREFIX_LIMIT:
-            if found["id"] == "SUM":
-                summed_up = True
-                continue
             row = _interval(found)
             if row is None:
                 continue
-            stars, plain = stars or bool(found["star"]), plain or not found["star"]
-            rows = connections.setdefault(found["id"], _Rows())
-            if awaited == found["id"] and row.packets is not None:
-                rows.report, awaited = row, None
-            else:
-                rows.own.append(row)
-    if not connections:
+            reported = awaited == found["id"] and row.packets is not None
+            _take(section, found, row, number, reported=reported)
+            awaited = None if reported else awaited
+        elif (marked := _TOS.search(head)) is not None:
+            section.tos = int(marked["tos"], 16)
+        elif (control := _CONGESTION.search(head)) is not None:
+            section.congestion = control["name"].lower()
+    results: list[Iperf3Result] = []
+    for section in sections:
+        for connection in section.connections:
+            if connection.accepted is None:  # its line stands above the heading
+                connection.accepted = _accepted(section, connection)
+        made, wrong = results_of(
+            section.connections,
+            section.role,
+            source="iperf2-text",
+            protocol=section.protocol,
+            needs_sum=True,
+            tos=section.tos,
+            congestion=section.congestion,
+            notes=(ROUNDED,),
+        )
+        results += made
+        problems += wrong
+    if not results:
+        if problems:
+            raise FormatError(f"{_WHAT}: {problems[0][1]}", line=problems[0][0])
         if error is not None:
             raise FormatError(f"iperf failed: {error}")
         raise FormatError(f"{_WHAT}: no row of a test; {quoted_start(text)}")
-    if (client is not None and server is not None) or (stars and plain):
-        raise FormatError(f"{_WHAT}: data both ways (-d, -r), which is not read")
-    if len(connections) > 1 and not summed_up:
-        raise FormatError(f"{_WHAT}: several connections without a sum: more than one test, or rows of both ends")
-    protocol = client or server
-    role: Role | None = "client" if client is not None else "server" if server is not None else None
-    udp = any(row.packets is not None for rows in connections.values() for row in (*rows.own, rows.report) if row)
-    return _result(connections, role, reverse=reverse, udp=udp or (protocol is not None and protocol[1] == "UDP"))
+    return tuple(results), tuple(problems)
+
+
+def _headed(sections: list[_Section], heading: re.Match[str], *, client: bool) -> list[_Section]:
+    section, port = sections[-1], int(heading["port"])
+    accepted = section.role == "server" and any(each.accepted for each in section.connections)
+    if client and accepted:
+        section.connects = port  # a server that sends back, for -r or -d
+        return sections
+    if section.begun:
+        sections.append(_Section())
+        section = sections[-1]
+    section.protocol = heading["protocol"]
+    if client:
+        section.role, section.connects = "client", port
+    else:
+        section.role, section.listens = section.role or "server", port
+    return sections
+
+
+def _connect(sections: list[_Section], found: re.Match[str], number: int) -> None:
+    section = sections[-1]
+    here, there = Endpoint(found["here"], int(found["port"])), Endpoint(found["there"], int(found["far"]))
+    connection = Connection(
+        number,
+        found["id"],
+        here=here,
+        there=there,
+        reverse="(reverse)" in found["rest"],
+        full_duplex="(full-duplex)" in found["rest"],
+        bounceback="(bb " in found["rest"],
+    )
+    connection.accepted = _accepted(section, connection)
+    if section.role == "server" and connection.accepted is False:
+        accepted = [each for each in section.connections if each.accepted]
+        both = any((each.here, each.there) == (there, here) for each in accepted)
+        if both and connection.reverse:
+            connection.with_itself = True
+        elif both or there.host not in {each.there.host for each in accepted if each.there is not None}:
+            # not the server that sends back, but a paste of the client's text below that of the server
+            sections.append(_Section("client", None, section.connects, section.protocol))
+            section = sections[-1]
+    section.connections.append(connection)
+    section.open[connection.number] = connection
+
+
+def _accepted(section: _Section, connection: Connection) -> bool | None:
+    """Whether this end waited for it, by the ports of the headings."""
+    here, there = connection.here, connection.there
+    far = there is not None and section.connects is not None and there.port == section.connects
+    near = here is not None and section.listens is not None and here.port == section.listens
+    if far != near:
+        return near
+    return None if section.role is None or far else section.role == "server"
+
+
+def _take(section: _Section, found: re.Match[str], row: Interval, number: int, *, reported: bool) -> None:
+    if found["id"] == "SUM":
+        for connection in section.open.values():
+            connection.sums.append((number, row))
+        return
+    known = section.open.get(found["id"])
+    star = bool(found["star"])
+    if known is None or (known.here is None and not reported and _is_of_another(known, row)):
+        connection = Connection(number, found["id"])
+        connection.accepted = None if section.role is None else section.role == "server"
+        section.connections.append(connection)
+        section.open[found["id"]] = connection
+    else:
+        connection = known
+    connection.last_line = number
+    if reported:
+        connection.report = row
+    elif star and connection.full_duplex:
+        connection.starred.append(row)
+    else:
+        connection.rows.append(row)
+
+
+def _is_of_another(connection: Connection, row: Interval) -> bool:
+    """Whether ``row`` begins another test, where nothing but its time says so."""
+    rows = connection.rows
+    if not rows or row.start_s > 0:
+        return False
+    if len(rows) > 1:
+        return rows[-1].start_s == 0 or row.end_s < rows[-1].end_s - _NEARLY
+    first, now = rows[0].bytes or 0, row.bytes or 0
+    return row.end_s < rows[0].end_s - _NEARLY or abs(first - now) > _NEARLY * max(first, now)
 
 
 def _interval(found: re.Match[str]) -> Interval | None:
@@ -115,70 +229,4 @@ def _interval(found: re.Match[str]) -> Interval | None:
         jitter_ms=real(loss[1]) if loss is not None else None,
         lost_packets=whole(loss[2]) if loss is not None else None,
         packets=whole(loss[3]) if loss is not None else None,
-    )
-
-
-def _result(connections: dict[str, _Rows], role: Role | None, *, reverse: bool, udp: bool) -> Iperf3Result:
-    client_sends = not reverse
-    sends = None if role is None else (role == "client") == client_sends
-    streams, complete = [], True
-    for name, rows in connections.items():
-        series, total = _parted(rows.own)
-        complete = complete and total is not None
-        own = None if total is None else _figures(total)
-        other = None if rows.report is None else _figures(rows.report)
-        receives = sends is False or (sends is None and own is not None and own.packets is not None)
-        sender, receiver = (other, own) if receives else (own, other)
-        streams.append(Stream(whole(name), sender, receiver, tuple(series)))
-    longest = max(len(stream.intervals) for stream in streams)
-    sums = tuple(
-        summed([stream.intervals[index] for stream in streams if index < len(stream.intervals)])
-        for index in range(longest)
-    )
-    seen_by: Side | None = None if sends is None else "sender" if sends else "receiver"
-    flow = Flow(
-        None if role is None else "client_to_server" if client_sends else "server_to_client",
-        seen_by,
-        summed_ends([stream.sender for stream in streams]),
-        summed_ends([stream.receiver for stream in streams]),
-        sums,
-        tuple(streams),
-    )
-    unknown = () if role is not None else ("the text does not show whether the client or the server sent",)
-    return Iperf3Result(
-        source="iperf2-text",
-        version=None,
-        role=role,
-        error=None,
-        complete=complete,
-        connections=(),
-        duration_s=None,
-        protocol="UDP" if udp else "TCP",
-        reverse=reverse or None,
-        bidirectional=False,
-        stream_count=len(streams),
-        flows=(flow,),
-        notes=(*unknown, _ROUNDED),
-    )
-
-
-def _parted(rows: list[Interval]) -> tuple[list[Interval], Interval | None]:
-    """Intervals, and the total: the last row, when it goes over all of them."""
-    if not rows:
-        return [], None
-    last, before = rows[-1], rows[:-1]
-    whole_test = last.start_s == 0 and all(row.end_s <= last.end_s + 1e-6 for row in before)
-    if whole_test and (len(before) != 1 or before[0].start_s == 0):
-        return before, last
-    return rows, None
-
-
-def _figures(row: Interval) -> EndFigures:
-    return EndFigures(
-        row.bytes,
-        row.end_s - row.start_s if row.end_s > row.start_s else None,
-        row.bits_per_second,
-        jitter_ms=row.jitter_ms,
-        lost_packets=row.lost_packets,
-        packets=row.packets,
     )

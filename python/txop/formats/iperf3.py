@@ -67,7 +67,7 @@ def parse_all(data: str | bytes) -> tuple[Iperf3Result, ...]:
     if not text.strip():
         raise FormatError(f"{_WHAT}: it is empty; iperf3 -J that is killed prints nothing")
     if re.search(r"^[ \t]*\{", text, re.MULTILINE) is None:
-        return (iperf3_text.parse(text),)
+        return iperf3_text.parse_all(text)
     results: list[Iperf3Result] = []
     stream: _Events | None = None
     documents = json_documents(text, _WHAT, object_pairs_hook=_object)
@@ -88,10 +88,13 @@ def parse_all(data: str | bytes) -> tuple[Iperf3Result, ...]:
                     results.append(stream.result())
                     stream = None
                 results.append(_result(document, "json"))
-    except FormatError:
-        if stream is None:
+    except FormatError as error:
+        if stream is None and not results:
             raise
-        stream.cut_off = True
+        if stream is None:
+            results[-1] = replace(results[-1], notes=(*results[-1].notes, f"what follows it is not read: {error}"))
+        else:
+            stream.cut_off = True
     if stream is not None:
         results.append(stream.result())
     if not results:
@@ -180,6 +183,7 @@ def _result(document: Mapping[str, Any], source: Any, depth: int = 0) -> Iperf3R
         block_bytes=whole(test.get("blksize")),
         target_bits_per_second=real(test.get("target_bitrate", start.get("target_bitrate"))) or None,
         title=string(document.get("title")),
+        tos=whole(test.get("tos"), most=255),
         extra_data=string(document.get("extra_data")),
         cookie=string(start.get("cookie"), longest=64),
         sender_congestion_control=string(end.get("sender_tcp_congestion"), longest=64),

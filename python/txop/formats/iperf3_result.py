@@ -131,7 +131,7 @@ class Connection:
 class Iperf3Result:
     """One test as one end reported it."""
 
-    source: Literal["json", "json-stream", "text", "iperf2-text"]
+    source: Literal["json", "json-stream", "text", "iperf2-text", "iperf2-csv"]
     version: str | None
     """As printed, ``3.12``; the program prints ``iperf 3.12``."""
 
@@ -171,6 +171,15 @@ class Iperf3Result:
     server_text: str | None = None
     notes: tuple[str, ...]
     """What the reader of the figures must know."""
+
+    line: int | None = None
+    """Line of the text in which it begins, where the text may hold several."""
+    label: str | None = None
+    """The line above its rows, of a paste whose rows have no heading of iperf's own."""
+    tos: int | None = None
+    """The TOS byte of its packets; ``None``: not printed."""
+    congestion: str | None = None
+    """Congestion control of the sender, as text prints it (``-V``)."""
 
     def flow(self, direction: Direction) -> Flow | None:
         """The flow of ``direction``, or ``None`` when the test had none."""

@@ -6,7 +6,7 @@ Rates have three significant digits and bytes are prefixed, so the figures are r
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.iperf3_result import (
@@ -33,7 +33,18 @@ _HEADER = re.compile(r"\[ ID\](?:\[Role\])? +Interval ")
 _LOSS = re.compile(r"([0-9.]{1,12}) ms +(-?[0-9]{1,18}|Unknown)/(-?[0-9]{1,18})(?: |$)")
 _RETRANSMITS = re.compile(r" *([0-9]{1,18}) +(?:([0-9.]{1,12}) ([KMGT]?)Bytes)?")
 _ERROR = re.compile(r"iperf3: (?:error|interrupt) - (?P<what>[^\n]{1,400})")
-_VERSION = re.compile(r"^iperf (3\.[0-9][^ \n]{0,20})", re.MULTILINE)
+_BEGIN = re.compile(r"(?P<client>Connecting to host )|Server listening on |Accepted connection from ")
+_SAID = re.compile(
+    r"(?P<reverse>Reverse mode, remote host)|^iperf (?P<version>3\.[0-9][^ \n]{0,20})"
+    r"|Starting Test: [^\n]{0,200} tos (?P<tos>[0-9]{1,3})"
+    r"|snd_tcp_congestion (?P<congestion>[A-Za-z0-9_]{1,16})"
+    r"|\] local (?P<here>\S{1,100}) port (?P<port>[0-9]{1,5}) connected (?:to|with) (?P<there>\S{1,100}) "
+    r"port (?P<far>[0-9]{1,5})"
+)
+_BESIDE = re.compile(r"- - - -|-----|\[ *(?:ID|SUM|[0-9]{1,5})\]")
+"""Lines that stand among the rows of one test."""
+
+_LONGEST_LABEL = 100
 _BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _DECIMAL = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _PREFIX_LIMIT = 200
@@ -49,53 +60,161 @@ class _Row:
     interval: Interval
 
 
+@dataclass
+class _Part:
+    """The lines of one test."""
+
+    line: int | None = None
+    rows: list[_Row] = field(default_factory=list)
+    headers: int = 0
+    summaries: set[tuple[int | None, Direction | None, Side | None]] = field(default_factory=set)
+    last: dict[tuple[int | None, Direction | None], Interval] = field(default_factory=dict)
+    label: str | None = None
+    error: str | None = None
+    role: Role | None = None
+    reverse: bool = False
+    version: str | None = None
+    tos: int | None = None
+    congestion: str | None = None
+    summed: bool = False
+    """There are rows of the sum of several connections."""
+    closed: bool = False
+    """Something else stands after its totals."""
+    ends: str | None = None
+    """The addresses of its first connection, the same whichever end prints them."""
+
+    def begins_again(self, row: _Row) -> bool:
+        """Whether ``row`` cannot be of this test."""
+        key = (row.socket, row.direction)
+        if self.closed and self.rows:
+            return True
+        if row.label is not None and row.summary:
+            return (*key, row.label) in self.summaries
+        before = self.last.get(key)
+        if before is None or row.summary:
+            return bool(self.summaries) and not row.summary
+        return row.interval.start_s < before.end_s - 0.02 and row.interval.omitted == before.omitted
+
+    def take(self, row: _Row, number: int) -> None:
+        self.line = self.line or number
+        self.rows.append(row)
+        key = (row.socket, row.direction)
+        self.summed = self.summed or row.socket is None
+        if row.summary:
+            self.summaries.add((*key, row.label))
+        else:
+            self.last[key] = row.interval
+
+
 def parse(text: str) -> Iperf3Result:
     """The test whose rows ``text`` holds, whatever stands before each row (``--timestamps``, ``--title``, a log's
     prefix).
 
+    Raises FormatError when there is no row and no error message of iperf3, or more than one test.
+    """
+    results = parse_all(text)
+    if len(results) != 1:
+        lines = ", ".join(str(result.line) for result in results[:8])
+        raise FormatError(f"iperf3 output: {len(results)} tests where one is expected (lines {lines})")
+    return results[0]
+
+
+def parse_all(text: str) -> tuple[Iperf3Result, ...]:
+    """Every test in ``text``, in order: a server's log has many, and so may a paste. A new one begins with iperf3's
+    own words for a new connection, and where a row cannot be of the one before.
+
     Raises FormatError when there is no row and no error message of iperf3.
     """
-    rows: list[_Row] = []
-    headers = 0
-    error: str | None = None
-    for _, line in lines_of(text):
+    parts = [_Part()]
+    unknown = ""
+    for number, line in lines_of(text):
         head = line[:1000]
+        part = parts[-1]
         if (failure := _ERROR.search(head)) is not None:
-            error = failure["what"]
+            part.error = failure["what"]
         elif _HEADER.search(head[: _PREFIX_LIMIT * 2]) is not None:
-            headers += 1
+            if part.summaries:
+                part = _next(parts, part)
+            part.headers += 1
         elif (found := _ROW.search(head)) is not None and found.start() <= _PREFIX_LIMIT:
-            row = _row(found, summary=headers > 1)
-            if row is not None:
-                rows.append(row)
-    if not rows and error is None:
+            row = _row(found, summary=part.headers > 1)
+            if row is None:
+                continue
+            if part.begins_again(row):
+                part = _next(parts, part)
+                row = _row(found, summary=False) or row
+            if not part.rows:
+                part.label = unknown.strip()[:_LONGEST_LABEL] or None if not part.headers else None
+            part.take(row, number)
+            unknown = ""
+        elif (begun := _BEGIN.search(head)) is not None:
+            role: Role = "client" if begun["client"] else "server"
+            if part.rows or (part.role not in (None, role) and part.ends is not None):
+                part = _next(parts, part)
+            part.role = role
+        elif (said := _SAID.search(head)) is not None:
+            _note(part, said)
+        elif head.strip() and _BESIDE.search(head) is None:
+            unknown = head
+            part.closed = bool(part.summaries)
+    tests = [part for part in parts if part.rows or part.error is not None]
+    if not tests:
         raise FormatError(f"iperf3 output: neither JSON nor rows of iperf3; {quoted_start(text)}")
-    role = _role(text)
-    reverse = "Reverse mode, remote host" in text
-    flows, notes = _flows(rows, role, reverse)
-    version = _VERSION.search(text)
+    if len(tests) == 1:
+        tests[0].label = None
+    return tuple(_result(part) for part in tests)
+
+
+def _next(parts: list[_Part], part: _Part) -> _Part:
+    """A further test, by the same program."""
+    keeps = part.role == "server"
+    parts.append(_Part(role="server" if keeps else None, version=part.version))
+    return parts[-1]
+
+
+def _note(part: _Part, said: re.Match[str]) -> None:
+    if said["reverse"] is not None:
+        part.reverse = True
+    elif said["version"] is not None:
+        part.version = said["version"]
+    elif said["tos"] is not None:
+        part.tos = whole(said["tos"], most=255)
+    elif said["congestion"] is not None:
+        part.congestion = said["congestion"].lower()
+    elif part.ends is None:
+        part.ends = " - ".join(sorted((f"{said['here']} {said['port']}", f"{said['there']} {said['far']}")))
+
+
+def _result(part: _Part) -> Iperf3Result:
+    rows = part.rows
+    for direction in {row.direction for row in rows}:
+        if not part.summed and len({row.socket for row in rows if row.direction == direction}) > 1:
+            raise FormatError(
+                "iperf3 output: several connections without a sum: more than one test, or rows that were left out",
+                line=part.line,
+            )
+    flows, notes = _flows(rows, part.role, part.reverse)
     udp = any(row.interval.packets is not None for row in rows)
     return Iperf3Result(
         source="text",
-        version=version[1] if version is not None else None,
-        role=role,
-        error=error,
-        complete=error is None and any(row.summary for row in rows),
+        version=part.version,
+        role=part.role,
+        error=part.error,
+        complete=part.error is None and any(row.summary for row in rows),
         connections=(),
         duration_s=None,
         protocol=("UDP" if udp else "TCP") if rows else None,
-        reverse=True if reverse else None,
+        reverse=True if part.reverse else None,
         bidirectional=len(flows) > 1 if rows else None,
         stream_count=max((len(flow.streams) for flow in flows), default=None),
+        cookie=part.ends,
         flows=flows,
         notes=(*notes, _ROUNDED) if rows else (),
+        line=part.line,
+        label=part.label,
+        tos=part.tos,
+        congestion=part.congestion,
     )
-
-
-def _role(text: str) -> Role | None:
-    if "Connecting to host" in text:
-        return "client"
-    return "server" if "Server listening on" in text or "Accepted connection from" in text else None
 
 
 def _row(found: re.Match[str], *, summary: bool) -> _Row | None:
@@ -167,6 +286,12 @@ def _flows(rows: list[_Row], role: Role | None, reverse: bool) -> tuple[tuple[Fl
             summed([stream.intervals[index] for stream in streams if index < len(stream.intervals)])
             for index in range(longest)
         )
+        sender = summed_ends([stream.sender for stream in streams])
+        receiver = summed_ends([stream.receiver for stream in streams])
+        totals = [row for row in rows if row.summary and row.socket is None and row.label is not None]
+        if named is None and len(streams) > 1 and totals:
+            own_sender, own_receiver = _ends(totals)
+            sender, receiver = own_sender or sender, own_receiver or receiver
         seen_by: Side | None = None
         if direction is not None and role is not None:
             seen_by = "sender" if (direction == "client_to_server") == (role == "client") else "receiver"
@@ -174,8 +299,8 @@ def _flows(rows: list[_Row], role: Role | None, reverse: bool) -> tuple[tuple[Fl
             Flow(
                 direction,
                 seen_by,
-                summed_ends([stream.sender for stream in streams]),
-                summed_ends([stream.receiver for stream in streams]),
+                sender,
+                receiver,
                 sums,
                 tuple(streams),
             )
