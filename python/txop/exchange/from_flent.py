@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime
 
-from txop.exchange.imported import FileReading, ImportedRun, Kind, Points, TestKey
+from txop.exchange.imported import FileReading, ImportedRun, Kind, Points, TestKey, moment
 from txop.exchange.round_trips import put_round_trips
 from txop.formats.error import FormatError
 from txop.formats.flent import FlentData, Series, parse
@@ -29,7 +28,7 @@ def read(data: bytes) -> FileReading:
         names = ", ".join(each.name for each in found.series[:6])
         raise FormatError(f"the flent test {found.name} has neither flows nor pings (its series: {names})")
     start, end = _window(found, [*up, *down] or pings)
-    run = ImportedRun(_test(found, up, down, end - start), started_at=_moment(start), window_s=end - start)
+    run = ImportedRun(_test(found, up, down, end - start), started_at=moment(start), window_s=end - start)
     if left_out:
         run.warnings.append(f"UDP beside TCP is left out: {', '.join(each.name for each in left_out[:6])}")
     source = f"flent {found.name}, raw values" + (" (drawn onto a grid)" if found.notes else "")
@@ -150,10 +149,3 @@ def _round_trips(run: ImportedRun, pings: list[Series], source: str, start: floa
     run.series["rtt_ms"] = points
     last = end - start
     put_round_trips(run, [rtt for t, rtt in points if 0 <= t <= last], f"{source}, {chosen.name}")
-
-
-def _moment(unix_s: float) -> str | None:
-    try:
-        return datetime.fromtimestamp(unix_s, UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):
-        return None

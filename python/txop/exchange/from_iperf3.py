@@ -4,9 +4,8 @@ results have the same form."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
-from txop.exchange.imported import Direction, FileReading, ImportedRun, Kind, Points, TestKey, Way
+from txop.exchange.imported import Direction, FileReading, ImportedRun, Kind, Points, TestKey, Way, moment
 from txop.formats.error import FormatError
 from txop.formats.iperf3 import parse_all
 from txop.formats.iperf3_result import Flow, Iperf3Result
@@ -70,9 +69,7 @@ def _run(result: Iperf3Result, known: dict[Way, Flow], *, udp: bool, beside: boo
         test=_test(result, known, _length(result, seconds), udp=udp, beside=beside),
         line=result.line,
         window_s=seconds,
-        started_at=None
-        if result.started_unix_s is None
-        else datetime.fromtimestamp(result.started_unix_s, UTC).isoformat(timespec="seconds"),
+        started_at=moment(result.started_unix_s),
         cookie=f"{result.cookie} {next(iter(known))}" if result.cookie and beside else result.cookie,
         end=result.role if in_text else None,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Literal
 
 from txop.archive.run_file import Value
@@ -45,8 +46,8 @@ class TestKey:
     setup: str = ""
     """What else it was measured with: device, access point and distance of a table, host and size of a ping, what
     stands above the rows of a paste."""
-    short: str = field(default="", compare=False)
-    """The same in a few words, for the name of the test."""
+    short: str | None = field(default=None, compare=False)
+    """The same in a few words, for the name of the test; empty: only where another test has its name already."""
     name: str = ""
     """What the tool calls the test (``rrul_be``), or what tells it from a plain one of its kind (``speedtest-rx``)."""
     dscp: tuple[int, ...] = ()
@@ -77,16 +78,26 @@ class ImportedRun:
     end: str | None = None
     """Which end printed it, where a cookie is not made for one run alone: a run of the same end is another run."""
 
-    def put(self, key: str, value: float | None, source: str, reason: str | None = None) -> None:
-        """Set a figure; ``None`` needs its reason."""
+    def put(
+        self, key: str, value: float | None, source: str, reason: str | None = None, *, unit: str | None = None
+    ) -> None:
+        """Set a figure; ``None`` needs its reason. ``unit``: of one that is the tool's own."""
         endless = value is not None and math.isinf(value)
         self.metrics[key] = Value(
             value=None if endless else value,
-            unit=describe(key).unit,
+            unit=describe(key).unit if unit is None else unit,
             source=source,
             reason="beyond the last probe that came back" if endless else reason,
             infinite=endless,
         )
+
+
+def moment(unix_s: float | None) -> str | None:
+    """When a run began, as runs have it; ``None`` where it is not known or no time of any calendar."""
+    try:
+        return None if unix_s is None else datetime.fromtimestamp(unix_s, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 @dataclass

@@ -3,20 +3,71 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-from txop.exchange import from_crusader, from_flent, from_iperf2, from_iperf3, from_probes, from_tables
+from txop.exchange import (
+    from_crusader,
+    from_flent,
+    from_iperf2,
+    from_iperf3,
+    from_irtt,
+    from_netperf,
+    from_nuttcp,
+    from_ping,
+    from_speedtest,
+    from_tables,
+)
 from txop.exchange.imported import Direction, FileReading
-from txop.formats import crusader, iperf2, iperf2_bounceback, iperf2_csv
+from txop.exchange.not_for_import import what_it_is
+from txop.formats import (
+    betterspeedtest,
+    crusader,
+    fping,
+    iperf2,
+    iperf2_bounceback,
+    iperf2_csv,
+    irtt_text,
+    netperf,
+    nuttcp,
+    ping_windows,
+    speedtest,
+)
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.reading import TEXT_LIMIT_BYTES, json_documents, text_of, unpacked
 
 _HEAD = 65_536
-_TABLE = re.compile(rb"^[|^].*\bDriver\b.*Throughput", re.MULTILINE)
+_TABLE = re.compile(rb"^[|^][^\n]{0,2000}?\bDriver\b[^\n]{0,2000}?Throughput", re.MULTILINE)
 _TTCP = re.compile(rb"=> *-{2,} +=>")
 _PING = re.compile(
-    rb"^(?:\[[0-9.]+\] ?)?(?:PING |[0-9]+ bytes from |\S+ +: \[[0-9]+\]|\S+ +: xmt/rcv)|icmp_seq=", re.MULTILINE
+    rb"^[ \t>]*(?:\[[0-9.]{1,24}\] ?)?(?:[0-9:.]{8,18} )?(?:PING |PING6\(|[0-9]{1,6} bytes from |Request timeout for )"
+    rb"|icmp_seq=|packets transmitted, [0-9]",
+    re.MULTILINE,
 )
-_IPERF = re.compile(rb"\[ ID\]|\[(?: *\*?[0-9]+|SUM)\].*bits/sec|iperf3: |Connecting to host|Client connecting to ")
+_IPERF = re.compile(rb"\[ ID\]|\[(?: *\*?[0-9]+|SUM)\][^\n]{0,300}bits/sec|iperf3: |Connecting to host")
+_BROKEN_UP = (b"\xff\xfe", b"\xfe\xff")
+"""Byte order marks of UTF-16, in which PowerShell writes what it redirects."""
+
+_Reader = Callable[[bytes, Direction], FileReading]
+
+
+def _alone(read: Callable[[bytes], FileReading]) -> _Reader:
+    return lambda data, _given: read(data)
+
+
+_TEXTS: tuple[tuple[Callable[[bytes], object], _Reader], ...] = (
+    (iperf2_bounceback.looks_like, _alone(from_iperf2.read_bounceback)),
+    (lambda head: iperf2.looks_like(head) or iperf2_csv.looks_like(head), from_iperf2.read),
+    (_IPERF.search, from_iperf3.read),
+    (irtt_text.looks_like, _alone(from_irtt.read_text)),
+    (nuttcp.looks_like, from_nuttcp.read),
+    (netperf.looks_like, from_netperf.read),
+    (betterspeedtest.looks_like, _alone(from_speedtest.read_betterspeedtest)),
+    (speedtest.looks_like, _alone(from_speedtest.read_text)),
+    (_PING.search, _alone(from_ping.read_ping)),
+    (lambda head: fping.looks_like(head.decode("utf-8", "replace")), _alone(from_ping.read_fping)),
+    (ping_windows.looks_like, _alone(from_ping.read_windows)),
+)
+"""By the beginning of a text: who reads it. The first that fits does."""
 
 
 def read_file(data: bytes, given: Direction) -> FileReading:
@@ -26,27 +77,38 @@ def read_file(data: bytes, given: Direction) -> FileReading:
         raise FormatError(
             "a raw file of crusader, whose format is not documented; `crusader export FILE` makes JSON of it"
         )
-    plain = unpacked(data, "the file", limit_bytes=TEXT_LIMIT_BYTES)
+    plain = _as_utf8(unpacked(data, "the file", limit_bytes=TEXT_LIMIT_BYTES))
     if not plain.strip():
         raise FormatError("it is empty")
     head = plain[:_HEAD]
-    if plain.lstrip()[:1] == b"{" or b'"format": "txop' in head:
+    if plain.lstrip()[:1] in (b"{", b"[") and plain.lstrip()[:3] != b"[ I" and _is_json(head):
         return _json(plain, given)
+    if (other := what_it_is(head)) is not None:
+        raise FormatError(other)
     if _TABLE.search(plain):
         return from_tables.read_driver_tables(plain)
     if _TTCP.search(plain):
         return from_tables.read_ttcp(plain, given)
-    if iperf2_bounceback.looks_like(head):
-        return from_iperf2.read_bounceback(plain)
-    if iperf2.looks_like(head) or iperf2_csv.looks_like(head):
-        return from_iperf2.read(plain, given)
-    if _IPERF.search(head):
-        return from_iperf3.read(plain, given)
-    if _PING.search(head):
-        return from_probes.read_ping(plain)
+    for looks_like, read in _TEXTS:
+        if looks_like(head):
+            return read(plain, given)
     if b"\n{" in head:  # what a tool wrote before its JSON
         return _json(plain, given)
+    if head.count(0) or b"\xef\xbf\xbd" in head.decode("utf-8", "replace")[:2000].encode():
+        raise FormatError("of no format that can be imported: not text")
     raise FormatError(f"of no format that can be imported; {quoted_start(head.decode('utf-8', 'replace'))}")
+
+
+def _as_utf8(data: bytes) -> bytes:
+    """Text without a byte order mark, in UTF-8."""
+    if data.startswith(_BROKEN_UP):
+        return data.decode("utf-16", "replace").encode()
+    return data.removeprefix(b"\xef\xbb\xbf")
+
+
+def _is_json(head: bytes) -> bool:
+    """Whether it begins as JSON does; ``[`` also begins rows of iperf and stamps of ping."""
+    return re.match(rb"\s*(?:\{|\[\s*[\[{\]])", head) is not None
 
 
 def _json(plain: bytes, given: Direction) -> FileReading:
@@ -54,14 +116,20 @@ def _json(plain: bytes, given: Direction) -> FileReading:
     if b'"stream_groups"' in plain:
         return from_crusader.read(plain, given)
     if b'"round_trips"' in plain or b'"json_format"' in plain[:_HEAD]:
-        return from_probes.read_irtt(plain)
+        return from_irtt.read_json(plain)
     if b'"metadata"' in plain and (b'"x_values"' in plain or b'"raw_values"' in plain):
         return from_flent.read(plain)
     if b'"icmp_seq"' in plain or (b'"seq"' in plain and b'"ttl"' in plain):
-        return from_probes.read_ping(plain)
-    if b'"test_start"' in plain or b'"start"' in plain or b'"event"' in plain or b'"error"' in plain:
+        return from_ping.read_ping(plain)
+    if b'"test_start"' in plain or b'"start"' in plain or b'"event"' in plain:
+        return from_iperf3.read(plain, given)
+    if speedtest.looks_like_json(plain):
+        return from_speedtest.read_json(plain)
+    if b'"error"' in plain:
         return from_iperf3.read(plain, given)
     for _ in json_documents(text_of(plain, "the file"), "the file"):
         pass  # a document that is cut off or damaged says where
+    if (made := re.search(rb'"format": *"(txop-[a-z-]{1,40})"', plain[:_HEAD])) is not None:
+        raise FormatError(f"a result of txop itself ({made[1].decode()}), not of another tool")
     start = quoted_start(plain[:300].decode("utf-8", "replace"))
-    raise FormatError(f"JSON, but not of flent, iperf3, crusader, irtt or ping; {start}")
+    raise FormatError(f"JSON, but not of flent, iperf3, crusader, irtt, ping or a speed test; {start}")

@@ -203,7 +203,7 @@ def _test_name(known: dict[str, TestKey], key: TestKey) -> str | None:
 
 def _parts(key: TestKey) -> list[str]:
     """The words of a test's name that it always has."""
-    short = key.short or key.setup
+    short = key.setup if key.short is None else key.short
     parts = [key.name or _SHORT.get(key.kind, key.kind), *([short] if short else [])]
     if any(key.dscp):
         parts.append("dscp-" + "-".join(map(str, key.dscp)))
@@ -217,6 +217,7 @@ def _parts(key: TestKey) -> list[str]:
 def _differing(key: TestKey, other: TestKey) -> list[str]:
     """What tells it from the test that has its name already."""
     parts = [f"{key.streams}-streams"] if key.streams != other.streams else []
+    parts += [key.setup] if key.setup != other.setup and key.short == "" else []
     if key.congestion != other.congestion:
         parts += key.congestion
     if not _near(key.rate_mbit_s, other.rate_mbit_s, 0.05) and key.rate_mbit_s is not None:

@@ -11,8 +11,14 @@ figure is never 0. Units are in the names. Nothing here runs a command, opens a 
 | `iperf2_connections` | which connections of iperf 2 are one test |
 | `iperf2_bounceback` | iperf 2.1 ``--bounceback`` |
 | `crusader` | the JSON of ``crusader export``, of its files of versions 0 to 2 |
-| `ping` | ping of iputils (text, ``-D``, ``-O``, ``-j``) and BusyBox; fping ``-D`` |
-| `irtt` | ``irtt client -o``, plain or gzip, 0.9.0 to 0.9.2 |
+| `ping` | ping of iputils (text, ``-D``, ``-O``, ``-j``), BusyBox and the BSDs |
+| `fping` | fping ``-c``, ``-C``, ``-l``, ``-D``; `ping_result`: what `ping` and `fping` return |
+| `ping_windows` | ping of Windows, in any language |
+| `irtt` | ``irtt client -o``, plain or gzip, 0.9.0 to 0.9.2; `irtt_text`: what it prints |
+| `nuttcp` | nuttcp, also ``-i``, ``-v``, ``-fparse`` |
+| `netperf` | netperf's streams and request-response tests, with their heading |
+| `speedtest` | results of Ookla's speedtest, speedtest-cli, librespeed-cli |
+| `betterspeedtest` | OpenWrtScripts and OpenWrt's speedtest-netperf |
 | `flent` | flent's data files, versions 1 to 4, plain, gzip or bzip2 |
 | `ttcp` | tables of ttcp transfers as they are posted to mailing lists, and the ping lines beside them |
 | `ttcp_output` | what a ttcp program prints of its own transfer: bytes, time, calls, context switches |

@@ -1,29 +1,33 @@
-"""What ping prints: iputils (text and ``-j``), BusyBox, fping ``-D``.
+"""What ping prints: iputils (text and ``-j``), BusyBox, and the BSDs', which macOS and GNU inetutils have, too.
 
 Facts of ``ping/ping_common.c`` and ``ping_json.c`` (iputils), ``networking/ping.c`` (BusyBox), and of runs:
 
 - iputils rounds by size: three decimals below 1 ms, two below 10 ms, one below 100 ms, none above, unless ``-3``.
-- iputils counts from 1, BusyBox and fping from 0; the 16-bit number of iputils and BusyBox wraps.
+- iputils counts from 1, BusyBox and BSD from 0; the 16-bit number wraps.
 - BusyBox does not mention a lost packet: it is a gap. A reply may come after ``no answer yet``; then it is late, not
   lost.
 - ``ping -j`` prints ``(DUP!)``, ``(BAD CHECKSUM!)`` and ``no answer yet`` outside the JSON, and may end its summary
   with ``, }``.
 - There is no ``rtt`` line when everything is lost.
+- BSD's ``Request timeout`` is a wait that ended; the answer may come later, and its summary counts it. It does not mark
+  answers of several hosts to a broadcast.
+- A text may hold several runs: a further one begins with its heading, or with a reply below a summary.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from txop.core.visible import visible
+from txop.formats import fping
 from txop.formats.error import FormatError, quoted_start
+from txop.formats.ping_result import IcmpError, PingResult, Program, Reply, Summary, gaps, resolution_ms
 from txop.formats.reading import lines_of, mapping, real, string, text_of, whole
 
-Program = Literal["iputils", "iputils-json", "busybox", "fping"]
+__all__ = ["IcmpError", "PingResult", "Program", "Reply", "Summary", "parse", "parse_all"]
 
 _WHAT = "ping output"
 _WRAP = 1 << 16
@@ -32,12 +36,20 @@ _HEADER = re.compile(
     r"PING (?P<host>[^ (]{1,255}) ?\((?P<address>[^)]{1,255})\)(?P<rest>[^\n]{0,300}?)"
     r"(?P<payload>[0-9]{1,6})(?:\([0-9]{1,6}\))? (?:bytes of data\.|data bytes)"
 )
+_HEADER_OF_6 = re.compile(
+    r"PING6?\([0-9]{1,6}=40\+8\+(?P<payload>[0-9]{1,6}) bytes\) \S{1,255} --> (?P<host>\S{1,255})"
+)
 _REPLY = re.compile(
-    _STAMP + r"(?P<bytes>[0-9]{1,6}) bytes from (?P<host>[^\n]{1,300}?): "
-    r"(?P<key>icmp_seq|icmp_req|seq)=(?P<sequence>[0-9]{1,10})(?: ident=[0-9]{1,6})?(?: ttl=(?P<ttl>[0-9]{1,3}))?"
+    _STAMP + r"(?:[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{1,9} )?"
+    r"(?P<bytes>[0-9]{1,6}) bytes from (?P<host>[^\n]{1,300}?)(?::|,) "
+    r"(?P<key>icmp_seq|icmp_req|seq)=(?P<sequence>[0-9]{1,10})(?: ident=[0-9]{1,6})?"
+    r"(?: (?:ttl|hlim)=(?P<ttl>[0-9]{1,3}))?"
     r"(?: time=(?P<rtt>[0-9]{1,12}(?:\.[0-9]{1,6})?) ms)?(?P<rest>[^\n]{0,200})"
 )
-_UNANSWERED = re.compile(_STAMP + r"no answer yet for icmp_seq=(?P<sequence>[0-9]{1,10})")
+_UNANSWERED = re.compile(
+    _STAMP
+    + r"(?:no answer yet for icmp_seq=|(?:[0-9:.]{8,18} )?Request timeout for icmp_seq )(?P<sequence>[0-9]{1,10})"
+)
 _ICMP_ERROR = re.compile(
     _STAMP + r"From (?P<host>[^\n]{1,300}?):? icmp_seq=(?P<sequence>[0-9]{1,10}) (?P<what>[^\n]{1,300})"
 )
@@ -47,136 +59,53 @@ _SUMMARY = re.compile(
     r"(?P<extra>[^%\n]{0,200}?), (?P<loss>[0-9.]{1,12})% packet loss(?:, time (?P<time>[0-9]{1,15})ms)?"
 )
 _RTT = re.compile(
-    r"(?:rtt|round-trip) min/avg/max(?:/(?:mdev|stddev))? = "
-    r"([0-9.]{1,15})/([0-9.]{1,15})/([0-9.]{1,15})(?:/([0-9.]{1,15}))? ms"
+    r"(?:rtt|round-trip) min/avg/max(?:/(?:mdev|std-?dev))? = "
+    r"(?P<min>[0-9.]{1,15})/(?P<avg>[0-9.]{1,15})/(?P<max>[0-9.]{1,15})(?:/(?P<deviation>[0-9.]{1,15}|nan))? ms"
+    r"(?:, pipe [0-9]{1,9})?(?:, ipg/ewma (?P<interval>[0-9.]{1,15})/)?"
 )
+_COMMAND = re.compile(r"(?:^|[$#%>] ?)(?:sudo )?(?:[^\s]{0,200}/)?ping6? (?P<options>[^\n]{1,500})$")
+_TOS = re.compile(r"(?:^| )-[Qz] ?(?P<tos>0x[0-9a-fA-F]{1,2}|[0-9]{1,3})(?: |$)")
+
 _JSON = re.compile(_STAMP + r"(?P<before>[^{\n]{0,2000})(?P<object>\{[^\n]*\})")
 _LONE_STAMP = re.compile(r"\[(?P<time>[0-9]{1,12}\.[0-9]{1,9})\] ?")
-_FPING = re.compile(
-    r"(?P<from> ?\[<- [^\]\n]{1,255}\])?" + _STAMP + r"(?P<host>[^ \n]{1,255}) +: "
-    r"(?:(?P<duplicate>duplicate for )?\[(?P<sequence>[0-9]{1,12})\], )"
-    r"(?:(?P<lost>timed out)|(?P<bytes>[0-9]{1,6}) bytes, (?P<rtt>[0-9]{1,12}(?:\.[0-9]{1,6})?) ms)"
-)
-_FPING_SUMMARY = re.compile(
-    r"(?P<host>[^ \n]{1,255}) +: xmt/rcv/%loss = (?P<sent>[0-9]{1,12})/(?P<received>[0-9]{1,12})/(?P<loss>[0-9]{1,3})%"
-    r"(?:, min/avg/max = (?P<min>[0-9.]{1,15})/(?P<avg>[0-9.]{1,15})/(?P<max>[0-9.]{1,15}))?"
-)
 _OWN_ERROR = re.compile(r"(?:[^\n :]{0,200}/)?(?:f?ping6?): (?P<what>[^\n]{1,300})")
 _LONGEST_LINE = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer that came."""
-
-    sequence: int
-    """Counted on past 65,535."""
-
-    rtt_ms: float | None
-    """``None`` when the packet is too short to carry a time."""
-
-    time_unix_s: float | None
-    """When it came (``-D``), else ``None``."""
-
-    resolution_ms: float | None
-    """The last digit that was printed."""
-
-    bytes: int | None
-    ttl: int | None
-    duplicate: bool = False
-    corrupted: bool = False
-    """Its ICMP checksum was wrong; ping does not count it as received."""
-
-    from_other_address: bool = False
-    truncated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class IcmpError:
-    """An ICMP error that came instead of an answer."""
-
-    sequence: int | None
-    time_unix_s: float | None
-    reporter: str | None
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """The last lines, as printed."""
-
-    transmitted: int
-    received: int
-    duplicates: int
-    corrupted: int
-    errors: int
-    loss_percent: float | None
-    duration_ms: float | None
-    rtt_min_ms: float | None
-    rtt_mean_ms: float | None
-    rtt_max_ms: float | None
-    rtt_mdev_ms: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class PingResult:
-    """One run of ping to one host."""
-
-    program: Program
-    host: str | None
-    address: str | None
-    payload_bytes: int | None
-    first_sequence: int
-    replies: tuple[Reply, ...]
-    lost: tuple[range, ...]
-    """Numbers that no valid reply answered, in order. Without a summary, only below the last number that was seen."""
-
-    unanswered_in_time: tuple[int, ...]
-    """``no answer yet`` (``-O``); some of them may have been answered later."""
-
-    errors: tuple[IcmpError, ...]
-    summary: Summary | None
-    """``None`` when ping was killed."""
-
-    notes: tuple[str, ...]
-
-    @property
-    def resolution_ms(self) -> float | None:
-        """The coarsest rounding among the replies."""
-        return max((reply.resolution_ms for reply in self.replies if reply.resolution_ms is not None), default=None)
-
-    @property
-    def lost_count(self) -> int:
-        """How many numbers ``lost`` holds."""
-        return sum(len(part) for part in self.lost)
-
-    def lost_sequences(self) -> Iterator[int]:
-        """The lost numbers one by one."""
-        for part in self.lost:
-            yield from part
-
-    def rtts_ms(self) -> tuple[float, ...]:
-        """Round-trip times of the first valid reply to each number, in order of arrival."""
-        return tuple(
-            reply.rtt_ms
-            for reply in self.replies
-            if reply.rtt_ms is not None and not reply.duplicate and not reply.corrupted
-        )
+_FIRST = frozenset("P[0123456789")
+"""How lines begin that may begin a run."""
 
 
 def parse(data: str | bytes, *, host: str | None = None) -> PingResult:
-    """One run of ping. ``host`` picks one when fping was given several.
+    """One run of ping or fping. ``host`` picks one when fping was given several.
+
+    Raises FormatError when the text is not ping's, when ping only printed an error, when it printed in another language
+    than English, and when there are several runs.
+    """
+    text = text_of(data, _WHAT)
+    if fping.looks_like(text):
+        return fping.parse(text, host=host)
+    results = parse_all(text)
+    if len(results) != 1:
+        raise FormatError(f"{_WHAT}: {len(results)} runs where one is expected", line=results[1].line)
+    return results[0]
+
+
+def parse_all(data: str | bytes) -> tuple[PingResult, ...]:
+    """Every run of ping in the text, in order.
 
     Raises FormatError when the text is not ping's, when ping only printed an error, and when it printed in another
     language than English.
     """
     text = text_of(data, _WHAT)
-    gathered = _Gathered(host)
+    runs = [_Gathered()]
     for number, line in lines_of(text):
-        gathered.take(number, line[:_LONGEST_LINE])
-    if gathered.program is None:
-        raise _not_ping(text, gathered.own_error)
-    return gathered.result()
+        cut = line[:_LONGEST_LINE].lstrip(" \t>")
+        if runs[-1].is_over(cut):
+            runs.append(_Gathered(tos=runs[-1].asked_next))
+        runs[-1].take(number, cut)
+    results = tuple(run.result() for run in runs if run.program is not None)
+    if not results:
+        raise _not_ping(text, runs[-1].own_error)
+    return results
 
 
 def _not_ping(text: str, own_error: str | None) -> FormatError:
@@ -189,7 +118,10 @@ def _not_ping(text: str, own_error: str | None) -> FormatError:
 
 @dataclass
 class _Gathered:
-    wanted_host: str | None
+    line: int | None = None
+    tos: int | None = None
+    asked_next: int | None = None
+    """What the command line below the summary asks for."""
     program: Program | None = None
     host: str | None = None
     address: str | None = None
@@ -202,19 +134,30 @@ class _Gathered:
     json_damaged: int = 0
     lone_stamp: str | None = None
     highest: int | None = None
-    answered: set[int] = field(default_factory=set)
+    answered: dict[int, str | None] = field(default_factory=dict)
+    """The first host that answered a number."""
+    several_hosts: bool = False
+
+    def is_over(self, line: str) -> bool:
+        """Whether ``line`` begins another run."""
+        if self.program is None or line[:1] not in _FIRST:
+            return False
+        if _HEADER.match(line) is not None or _HEADER_OF_6.match(line) is not None:
+            return True
+        return self.summary is not None and _REPLY.match(line) is not None
 
     def take(self, number: int, line: str) -> None:
         """One line, of whichever program."""
-        if (found := _FPING.match(line)) is not None:
-            self._fping(found, number)
-        elif (found := _FPING_SUMMARY.match(line)) is not None:
-            self._fping_summary(found, number)
-        elif (found := _REPLY.match(line)) is not None:
-            self.program = "busybox" if found["key"] == "seq" else self.program or "iputils"
+        self._take(line)
+        if self.line is None and self.program is not None:
+            self.line = number
+
+    def _take(self, line: str) -> None:
+        if (found := _REPLY.match(line)) is not None:
+            self.program = self._who(found)
             self._reply(found)
         elif (found := _UNANSWERED.match(line)) is not None:
-            self.program = self.program or "iputils"
+            self.program = "bsd" if self.program == "busybox" else self.program or "iputils"
             self.unanswered.append(self._counted_on(int(found["sequence"])))
         elif (found := _ICMP_ERROR.match(line)) is not None:
             self.program = self.program or "iputils"
@@ -227,7 +170,12 @@ class _Gathered:
             self.program = self.program or ("busybox" if " packets received" in line else "iputils")
             self._summary(found)
         elif (found := _RTT.match(line)) is not None and self.summary is not None:
-            self._rtt(found)
+            if found["deviation"] is not None and self.program == "busybox":
+                self.program = "bsd"
+            self._rtt(self.summary, found)
+        elif (found := _HEADER_OF_6.match(line)) is not None:
+            self.program, self.host = "bsd", visible(found["host"])
+            self.payload_bytes = whole(found["payload"])
         elif (found := _HEADER.match(line)) is not None:
             self.program = "busybox" if ": " in found["rest"] and "from" not in found["rest"] else "iputils"
             self.host, self.address = visible(found["host"]), visible(found["address"])
@@ -240,6 +188,21 @@ class _Gathered:
             self.errors.append(IcmpError(None, real(found["time"]), None, found["what"]))
         elif (found := _OWN_ERROR.match(line)) is not None:
             self.own_error = found["what"]
+        elif "ping" in line and (found := _COMMAND.search(line)) is not None:
+            marked = _TOS.search(found["options"])
+            asked = None if marked is None else int(marked["tos"], 0 if "x" in marked["tos"].lower() else 10)
+            if self.program is None:
+                self.tos = asked
+            else:
+                self.asked_next = asked
+
+    def _who(self, found: re.Match[str]) -> Program:
+        """BusyBox and BSD have the same heading, and other words for a reply."""
+        if found["key"] == "seq":
+            return "busybox"
+        if self.program == "busybox" or " hlim=" in found[0]:
+            return "bsd"
+        return self.program or "iputils"
 
     def _counted_on(self, sequence: int) -> int:
         """``sequence`` of 16 bits, counted on: the number nearest to the highest one so far."""
@@ -253,9 +216,14 @@ class _Gathered:
         self.highest = counted if self.highest is None else max(self.highest, counted)
         return counted
 
-    def _add(self, reply: Reply) -> None:
-        if not reply.corrupted:
-            self.answered.add(reply.sequence)
+    def _add(self, reply: Reply, host: str | None = None) -> None:
+        if reply.sequence in self.answered:
+            if host != self.answered[reply.sequence] and not reply.from_other_address:
+                self.several_hosts = True
+            if not reply.corrupted and not reply.duplicate:
+                reply = replace(reply, duplicate=True)
+        elif not reply.corrupted:
+            self.answered[reply.sequence] = host
         self.replies.append(reply)
 
     def _reply(self, found: re.Match[str]) -> None:
@@ -265,14 +233,15 @@ class _Gathered:
                 sequence=self._counted_on(int(found["sequence"])),
                 rtt_ms=real(found["rtt"]),
                 time_unix_s=real(found["time"]),
-                resolution_ms=_resolution_ms(found["rtt"]),
+                resolution_ms=resolution_ms(found["rtt"]),
                 bytes=whole(found["bytes"]),
                 ttl=whole(found["ttl"]),
                 duplicate="(DUP!)" in rest,
                 corrupted="(BAD CHECKSUM!)" in rest,
                 from_other_address="(DIFFERENT ADDRESS!)" in rest,
                 truncated="(truncated)" in rest,
-            )
+            ),
+            found["host"],
         )
 
     def _json(self, found: re.Match[str]) -> None:
@@ -293,7 +262,7 @@ class _Gathered:
                     sequence=self._counted_on(sequence),
                     rtt_ms=real(rtt),
                     time_unix_s=real(stamp),
-                    resolution_ms=_resolution_ms(rtt),
+                    resolution_ms=resolution_ms(rtt),
                     bytes=whole(said.get("bytes")),
                     ttl=whole(said.get("ttl"), most=255),
                     duplicate="(DUP!)" in before,
@@ -347,68 +316,14 @@ class _Gathered:
             rtt_mdev_ms=None,
         )
 
-    def _rtt(self, found: re.Match[str]) -> None:
-        summary = self.summary
-        assert summary is not None
-        minimum, mean, maximum, mdev = (real(part) for part in found.groups())
-        self.summary = Summary(
-            summary.transmitted,
-            summary.received,
-            summary.duplicates,
-            summary.corrupted,
-            summary.errors,
-            summary.loss_percent,
-            summary.duration_ms,
-            minimum,
-            mean,
-            maximum,
-            mdev,
-        )
-
-    def _is_wanted(self, host: str, number: int) -> bool:
-        if self.wanted_host is not None and host != self.wanted_host:
-            return False
-        if self.host is not None and self.host != visible(host):
-            raise FormatError(f"{_WHAT}: fping to several hosts; name one", line=number)
-        self.program, self.host = "fping", visible(host)
-        return True
-
-    def _fping(self, found: re.Match[str], number: int) -> None:
-        if not self._is_wanted(found["host"], number):
-            return
-        sequence = int(found["sequence"])
-        self.highest = sequence if self.highest is None else max(self.highest, sequence)
-        if found["lost"] is not None:
-            self.unanswered.append(sequence)
-            return
-        self._add(
-            Reply(
-                sequence=sequence,
-                rtt_ms=real(found["rtt"]),
-                time_unix_s=real(found["time"]),
-                resolution_ms=_resolution_ms(found["rtt"]),
-                bytes=whole(found["bytes"]),
-                ttl=None,
-                duplicate=found["duplicate"] is not None,
-                from_other_address=found["from"] is not None,
-            )
-        )
-
-    def _fping_summary(self, found: re.Match[str], number: int) -> None:
-        if not self._is_wanted(found["host"], number):
-            return
-        self.summary = Summary(
-            transmitted=int(found["sent"]),
-            received=int(found["received"]),
-            duplicates=0,
-            corrupted=0,
-            errors=0,
-            loss_percent=real(found["loss"], most=100),
-            duration_ms=None,
+    def _rtt(self, summary: Summary, found: re.Match[str]) -> None:
+        self.summary = replace(
+            summary,
             rtt_min_ms=real(found["min"]),
             rtt_mean_ms=real(found["avg"]),
             rtt_max_ms=real(found["max"]),
-            rtt_mdev_ms=None,
+            rtt_mdev_ms=real(found["deviation"]),
+            interval_ms=real(found["interval"]),
         )
 
     def result(self) -> PingResult:
@@ -424,7 +339,7 @@ class _Gathered:
         else:
             if summary is not None and summary.transmitted:
                 past_the_end = first + summary.transmitted
-            lost = _gaps(sorted(self.answered), first, past_the_end)
+            lost = gaps(sorted(self.answered), first, past_the_end)
         if summary is None:
             notes.append("there is no summary: ping was stopped before its end")
         if self.json_damaged:
@@ -441,35 +356,12 @@ class _Gathered:
             errors=tuple(self.errors),
             summary=summary,
             notes=tuple(notes),
+            line=self.line,
+            tos=self.tos,
+            several_hosts=self.several_hosts,
         )
-
-
-def _gaps(answered: list[int], first: int, past_the_end: int) -> tuple[range, ...]:
-    """The numbers from ``first`` to before ``past_the_end`` that are not in ``answered`` (sorted)."""
-    gaps = []
-    expected = first
-    for sequence in answered:
-        if sequence >= past_the_end:
-            break
-        if sequence > expected:
-            gaps.append(range(expected, sequence))
-        expected = max(expected, sequence + 1)
-    if expected < past_the_end:
-        gaps.append(range(expected, past_the_end))
-    return tuple(gaps)
 
 
 def _host(said: Any) -> str | None:
     host = string(said.get("host"), longest=300)
     return None if host is None else visible(host)
-
-
-def _resolution_ms(printed: str | None) -> float | None:
-    """One unit of the last digit printed.
-
-    >>> _resolution_ms("12.7"), _resolution_ms("512"), _resolution_ms(None)
-    (0.1, 1.0, None)
-    """
-    if printed is None or real(printed) is None:
-        return None
-    return float(10.0 ** -len(printed.partition(".")[2]))
