@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from txop.archive.run_file import Bound
-    from txop.compare.result import ComparedFigure, CompareResult, Row
+    from txop.compare.result import ComparedFigure, CompareResult, Row, TestFacts
 
 _STDOUT = "-"
 _ROOM_FOR_NAMES = 20
@@ -222,6 +222,7 @@ def show(result: CompareResult, out: Console, *, everything: bool) -> None:
         figures = [figure for figure in result.figures if figure.test == test.name and figure.rows]
         shown = [figure for figure in figures if everything or _worth_showing(figure)]
         if not figures:
+            _show_alone(result, test, out)
             continue
         out.print()
         title = f"{test.name} ({test.kind}, {test.length}), against {result.baseline}"
@@ -242,6 +243,16 @@ def show(result: CompareResult, out: Console, *, everything: bool) -> None:
         for change in result.changes:
             out.print(Padding(safe_text(change.sentence), (0, 0, 0, 2)))
     _show_notes(result, out, everything=everything)
+
+
+def _show_alone(result: CompareResult, test: TestFacts, out: Console) -> None:
+    """The figures of a test that only one arm has."""
+    from txop.cli.compare_alone import table_of
+
+    figures = [figure for figure in result.figures if figure.test == test.name and figure.arms]
+    if figures:
+        out.print()
+        out.print(table_of(f"{test.name} ({test.kind}, {test.length}), nothing to compare with", figures))
 
 
 def _worth_showing(figure: ComparedFigure) -> bool:
