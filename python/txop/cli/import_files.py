@@ -1,8 +1,8 @@
-"""``txop import FILE... -o ARCHIVE``: other people's figures as an archive, shown as what they are."""
+"""``txop import FILE... [-o ARCHIVE]``: other people's figures, shown at once, and as an archive."""
 
 from __future__ import annotations
 
-import re
+import hashlib
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,13 +17,14 @@ from txop.core.nearest import did_you_mean
 from txop.core.stores import is_address
 
 if TYPE_CHECKING:
+    from txop.cli.import_paths import Named
     from txop.exchange.imported import Direction
     from txop.exchange.write import Source, Written
 
-_ARM = re.compile(r"([a-z0-9][a-z0-9_]*(?:-[a-z0-9_]+)*)=(.+)")
 _ENDS = ("client", "server")
 _WAYS = ("tx", "rx")
 _MOST_BYTES = 256 * 1024 * 1024
+_MOST_TOGETHER = 1024 * 1024 * 1024
 _MOST_SHOWN = 20
 
 
@@ -33,7 +34,9 @@ def register(app: typer.Typer) -> None:
         name="import",
         epilog=epilog(
             [
+                ("txop import result.json", "the figures in a file, without an archive"),
                 ("txop import vanilla=before.json patched=after.json -o theirs", "iperf3 JSON of two builds"),
+                ("txop import vanilla=before/ 'patched=after/*.txt' -o theirs", "folders, and a pattern"),
                 ("txop import rrul-2016.flent.gz ping.txt -o theirs", "flent and ping: each becomes a run"),
                 ("txop import wiki.txt -o wiki && txop compare wiki", "every row of a wiki's tables"),
                 ("txop import pasted.txt --direction tx -o theirs", "text that does not show which end sent"),
@@ -41,9 +44,11 @@ def register(app: typer.Typer) -> None:
                 ("txop import patched=after-2.json --add -o theirs", "one more run for an archive of imported ones"),
             ],
             [
-                "Read: flent data (versions 1 to 4), iperf3 JSON and text, irtt JSON, ping text (iputils, BusyBox, "
-                "fping), tables of ttcp, DokuWiki tables of throughput by driver. The kind of a file is "
-                "recognised by its content.",
+                "Read: flent data (versions 1 to 4), iperf3 JSON and text, iperf 2 text and CSV, nuttcp, netperf, "
+                "irtt JSON and text, ping (Linux, BusyBox, macOS, BSD, Windows, fping), speedtest, betterspeedtest, "
+                "crusader, tables of ttcp, DokuWiki tables of throughput by driver. The kind of a file is "
+                "recognised by its content. Several tests in one file are several runs.",
+                "Without --output the figures are shown and nothing is written.",
                 "The archive is written beside its place and renamed: it is there whole or not at all; with --add it "
                 "changes at one moment, and only when every file is read whole. Its figures "
                 "have the origin imported, and are never compared with measured ones. docs/exchange.md",
@@ -56,12 +61,15 @@ def register(app: typer.Typer) -> None:
 def import_files(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="[ARM=]FILE...", help="Files of other tools, also at addresses; ARM= names the build."),
+        typer.Argument(
+            metavar="[ARM=]FILE...",
+            help="Files of other tools, also at addresses; folders, patterns. ARM= names the build.",
+        ),
     ],
     output: Annotated[
-        Path,
+        Path | None,
         folder_option("The archive to make: a new folder; with --add, that it is added to.", "ARCHIVE"),
-    ],
+    ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the archive.", show_default=False)] = None,
     dut: Annotated[
         str,
@@ -90,15 +98,18 @@ def import_files(
     ] = False,
     json: JsonFlag = False,
 ) -> int:
-    """Make an archive of other tools' files: compared, shown and exported like any other, as imported."""
+    """Show the figures in other tools' files, and make an archive of them: compared, shown and exported as imported."""
     from txop.exchange.imported import CannotImport
-    from txop.exchange.write import write_archive
+    from txop.exchange.write import looked_at, write_archive
 
+    if add and output is None:
+        raise UserError("--add needs the archive to add to", where="--add", what_to_do="give it with --output ARCHIVE")
     given = _given(dut, direction, device)
     sources: list[Source] = []
-    problems: list[str] = []
-    for name in files:
-        _read(name, given, sources, problems)
+    from txop.cli.import_paths import files_of
+
+    named, problems = files_of(files)
+    _read_all(named, given, sources, problems)
     if not sources:
         raise CannotImport(
             "; ".join(problems[:3]) + (f"; and {len(problems) - 3} more" if len(problems) > 3 else ""),
@@ -110,7 +121,10 @@ def import_files(
         if problems:
             to_do = "nothing was added; leave that file out, or import it into an archive of its own"
             raise CannotImport(f"not all of it can be read: {problems[0]}", what_to_do=to_do)
+        assert output is not None
         made = add_files(output, sources, title)
+    elif output is None:
+        made = looked_at(sources)
     else:
         made = write_archive(output, title or _title(sources), sources, problems)
     problems += made.left_out
@@ -131,16 +145,37 @@ def _given(dut: str, direction: str | None, device: str | None) -> Direction:
     return Direction("client" if dut == "client" else "server", way, device)  # type: ignore[arg-type]
 
 
-def _read(name: str, direction: Direction, sources: list[Source], problems: list[str]) -> None:
-    """One file: what could be read of it, and sentences on what could not."""
+def _read_all(named: list[Named], direction: Direction, sources: list[Source], problems: list[str]) -> None:
+    """Every file: what could be read, and sentences on what could not. What the same bytes say twice counts once."""
+    seen: dict[tuple[str | None, bytes], str] = {}
+    together = 0
+    for each in named:
+        before = len(sources)
+        _read(each, direction, sources, problems)
+        if len(sources) == before:
+            continue
+        made = sources[-1]
+        digest = (made.arm, hashlib.sha256(made.data).digest())
+        if digest in seen:
+            problems.append(f"{each.path}: the same as {seen[digest]}, so it is left out")
+            sources.pop()
+            continue
+        seen[digest] = each.path
+        together += len(made.data)
+        if together > _MOST_TOGETHER:
+            raise UserError(
+                f"more than {_MOST_TOGETHER // 2**20} MiB of files", where=each.path, what_to_do="import them in parts"
+            )
+
+
+def _read(named: Named, direction: Direction, sources: list[Source], problems: list[str]) -> None:
     from txop.archive.regular import read_regular
     from txop.core.stores import read_file as read_stored
     from txop.exchange.recognise import read_file
     from txop.exchange.write import Source
     from txop.formats.error import FormatError
 
-    given = _ARM.fullmatch(name)
-    arm, path = (given[1], given[2]) if given is not None and not Path(name).exists() else (None, name)
+    arm, path = named.arm, named.path
     try:
         data = read_stored(path, _MOST_BYTES) if is_address(path) else read_regular(path, _MOST_BYTES)
         reading = read_file(data, direction)
@@ -162,31 +197,69 @@ def _title(sources: list[Source]) -> str:
     return f"Imported: {names}" + (f" and {len(sources) - 3} more" if len(sources) > 3 else "")
 
 
-def _say(output: Path, made: Written, sources: list[Source], problems: list[str], *, json: bool) -> None:
+def _warnings(made: Written) -> list[str]:
+    """What must be known to read the figures, each once, with the test it is about."""
+    found: dict[str, dict[str, None]] = {}
+    for _, test, run in made.placed:
+        for warning in run.warnings:
+            found.setdefault(warning, {})[test] = None
+    return [f"{', '.join(tests)}: {warning}" for warning, tests in found.items()]
+
+
+def _say(output: Path | None, made: Written, sources: list[Source], problems: list[str], *, json: bool) -> None:
+    from txop.exchange.figures import figures_of
+
+    figures, warnings = figures_of(made.placed), _warnings(made)
     if json:
         console.write_json(
             {
                 "format": "txop-import",
                 "version": 1,
-                "archive": str(output),
+                "archive": None if output is None else str(output),
                 "origin": "imported",
                 "files": [{"name": source.name, "format": source.reading.format} for source in sources],
                 "runs": made.runs,
                 "arms": made.arms,
                 "tests": made.tests,
+                "figures": [
+                    {
+                        "test": each.test,
+                        "arm": each.arm,
+                        "metric": each.metric,
+                        "unit": each.unit,
+                        "n": each.n,
+                        "median": each.median,
+                        "infinite": each.infinite,
+                        "values": each.values,
+                        "sources": list(each.sources),
+                        "not_available": list(each.reasons),
+                    }
+                    for each in figures
+                ],
+                "warnings": warnings,
                 "not_read": problems,
             }
         )
         return
+    from txop.cli.import_table import show
     from txop.present.format import plural
 
     out = console.stdout()
     formats = ", ".join(dict.fromkeys(source.reading.format for source in sources))
     counts = f"{plural(made.runs, 'run')} of {plural(len(sources), 'file')}"
-    out.print(safe_text(f"Imported: {counts} ({formats})", style="bold"), soft_wrap=True)
+    begin = "Read" if output is None else "Imported"
+    out.print(safe_text(f"{begin}: {counts} ({formats})", style="bold"), soft_wrap=True)
+    show(figures, out)
+    out.print()
+    for warning in warnings[:_MOST_SHOWN]:
+        out.print(safe_text(f"Note: {warning}", style="yellow"), soft_wrap=True)
+    if len(warnings) > _MOST_SHOWN:
+        out.print(safe_text(f"and {len(warnings) - _MOST_SHOWN} more (--json has all)"), soft_wrap=True)
     out.print(safe_text(f"Arms: {', '.join(made.arms)}"), soft_wrap=True)
     out.print(safe_text(f"Tests: {', '.join(made.tests)}"), soft_wrap=True)
-    out.print(safe_text(f"Archive: {output} (origin: imported, never compared with measured figures)"), soft_wrap=True)
+    if output is not None:
+        note = "origin: imported, never compared with measured figures"
+        out.print(safe_text(f"Archive: {output} ({note})"), soft_wrap=True)
     err = console.stderr()
     for problem in problems[:_MOST_SHOWN]:
         err.print(safe_text(f"Not read: {problem}", style="yellow"), soft_wrap=True)

@@ -65,7 +65,7 @@ def add(root: Path, sources: Sequence[Source], title: str | None = None) -> Writ
                     copy(path, beside / path.name)
             _exchange(beside, root)
             sync_folder(root.absolute().parent)
-    return Written(written.arms, written.tests, len(now - had))
+    return Written(written.arms, written.tests, len(now - had), placed=written.placed)
 
 
 def _kept(root: Path) -> tuple[list[Source], list[str]]:

@@ -85,6 +85,7 @@ def _test(found: FlentData, up: list[Series], down: list[Series], seconds: float
         rate,
         setup=setup[:200],
         name=found.name,
+        tool="flent",
         dscp=dscp if any(dscp) else (),
         congestion=controls or ((asked.lower(),) if asked else ()),
     )

@@ -125,6 +125,7 @@ def _test(result: Iperf3Result, flows: dict[Way, Flow], seconds: float, *, udp: 
         name=f"{kind}-beside-{'rx' if way == 'tx' else 'tx'}" if beside else "",
         dscp=() if result.tos is None else (result.tos >> 2,),
         congestion=() if congestion is None or udp else (congestion.lower(),),
+        tool="iperf2" if result.source.startswith("iperf2") else "iperf3",
     )
 
 

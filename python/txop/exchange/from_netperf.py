@@ -42,7 +42,7 @@ def _run(result: Netperf, given: Direction) -> ImportedRun:
     kind: Kind = ("udp-tx" if tx else "udp-rx") if udp else ("tcp-tx" if tx else "tcp-rx")
     rate = float(f"{max(sent or got, 0.001):.3g}") if udp else None
     own = name.lower() if result.name.split(" ")[0] not in ("TCP", "UDP") or "SENDFILE" in result.name else ""
-    run = ImportedRun(TestKey(kind, seconds, 1, rate, name=own), window_s=seconds)
+    run = ImportedRun(TestKey(kind, seconds, 1, rate, name=own, tool="netperf"), window_s=seconds)
     one = udp and received is None
     run.put("throughput_mbit_s", got, source + (", the sender" if one else ", the receiver" if udp else ""))
     if one:

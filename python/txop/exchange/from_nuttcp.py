@@ -24,7 +24,9 @@ def _run(result: Nuttcp, given: Direction) -> ImportedRun:
         tx = given.way == "tx" if given.way is not None else given.dut == "client"
     kind: Kind = ("udp-tx" if tx else "udp-rx") if result.udp else ("tcp-tx" if tx else "tcp-rx")
     rate = float(f"{max(result.mbit_s, 0.001):.3g}") if result.udp else None
-    run = ImportedRun(TestKey(kind, round(result.seconds, 2), min(result.streams, 128), rate), window_s=result.seconds)
+    run = ImportedRun(
+        TestKey(kind, round(result.seconds, 2), min(result.streams, 128), rate, tool="nuttcp"), window_s=result.seconds
+    )
     if result.client_sends is None and given.way is None:
         run.warnings.append(
             "nuttcp does not print which end sent; its client does unless -r was given: then use --direction rx"

@@ -79,6 +79,7 @@ def _run(result: PingResult) -> ImportedRun:
             short="",
             dscp=() if result.tos is None else (result.tos >> 2,),
             interval_s=interval_s,
+            tool="fping" if result.program == "fping" else "ping",
         ),
         window_s=length_s or None,
         started_at=moment(start),
@@ -153,7 +154,13 @@ def _windows(result: WindowsPing) -> ImportedRun:
         raise FormatError("ping of Windows without a probe")
     length_s = float(max(sent or 0, len(probes))) * _USUAL_INTERVAL_S
     run = ImportedRun(
-        TestKey("latency", length_s, setup=_setup(result.address or result.host, result.payload_bytes), short=""),
+        TestKey(
+            "latency",
+            length_s,
+            setup=_setup(result.address or result.host, result.payload_bytes),
+            short="",
+            tool="windows",
+        ),
         window_s=length_s,
     )
     whole = bool(probes) and sent in (None, len(probes))

@@ -54,6 +54,8 @@ class TestKey:
     """Differentiated Services code points of its flows; empty: not known."""
     congestion: tuple[str, ...] = ()
     """TCP congestion controls of its senders; empty: not known."""
+    tool: str = ""
+    """The program that measured: two programs do not make one test."""
     interval_s: float | None = None
     """From one latency probe to the next, where the output gives it."""
 

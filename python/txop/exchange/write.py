@@ -63,6 +63,8 @@ class Written:
     tests: list[str]
     runs: int
     left_out: list[str] = field(default_factory=list)
+    placed: list[tuple[str, str, ImportedRun]] = field(default_factory=list)
+    """Arm, test and figures of each run of the archive."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,22 @@ def fill(beside: Path, title: str, sources: Sequence[Source], problems: Sequence
         raise CannotImport(f"the runs do not make a plan: {error}") from error
     _fill(beside, text, placed, sources, [*problems, *left_out])
     beside.chmod(0o777 & ~_umask())
-    return Written(list(arms), list(tests), len(placed), left_out)
+    return _written(arms, tests, placed, left_out)
+
+
+def looked_at(sources: Sequence[Source]) -> Written:
+    """What an archive of ``sources`` would hold. Raises CannotImport when there is no run at all."""
+    arms: dict[str, str] = {}
+    tests: dict[str, TestKey] = {}
+    placed, left_out = _place(sources, arms, tests)
+    if not placed:
+        raise CannotImport("the files contain no run", what_to_do="see above for what could not be read")
+    return _written(arms, tests, placed, left_out)
+
+
+def _written(arms: dict[str, str], tests: dict[str, TestKey], placed: list[_Placed], left_out: list[str]) -> Written:
+    runs = [(each.arm, each.test, each.run) for each in placed]
+    return Written(list(arms), list(tests), len(placed), left_out, runs)
 
 
 def _umask() -> int:
@@ -191,8 +208,10 @@ def _test_name(known: dict[str, TestKey], key: TestKey) -> str | None:
     if len(known) >= MOST_TESTS:
         return None
     stem = name = slug("-".join(_parts(key)))
-    if name in known:
-        stem = name = slug("-".join([name, *_differing(key, known[name])]))
+    for part in _differing(key, known[name]) if name in known else []:
+        if name not in known:
+            break
+        stem = name = slug(f"{name}-{part}")
     stem, number = slug(stem, longest=36), 2
     while name in known:
         name = f"{stem}-{number}"
@@ -216,7 +235,8 @@ def _parts(key: TestKey) -> list[str]:
 
 def _differing(key: TestKey, other: TestKey) -> list[str]:
     """What tells it from the test that has its name already."""
-    parts = [f"{key.streams}-streams"] if key.streams != other.streams else []
+    parts = [key.tool] if key.tool != other.tool and key.tool else []
+    parts += [f"{key.streams}-streams"] if key.streams != other.streams else []
     parts += [key.setup] if key.setup != other.setup and key.short == "" else []
     if key.congestion != other.congestion:
         parts += key.congestion

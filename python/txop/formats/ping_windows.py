@@ -2,8 +2,8 @@
 
 A reply ends with ``TTL=``, or is of an IPv6 address and ends with its time; the statistics are three counts (sent,
 received, lost) and three times (least, most, mean) behind equal signs. Times are whole milliseconds. ``<1ms`` is a
-bound and no time, and Windows counts it as 0 in its own mean. What a router says instead of an answer ("Destination host
-unreachable") has no time, and Windows counts it as received.
+bound and no time, and Windows counts it as 0 in its own mean. What a router says instead of an answer ("Destination
+host unreachable") has no time, and Windows counts it as received.
 """
 
 from __future__ import annotations
