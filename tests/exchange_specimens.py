@@ -94,3 +94,82 @@ def flent(of: int, **changes: Any) -> dict[str, Any]:
 
 def flent_bytes(of: int, **changes: Any) -> bytes:
     return json.dumps(flent(of, **changes), indent=1).encode()
+
+
+WINDOWS = """\
+
+Ping wird ausgeführt für gw.lan [10.1.0.1] mit 32 Bytes Daten:
+Antwort von 10.1.0.1: Bytes=32 Zeit=3ms TTL=64
+Antwort von 10.1.0.1: Bytes=32 Zeit<1ms TTL=64
+Zeitüberschreitung der Anforderung.
+
+Ping-Statistik für 10.1.0.1:
+    Pakete: Gesendet = 3, Empfangen = 2, Verloren = 1
+    (33% Verlust),
+Ca. Zeitangaben in Millisek.:
+    Minimum = 0ms, Maximum = 3ms, Mittelwert = 1ms
+"""
+
+BSD = """\
+PING6(56=40+8+8 bytes) fe80::1 --> fe80::2
+16 bytes from fe80::2, icmp_seq=0 hlim=64 time=2.250 ms
+Request timeout for icmp_seq 1
+
+--- fe80::2 ping6 statistics ---
+2 packets transmitted, 1 packets received, 50.0% packet loss
+round-trip min/avg/max/std-dev = 2.250/2.250/2.250/0.000 ms
+"""
+
+FPING = "10.1.0.1 : 1.25 2.50 - 0.75\nnas : [0], 64 bytes, 1.5 ms (1.5 avg, 0% loss)\n"
+
+IRTT = """\
+[Connecting] connecting to 10.1.0.1:2112
+seq=0 rtt=1.2ms rd=400µs sd=800µs ipdv=n/a
+
+                        Min    Mean  Median     Max  Stddev
+                RTT   900µs   1.5ms   1.2ms   2.4ms   794µs
+                duration: 3.01s (wait 9ms)
+   packets sent/received: 4/3 (25.00% loss)
+"""
+
+NUTTCP = """\
+   11.1250 MB /   1.00 sec =   93.3179 Mbps     4 retrans
+nuttcp-t: 2.4375 MB in 1.00 real seconds = 2496.00 KB/sec = 20.4472 Mbps
+nuttcp-t: retrans = 0
+   23.8750 MB /   2.00 sec =  100.1373 Mbps 12 %TX 9 %RX 8 retrans 1.27 msRTT
+    5.9375 MB /   5.00 sec =    9.9614 Mbps 99 %TX 1 %RX 24 / 760 drop/pkt 3.16 %loss
+"""
+
+NETPERF = """\
+MIGRATED UDP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.1.0.1 () port 0 AF_INET
+Socket  Message  Elapsed      Messages
+Size    Size     Time         Okay Errors   Throughput
+bytes   bytes    secs            #      #   10^6bits/sec
+
+212992    1472   10.00        8000      0       9.42
+212992           10.00        7600              8.95
+"""
+
+SPEEDTEST = (
+    '{"type":"result","ping":{"latency":9.5,"low":9.1},"download":{"bandwidth":12500000,"elapsed":8000},'
+    '"upload":{"bandwidth":2500000},"packetLoss":1.5}\n'
+)
+
+BETTER = """\
+2026-03-04 05:06:07 Testing against a.example (ipv4) with 5 simultaneous sessions while pinging b.example (30 seconds)
+ Download:  61.25 Mbps
+  Latency: (in msec, 31 pings, 0.00% packet loss)
+      Min: 20.100
+   Median: 24.500
+"""
+
+IPERF2_CSV = """\
+20260301101500,10.1.0.4,50210,10.1.0.9,5001,3,0.0-1.0,2621440,20971520
+20260301101501,10.1.0.4,50210,10.1.0.9,5001,3,0.0-2.1,5111808,19473554
+"""
+
+BOUNCE = """\
+Client connecting to 10.1.0.9, TCP port 5001 with pid 77 (1 flows)
+[ ID] Interval            Transfer    Bandwidth         BB cnt=avg/min/max/stdev         Rtry  Cwnd/RTT    RPS
+[  1] 0.0000-2.0126 sec  3.91 KBytes  15.9 Kbits/sec    20=3.018/1.012/9.055/1.903 ms    0   14K/2953 us    331 rps
+"""

@@ -15,25 +15,34 @@ import exchange_specimens
 from txop.exchange.imported import Direction
 from txop.exchange.recognise import read_file
 from txop.formats import (
+    betterspeedtest,
     crusader,
     driver_table,
     ethtool,
     flent,
+    fping,
     iperf2,
+    iperf2_bounceback,
+    iperf2_csv,
     iperf3,
     irtt,
+    irtt_text,
     iw_interface,
     iw_ssid,
     iw_station,
     iw_survey,
     mac80211_debugfs,
     mmc_ios,
+    netperf,
+    nuttcp,
     ping,
+    ping_windows,
     proc_interrupts,
     proc_net,
     proc_stat,
     proc_system,
     reading,
+    speedtest,
     ttcp,
     usb,
 )
@@ -77,7 +86,15 @@ def goodput(text: str | bytes) -> object:
     return [iperf3.goodput_mbit_s(result, "client_to_server") for result in iperf3.parse_all(text)]
 
 
+TEXTS: dict[str, bytes] = {
+    name: getattr(exchange_specimens, name).encode()
+    for name in (
+        *("WINDOWS", "BSD", "FPING", "IRTT", "NUTTCP", "NETPERF", "SPEEDTEST", "BETTER", "IPERF2_CSV", "BOUNCE"),
+    )
+}
+
 IMPORTED = [
+    *TEXTS.values(),
     *(text.encode() for text in (exchange_specimens.TTCP, exchange_specimens.WIKI, exchange_specimens.PASTED)),
     *(exchange_specimens.PING.encode(), exchange_specimens.flent_bytes(4)),
     *(seeds("iperf3/v3.12-tcp*") + seeds("irtt/*.json") + seeds("iperf2/*") + seeds("crusader/*")),
@@ -109,6 +126,17 @@ PARSERS: dict[str, tuple[Callable[[bytes], object], list[bytes]]] = {
     "ttcp": (ttcp.parse, [exchange_specimens.TTCP.encode()]),
     "driver table": (driver_table.parse, [exchange_specimens.WIKI.encode()]),
     "import": (lambda data: read_file(data, Direction(way="tx")), IMPORTED),
+    "several pings": (ping.parse_all, [TEXTS["BSD"], *seeds("ping/*")]),
+    "fping": (fping.parse_all, [TEXTS["FPING"], *seeds("ping/fping*")]),
+    "ping of Windows": (ping_windows.parse_all, [TEXTS["WINDOWS"]]),
+    "irtt text": (irtt_text.parse_all, [TEXTS["IRTT"]]),
+    "nuttcp": (nuttcp.parse_all, [TEXTS["NUTTCP"]]),
+    "netperf": (netperf.parse_all, [TEXTS["NETPERF"]]),
+    "speed test": (speedtest.parse_json, [TEXTS["SPEEDTEST"]]),
+    "text of a speed test": (speedtest.parse_text, [TEXTS["BETTER"]]),
+    "betterspeedtest": (betterspeedtest.parse_all, [TEXTS["BETTER"]]),
+    "iperf 2 CSV": (iperf2_csv.parse_all, [TEXTS["IPERF2_CSV"]]),
+    "bounce-back": (iperf2_bounceback.parse_all, [TEXTS["BOUNCE"]]),
     "airtime": (mac80211_debugfs.parse_airtime, [AIRTIME]),
 }
 NAMES = sorted(PARSERS)
@@ -205,7 +233,19 @@ UNITS = [
         b"//:",
     ),
     *(b"[  5]", b"cpu", b"* ", b"\x1b[", b".", b"{}\n", b"[]\n", b"Wiphy a\n", b"64 bytes from ", b"tid ac "),
-    *(b"qdisc a 0:\n", b'"', b"a=", b"Station "),
+    *(
+        b"qdisc a 0:\n",
+        b'"',
+        b"a=",
+        b"Station ",
+        b"= 1, ",
+        b"1.0 ",
+        b": - ",
+        b"PING ",
+        b"=1 ",
+        b"nuttcp -r ",
+        b"Driver ",
+    ),
 ]
 
 

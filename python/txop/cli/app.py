@@ -70,7 +70,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("report", "Write a campaign as one HTML page, or as text, tables, data and pictures."),
     Command(
         "import",
-        "Show the figures in other tools' files, and make an archive of them: compared, shown and exported as imported.",
+        "Show the figures in other tools' files, and make an archive of them: compared and exported as imported.",
         module="import_files",
     ),
     Command("export", "Write the runs of an archive as data files of other tools."),

@@ -98,7 +98,7 @@ def import_files(
     ] = False,
     json: JsonFlag = False,
 ) -> int:
-    """Show the figures in other tools' files, and make an archive of them: compared, shown and exported as imported."""
+    """Show the figures in other tools' files, and make an archive of them: compared and exported as imported."""
     from txop.exchange.imported import CannotImport
     from txop.exchange.write import looked_at, write_archive
 
