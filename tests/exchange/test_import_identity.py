@@ -94,6 +94,11 @@ def test_flows_that_ran_for_different_times_have_the_tools_own_total():
     assert any("12.00" in warning for warning in run.warnings)
 
 
+def test_flows_of_no_known_direction_are_named():
+    with pytest.raises(FormatError, match="TCP cubic"):
+        runs_of(flows({"TCP cubic": 8.0, "TCP reno": 4.0, "Ping (ms) ICMP": 20.0}, name="tcp_2up_square", version=4))
+
+
 def test_udp_beside_tcp_is_no_part_of_its_throughput():
     (run,) = runs_of(flows({"TCP upload": 8.0, "UDP upload": 30.0}, name="mixed", version=4))
     assert (run.test.kind, run.metrics["throughput_mbit_s"].value) == ("tcp-tx", 8.0)
@@ -174,6 +179,8 @@ def test_documents_one_after_another_are_several_runs():
     first, second = (json.dumps(iperf3_json(cookie=c, mbit_s=m)) for c, m in (("a", 11.0), ("b", 22.0)))
     runs = runs_of(f"{first}\n{second}\n")
     assert [run.metrics["throughput_mbit_s"].value for run in runs] == [pytest.approx(11.0), pytest.approx(22.0)]
+    for array in (f"[{first},{second}]", f"[\n  {first},\n  {second}\n]\n"):
+        assert [run.test.streams for run in runs_of(array)] == [1, 1]
     (whole,) = runs_of(f"{first}\n{second[:300]}")
     assert whole.metrics["throughput_mbit_s"].value == pytest.approx(11.0)
     assert any("what follows it is not read" in warning for warning in whole.warnings)
@@ -273,3 +280,5 @@ def test_connections_at_once_without_a_sum_may_be_two_tests():
     total = "[SUM]   0.00-10.00  sec   119 MBytes   100 Mbits/sec                  receiver\n"
     (run,) = runs_of(rows + total, way="tx")
     assert (run.metrics["throughput_mbit_s"].value, run.test.streams) == (100.0, 2)
+    (alone,) = runs_of(total, way="tx")
+    assert alone.metrics["throughput_mbit_s"].value == 100.0

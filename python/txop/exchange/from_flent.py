@@ -24,13 +24,14 @@ def read(data: bytes) -> FileReading:
     found = parse(data)
     up, down, left_out = _flows(found)
     pings = [each for each in found.series if each.name.startswith(_PINGS) and each.samples and not each.computed]
-    if not up and not down and not pings:
+    if not up and not down and (left_out or not pings):
         names = ", ".join(each.name for each in found.series[:6])
-        raise FormatError(f"the flent test {found.name} has neither flows nor pings (its series: {names})")
+        raise FormatError(f"the flent test {found.name} has no flows of a known direction and no pings alone ({names})")
     start, end = _window(found, [*up, *down] or pings)
     run = ImportedRun(_test(found, up, down, end - start), started_at=moment(start), window_s=end - start)
     if left_out:
-        run.warnings.append(f"UDP beside TCP is left out: {', '.join(each.name for each in left_out[:6])}")
+        names = ", ".join(each.name for each in left_out[:6])
+        run.warnings.append(f"left out, UDP beside TCP or flows that no direction is given for: {names}")
     source = f"flent {found.name}, raw values" + (" (drawn onto a grid)" if found.notes else "")
     for flows, both_key in ((up, "throughput_up_mbit_s"), (down, "throughput_down_mbit_s")):
         if flows:
@@ -51,7 +52,7 @@ def read(data: bytes) -> FileReading:
 
 
 def _flows(found: FlentData) -> tuple[list[Series], list[Series], list[Series]]:
-    """The flows up and down, and those of UDP beside TCP, which are no part of its throughput."""
+    """The flows up and down, and those that are no part of a throughput: UDP beside TCP, and of no direction."""
     flows = [
         each
         for each in found.series
@@ -60,7 +61,8 @@ def _flows(found: FlentData) -> tuple[list[Series], list[Series], list[Series]]:
     tcp = [each for each in flows if each.name.startswith("TCP")]
     counted = tcp or flows
     ways = [[each for each in counted if way in each.name.lower()] for way in (_UP, _DOWN)]
-    return ways[0], ways[1], [each for each in flows if each not in counted]
+    known = {id(each) for way in ways for each in way}
+    return ways[0], ways[1], [each for each in flows if id(each) not in known]
 
 
 def _test(found: FlentData, up: list[Series], down: list[Series], seconds: float) -> TestKey:

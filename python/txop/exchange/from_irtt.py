@@ -8,6 +8,7 @@ from txop.formats import irtt, irtt_text
 from txop.formats.error import FormatError
 
 _USUAL_INTERVAL_S = 1.0
+_MOST_PACKETS = 2_000_000
 
 
 def read_text(data: bytes) -> FileReading:
@@ -37,9 +38,10 @@ def _run(result: irtt_text.IrttText) -> ImportedRun:
     run.warnings.append("read from text: times have three significant digits")
     whole = bool(rtts) and (received is None or len(rtts) == received)
     if whole:
-        probes = [rtts.get(number) for number in range(min(sent, 2_000_000) if sent else span)]
-        if sent is not None and span > sent:
+        count = span if sent is None else sent
+        if span > count or count > _MOST_PACKETS:
             raise FormatError("irtt text whose numbers go beyond the packets that were sent", line=result.line)
+        probes = [rtts.get(number) for number in range(count)]
         put_quantiles(run, probes, source)
         run.series["rtt_ms"] = [
             (round(number * (interval_s or _USUAL_INTERVAL_S), 4), rtt) for number, rtt in enumerate(probes)

@@ -56,6 +56,8 @@ class _Section:
     tos: int | None = None
     congestion: str | None = None
     connections: list[Connection] = field(default_factory=list)
+    sums: list[tuple[int, Interval]] = field(default_factory=list)
+    """Rows of the sum of connections, by line."""
     open: dict[str, Connection] = field(default_factory=dict)
     """The connection that a number stands for now: servers use one again."""
 
@@ -108,6 +110,7 @@ def parse_all(data: str | bytes) -> tuple[tuple[Iperf3Result, ...], tuple[tuple[
         made, wrong = results_of(
             section.connections,
             section.role,
+            section.sums,
             source="iperf2-text",
             protocol=section.protocol,
             needs_sum=True,
@@ -181,8 +184,7 @@ def _accepted(section: _Section, connection: Connection) -> bool | None:
 
 def _take(section: _Section, found: re.Match[str], row: Interval, number: int, *, reported: bool) -> None:
     if found["id"] == "SUM":
-        for connection in section.open.values():
-            connection.sums.append((number, row))
+        section.sums.append((number, row))
         return
     known = section.open.get(found["id"])
     star = bool(found["star"])

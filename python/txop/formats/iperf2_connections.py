@@ -3,6 +3,7 @@ after the other are several."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -52,8 +53,6 @@ class Connection:
     """The other way of a full-duplex connection."""
     report: Interval | None = None
     """What the other end reported."""
-    sums: list[tuple[int, Interval]] = field(default_factory=list)
-    """Rows of the sum of all connections while this one was there, by line."""
     last_line: int = 0
 
     def sends(self, *, starred: bool) -> bool | None:
@@ -66,6 +65,7 @@ class Connection:
 def results_of(
     connections: Sequence[Connection],
     role: Role | None,
+    sums: Sequence[tuple[int, Interval]],
     *,
     source: Literal["iperf2-text", "iperf2-csv"],
     protocol: str | None,
@@ -74,13 +74,18 @@ def results_of(
     congestion: str | None,
     notes: tuple[str, ...],
 ) -> tuple[list[Iperf3Result], list[tuple[int | None, str]]]:
-    """A result for each test, and what cannot be read: line and clause. ``needs_sum``: connections at once are of one
+    """A result for each test, and what cannot be read: line and clause. ``sums``: rows of the sum of
+    connections, by line. ``needs_sum``: connections at once are of one
     test only where a sum of them is printed."""
     results: list[Iperf3Result] = []
     problems: list[tuple[int | None, str]] = []
     for group in _groups([each for each in connections if each.rows or each.starred or each.report]):
         try:
-            results.append(_result(group, role, source, protocol, tos, congestion, notes, needs_sum=needs_sum))
+            results.append(
+                _result(
+                    group, role, _within(sums, group), source, protocol, tos, congestion, notes, needs_sum=needs_sum
+                )
+            )
         except FormatError as error:
             problems.append((group[0].line, error.what))
     return results, problems
@@ -98,9 +103,18 @@ def _groups(connections: list[Connection]) -> list[list[Connection]]:
     return groups
 
 
+def _within(sums: Sequence[tuple[int, Interval]], group: list[Connection]) -> list[Interval]:
+    """Those that stand among the rows of ``group``, or right below."""
+    first, last = min(each.line for each in group), max(each.last_line for each in group)
+    begin = bisect_left(sums, first, key=lambda each: each[0])
+    end = bisect_right(sums, last + len(group), key=lambda each: each[0])
+    return [row for _, row in sums[begin:end]]
+
+
 def _result(
     group: list[Connection],
     role: Role | None,
+    sums: list[Interval],
     source: Literal["iperf2-text", "iperf2-csv"],
     protocol: str | None,
     tos: int | None,
@@ -119,7 +133,6 @@ def _result(
             if rows or (each.report is not None and not starred):
                 ways.setdefault(each.sends(starred=starred), []).append((each, rows))
     first, last = min(each.line for each in group), max(each.last_line for each in group)
-    sums = [row for number, row in group[0].sums if first <= number <= last + len(group)]
     if needs_sum and not sums and any(len(parts) > 1 for parts in ways.values()):
         raise FormatError(
             f"{len(group)} connections at once without a sum (lines {first} to {last}): more than one test, or rows of "

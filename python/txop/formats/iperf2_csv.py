@@ -41,6 +41,7 @@ def parse_all(data: str | bytes) -> tuple[tuple[Iperf3Result, ...], tuple[tuple[
     text = text_of(data, _WHAT)
     connections: list[Connection] = []
     opened: dict[tuple[Endpoint, Endpoint], Connection] = {}
+    sums: list[tuple[int, Interval]] = []
     udp = False
     for number, line in lines_of(text):
         found = _ROW.fullmatch(line[:1000].strip())
@@ -50,9 +51,7 @@ def parse_all(data: str | bytes) -> tuple[tuple[Iperf3Result, ...], tuple[tuple[
         udp = udp or found["packets"] is not None
         here, there = Endpoint(found["here"], int(found["port"])), Endpoint(found["there"], int(found["far"]))
         if found["id"] == "-1":
-            for each in opened.values():
-                each.sums.append((number, row))
-                each.last_line = number
+            sums.append((number, row))
             continue
         if (other := opened.get((there, here))) is not None and row.packets is not None:
             other.report, other.last_line = row, number
@@ -71,6 +70,7 @@ def parse_all(data: str | bytes) -> tuple[tuple[Iperf3Result, ...], tuple[tuple[
     results, problems = results_of(
         connections,
         role,
+        sums,
         source="iperf2-csv",
         protocol="UDP" if udp else "TCP",
         needs_sum=False,

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from txop.formats import iperf3_text
@@ -66,13 +67,14 @@ def parse_all(data: str | bytes) -> tuple[Iperf3Result, ...]:
     text = text_of(data, _WHAT)
     if not text.strip():
         raise FormatError(f"{_WHAT}: it is empty; iperf3 -J that is killed prints nothing")
-    if re.search(r"^[ \t]*\{", text, re.MULTILINE) is None:
+    in_array = re.match(r"\s*\[\s*\{", text) is not None
+    if not in_array and re.search(r"^[ \t]*\{", text, re.MULTILINE) is None:
         return iperf3_text.parse_all(text)
     results: list[Iperf3Result] = []
     stream: _Events | None = None
-    documents = json_documents(text, _WHAT, object_pairs_hook=_object)
+    documents = json_documents(text, _WHAT, opening="[" if in_array else "{", object_pairs_hook=_object)
     try:
-        for document in documents:
+        for document in chain.from_iterable(each if isinstance(each, list) else [each] for each in documents):
             if not isinstance(document, dict):
                 continue
             if isinstance(document.get("event"), str):

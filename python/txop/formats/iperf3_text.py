@@ -187,6 +187,8 @@ def _note(part: _Part, said: re.Match[str]) -> None:
 
 def _result(part: _Part) -> Iperf3Result:
     rows = part.rows
+    if all(row.socket is None for row in rows):  # only the sum was kept
+        rows = [replace(row, socket=0) for row in rows]
     for direction in {row.direction for row in rows}:
         if not part.summed and len({row.socket for row in rows if row.direction == direction}) > 1:
             raise FormatError(
