@@ -220,6 +220,31 @@ def test_netperfrunner_loads_both_ways_at_once():
     assert figure(run, "rtt_p50_ms") == 24.5
 
 
+def test_what_several_tools_printed_into_one_text():
+    ping = (
+        "PING 10.1.0.1 (10.1.0.1) 56(84) bytes of data.\n64 bytes from 10.1.0.1: icmp_seq=1 ttl=64 time=1.10 ms\n\n"
+        "--- 10.1.0.1 ping statistics ---\n1 packets transmitted, 1 received, 0% packet loss, time 0ms\n"
+        "rtt min/avg/max/mdev = 1.100/1.100/1.100/0.000 ms\n"
+    )
+    iperf3 = (
+        "Connecting to host 10.1.0.9, port 5201\n[ ID] Interval           Transfer     Bitrate\n"
+        "[  5]   0.00-2.00   sec  4.88 MBytes  20.4 Mbits/sec                  receiver\n\niperf Done.\n"
+    )
+    reading = read_file((ping + iperf3 + NUTTCP).encode(), Direction())
+    assert sorted((run.test.tool, run.test.kind) for run in reading.runs) == [
+        ("iperf3", "tcp-tx"), ("nuttcp", "tcp-tx"), ("ping", "latency"),
+    ]  # fmt: skip
+    assert figure(next(run for run in reading.runs if run.test.tool == "ping"), "rtt_mean_ms") == 1.1
+    old = "Client connecting to 10.1.0.9, TCP port 5001\n[  3]  0.0-10.0 sec  52.1 MBytes  43.7 Mbits/sec\n"
+    with pytest.raises(FormatError, match="make a file of each"):
+        runs_of(iperf3 + old)
+
+
+def test_a_number_beside_a_word_is_no_round_trip():
+    with pytest.raises(FormatError):
+        runs_of("Temperature : 45.5\nSignal : 70\n")
+
+
 @pytest.mark.parametrize(
     ("data", "names"),
     [

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from txop.exchange.from_iperf3 import reading_of
 from txop.exchange.imported import Direction, FileReading, ImportedRun, TestKey
 from txop.exchange.round_trips import NO_SINGLE, put_summary
 from txop.formats import iperf2, iperf2_bounceback, iperf2_csv
+from txop.formats.error import FormatError
+
+_OF_IPERF3 = re.compile(
+    rb"^(?:Connecting to host [^\n]{1,300}, port |Accepted connection from |iperf Done\.)", re.MULTILINE
+)
 
 
 def read(data: bytes, given: Direction) -> FileReading:
     """A run for each test in ``data``. Raises FormatError where there is none."""
     parse = iperf2_csv.parse_all if iperf2_csv.looks_like(data) else iperf2.parse_all
+    if _OF_IPERF3.search(data) is not None:
+        raise FormatError("text of iperf 2 and of iperf3 in one, whose rows resemble each other; make a file of each")
     results, problems = parse(data)
     reading = reading_of(results, given)
     reading.problems += problems

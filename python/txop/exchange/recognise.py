@@ -54,20 +54,37 @@ def _alone(read: Callable[[bytes], FileReading]) -> _Reader:
     return lambda data, _given: read(data)
 
 
-_TEXTS: tuple[tuple[Callable[[bytes], object], _Reader], ...] = (
-    (iperf2_bounceback.looks_like, _alone(from_iperf2.read_bounceback)),
-    (lambda head: iperf2.looks_like(head) or iperf2_csv.looks_like(head), from_iperf2.read),
-    (_IPERF.search, from_iperf3.read),
-    (irtt_text.looks_like, _alone(from_irtt.read_text)),
-    (nuttcp.looks_like, from_nuttcp.read),
-    (netperf.looks_like, from_netperf.read),
-    (betterspeedtest.looks_like, _alone(from_speedtest.read_betterspeedtest)),
-    (speedtest.looks_like, _alone(from_speedtest.read_text)),
-    (_PING.search, _alone(from_ping.read_ping)),
-    (lambda head: fping.looks_like(head.decode("utf-8", "replace")), _alone(from_ping.read_fping)),
-    (ping_windows.looks_like, _alone(from_ping.read_windows)),
+def _iperf2(head: bytes) -> bool:
+    return iperf2.looks_like(head) or iperf2_csv.looks_like(head)
+
+
+def _fping(head: bytes) -> bool:
+    return fping.looks_like(head.decode("utf-8", "replace"))
+
+
+_Recognised = tuple[Callable[[bytes], object], _Reader]
+
+_TEXTS: tuple[tuple[_Recognised, ...], ...] = (
+    (
+        (iperf2_bounceback.looks_like, _alone(from_iperf2.read_bounceback)),
+        (_iperf2, from_iperf2.read),
+        (_IPERF.search, from_iperf3.read),
+    ),
+    ((irtt_text.looks_like, _alone(from_irtt.read_text)),),
+    ((nuttcp.looks_like, from_nuttcp.read),),
+    ((netperf.looks_like, from_netperf.read),),
+    (
+        (betterspeedtest.looks_like, _alone(from_speedtest.read_betterspeedtest)),
+        (speedtest.looks_like, _alone(from_speedtest.read_text)),
+    ),
+    (
+        (_PING.search, _alone(from_ping.read_ping)),
+        (ping_windows.looks_like, _alone(from_ping.read_windows)),
+        (_fping, _alone(from_ping.read_fping)),
+    ),
 )
-"""By the beginning of a text: who reads it. The first that fits does."""
+"""Who reads a text, by its beginning. Of tools whose outputs resemble each other the first that fits does; a paste may
+hold those of several others."""
 
 
 def read_file(data: bytes, given: Direction) -> FileReading:
@@ -89,14 +106,37 @@ def read_file(data: bytes, given: Direction) -> FileReading:
         return from_tables.read_driver_tables(plain)
     if _TTCP.search(plain):
         return from_tables.read_ttcp(plain, given)
-    for looks_like, read in _TEXTS:
-        if looks_like(head):
-            return read(plain, given)
+    readers = [found for alike in _TEXTS if (found := next((read for fits, read in alike if fits(head)), None))]
+    if readers:
+        return _together([(read, plain) for read in readers], given)
     if b"\n{" in head:  # what a tool wrote before its JSON
         return _json(plain, given)
     if head.count(0) or b"\xef\xbf\xbd" in head.decode("utf-8", "replace")[:2000].encode():
         raise FormatError("of no format that can be imported: not text")
     raise FormatError(f"of no format that can be imported; {quoted_start(head.decode('utf-8', 'replace'))}")
+
+
+def _together(parts: list[tuple[_Reader, bytes]], given: Direction) -> FileReading:
+    """What several tools printed into one text."""
+    if len(parts) == 1:
+        read, plain = parts[0]
+        return read(plain, given)
+    readings: list[FileReading] = []
+    failed: list[FormatError] = []
+    for read, plain in parts:
+        try:
+            readings.append(read(plain, given))
+        except FormatError as error:
+            failed.append(error)
+    if not readings:
+        raise failed[0]
+    whole = FileReading(" and ".join(reading.format for reading in readings))
+    for reading in readings:
+        whole.runs += reading.runs
+        whole.problems += reading.problems
+        whole.notes += reading.notes
+    whole.problems += [(error.line, error.what) for error in failed]
+    return whole
 
 
 def _as_utf8(data: bytes) -> bytes:

@@ -29,6 +29,7 @@ _LIKE = re.compile(
     r"(?:[0-9]{1,9}\.[0-9]{1,6}|-)(?: (?:[0-9]{1,9}\.[0-9]{1,6}|-))* *$)",
     re.MULTILINE,
 )
+_ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9a-fA-F:]{2,39}")
 _ALIVE = re.compile(r"^\S{1,255} is (?:alive|unreachable)", re.MULTILINE)
 _HEAD = 65_536
 
@@ -71,13 +72,18 @@ def parse_all(data: str | bytes) -> tuple[PingResult, ...]:
             _reply(hosts.setdefault(found["host"], _Host(number)), found)
         elif (found := _SUMMARY.match(line[:4096])) is not None:
             hosts.setdefault(found["host"], _Host(number)).summary = _summary(found)
-        elif " : " in line[:300] and (found := _ALL.fullmatch(line)) is not None:
+        elif " :" in line[:300] and (found := _ALL.fullmatch(line)) is not None and _is_of_hosts(found):
             _all(hosts.setdefault(found["host"], _Host(number)), found["rtts"].split(), number)
     if not hosts:
         if _ALIVE.search(text[:_HEAD]) is not None:
             raise FormatError(f"{_WHAT}: only that hosts are alive; fping -C 100 HOST measures round trips")
         raise FormatError(f"{_WHAT} expected; {quoted_start(text)}")
     return tuple(_result(name, host) for name, host in hosts.items())
+
+
+def _is_of_hosts(found: re.Match[str]) -> bool:
+    """Whether it is round trips of a host, and not one number beside some other word."""
+    return " " in found["rtts"].strip() or _ADDRESS.fullmatch(found["host"]) is not None
 
 
 def _reply(host: _Host, found: re.Match[str]) -> None:
