@@ -115,6 +115,18 @@ def test_a_request_timeout_is_lost_only_where_the_summary_says_so():
     assert lost.metrics["rtt_p50_ms"].value == 12.5
 
 
+def test_a_text_that_begins_in_the_middle_lost_nothing_before():
+    rows = "".join(f"64 bytes from 10.1.0.1: icmp_seq={n} ttl=64 time={n}.0 ms\n" for n in (40, 41, 43))
+    (run,) = runs_of(rows)
+    assert summary(run) == (40.0, pytest.approx(124 / 3), 43.0, 25.0)
+    ended = (
+        rows + "--- 10.1.0.1 ping statistics ---\n43 packets transmitted, 42 received, 2% packet loss, time 42000ms\n"
+    )
+    (whole,) = runs_of(ended)
+    assert whole.metrics["probe_loss_percent"].value == pytest.approx(100 / 43)
+    assert whole.metrics["rtt_p50_ms"].value is None
+
+
 def test_a_late_reply_below_its_timeout_is_not_lost():
     reply = "64 bytes from 10.1.0.1: icmp_seq=1 ttl=64 time=1260.000 ms\n"
     whole = BSD.replace("\n\n", "\n" + reply + "\n", 1).format(received=3, loss="0.0", mean="428.000")

@@ -192,8 +192,23 @@ def test_the_total_of_csv():
     assert len(run.series["throughput_mbit_s"]) == 2
 
 
+def test_csv_of_connections_at_once_is_one_test():
+    one, two = (line for line in CSV.splitlines()[2:] for _ in range(2))
+    two = two.replace("50210", "50212").replace("19473554", "10473554")
+    (run,) = runs_of(f"{one}\n{two}\n")
+    assert (run.test.streams, run.metrics["throughput_mbit_s"].value) == (
+        2,
+        pytest.approx(2 * 5111808 * 8 / 3.904922 / 1e6, rel=1e-4),
+    )
+    total = "20260301101501,10.1.0.4,0,10.1.0.9,5001,-1,0.0-2.1,7861043,29947000"
+    (summed,) = runs_of(f"{one}\n{two}\n{total}\n")
+    assert (summed.test.streams, summed.metrics["throughput_mbit_s"].value) == (2, 29.947)
+    later = two.replace("20260301101501", "20260301101601")
+    assert len(runs_of(f"{one}\n{later}\n")) == 2
+
+
 def test_csv_of_several_tests_of_udp_and_from_a_server():
-    again = CSV.replace("50210", "50214").replace("19473554", "15000000")
+    again = CSV.replace("50210", "50214").replace("19473554", "15000000").replace("2026030110", "2026030111")
     assert [run.metrics["throughput_mbit_s"].value for run in runs_of(CSV + again)] == [19.473554, 15.0]
     udp = (
         "20260301101500,10.1.0.4,50210,10.1.0.9,5001,3,0.0-10.0,1250000,1000000\n"

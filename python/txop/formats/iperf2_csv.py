@@ -8,6 +8,8 @@ server in both; one whose first end is the server's is ambiguous by itself.
 from __future__ import annotations
 
 import re
+from datetime import datetime
+from itertools import pairwise
 
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.iperf2_connections import Connection, Endpoint, results_of
@@ -16,7 +18,7 @@ from txop.formats.reading import lines_of, real, text_of, whole
 
 _WHAT = "CSV of iperf 2"
 _ROW = re.compile(
-    r"(?:[-+][0-9:]{4,6}:)?[0-9]{14}(?:\.[0-9]{1,6})?,(?P<here>[^,\s]{1,100}),(?P<port>[0-9]{1,5}),"
+    r"(?:[-+][0-9:]{4,6}:)?(?P<stamp>[0-9]{14})(?:\.[0-9]{1,6})?,(?P<here>[^,\s]{1,100}),(?P<port>[0-9]{1,5}),"
     r"(?P<there>[^,\s]{1,100}),(?P<far>[0-9]{1,5}),(?P<id>-?[0-9]{1,6}),"
     r"(?P<start>[0-9.]{1,12})-(?P<end>[0-9.]{1,12}),(?P<bytes>[0-9]{1,20}),(?P<rate>[0-9]{1,20})"
     r"(?:,(?P<jitter>-?[0-9.]{1,16}),(?P<lost>-?[0-9]{1,18}),(?P<packets>-?[0-9]{1,18}),[^\n]{0,100})?"
@@ -42,6 +44,8 @@ def parse_all(data: str | bytes) -> tuple[tuple[Iperf3Result, ...], tuple[tuple[
     connections: list[Connection] = []
     opened: dict[tuple[Endpoint, Endpoint], Connection] = {}
     sums: list[tuple[int, Interval]] = []
+    times: dict[int, tuple[float, float]] = {}
+    since_sum: dict[int, Connection] = {}
     udp = False
     for number, line in lines_of(text):
         found = _ROW.fullmatch(line[:1000].strip())
@@ -52,6 +56,9 @@ def parse_all(data: str | bytes) -> tuple[tuple[Iperf3Result, ...], tuple[tuple[
         here, there = Endpoint(found["here"], int(found["port"])), Endpoint(found["there"], int(found["far"]))
         if found["id"] == "-1":
             sums.append((number, row))
+            for each in since_sum.values():  # its totals stand one below the other, and the sum below them
+                each.last_line = number
+            since_sum = {}
             continue
         if (other := opened.get((there, here))) is not None and row.packets is not None:
             other.report, other.last_line = row, number
@@ -63,8 +70,14 @@ def parse_all(data: str | bytes) -> tuple[tuple[Iperf3Result, ...], tuple[tuple[
             opened[here, there] = connection
         connection.rows.append(row)
         connection.last_line = number
+        since_sum[id(connection)] = connection
+        until = _seconds(found["stamp"])
+        if until is not None:
+            begin = until - (float(found["end"]) - row.start_s)
+            times[id(connection)] = (times.get(id(connection), (begin, 0.0))[0], until)
     if not connections:
         raise FormatError(f"{_WHAT} without a row; {quoted_start(text)}")
+    _beside(connections, times)
     _directed(connections)
     role: Role | None = "client" if any(each.accepted is not None for each in connections) else None
     results, problems = results_of(
@@ -81,6 +94,25 @@ def parse_all(data: str | bytes) -> tuple[tuple[Iperf3Result, ...], tuple[tuple[
     if not results:
         raise FormatError(f"{_WHAT}: {problems[0][1]}", line=problems[0][0])
     return tuple(results), tuple(problems)
+
+
+def _seconds(stamp: str) -> float | None:
+    """The time of a row; ``None`` where it is none, as 2.1 prints at times."""
+    try:
+        moment = datetime.strptime(stamp, "%Y%m%d%H%M%S")  # noqa: DTZ007 - only differences count
+    except ValueError:
+        return None
+    return (moment - datetime(1970, 1, 1)).total_seconds() or None  # noqa: DTZ001
+
+
+def _beside(connections: list[Connection], times: dict[int, tuple[float, float]]) -> None:
+    """Without intervals the rows of connections that were there at once stand one below the other; their times tell."""
+    for one, other in pairwise(connections):
+        if id(one) not in times or id(other) not in times:
+            continue
+        (begin, end), (later, until) = times[id(one)], times[id(other)]
+        if min(end, until) - max(begin, later) > 0.5 * min(end - begin, until - later) > 0:
+            one.last_line = max(one.last_line, other.line)
 
 
 def _is_over(connection: Connection, row: Interval) -> bool:

@@ -137,6 +137,8 @@ class _Gathered:
     answered: dict[int, str | None] = field(default_factory=dict)
     """The first host that answered a number."""
     several_hosts: bool = False
+    headed: bool = False
+    """Its heading is in the text."""
 
     def is_over(self, line: str) -> bool:
         """Whether ``line`` begins another run."""
@@ -174,12 +176,12 @@ class _Gathered:
                 self.program = "bsd"
             self._rtt(self.summary, found)
         elif (found := _HEADER_OF_6.match(line)) is not None:
-            self.program, self.host = "bsd", visible(found["host"])
+            self.program, self.host, self.headed = "bsd", visible(found["host"]), True
             self.payload_bytes = whole(found["payload"])
         elif (found := _HEADER.match(line)) is not None:
             self.program = "busybox" if ": " in found["rest"] and "from" not in found["rest"] else "iputils"
             self.host, self.address = visible(found["host"]), visible(found["address"])
-            self.payload_bytes = whole(found["payload"])
+            self.payload_bytes, self.headed = whole(found["payload"]), True
         elif (found := _JSON.match(line)) is not None:
             self._json(found)
         elif (found := _LONE_STAMP.fullmatch(line)) is not None:
@@ -332,6 +334,9 @@ class _Gathered:
         first = 1 if self.program.startswith("iputils") else 0
         notes: list[str] = []
         summary = self.summary
+        seen = [*self.answered, *self.unanswered]
+        if summary is None and not self.headed and seen and self.program != "iputils-json":
+            first = min(seen)  # the beginning is not in the text
         past_the_end = (self.highest + 1) if self.highest is not None else first
         lost: tuple[range, ...] = ()
         if summary is not None and not self.replies and summary.received:
