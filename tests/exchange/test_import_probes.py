@@ -327,3 +327,18 @@ def test_requests_of_netperf_one_at_a_time():
     assert run.test.name == "tcp_rr"
     with pytest.raises(FormatError, match="5 requests at once"):
         runs_of(text.format(4))
+
+
+def test_irtt_text_with_its_json_below_is_read_once(captured_irtt):
+    (run,) = runs_of(captured_irtt("v0.9.0-lossy.txt"))
+    assert summary(run) == (
+        pytest.approx(5.56, abs=0.005), pytest.approx(23.69, abs=0.005), pytest.approx(83.49, abs=0.005), 22.5,
+    )  # fmt: skip
+    assert run.metrics["rtt_p50_ms"].value is not None, "of the JSON, which has every packet"
+
+
+@pytest.fixture
+def captured_irtt():
+    from pathlib import Path
+
+    return lambda name: (Path(__file__).parents[1] / "formats/captured/irtt" / name).read_bytes()

@@ -103,5 +103,15 @@ def read_json(data: bytes) -> FileReading:
         series={"rtt_ms": points},
         warnings=list(result.notes),
     )
-    put_round_trips(run, [rtt for _, rtt in points], f"irtt {result.version or ''}".strip())
+    source = f"irtt {result.version or ''}".strip()
+    put_round_trips(run, [rtt for _, rtt in points], source)
+    if (table := result.rtt) is not None:
+        put_summary(
+            run,
+            f"{source}, its statistics",
+            least=table.min_ms,
+            mean=table.mean_ms,
+            most=table.max_ms,
+            deviation=table.stddev_ms,
+        )
     return FileReading("irtt JSON", [run])

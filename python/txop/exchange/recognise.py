@@ -106,6 +106,8 @@ def read_file(data: bytes, given: Direction) -> FileReading:
         return from_tables.read_driver_tables(plain)
     if _TTCP.search(plain):
         return from_tables.read_ttcp(plain, given)
+    if b'"round_trips"' in plain and b"\n{" in plain:  # irtt client -o -: its text, then its JSON
+        return _json(plain, given)
     readers = [found for alike in _TEXTS if (found := next((read for fits, read in alike if fits(head)), None))]
     if readers:
         return _together([(read, plain) for read in readers], given)
