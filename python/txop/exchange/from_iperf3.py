@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from txop.core.visible import visible
 from txop.exchange.imported import Direction, FileReading, ImportedRun, Kind, Points, TestKey, Way, moment
 from txop.formats.error import FormatError
 from txop.formats.iperf3 import parse_all
@@ -48,7 +49,7 @@ def reading_of(results: Sequence[Iperf3Result], given: Direction) -> FileReading
 def _runs(result: Iperf3Result, given: Direction) -> list[ImportedRun]:
     """One, or one for each direction of UDP, whose loss and jitter a test of both ways has no place for."""
     if not result.flows:
-        raise FormatError(f"iperf3 failed: {result.error}" if result.error else "no interval and no total")
+        raise FormatError(f"iperf3 failed: {visible(result.error)}" if result.error else "no interval and no total")
     ways = {_way(flow, given): flow for flow in result.flows}
     known = {way: flow for way, flow in ways.items() if way is not None}
     if len(known) < len(ways):
@@ -60,7 +61,7 @@ def _runs(result: Iperf3Result, given: Direction) -> list[ImportedRun]:
 
 
 def _run(result: Iperf3Result, known: dict[Way, Flow], *, udp: bool, beside: bool = False) -> ImportedRun:
-    source = f"{_SOURCES[result.source]} {result.version or ''}".strip()
+    source = visible(f"{_SOURCES[result.source]} {result.version or ''}".strip())
     seconds = max((_seconds(flow) or 0.0 for flow in known.values()), default=0.0)
     if seconds <= 0:
         raise FormatError("the test has no duration")
@@ -74,7 +75,7 @@ def _run(result: Iperf3Result, known: dict[Way, Flow], *, udp: bool, beside: boo
         end=result.role if in_text else None,
     )
     if result.error is not None or not result.complete:
-        run.warnings.append(f"the test did not reach its end: {result.error or 'no totals were printed'}")
+        run.warnings.append(f"the test did not reach its end: {visible(result.error or 'no totals were printed')}")
     run.warnings += result.notes
     for way, flow in known.items():
         key = _KEYS[way] if len(known) > 1 else "throughput_mbit_s"

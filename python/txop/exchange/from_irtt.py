@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from txop.core.visible import visible
 from txop.exchange.imported import FileReading, ImportedRun, Points, TestKey, moment
 from txop.exchange.round_trips import NO_SINGLE, put_quantiles, put_round_trips, put_summary
 from txop.formats import irtt, irtt_text
@@ -103,7 +104,7 @@ def read_json(data: bytes) -> FileReading:
         series={"rtt_ms": points},
         warnings=list(result.notes),
     )
-    source = f"irtt {result.version or ''}".strip()
+    source = visible(f"irtt {result.version or ''}".strip())
     put_round_trips(run, [rtt for _, rtt in points], source)
     if (table := result.rtt) is not None:
         put_summary(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from txop.core.visible import visible
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.iperf2_connections import ROUNDED, Connection, Endpoint, results_of
 from txop.formats.iperf3_result import Interval, Iperf3Result, Role
@@ -88,7 +89,7 @@ def parse_all(data: str | bytes) -> tuple[tuple[Iperf3Result, ...], tuple[tuple[
         elif (connected := _CONNECTED.search(head)) is not None:
             _connect(sections, connected, number)
         elif (failed := _FAILED.search(head)) is not None:
-            error = failed["what"]
+            error = visible(failed["what"])
         elif (report := _REPORT.search(head)) is not None:
             awaited = report["id"]
         elif (found := _ROW.search(head)) is not None and found.start() <= _PREFIX_LIMIT:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from txop.core.visible import visible
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.iperf3_result import (
     Direction,
@@ -131,7 +132,7 @@ def parse_all(text: str) -> tuple[Iperf3Result, ...]:
         head = line[:1000]
         part = parts[-1]
         if (failure := _ERROR.search(head)) is not None:
-            part.error = failure["what"]
+            part.error = visible(failure["what"])
         elif _HEADER.search(head[: _PREFIX_LIMIT * 2]) is not None:
             if part.summaries:
                 part = _next(parts, part)
@@ -144,7 +145,7 @@ def parse_all(text: str) -> tuple[Iperf3Result, ...]:
                 part = _next(parts, part)
                 row = _row(found, summary=False) or row
             if not part.rows:
-                part.label = unknown.strip()[:_LONGEST_LABEL] or None if not part.headers else None
+                part.label = None if part.headers else visible(unknown.strip()[:_LONGEST_LABEL]) or None
             part.take(row, number)
             unknown = ""
         elif (begun := _BEGIN.search(head)) is not None:
