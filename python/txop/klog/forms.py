@@ -7,12 +7,14 @@ OpenWrt.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
 
+from txop.klog import device as devices
+from txop.klog import journal
+from txop.klog.entries import Entries
 from txop.klog.record import Kind, Record
+from txop.klog.wrapping import MAX_LAYERS, Wrapping, undressed, unwrapped
 
 FORMS: dict[str, str] = {
     "dmesg": "dmesg",
@@ -22,7 +24,11 @@ FORMS: dict[str, str] = {
     "dmesg-reltime": "dmesg -H or -e",
     "dmesg-notime": "dmesg without time",
     "kmsg": "/dev/kmsg",
+    "dmesg-json": "dmesg -J",
     "journal-json": "journalctl -o json",
+    "journal-entry": "journalctl -o export, verbose or json-pretty",
+    "logcat": "Android logcat",
+    "wrapped": "prefix of another tool",
     "journal-monotonic": "journalctl -o short-monotonic",
     "journal": "journalctl",
     "syslog": "syslog (RFC 3164)",
@@ -43,20 +49,22 @@ _LEVEL_NUMBERS = {name: number for number, name in enumerate(LEVELS)} | {
     "panic": 0,
 }
 
-_ANSI = re.compile(r"\x1b\[[0-9;]{0,16}[A-Za-z]")
-_QUOTED = re.compile(r"(?:[>|] ?){1,8}(?=[\[<\d{A-Z]|\w+ *:)")  # quoted in a mail
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\ufffd]|\\x[0-9a-f]{2}")
 _JUNK_SHARE = 8
 """A bare line is junk when more than one character in this many does not belong in text."""
 
-_STAMP = r"\[ {0,8}(?P<time>\d{1,12}\.\d{1,9})(?: {0,2}<[ \d.]{0,30}>| {1,30})?\]"
-_CALLER = r"(?: ?\[ {0,8}[TC]\d{1,10}\])?"
+_STAMP = r"\[ {0,12}(?P<time>\d{1,12}\.\d{1,9})(?: {0,2}<[ \d.]{0,30}>| {1,30})?\]"
+_CALLER = (
+    r"(?: {0,2}(?:\[ {0,8}[TC]\d{1,10}(?:@C?\d{1,3})?\]|\[\d{1,3}: {0,20}[^\[\]]{1,40}: {0,10}\d{1,10}\]"
+    r"|-?\(\d{1,3}\)\[\d{1,10}:[^\[\]]{1,40}\]|\[pid:\d{1,10},cpu\d{1,3},[^\[\]]{1,60}\]|c\d{1,3} {1,8}\d{1,10}(?= )))?"
+)
+"""Who printed: of CONFIG_PRINTK_CALLER, and what vendors of Android devices print there."""
 _DAY = r"(?:[^\W\d]{2,4}\.? )?"
 _MONTH = r"[^\W\d]{3,5}\.?"
 
 _MONOTONIC = re.compile(rf"(?:<(?P<pri>\d{{1,4}})>)?{_STAMP}{_CALLER} ?(?P<text>.*)", re.DOTALL)
 _CTIME = re.compile(
-    rf"(?:<(?P<pri>\d{{1,4}})>)?\[(?P<clock>{_DAY}{_MONTH} [ \d]\d \d\d:\d\d:\d\d \d{{4}})"
+    rf"(?:<(?P<pri>\d{{1,4}})>)?\[(?P<clock>{_DAY}{_MONTH} {{1,2}}\d{{1,2}} \d\d:\d\d:\d\d \d{{4}})"
     rf"(?: < {{0,12}}[\d.]{{1,20}}>)?\]{_CALLER} ?(?P<text>.*)",
     re.DOTALL,
 )
@@ -73,10 +81,10 @@ _KMSG = re.compile(
 )
 _ORIGIN = (
     r"(?:(?P<host>[^\s:\[\]]{1,255}) )??(?:(?P<facility>[a-z]\w{1,9})\.(?P<level>[a-z]{3,7}) )?"
-    r"(?P<program>[^\s:\[\]]{1,255})(?:\[(?P<pid>\d{1,10})\])?: ?(?P<text>.*)"
+    r"(?P<program>[^\s:\[\]]{1,255})(?:\[(?P<pid>\d{0,10})\])?: ?(?P<text>.*)"
 )
 _SYSLOG = re.compile(
-    rf"(?:<(?P<pri>\d{{1,4}})>)?(?P<clock>{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{{1,9}})?) {_ORIGIN}", re.DOTALL
+    rf"(?:<(?P<pri>\d{{1,4}})>)?(?P<clock>{_MONTH} {{1,2}}\d{{1,2}} \d\d:\d\d:\d\d(?:\.\d{{1,9}})?) {_ORIGIN}", re.DOTALL
 )
 _SYSLOG_ISO = re.compile(
     r"(?:<(?P<pri>\d{1,4})>)?"
@@ -89,7 +97,7 @@ _FULL = re.compile(
     re.DOTALL,
 )
 _OPENWRT = re.compile(
-    r"(?P<clock>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}) "
+    r"(?P<clock>[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4}) "
     r"(?P<facility>[a-z]\w{1,9})\.(?P<level>[a-z]{3,7}) (?P<program>[^\s:\[\]]{1,255})(?:\[\d{1,10}\])?: ?(?P<text>.*)",
     re.DOTALL,
 )
@@ -102,6 +110,10 @@ _PREFIXED = re.compile(r"(?P<front>[^\[\]{}]{0,100}?)\bkernel: ?(?P<text>.*)", r
 _HOST_KERNEL = re.compile(r"(?P<host>[\w.-]{1,255}) kernel: (?P<text>.*)", re.DOTALL)
 _TIME_OF_DAY = re.compile(r"\d:\d\d:\d\d")
 _DROPPED = re.compile(r"\*\* \d{1,12} printk messages? dropped \*\* (?=[\[<])")
+_PROGRAM = re.compile(r"(?P<program>[^\s:\[\]]{1,64})(?:\[\d{0,10}\])?: (?P<text>.*)", re.DOTALL)
+_SOME_STAMP = re.compile(r"\[ {0,12}\d{1,9}\.\d{3,9}\]")
+_SEPARATOR = re.compile(r": |\] |\| |> |\) |[$#] |- |\t| {2,}")
+_MAX_STARTS = 8
 _HOST_AND_PROGRAM = re.compile(
     r"(?P<host>[\w.-]{1,255}) (?P<program>[^\s:\[\]]{1,255})(?:\[\d{1,10}\])?: (?P<text>.*)", re.DOTALL
 )
@@ -118,6 +130,8 @@ class LineParser:
     def __init__(self) -> None:
         self._last: Callable[[str, str], Record | None] | None = None
         self._after_kmsg = False
+        self._entries = Entries()
+        self._in_entry = False
         self._host: str | None = None
         self._ways: tuple[Callable[[str, str], Record | None], ...] = (
             self._monotonic,
@@ -139,10 +153,10 @@ class LineParser:
 
     def parse(self, raw: str) -> Record:
         """The line as a record. Never fails: what is not understood is :attr:`Kind.BARE` or :attr:`Kind.JUNK`."""
-        text = raw
-        if "\x1b" in text:
-            text = _ANSI.sub("", text)
-        text = text.rstrip("\r\n \t\x00")
+        if self._in_entry or raw[:1] in "_{[" or "[s=" in raw:
+            if (entry := self._entry(raw)) is not None:
+                return entry
+        text = undressed(raw).rstrip("\r\n \t\x00")
         if not text:
             return Record(Kind.EMPTY, raw)
         if self._after_kmsg and text[0] == " " and "=" in text:  # SUBSYSTEM=usb
@@ -151,14 +165,80 @@ class LineParser:
             text = text.lstrip(" \t\x00\x1e\ufeff") or " "
         if text[0] == "*" and (dropped := _DROPPED.match(text)):  # the console puts it before the next message
             text = text[dropped.end() :]
+        record = self._directly(raw, text)
+        if record is None and (wrapping := unwrapped(text)) is not None:
+            record = self._wrapped(raw, wrapping)
+        self._after_kmsg = record is not None and record.form == "kmsg"
+        return record or self._after_unknown(raw, text)
+
+    def finish(self) -> Record | None:
+        """The last message of a form in which messages take several lines, when it is not yet returned."""
+        self._in_entry = False
+        fields = self._entries.finish()
+        return None if fields is None else _from_entry("", fields)
+
+    def _entry(self, raw: str) -> Record | None:
+        """A line of a form in which a message takes several lines; None when it is none."""
+        taken = self._entries.feed(raw.rstrip("\r\n"))
+        self._in_entry = taken is not False
+        if taken is False:
+            return None
+        record = None if taken is True else _from_entry(raw, taken)
+        return record or Record(Kind.MARK, raw, raw, "journal-entry")
+
+    def _directly(self, raw: str, text: str) -> Record | None:
+        """A line with nothing unusual in front."""
         if self._last is not None and (record := self._last(raw, text)) is not None:
             return record
-        record = self._understand(raw, text)
-        if record is None and text[0] in ">|" and (quote := _QUOTED.match(text)):
-            text = text[quote.end() :]
-            record = (self._last(raw, text) if self._last is not None else None) or self._understand(raw, text)
-        self._after_kmsg = record is not None and record.form == "kmsg"
-        return record or _after_kernel(raw, text) or _bare(raw, text)
+        return self._understand(raw, text)
+
+    def _wrapped(self, raw: str, wrapping: Wrapping) -> Record | None:
+        """A line behind prefixes of other tools."""
+        clock, level = wrapping.clock, wrapping.level
+        starts: list[str] = []
+        shown = raw.strip()
+        for _ in range(MAX_LAYERS):
+            text = wrapping.rest.strip(" \t")
+            if not text:
+                break
+            record = self._directly(raw, text)
+            if record is None and wrapping.program is not None:
+                kind = Kind.KERNEL if wrapping.program == "kernel" else Kind.OTHER_PROGRAM
+                program = None if kind is Kind.KERNEL else wrapping.program
+                record = Record(kind, raw, text, "logcat", program=program)
+            record = record or _after_kernel(raw, text)
+            if record is not None:
+                record.clock, record.level = record.clock or clock, level if record.level is None else record.level
+                return record
+            starts.append(text)
+            shown = text if wrapping.clock is not None else shown
+            if (inner := unwrapped(text)) is None:
+                break
+            wrapping = inner
+            clock, level = wrapping.clock or clock, level if wrapping.level is None else wrapping.level
+        record = self._stamped(raw, starts[-1]) if starts else None
+        if record is None and starts:
+            record = _after_kernel(raw, starts[-1]) or _bare(raw, shown)
+            record.starts = (*starts, *_starts(starts[-1]))
+            record.clock, record.level = clock, level
+        return record
+
+    def _after_unknown(self, raw: str, text: str) -> Record:
+        """A line in front of which something stands that is not known, or nothing."""
+        if (record := _after_kernel(raw, text)) is not None:
+            return record
+        record = self._stamped(raw, text) or _bare(raw, text)
+        if record.kind is Kind.BARE:
+            record.starts = _starts(text)
+        return record
+
+    def _stamped(self, raw: str, text: str) -> Record | None:
+        """The message behind a time since boot that stands somewhere near the front."""
+        found = _SOME_STAMP.search(text, 1, 240)
+        if found is None or (record := self._monotonic(raw, text[found.start() :])) is None:
+            return None
+        record.skipped = True
+        return record
 
     def _understand(self, raw: str, text: str) -> Record | None:
         for way in self._ways:
@@ -176,13 +256,13 @@ class LineParser:
         if pri is not None:
             record.form = "dmesg-raw"
             _set_priority(record, int(pri))
-        elif " kernel: " in message and (origin := _HOST_KERNEL.match(message)):
-            self._host = origin["host"]
-            record.form, record.message = "journal-monotonic", origin["text"]
+        elif " kernel: " in message and (named := _HOST_KERNEL.match(message)):
+            self._host = named["host"]
+            record.form, record.message = "journal-monotonic", named["text"]
         elif self._host is not None and message.startswith(self._host) and (other := _HOST_AND_PROGRAM.match(message)):
             record.form = "journal-monotonic"
             if other["host"] == self._host:
-                record.kind = Kind.OTHER_PROGRAM
+                record.kind, record.program, record.message = Kind.OTHER_PROGRAM, other["program"], other["text"]
         return record
 
     def _kmsg(self, raw: str, text: str) -> Record | None:
@@ -225,7 +305,7 @@ class LineParser:
             record = Record(Kind.KERNEL, raw, rest, "dmesg-notime")
         record.level = level
         if found["facility"] != "kern":
-            record.kind = Kind.OTHER_PROGRAM
+            _take_program(record)
         return record
 
     def _priority(self, raw: str, text: str) -> Record | None:
@@ -267,9 +347,9 @@ class LineParser:
     def _journal_json(self, raw: str, text: str) -> Record | None:
         if text[0] != "{":
             return None
-        if (entry := _json_object(text)) is None:
+        if (entry := journal.json_object(text)) is None:
             return None
-        return _from_journal(raw, entry)
+        return journal.from_fields(raw, entry)
 
 
 def _after_kernel(raw: str, text: str) -> Record | None:
@@ -296,7 +376,28 @@ def _bare(raw: str, text: str) -> Record:
 def _set_priority(record: Record, priority: int) -> None:
     record.level = priority & 7
     if priority >> 3:  # facility: 0 is the kernel, others were written to /dev/kmsg by a program
-        record.kind = Kind.OTHER_PROGRAM
+        _take_program(record)
+
+
+def _take_program(record: Record) -> None:
+    """A message that a program wrote to /dev/kmsg, with its name in front."""
+    record.kind = Kind.OTHER_PROGRAM
+    if found := _PROGRAM.match(record.message):
+        record.program, record.message = found["program"], found["text"]
+
+
+def _from_entry(raw: str, fields: dict[str, object]) -> Record | None:
+    record = journal.from_fields(raw, fields)
+    if record is not None:
+        record.form = "dmesg-json" if record.form == "dmesg-json" else "journal-entry"
+        record.raw = record.message
+    return record
+
+
+def _starts(text: str) -> tuple[str, ...]:
+    """Where the message may begin when something unknown stands in front of it."""
+    ends = [found.end() for found in _SEPARATOR.finditer(text, 0, 160)]
+    return tuple(text[end:] for end in ends[:_MAX_STARTS] if end < len(text))
 
 
 def _from_logger(raw: str, found: re.Match[str], form: str) -> Record:
@@ -309,10 +410,18 @@ def _from_logger(raw: str, found: re.Match[str], form: str) -> Record:
         record.level = int(parts["pri"]) & 7
     if parts.get("level") is not None:
         record.level = _LEVEL_NUMBERS.get(parts["level"])
+    if record.level is None and parts.get("host") in _LEVEL_NUMBERS:  # Turris: "err kernel[]:"
+        record.level = _LEVEL_NUMBERS[parts["host"]]
     if parts["program"] == "kernel":
         _take_inner(record)
-    else:
-        record.kind = Kind.OTHER_PROGRAM
+        return record
+    if parts.get("facility") is None and parts.get("pid") is None:
+        rest = found.string[found.end("clock") :].lstrip(" ")
+        if devices.origin(rest).device is not None:  # a time in front of a kernel message, and no program
+            record.message = rest
+            return record
+        record.starts = () if parts.get("host") else (rest,)
+    record.kind, record.program = Kind.OTHER_PROGRAM, parts["program"]
     return record
 
 
@@ -326,50 +435,6 @@ def _take_inner(record: Record) -> None:
             record.level = int(inner["pri"]) & 7
     elif record.message[:1] == "<" and (inner := _PRIORITY.match(record.message)):
         record.level, record.message = int(inner["pri"]) & 7, inner["text"]
-
-
-def _json_object(text: str) -> dict[str, object] | None:
-    try:
-        entry = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return entry if isinstance(entry, dict) else None
-
-
-def _from_journal(raw: str, entry: dict[str, object]) -> Record | None:
-    if "__REALTIME_TIMESTAMP" not in entry and "_TRANSPORT" not in entry and "SYSLOG_IDENTIFIER" not in entry:
-        return None
-    record = Record(Kind.KERNEL, raw, _journal_text(entry.get("MESSAGE")), "journal-json")
-    if entry.get("SYSLOG_IDENTIFIER", entry.get("_TRANSPORT")) != "kernel":
-        record.kind = Kind.OTHER_PROGRAM
-    source_us = _number(entry.get("_SOURCE_MONOTONIC_TIMESTAMP"))
-    monotonic_us = source_us if source_us is not None else _number(entry.get("__MONOTONIC_TIMESTAMP"))
-    if monotonic_us is not None:
-        record.time_s = monotonic_us / 1e6
-    realtime_us = _number(entry.get("__REALTIME_TIMESTAMP"))
-    if realtime_us is not None and realtime_us < 253_402_300_800_000_000:  # the year 10000
-        record.clock = datetime.fromtimestamp(realtime_us // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-        record.clock += f".{realtime_us % 1_000_000:06}Z"
-    record.level = _number(entry.get("PRIORITY"))
-    boot_id, device = entry.get("_BOOT_ID"), entry.get("_KERNEL_DEVICE")
-    record.boot_id = boot_id[:64] if isinstance(boot_id, str) else None
-    record.device_hint = device[:200] if isinstance(device, str) else None
-    return record
-
-
-def _journal_text(message: object) -> str:
-    if isinstance(message, str):
-        return message
-    if isinstance(message, list):  # not UTF-8: the journal gives bytes
-        numbers = (number for number in message if isinstance(number, int) and 0 <= number < 256)
-        return bytes(numbers).decode("utf-8", "backslashreplace")
-    return ""
-
-
-def _number(value: object) -> int | None:
-    if isinstance(value, str) and len(value) <= 20 and value.isascii() and value.isdigit():
-        return int(value)
-    return None
 
 
 _KMSG_ESCAPE = re.compile(r"\\x([0-9a-f]{2})")

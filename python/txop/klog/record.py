@@ -48,6 +48,12 @@ class Record:
     """The journal's name for the boot."""
     device_hint: str | None = None
     """The device as the journal names it: ``+usb:1-1.5``, ``n3``."""
+    program: str | None = None
+    """Who wrote it, where that is another program."""
+    starts: tuple[str, ...] = ()
+    """Where the message may begin instead, when something unknown stands in front."""
+    skipped: bool = False
+    """Whether something that is not known stood in front, and was left out."""
     repeats: int = 1
     """How often the message came in a row where the logger counts instead of repeating."""
     line: int = 0
