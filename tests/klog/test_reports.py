@@ -247,3 +247,38 @@ def test_a_deadlock_is_told_from_other_tasks_that_hang_by_its_call_trace(first, 
     if named:
         assert faults["ath6kl-removal-deadlock"].driver == "ath6kl_sdio"
         assert faults["ath6kl-removal-deadlock"].frames[0] == f"{first} [cfg80211]"
+
+
+FRAGMENT = """\
+[  836.763114] Modules linked in: ccm aes_arm
+[  836.838617] CPU: 1 UID: 0 PID: 1243 Comm: mt76-usb-rx phy Tainted: G         C         6.13.7 #1
+[  836.878773] PC is at mt792x_rx_get_wcid+0x2c/0x40 [mt792x_lib]
+[  836.892112] LR is at mt7921_queue_rx_skb+0xff/0x624 [mt7921_common]
+"""
+
+
+def test_a_report_whose_beginning_is_missing_is_one_fault(name):
+    (fault,) = name(FRAGMENT).faults
+    assert (fault.key, fault.count, fault.function, fault.driver) == (
+        "kernel-report-fragment",
+        1,
+        "mt792x_rx_get_wcid",
+        "mt792x_lib",
+    )
+
+
+def test_a_whole_report_has_no_such_part(name):
+    text = X86_WARNING + X86_WARNING.replace("[ 100.", "[ 300.")
+    assert {fault.key: fault.count for fault in name(text).faults} == {"kernel-warning": 2}
+    mixed = "[ 100.0] WARNING: CPU: 1 PID: 412 at net/a.c:4914 f+0x8f4/0xa10 [m]\n[ 100.1] ---[ cut here ]---\n"
+    mixed += "[ 100.2] CPU: 1 PID: 412 Comm: kworker/u8:1 Not tainted 6.1.0 #1\n[ 100.3] RIP: 0010:f+0x8f4/0xa10 [m]\n"
+    assert {fault.key for fault in name(mixed).faults} == {"kernel-warning"}
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before the first line", "behind it"])
+def test_the_text_of_a_warn_is_a_value(name, values, before):
+    cut, first, *rest = X86_WARNING.splitlines()
+    text = "[ 100.000001] Rate marked as a FOO rate but it is odd: MCS: 10"
+    lines = [cut, text, first, *rest] if before else [cut, first, text, *rest]
+    (fault,) = (fault for fault in name("\n".join(lines)).faults if fault.key == "kernel-warning")
+    assert values(fault)["text"] == [("Rate marked as a FOO rate but it is odd: MCS: 10", None)]

@@ -18,7 +18,7 @@ from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
-    from txop.klog import Fault, LogReport, Moment, RuleSet
+    from txop.klog import Fault, LogReport, Moment, RuleSet, Unnamed
 
 _STDIN = "-"
 _STYLES = {"error": "bold red", "warning": "yellow", "info": "dim"}
@@ -150,9 +150,19 @@ def _show(out: Console, report: LogReport, *, show_all: bool) -> None:
     elif not report.recognised:
         out.print("No kernel message was recognised, so no faults could be looked for.")
     else:
-        out.print("No faults found." if not hidden else "No faults found, only information (--all shows it).")
+        out.print(_nothing_named(report, hidden), soft_wrap=True)
     for note in _notes(report, hidden if shown else 0):
         out.print(safe_text(note, "dim"), soft_wrap=True)
+
+
+def _nothing_named(report: LogReport, hidden: int) -> str:
+    """What is said when no rule names a fault: that there is none only when nothing looks like one."""
+    read = report.lines.kernel + report.lines.bare
+    messages = f"{read:,} {'line was' if read == 1 else 'lines were'} read as kernel messages"
+    if report.unnamed is not None and report.unnamed.count:
+        return f"No rule names a fault, but some messages look like errors ({messages}):"
+    only = ", only information (--all shows it)" if hidden else ""
+    return f"No faults found{only}: {messages}, and none looks like an error."
 
 
 def _heading(report: LogReport) -> str:
@@ -189,21 +199,49 @@ def _table(faults: Sequence[Fault], report: LogReport) -> Table:
     return rows
 
 
+_WHOLE = frozenset({"what"})
+"""Values that are a part of the message; it is shown whole instead."""
+
+
 def _details(fault: Fault) -> str:
     parts = [f"in {fault.function}"] if fault.function else []
     names = dict.fromkeys(value.name for value in fault.values)
+    if not names or _WHOLE.intersection(names):
+        parts.append(fault.message)
     for name in names:
-        values = [value for value in fault.values if value.name == name]
+        if name in _WHOLE:
+            continue
+        shown = fault.message if _WHOLE.intersection(names) else ""
+        values = [value for value in fault.values if value.name == name and (value.meaning or value.text not in shown)]
+        if not values:
+            continue
         texts = [f"{value.text} {value.meaning}" if value.meaning else value.text for value in values]
         parts.append(f"{name.replace('_', ' ')} {', '.join(texts)}")
     return "; ".join(parts) + (" …" if fault.values_left_out else "")
 
 
 def _count(fault: Fault, boots: int) -> str:
-    if boots < 2 or len(fault.counts) < 2:
-        return f"{fault.count:,}"
-    listed = " + ".join(f"{entry.count:,}" for entry in fault.counts[:4])
-    return f"{fault.count:,} ({listed}{' + …' if len(fault.counts) > 4 else ''})"
+    text = f"{fault.count:,}"
+    if boots > 1 and len(fault.counts) > 1:
+        listed = " + ".join(f"{entry.count:,}" for entry in fault.counts[:4])
+        text += f" ({listed}{' + …' if len(fault.counts) > 4 else ''})"
+    if fault.suppressed:
+        text += f", and {fault.suppressed:,} left out by the kernel"
+    return text
+
+
+_STORM = 10
+"""From so many times on, the rate is said."""
+
+
+def _rate(fault: Fault) -> str | None:
+    if fault.rate is None or fault.count < _STORM:
+        return None
+    per_s = fault.rate.per_s
+    pace = f"{per_s:,.3g} a second" if per_s >= 1 else f"{per_s * 60:,.2g} a minute" if per_s >= 1 / 60 else None
+    if pace is None:
+        pace = f"{per_s * 3600:,.2g} an hour"
+    return f"{fault.count:,} times in {fault.rate.over_s:,.3g} s ({pace}); at most {fault.rate.busiest_10_s:,} in 10 s."
 
 
 def _moment(moment: Moment, boots: int) -> str:
@@ -230,9 +268,20 @@ def _explain(out: Console, faults: Sequence[Fault]) -> None:
             out.print(safe_text(f"  {fault.examples[0].strip()[:300]}", "cyan"), soft_wrap=True)
         for frame in fault.frames[:4]:
             out.print(safe_text(f"    {frame}", "dim cyan"), soft_wrap=True)
-        out.print(Padding(safe_text(fault.known), (0, 0, 0, 2)))
-        out.print(Padding(safe_text(f"To do: {fault.do}"), (0, 0, 0, 2)))
+        for text in _sentences(fault):
+            out.print(Padding(safe_text(text), (0, 0, 0, 2)))
         out.print()
+
+
+def _sentences(fault: Fault) -> list[str]:
+    """What is known of a fault. Where it is a consequence, its cause is to be looked at, and not the fault itself."""
+    said = [rate] if (rate := _rate(fault)) is not None else []
+    if fault.is_consequence():
+        causes = " or ".join(f'"{cause.title}" ({cause.key})' for cause in fault.after[:3])
+        return [*said, fault.known, f"It came shortly after {causes}, which is probably its cause: look at that first."]
+    for cause in fault.after[:3]:
+        said.append(f'{cause.count:,} of {fault.count:,} came shortly after "{cause.title}" ({cause.key}).')
+    return [*said, fault.known, f"To do: {fault.do}"]
 
 
 def _notes(report: LogReport, hidden: int) -> list[str]:
@@ -247,12 +296,27 @@ def _notes(report: LogReport, hidden: int) -> list[str]:
     if (more := len(report.gaps) - 5 + report.gaps_left_out) > 0:
         notes.append(f"Messages are missing in {more:,} more places.")
     if report.unnamed is not None and report.unnamed.count:
-        notes.append(f"{report.unnamed.count:,} messages of level error or worse have no rule; the first:")
-        notes += [f"  {line.strip()[:200]}" for line in report.unnamed.examples[:5]]
+        notes += _unnamed(report.unnamed)
+    if report.lines.prefix_skipped:
+        notes.append(
+            f"In front of {report.lines.prefix_skipped:,} messages stood a prefix that is not known; it was left out."
+        )
     if report.lines.not_understood:
         notes.append(f"{report.lines.not_understood:,} lines are not text and were left out.")
     if report.lines.cut:
         notes.append(f"{report.lines.cut:,} lines were too long and were cut.")
+    return notes
+
+
+_SHOWN_UNNAMED = 12
+
+
+def _unnamed(unnamed: Unnamed) -> list[str]:
+    notes = [f"{unnamed.count:,} messages look like errors, and no rule names them; the first of each kind:"]
+    for line, times in list(zip(unnamed.examples, unnamed.times, strict=True))[:_SHOWN_UNNAMED]:
+        notes.append(f"  {line.strip()[:300]}" + (f"  ({times:,} times)" if times > 1 else ""))
+    if (more := len(unnamed.examples) - _SHOWN_UNNAMED) > 0:
+        notes.append(f"  … and {more} more kinds (--json lists them).")
     return notes
 
 

@@ -31,6 +31,12 @@ _COUNTER = re.compile(
 _ENDS = ("---[ end ", "cut here ]", "8<--- cut here")
 _TRACE = re.compile(r"(?:Call [Tt]race:|Backtrace:|Stack backtrace:)")
 
+_NO_TEXT = re.compile(
+    r"(?:Modules linked in|CPU:? ?\d|Hardware name|Call [Tt]race|RIP|EIP|PC is|LR is|pc :|Stack|Workqueue|Tainted"
+    r"|Not tainted|\s|Mem abort|pgd =|\[|Oops|Internal error|Backtrace|Process |Kernel panic|irq event|\$)"
+)
+"""What follows the first line of a report where no text of its author does."""
+
 _HELPERS = re.compile(
     r"dump_stack(?:_lvl|_print_info)?|show_stack|unwind_backtrace|dump_backtrace|__warn|warn_slowpath_\w+|report_bug|handle_bug"
     r"|exc_\w+|asm_exc_\w+|do_(?:error_)?trap\w*|__die\w*|die\w*|show_regs\w*|oops_\w+|page_fault_oops|__do_kernel_fault|bug_handler"
@@ -44,7 +50,9 @@ _HELPERS = re.compile(
 class OpenReport:
     """Collects one report until it ends."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, text: str | None = None) -> None:
+        self.text = text
+        """What the author of the WARN wrote; it stands before the first line, or, in older kernels, behind it."""
         self.function: str | None = None
         self.module: str | None = None
         self.frames: list[str] = []
@@ -55,10 +63,12 @@ class OpenReport:
         self._lines = 0
         self._started_s = record.time_s
 
-    def feed(self, record: Record) -> None:
-        """Take what belongs to the report out of ``record``."""
+    def feed(self, record: Record, *, may_be_text: bool = True) -> None:
+        """Take what belongs to the report out of ``record``. ``may_be_text``: no rule names the message."""
         message = record.message
         self._lines += 1
+        if self._lines == 1 and may_be_text and self.text is None and not _NO_TEXT.match(message):
+            self.text = message
         if self.in_trace and (frame := _FRAME.match(message)) is not None and not frame["unsure"]:
             self.symbols.add(frame["symbol"])
         if any(mark in message for mark in _ENDS) or self._lines > _MAX_LINES or self._is_late(record):

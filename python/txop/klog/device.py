@@ -23,9 +23,11 @@ _USB_ROOT = re.compile(r"usb(?P<bus>\d{1,3})(?:-port(?P<port>\d{1,3}))?")
 _PCI = re.compile(r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)
 _MMC = re.compile(r"(?P<host>mmc\d{1,3})(?::[0-9a-f]{4}(?::\d)?)?")
 _PHY = re.compile(r"phy\d{1,5}")
-_PLATFORM = re.compile(r"[0-9a-f]{4,16}\.[a-z][\w-]{0,63}")
+_PLATFORM = re.compile(r"[0-9a-f]{4,16}\.[a-z][\w-]{0,63}|[a-z][\w-]{0,40}\.\d{1,3}\.auto")
+_OWN_NAME = re.compile(r"(?:remoteproc|mhi|hci|cdc-wdm)\d{1,3}|ttyUSB\d{1,3}")
 _INTERFACE = re.compile(
     r"(?:wlan|wwan|usb|eth|ath|ra|mon|ap|mesh|p2p-\w{1,8}-|rmnet\w{0,8}|br|lan|wan)\d[\d.]{0,5}"
+    r"|phy\d{1,3}(?:\.\d)?-(?:ap|sta|mesh|mon|adhoc|p2p)\d{1,3}|wl\d{1,2}-(?:ap|sta|mesh)\d{1,3}|wlan\d{1,3}[-_]\d{1,3}"
     r"|(?:wl|ww|en)[psoxu][\da-f][\da-z.]{0,12}|br-[a-z]{1,8}"
 )
 """Network interfaces by the names of the kernel, of systemd (man systemd.net-naming-scheme) and of OpenWrt."""
@@ -54,10 +56,10 @@ def normal_device(name: str) -> str | None:
     if found := _USB_ROOT.fullmatch(name):
         return f"usb {found['bus']}-{found['port']}" if found["port"] else f"usb bus {found['bus']}"
     if _PCI.fullmatch(name):
-        return f"pci {name.lower()}"
+        return f"pci {'' if name.count(':') > 1 else '0000:'}{name.lower()}"
     if found := _MMC.fullmatch(name):
         return found["host"]
-    if _PHY.fullmatch(name) or _INTERFACE.fullmatch(name):
+    if _PHY.fullmatch(name) or _OWN_NAME.fullmatch(name) or _INTERFACE.fullmatch(name):
         return name
     if _PLATFORM.fullmatch(name):
         return f"platform {name}"
@@ -79,6 +81,16 @@ def origin(message: str) -> Origin:
     if second is not None and (device := normal_device(second)) is not None:
         return Origin(device, None if first in _NO_DRIVER else first)
     return Origin(normal_device(first))
+
+
+def without_origin(message: str) -> str:
+    """``message`` without the driver and the device in front.
+
+    >>> without_origin("r8152 2-1:1.0 eth0: Tx status -71"), without_origin("failed")
+    ('Tx status -71', 'failed')
+    """
+    found = _FRONT.match(message)
+    return message if found is None or origin(message).device is None else message[found.end() :]
 
 
 def from_journal(hint: str) -> str | None:

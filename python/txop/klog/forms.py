@@ -84,7 +84,8 @@ _ORIGIN = (
     r"(?P<program>[^\s:\[\]]{1,255})(?:\[(?P<pid>\d{0,10})\])?: ?(?P<text>.*)"
 )
 _SYSLOG = re.compile(
-    rf"(?:<(?P<pri>\d{{1,4}})>)?(?P<clock>{_MONTH} {{1,2}}\d{{1,2}} \d\d:\d\d:\d\d(?:\.\d{{1,9}})?) {_ORIGIN}", re.DOTALL
+    rf"(?:<(?P<pri>\d{{1,4}})>)?(?P<clock>{_MONTH} {{1,2}}\d{{1,2}} \d\d:\d\d:\d\d(?:\.\d{{1,9}})?) {_ORIGIN}",
+    re.DOTALL,
 )
 _SYSLOG_ISO = re.compile(
     r"(?:<(?P<pri>\d{1,4})>)?"
@@ -111,9 +112,12 @@ _HOST_KERNEL = re.compile(r"(?P<host>[\w.-]{1,255}) kernel: (?P<text>.*)", re.DO
 _TIME_OF_DAY = re.compile(r"\d:\d\d:\d\d")
 _DROPPED = re.compile(r"\*\* \d{1,12} printk messages? dropped \*\* (?=[\[<])")
 _PROGRAM = re.compile(r"(?P<program>[^\s:\[\]]{1,64})(?:\[\d{0,10}\])?: (?P<text>.*)", re.DOTALL)
+_PROGRAM_AND_PID = re.compile(r"(?P<program>[A-Za-z][\w.@/-]{1,63})\[\d{1,10}\]: (?P<text>.*)", re.DOTALL)
 _SOME_STAMP = re.compile(r"\[ {0,12}\d{1,9}\.\d{3,9}\]")
-_SEPARATOR = re.compile(r": |\] |\| |> |\) |[$#] |- |\t| {2,}")
-_MAX_STARTS = 8
+_SEPARATOR = re.compile(r"[ \t]+")
+_MAX_STARTS = 12
+_SHORT = 4
+"""Shorter lines may open an entry of several lines."""
 _HOST_AND_PROGRAM = re.compile(
     r"(?P<host>[\w.-]{1,255}) (?P<program>[^\s:\[\]]{1,255})(?:\[\d{1,10}\])?: (?P<text>.*)", re.DOTALL
 )
@@ -153,9 +157,10 @@ class LineParser:
 
     def parse(self, raw: str) -> Record:
         """The line as a record. Never fails: what is not understood is :attr:`Kind.BARE` or :attr:`Kind.JUNK`."""
-        if self._in_entry or raw[:1] in "_{[" or "[s=" in raw:
-            if (entry := self._entry(raw)) is not None:
-                return entry
+        if (self._in_entry or raw[:1] in "_{" or len(raw) < _SHORT or "[s=" in raw) and (
+            entry := self._entry(raw)
+        ) is not None:
+            return entry
         text = undressed(raw).rstrip("\r\n \t\x00")
         if not text:
             return Record(Kind.EMPTY, raw)
@@ -206,7 +211,7 @@ class LineParser:
                 kind = Kind.KERNEL if wrapping.program == "kernel" else Kind.OTHER_PROGRAM
                 program = None if kind is Kind.KERNEL else wrapping.program
                 record = Record(kind, raw, text, "logcat", program=program)
-            record = record or _after_kernel(raw, text)
+            record = record or _after_kernel(raw, text) or _of_program(raw, text)
             if record is not None:
                 record.clock, record.level = record.clock or clock, level if record.level is None else record.level
                 return record
@@ -219,13 +224,13 @@ class LineParser:
         record = self._stamped(raw, starts[-1]) if starts else None
         if record is None and starts:
             record = _after_kernel(raw, starts[-1]) or _bare(raw, shown)
-            record.starts = (*starts, *_starts(starts[-1]))
+            record.starts, record.known_starts = (*starts, *_starts(starts[-1])), len(starts)
             record.clock, record.level = clock, level
         return record
 
     def _after_unknown(self, raw: str, text: str) -> Record:
         """A line in front of which something stands that is not known, or nothing."""
-        if (record := _after_kernel(raw, text)) is not None:
+        if (record := _after_kernel(raw, text) or _of_program(raw, text)) is not None:
             return record
         record = self._stamped(raw, text) or _bare(raw, text)
         if record.kind is Kind.BARE:
@@ -384,6 +389,14 @@ def _take_program(record: Record) -> None:
     record.kind = Kind.OTHER_PROGRAM
     if found := _PROGRAM.match(record.message):
         record.program, record.message = found["program"], found["text"]
+
+
+def _of_program(raw: str, text: str) -> Record | None:
+    """A line that begins with a program and its number: ``NetworkManager[1650]: ...``."""
+    found = _PROGRAM_AND_PID.match(text)
+    if found is None or found["program"] == "systemd-journald":  # which tells of kernel messages that it lost
+        return None
+    return Record(Kind.OTHER_PROGRAM, raw, found["text"], "wrapped", program=found["program"])
 
 
 def _from_entry(raw: str, fields: dict[str, object]) -> Record | None:

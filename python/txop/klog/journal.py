@@ -9,6 +9,7 @@ from txop.klog.record import Kind, Record
 
 
 def json_object(text: str) -> dict[str, object] | None:
+    """The object in ``text``; None when it is something else."""
     try:
         entry = json.loads(text)
     except (ValueError, RecursionError):
@@ -17,6 +18,7 @@ def json_object(text: str) -> dict[str, object] | None:
 
 
 def from_fields(raw: str, entry: dict[str, object]) -> Record | None:
+    """The record of an entry; None when its fields are not those of one."""
     if "msg" in entry and "pri" in entry:
         return _from_dmesg(raw, entry)
     if "__REALTIME_TIMESTAMP" not in entry and "_TRANSPORT" not in entry and "SYSLOG_IDENTIFIER" not in entry:

@@ -54,6 +54,8 @@ class Record:
     """Where the message may begin instead, when something unknown stands in front."""
     skipped: bool = False
     """Whether something that is not known stood in front, and was left out."""
+    known_starts: int = 0
+    """How many of ``starts`` stand behind a prefix that is known."""
     repeats: int = 1
     """How often the message came in a row where the logger counts instead of repeating."""
     line: int = 0

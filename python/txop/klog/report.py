@@ -85,6 +85,28 @@ class BootCount(Model):
     """How often."""
 
 
+class Rate(Model):
+    """How fast something came, where the log has times."""
+
+    over_s: float
+    """Seconds between the first and the last time, summed over the boots."""
+    per_s: float
+    """Times a second over that span."""
+    busiest_10_s: int
+    """Most times in 10 seconds."""
+
+
+class Cause(Model):
+    """Another fault after which this one came, so that it is probably the reason."""
+
+    key: str
+    """Key of its rule."""
+    title: str
+    """What happened."""
+    count: int
+    """How many times of this fault came shortly after it."""
+
+
 class Fault(Model):
     """One thing that happened, once or many times: same rule, device, driver and identifying values."""
 
@@ -108,10 +130,18 @@ class Fault(Model):
     """How often."""
     counts: list[BootCount]
     """The same by boot; boots without it are left out."""
+    suppressed: int = 0
+    """How often in addition the kernel says that it left the message out (rate limit)."""
+    rate: Rate | None = None
+    """How fast; null when it came once, or the log has no times."""
+    after: list[Cause] = Field(default_factory=list)
+    """Faults shortly after which it came, and which probably are its cause."""
     first: Moment
     """First time."""
     last: Moment
     """Last time."""
+    message: str = ""
+    """The first message, whole, without what the log puts in front."""
     examples: list[str]
     """The first lines, as they are in the log."""
     function: str | None
@@ -124,6 +154,10 @@ class Fault(Model):
     """What to do about it."""
     source: str
     """Where the message comes from."""
+
+    def is_consequence(self) -> bool:
+        """Whether it came shortly after another fault each time."""
+        return self.count > 0 and sum(cause.count for cause in self.after) >= self.count
 
 
 class Lines(Model):
@@ -143,6 +177,8 @@ class Lines(Model):
     """Empty lines."""
     not_understood: int = 0
     """Lines that are not text."""
+    prefix_skipped: int = 0
+    """Kernel messages in front of which something stood that is not known; they are among those above."""
     cut: int = 0
     """Lines that were too long to be kept whole."""
 
@@ -159,12 +195,16 @@ class FormCount(Model):
 
 
 class Unnamed(Model):
-    """Messages of level error or worse that no rule names."""
+    """Messages that no rule names, of level error or worse or with the words of an error."""
 
     count: int
     """How many."""
+    by_level: int | None = None
+    """How many of them are of level error or worse; null when the log has no levels."""
     examples: list[str]
     """The first of them, without repetitions."""
+    times: list[int] = Field(default_factory=list)
+    """How often each of the examples came, numbers aside."""
 
 
 class LogReport(Model):
@@ -194,7 +234,7 @@ class LogReport(Model):
     faults_left_out: int
     """Occurrences not listed because there were too many different faults."""
     unnamed: Unnamed | None
-    """Serious messages without a rule; null when the log has no levels."""
+    """Messages without a rule that look like trouble; null when there are none and the log has no levels."""
     damage: str | None = Field(default=None)
     """Why reading ended early; null when the log is whole."""
 

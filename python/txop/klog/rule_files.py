@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 import re
 import tomllib
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, ValidationInfo, model_validator
 
@@ -22,8 +23,25 @@ MATCHED = 1024
 MAX_FILE_BYTES = 1 << 20
 MAX_RULES = 2000
 
-DETECTORS = frozenset({"usb-speed-fallen"})
-"""Rules that need to remember earlier messages; the code is in :mod:`txop.klog.naming`."""
+DETECTORS = frozenset(
+    {
+        "usb-speed-fallen",
+        "usb-reset-in-probe",
+        "usb-identity-changed",
+        "usb-came-back",
+        "usb-next-driver",
+        "report-fragment",
+    }
+)
+"""Rules that need other messages to decide; the code is in :mod:`txop.klog.naming` and :mod:`txop.klog.usb_ports`."""
+
+ADDRESS = "%MAC%"
+"""Stands in a pattern for an address, also for one that somebody masked in any way, or took out."""
+
+_ADDRESS_PATTERN = r"(?:<[^<>]{1,40}>|\[[^\[\]]{1,40}\]|\{[^{}]{1,40}\}|\([^()]{1,40}\)|[^\s()<>\[\],]{1,40}|)"
+
+BUSES = ("usb", "pci", "mmc", "platform")
+"""Kinds of devices that ``do_on`` distinguishes."""
 
 _Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 _Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
@@ -75,12 +93,21 @@ class Rule(BaseModel):
     """Rules that do not count on a message that this one names."""
     also: list[_Key] = Field(default_factory=list)
     """Rules that name lines of the samples as well, and are meant to."""
+    programs: list[_Line] = Field(default_factory=list)
+    """Programs whose messages it names; without any, those of the kernel."""
+    explains: list[_Line] = Field(default_factory=list)
+    """What is probably its consequence when it comes shortly after: keys of rules, where ``*`` stands for any text;
+    ``device:same``, ``device:usb``, ``device:pci``, ``device:wifi`` (faults of these devices); ``all``."""
+    instead_of: _Key | None = None
+    """The rule whose message this one takes over when its detector says so."""
     detector: str | None = None
     """Code that decides further, beside the pattern."""
     known: _Text
     """What is known of it."""
     do: _Text
     """What to do about it."""
+    do_on: dict[Literal["usb", "pci", "mmc", "platform"], _Text] = Field(default_factory=dict)
+    """What to do about it where the device is on this bus, instead of ``do``."""
     source: _Line
     """Where the message comes from."""
     samples: list[str] = Field(min_length=1)
@@ -89,7 +116,7 @@ class Rule(BaseModel):
     @cached_property
     def regex(self) -> re.Pattern[str]:
         """The compiled pattern."""
-        return re.compile(self.pattern, re.ASCII)
+        return re.compile(expanded(self.pattern), re.ASCII)
 
     @cached_property
     def identity(self) -> tuple[str, ...]:
@@ -103,11 +130,11 @@ class Rule(BaseModel):
         if info.context == _SHIPPED:
             return self
         try:
-            check(self.pattern)
+            check(expanded(self.pattern))
         except PatternError as error:
             raise ValueError(f"pattern: {error}") from error
         unknown = set(self.by) - {name.rstrip("0123456789") for name in group_names(self.pattern)}
-        if unknown:
+        if unknown and self.detector is None:  # a detector adds values of its own
             raise ValueError(f"by: the pattern has no group {', '.join(sorted(unknown))}")
         if self.detector is not None and self.detector not in DETECTORS:
             raise ValueError(f"detector: there is only {', '.join(sorted(DETECTORS))}")
@@ -127,6 +154,11 @@ class Rule(BaseModel):
         return self.regex.search(message)
 
 
+def expanded(pattern: str) -> str:
+    """``pattern`` as a regular expression: with what :data:`ADDRESS` stands for."""
+    return pattern.replace(ADDRESS, _ADDRESS_PATTERN)
+
+
 class RuleSet:
     """All rules in use."""
 
@@ -134,23 +166,68 @@ class RuleSet:
         self.rules: dict[str, Rule] = {}
         for rule in rules:
             self.rules[rule.key] = rule
+        self.programs = frozenset(program for rule in self.rules.values() for program in rule.programs)
+        """Programs that rules are about."""
+        self.instead = {
+            (rule.instead_of, rule.detector): rule for rule in self.rules.values() if rule.instead_of and rule.detector
+        }
+        """Rules that take over the messages of others, by the key of the other and the detector."""
         self._shared = _shared_pieces([(literal, rule) for rule in self.rules.values() for literal in rule.contains])
+        self._known: dict[str, list[tuple[str, Rule]]] = {}
 
     def __len__(self) -> int:
         return len(self.rules)
 
-    def naming(self, message: str) -> list[tuple[Rule, re.Match[str]]]:
-        """The rules that name ``message``, without those that another of them hides."""
-        present = [literals for piece, literals in self._shared if piece in message]
-        if not present:
+    def may_name(self, message: str) -> bool:
+        """Whether a text that a rule looks for is in ``message``: without any, none names it or a part of it."""
+        return any(literal in message for literal, _ in self._possible(message))
+
+    def _possible(self, message: str) -> list[tuple[str, Rule]]:
+        """The texts that may be in ``message``, whatever its digits are, with their rules.
+
+        Messages of one kind differ in their digits only, so that most are looked up.
+        """
+        form = message.translate(_DIGITS)
+        known = self._known.get(form)
+        if known is None:
+            known = [
+                (literal, rule)
+                for piece, literals in self._shared
+                if piece in form
+                for literal, rule in literals
+                if literal.translate(_DIGITS) in form
+            ]
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            self._known[form] = known
+        return known
+
+    def naming(
+        self, message: str, program: str | None = None, *, anyone: bool = False
+    ) -> list[tuple[Rule, re.Match[str]]]:
+        """The rules that name ``message`` of the kernel or of ``program``, without those that another of them hides.
+
+        ``anyone``: it is not known who wrote it.
+        """
+        possible = self._possible(message)
+        if not possible:
             return []
-        tried = {rule.key: rule for literals in present for literal, rule in literals if literal in message}
-        found = [(rule, match) for rule in tried.values() if (match := rule.regex.search(message))]
+        tried = {rule.key: rule for literal, rule in possible if literal in message}
+        found = [
+            (rule, match)
+            for rule in tried.values()
+            if (anyone or (program in rule.programs if rule.programs else program is None))
+            and (match := rule.regex.search(message))
+        ]
         if len(found) > 1:
             hidden = {key for rule, _ in found for key in rule.hides}
             found = [(rule, match) for rule, match in found if rule.key not in hidden]
         return found
 
+
+_DIGITS = str.maketrans("123456789", "000000000")
+_MAX_KNOWN = 4096
+"""Kinds of messages that are remembered."""
 
 _PIECE = 5
 
@@ -161,15 +238,21 @@ def _shared_pieces(literals: list[tuple[str, Rule]]) -> list[tuple[str, list[tup
     A message without a piece needs no look at its literals, and most messages have none.
     """
     pieces: dict[str, list[int]] = {}
-    for index, (literal, _) in enumerate(literals):
+    for index, (text, _) in enumerate(literals):
+        literal = text.translate(_DIGITS)
         size = min(_PIECE, len(literal))
         for start in range(len(literal) - size + 1):
             pieces.setdefault(literal[start : start + size], []).append(index)
     chosen: list[tuple[str, list[tuple[str, Rule]]]] = []
     left = set(range(len(literals)))
+    waiting = [(-len(set(indices)), place, piece) for place, (piece, indices) in enumerate(pieces.items())]
+    heapq.heapify(waiting)
     while left:
-        best = max(pieces, key=lambda piece: len(left.intersection(pieces[piece])))
+        size, place, best = heapq.heappop(waiting)
         covered = left.intersection(pieces[best])
+        if len(covered) < -size:  # others were chosen since it was counted
+            heapq.heappush(waiting, (-len(covered), place, best))
+            continue
         chosen.append((best, [literals[index] for index in sorted(covered)]))
         left -= covered
     return chosen
@@ -199,7 +282,7 @@ def load_rules(extra: Sequence[Path] = (), *, user_folder: bool = True) -> RuleS
         raise RuleError(f"{len(rules)} rules are too many; at most {MAX_RULES} are taken")
     chosen = RuleSet(rules)
     for rule in chosen.rules.values():
-        for key in [*rule.absorbs, *rule.hides, *rule.also]:
+        for key in [*rule.absorbs, *rule.hides, *rule.also, *([rule.instead_of] if rule.instead_of else [])]:
             if key not in chosen.rules:
                 raise RuleError(f'rule "{rule.key}": unknown rule "{key}"')
     return chosen

@@ -17,7 +17,7 @@ _ESCAPES = re.compile(
     r"(?:\x1b|\^\[|\\x1[bB]|\\033|\\e|\u241b)(?:\[[0-9;?]{0,16}[A-Za-z]|\][^\x07\x1b]{0,80}(?:\x07|\x1b\\))"
 )
 """Colours of a terminal: the escape character, or how editors and pagers print it (``^[``, ``\\x1b``, ``\\033``)."""
-_COLOUR_REST = re.compile(r"\[(?:\d{1,2}(?:;\d{1,3}){0,4})?m")
+_COLOUR_REST = re.compile(r"\[\d{1,2}(?:;\d{1,3}){0,4}m")
 """Colours whose escape character was lost on the way."""
 _COLOUR_LOST = re.compile(r"\[(?:\d{1,2}(?:;\d{1,3}){0,4})m(?=[\[<(\w])")
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4});")
@@ -66,7 +66,8 @@ _DAY_TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _DATE = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d?[-/.]\d\d?[-/.]\d{2,4})"
 
 _LOGCAT_THREAD = re.compile(
-    r"(?P<clock>(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.\d{3,9})(?: [+-]\d{4})? +(?:\S{1,20} +)??(?P<pid>\d{1,7}) +(?P<tid>\d{1,7}) +"
+    r"(?P<clock>(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.\d{3,9})(?: [+-]\d{4})? +(?:\S{1,20} +)??"
+    r"(?P<pid>\d{1,7}) +(?P<tid>\d{1,7}) +"
     r"(?P<letter>[VDIWEFAS])\b ?(?P<rest>.*)",
     re.DOTALL,
 )
@@ -94,14 +95,17 @@ _BRACKETED_TIME = re.compile(
 """minicom, tio, picocom, qubes."""
 _BARE_TIME = re.compile(
     rf"(?P<clock>{_DATE}[T ,]{{1,2}}\d\d?:\d\d(?::\d\d(?:[.,]\d{{1,9}})?)?(?: ?[AP]M)?"
-    rf"(?:Z| ?[+-]\d\d:?\d\d| [A-Z]{{2,5}}(?= ))?|{_DAY_TIME}|\d{{9,11}}\.\d{{1,9}})(?:[ \t]{{1,8}}(?:[>|:-] )?|: )(?P<rest>.+)",
+    rf"(?:Z| ?[+-]\d\d:?\d\d| [A-Z]{{2,5}}(?= ))?|{_DAY_TIME}|\d{{9,11}}\.\d{{1,9}})"
+    r"(?:[ \t]{1,8}(?:[>|:-] )?|: )(?P<rest>.+)",
     re.DOTALL,
 )
 """GitHub Actions, docker logs -t, ts (moreutils), serial terminals, a desktop's log viewer."""
 _WORD_LEVEL = re.compile(
     r"(?P<word>DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRIT)(?: +\d{1,7} +\d{1,7})? +(?P<rest>.+)", re.DOTALL
 )
-_BRACKETED_PROGRAM = re.compile(r"\[(?P<program>kernel|dmesg|kmsg|klogd)\] ?:? ?(?P<rest>.+)", re.DOTALL | re.IGNORECASE)
+_BRACKETED_PROGRAM = re.compile(
+    r"\[(?P<program>kernel|dmesg|kmsg|klogd)\] ?:? ?(?P<rest>.+)", re.DOTALL | re.IGNORECASE
+)
 _PIPED = re.compile(r"[\w./@-]{1,60} {0,40}\| {0,2}(?P<rest>.+)", re.DOTALL)
 """docker compose."""
 _POD = re.compile(r"\[(?:pod/)?[\w.-]{1,80}(?:/[\w.-]{1,80}){1,3}\] (?P<rest>.+)", re.DOTALL)
@@ -109,7 +113,6 @@ _PROMPT = re.compile(r"(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^#$%\n]{0,80}\]?[#$%]
 _QUOTE = re.compile(r"(?:[>|*`~+!]{1,3} {0,4}|- )(?P<rest>.+)", re.DOTALL)
 """Quoting of a mail or of Markdown, list marks, code marks, and what diff puts in front."""
 _PROGRAM_COLUMN = re.compile(r"(?P<program>kernel|[\w-]{2,40})\t(?P<rest>.+)", re.DOTALL)
-_UNQUOTED_END = re.compile(r"(?:[`*|]{1,3}|\|) {0,4}$")
 
 
 def unwrapped(text: str) -> Wrapping | None:
@@ -124,10 +127,15 @@ def unwrapped(text: str) -> Wrapping | None:
     if first.isdigit():
         return _logcat(text) or _timed(_BARE_TIME.match(text)) or _plain(_COUNTED.match(text))
     if first == "[":
-        return _timed(_BRACKETED_TIME.match(text)) or _program(_BRACKETED_PROGRAM.match(text)) or _plain(_POD.match(text))
+        return (
+            _timed(_BRACKETED_TIME.match(text)) or _program(_BRACKETED_PROGRAM.match(text)) or _plain(_POD.match(text))
+        )
     if first in ">|*`~+!-":
         found = _QUOTE.match(text)
-        return None if found is None else Wrapping(_UNQUOTED_END.sub("", found["rest"]) or " ")
+        if found is None:
+            return None
+        rest = found["rest"].rstrip()
+        return Wrapping(rest.rstrip(first) if first in "`*|" and rest.endswith(first) else rest)
     if first in "VDIWEFAS" and (record := _logcat(text) or _word(text)) is not None:
         return record
     return (
