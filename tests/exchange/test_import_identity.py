@@ -267,7 +267,10 @@ def test_both_ends_of_one_test_in_one_paste_are_one_run(tmp_path):
         "local 10.1.0.4 port 40100 connected to 10.1.0.9 port 5201",
         "local 10.1.0.9 port 5201 connected to 10.1.0.4 port 40100",
     ).replace("iperf Done.\n", "")
+    server = "".join(line for line in server.splitlines(keepends=True) if not line.endswith("sender\n"))
     assert archived(tmp_path / "a", (CLIENT + server).encode()) == {"tx": 1}
+    longer = server.replace("0.00-2.0", "0.00-5.0")
+    assert archived(tmp_path / "c", (CLIENT + longer).encode()) == {"tx": 1, "tx-5-02-s": 1}, "its port came again"
     assert archived(tmp_path / "b", (CLIENT + CLIENT.replace("iperf Done.", "")).encode()) == {"tx": 2}
 
 

@@ -158,16 +158,17 @@ def _place(
     """Every run with the names of its arm and test and the number of its block, and what had no room."""
     placed: list[_Placed] = []
     left_out: list[str] = []
-    cookies: dict[str, list[tuple[str | None, str]]] = {}
+    cookies: dict[str, list[tuple[ImportedRun, str]]] = {}
     counts: dict[tuple[str, str], int] = {}
     for source in sources:
         for run in source.reading.runs:
             where = source.name + (f", line {run.line}" if run.line else "")
-            if run.cookie and any(_same_run(run, end) for end, _ in cookies.get(run.cookie, ())):
-                left_out.append(f"{where}: the other end of the run in {cookies[run.cookie][0][1]}")
+            known = cookies.setdefault(run.cookie, []) if run.cookie else []
+            same = next((place for other, place in known if _same_run(run, other)), None)
+            if same is not None:
+                left_out.append(f"{where}: the other end of the run in {same}")
                 continue
-            if run.cookie:
-                cookies.setdefault(run.cookie, []).append((run.end, where))
+            known.append((run, where))
             arm = _named(arms, source.arm or run.arm or UNNAMED_ARM, MOST_ARMS)
             test = _test_name(tests, run.test)
             if arm is None or test is None:
@@ -182,8 +183,11 @@ def _place(
     return placed, left_out
 
 
-def _same_run(run: ImportedRun, end: str | None) -> bool:
-    return run.end is None or end is None or run.end != end
+def _same_run(run: ImportedRun, other: ImportedRun) -> bool:
+    """Whether runs with one cookie are one: addresses and ports, which text has for it, come again in time."""
+    if run.end is None or other.end is None:
+        return True
+    return run.end != other.end and _near(run.test.duration_s, other.test.duration_s, 0.1)
 
 
 def _named(known: dict[str, str], shown: str, most: int) -> str | None:
