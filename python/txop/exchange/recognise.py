@@ -115,7 +115,10 @@ def read_file(data: bytes, given: Direction) -> FileReading:
         return _json(plain, given)
     if head.count(0) or b"\xef\xbf\xbd" in head.decode("utf-8", "replace")[:2000].encode():
         raise FormatError("of no format that can be imported: not text")
-    raise FormatError(f"of no format that can be imported; {quoted_start(head.decode('utf-8', 'replace'))}")
+    start = quoted_start(head.decode("utf-8", "replace"))
+    raise FormatError(
+        f"of no format that can be imported (`txop log` reads logs, `txop air` and `txop bus` captures); {start}"
+    )
 
 
 def _together(parts: list[tuple[_Reader, bytes]], given: Direction) -> FileReading:
