@@ -163,6 +163,9 @@ MASKS = [
     "xxxx",
     "my-router",
     "aa:bb:cc:dd:ee",
+    "24:f5:a2:[...]",
+    "24:f5:a2:<redacted>",
+    "MY MAC",
 ]
 
 

@@ -38,7 +38,10 @@ DETECTORS = frozenset(
 ADDRESS = "%MAC%"
 """Stands in a pattern for an address, also for one that somebody masked in any way, or took out."""
 
-_ADDRESS_PATTERN = r"(?:<[^<>]{1,40}>|\[[^\[\]]{1,40}\]|\{[^{}]{1,40}\}|\([^()]{1,40}\)|[^\s()<>\[\],]{1,40}|)"
+_ADDRESS_PATTERN = (
+    r"(?:[^\s()<>\[\]{},]{0,20}(?:<[^<>]{1,40}>|\[[^\[\]]{1,40}\]|\{[^{}]{1,40}\}|\([^()]{1,40}\))"
+    r"|[^\s()<>\[\],]{1,40}(?: [^\s()<>\[\],]{1,12})?|)"
+)
 
 BUSES = ("usb", "pci", "mmc", "platform")
 """Kinds of devices that ``do_on`` distinguishes."""
