@@ -162,9 +162,8 @@ class LogNamer:
             self._speeds, self._ports, self._causes = SpeedWatch(), UsbPorts(self._resetters), Causes()
         self._unnamed.note_level(record)
         named = self._rules.naming(record.message, anyone=record.kind is Kind.BARE)
-        origin = (
-            devices.origin(record.message) if "-" in record.message[:_FRONT] else _NO_ORIGIN
-        )  # USB devices have one
+        # names of USB devices have a hyphen, and the others are not asked for here
+        origin = devices.origin(record.message) if "-" in record.message[:_FRONT] else _NO_ORIGIN
         if settled := self._ports.feed(record, origin.device, origin.driver):
             self._settle(settled)
         speed_before = self._speeds.feed(record.message)

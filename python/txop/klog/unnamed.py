@@ -68,13 +68,13 @@ def looks_like_trouble(message: str) -> bool:
     >>> looks_like_trouble("foo 1-1: MCU timed out"), looks_like_trouble("usb 1-1: Product: WiFi")
     (True, False)
     """
-    lower = message.lower()
-    if (looks := _known.get(form := lower.translate(_DIGITS))) is None:
+    if (looks := _known.get(form := message.translate(_DIGITS))) is None:
+        lower = message.lower()
         looks = _LOOKS.search(lower) is not None and _HARMLESS.search(lower) is None
         if len(_known) >= _MAX_KNOWN:
             _known.clear()
         _known[form] = looks
-    return looks and _NOTHING.search(lower) is None
+    return looks and _NOTHING.search(message.lower()) is None
 
 
 class UnnamedCounter:
