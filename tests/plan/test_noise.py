@@ -72,10 +72,20 @@ def test_campaigns_are_pooled_by_their_degrees_of_freedom(parse, good, store):
 
 
 def test_two_blocks_alone_are_no_basis(parse, good, store):
+    """Each campaign of two blocks has one degree of freedom; one of six has five."""
     plan = parse(good).plan
-    for number, known in enumerate([False, False, True]):
+    for number, known in enumerate([False, False, False, False, True]):
         remember(plan, {FIGURE: replace(NOISE, n=2, source=f"/archives/{number}")}, store=store)
         assert (FIGURE in recall(plan, store=store)) is known
+
+
+def test_a_small_campaign_of_one_arm_does_not_hide_what_others_showed(parse, good, store):
+    plan = parse(good).plan
+    remember(plan, {FIGURE: replace(NOISE, sd_d=1.0, n=20, aa=False)}, store=store)
+    remember(plan, {FIGURE: replace(NOISE, sd_d=3.0, n=2, source="/archives/y")}, store=store)
+    found = recall(plan, store=store)[FIGURE]
+    assert (found.n, found.campaigns) == (22, 2)
+    assert found.sd_d == pytest.approx(((19 * 1.0 + 1 * 9.0) / 20) ** 0.5)
 
 
 def test_only_the_newest_campaigns_are_kept(parse, good, store):
@@ -186,7 +196,7 @@ def test_the_smallest_effect_is_in_percent_for_ratios_and_shrinks_with_blocks():
     assert plain is not None
     assert plain < ten
     assert smallest_effect(NOISE, ratio, blocks=5, confidence=0.95) is None
-    assert smallest_effect(replace(NOISE, sd_d=1e6), ratio, blocks=10, confidence=0.95) == float("inf")
+    assert smallest_effect(replace(NOISE, sd_d=1e7), ratio, blocks=10, confidence=0.95) == float("inf")
 
 
 def test_the_smallest_effect_is_that_of_a_comparison_of_the_same_noise():

@@ -98,7 +98,8 @@ def _made_worse(result: CompareResult, arm: str, most: int) -> CompareResult:
 
 
 def _answered(result: CompareResult, figures: list[ComparedFigure]) -> CompareResult:
-    found = answers(figures, result.baseline, [arm.name for arm in result.arms], result.design.confidence)
+    arms = [arm.name for arm in result.arms]
+    found = answers(figures, result.baseline, arms, {(a.arm, a.against) for a in result.answers})
     return result.model_copy(update={"figures": figures, "answers": found})
 
 

@@ -119,7 +119,8 @@ def test_every_cost_is_counted(golden, golden_result):
         else f
         for f in golden_result.figures
     ]
-    found = answers(figures, golden_result.baseline, [arm.name for arm in golden_result.arms], 0.95)
+    arms = [arm.name for arm in golden_result.arms]
+    found = answers(figures, golden_result.baseline, arms, {(a.arm, a.against) for a in golden_result.answers})
     result = golden_result.model_copy(update={"figures": figures, "answers": found})
     text = " ".join(" ".join(lines(golden, result)).split())
     for answer in found:

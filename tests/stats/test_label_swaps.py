@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from txop.stats.label_swaps import BlockSwaps, Declared, RunSwaps, Samples, adjusted
+from txop.stats.label_swaps import BlockSwaps, Declared, RunSwaps, Samples, adjusted, least
 
 
 def by_hand(d: np.ndarray) -> list[float]:
-    """Step-down maximum of Student's t over all sign choices, written down as its definition."""
+    """Step-down maximum of Student's t over all sign choices, written down as its definition; all figures have as many
+    blocks, so that normal quantiles keep the order of t."""
     n, m = d.shape
     rows = [np.array(signs) for signs in itertools.product((1, -1), repeat=n)]
     t = np.array([[abs(stats.ttest_1samp(signs * d[:, k], 0).statistic) for k in range(m)] for signs in rows])
@@ -56,6 +57,37 @@ def test_p_values_are_shares_of_choices_and_keep_the_order_of_clearness(n: int, 
 def test_a_second_reading_of_the_same_figure_costs_nothing() -> None:
     d = np.random.default_rng(3).normal(0.5, 1, (9, 1))
     assert adjusted(swaps_of(np.hstack([d, 7 * d, -d])), range(3), {}) == adjusted(swaps_of(d), [0], {}) * 3
+
+
+def test_a_large_t_of_few_blocks_is_no_rarity() -> None:
+    """Two blocks with nearly equal differences have a t of thousands in half of the choices, whatever they are."""
+    rng = np.random.default_rng(5)
+    clear = dict(enumerate(rng.normal(3, 1, 10).tolist()))
+    few = {0: 1.0, 1: 1.0005, 2: 0.9995}
+    alone = adjusted(BlockSwaps([clear]), [0], {})[0]
+    assert alone <= 0.004
+    assert adjusted(BlockSwaps([clear, few]), [0, 1], {})[0] <= 0.01
+
+
+@pytest.mark.parametrize("blocks", [11, 12, 16, 20, 30])
+def test_beside_an_undecided_noisy_primary_figure_a_clear_one_is_still_named(blocks: int) -> None:
+    rng = np.random.default_rng(blocks)
+    noisy = rng.normal(0, 0.3, blocks)
+    noisy -= np.median(noisy)
+    swaps = swaps_of(np.stack([noisy, rng.normal(0.7, 0.01, blocks)], axis=1))
+    primary = {0: Declared(level=0.05, margin=0.03)}
+    assert not swaps.verdicts(0, primary[0])[0]
+    assert adjusted(swaps, [1], primary)[0] <= 0.05
+    assert least(swaps, primary) <= 0.05
+
+
+def test_what_cannot_be_named_is_told(blocks: int = 7) -> None:
+    rng = np.random.default_rng(2)
+    noisy = rng.normal(0, 0.3, blocks)
+    noisy[:3] *= -1
+    swaps = swaps_of(np.stack([noisy, np.full(blocks, 0.7)], axis=1))
+    assert least(swaps, {}) == 2 / 2**blocks
+    assert adjusted(swaps, [1], {0: Declared(0.05, 0.03)})[0] == least(swaps, {0: Declared(0.05, 0.03)}) > 0.05
 
 
 def test_figures_need_not_have_all_blocks() -> None:

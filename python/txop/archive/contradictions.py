@@ -17,7 +17,7 @@ from txop.archive.damage import Code, Finding
 from txop.archive.journal import Event
 from txop.archive.plan_record import DECIDES_PRIMARY
 from txop.archive.run_file import RunFile, Value
-from txop.core.metrics import METRICS, describe, is_known
+from txop.core.metrics import METRICS, describe, is_known, may_be_infinite
 from txop.core.origin import Origin
 from txop.plan.model import Plan
 
@@ -135,6 +135,8 @@ def _figure(run: RunFile, key: str, value: Value) -> Iterator[Finding]:
     metric = describe(key)
     if is_known(key) and value.unit != metric.unit:
         yield Finding(Code.RUN_UNIT, run.run, {"metric": key, "unit": value.unit, "own": metric.unit})
+    if value.infinite and is_known(key) and not may_be_infinite(key):
+        yield Finding(Code.RUN_VALUE, run.run, {"metric": key, "value": "infinite"})
     if value.value is None:
         return
     if value.infinite or not metric.is_plausible(value.value):

@@ -210,10 +210,13 @@ class Engine:
         sync_folder(folder)
         file, took = outcome.file, round(time.monotonic() - begun, 3)
         value = file.metrics.get(key)
-        if file.state == "valid" and value is not None and value.value is not None and math.isfinite(value.value):
+        bound = value is not None and value.bound is not None
+        known = value is not None and value.value is not None and math.isfinite(value.value) and not bound
+        if file.state == "valid" and value is not None and known:
             journal.write(RAN, **fields, run=label.run, value=value.value, seconds=took)
         elif file.state == "valid":
             why = value.reason if value is not None and value.reason else "it has no such figure"
+            why = "the capture gives a bound of it" if bound else why
             journal.write(VOIDED, **fields, run=label.run, cause=f"{key} is not available: {why}", seconds=took)
         else:
             cause = file.void[0].cause if file.void else "no cause given"

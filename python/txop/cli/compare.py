@@ -165,7 +165,19 @@ def _named(result: CompareResult, names: Sequence[str], archive: str) -> list[Co
 
 
 def _narrowed(result: CompareResult, metrics: Sequence[str] | None, archive: str) -> CompareResult:
-    return result.model_copy(update={"figures": _named(result, metrics, archive)}) if metrics else result
+    if not metrics:
+        return result
+    figures = _named(result, metrics, archive)
+    names = {figure.name for figure in figures}
+    answers = [
+        answer.model_copy(
+            update={
+                key: [name for name in getattr(answer, key) if name in names] for key in ("primary", "gains", "costs")
+            }
+        )
+        for answer in result.answers
+    ]
+    return result.model_copy(update={"figures": figures, "answers": answers})
 
 
 def _write_csv(result: CompareResult, name: str) -> None:

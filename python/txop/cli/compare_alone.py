@@ -6,11 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from txop.cli.console import safe_text
+from txop.compare import words
+from txop.present.format import figure as written
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from txop.compare.result import ComparedFigure
+    from txop.compare.result import ArmValues, ComparedFigure
 
 
 def table_of(title: str, figures: list[ComparedFigure]) -> Table:
@@ -28,19 +30,17 @@ def table_of(title: str, figures: list[ComparedFigure]) -> Table:
         for number, arm in enumerate(figure.arms):
             span = ""
             if arm.n > 1 and arm.lowest is not None:
-                span = f"{_value(arm.lowest, figure)} to {_value(arm.highest, figure)}"
+                span = " to ".join(written(end, figure.metric.digits) for end in (arm.lowest, arm.highest))
             table.add_row(
                 safe_text(f"{figure.metric.title}{unit}" if number == 0 else ""),
                 safe_text(arm.arm),
                 safe_text(str(arm.n)),
-                safe_text("infinite" if arm.median_infinite else _value(arm.median, figure)),
+                safe_text(words.bounded(arm.bound) + _median(arm, figure)),
                 safe_text(span),
                 safe_text("; ".join(figure.sources) if number == 0 else ""),
             )
     return table
 
 
-def _value(value: float | None, figure: ComparedFigure) -> str:
-    if value is None:
-        return "infinite"
-    return f"{value:.3g}" if 0 < abs(value) < 1 else f"{value:,.{figure.metric.digits}f}"
+def _median(arm: ArmValues, figure: ComparedFigure) -> str:
+    return "infinite" if arm.median_infinite else written(arm.median, figure.metric.digits)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from txop.compare.result import Answer, ComparedFigure, DirectRow, Row, Verdict
-from txop.compare.together import can_name
 from txop.core.metrics import fact_of, weight_of
 
 Found = tuple[ComparedFigure, Row]
 
 
-def answers(figures: Sequence[ComparedFigure], baseline: str, arms: Sequence[str], confidence: float) -> list[Answer]:
-    """The answer of each pair of arms: every other arm against the baseline, then those that differ by one change."""
+def answers(
+    figures: Sequence[ComparedFigure], baseline: str, arms: Sequence[str], nameable: Collection[tuple[str, str]]
+) -> list[Answer]:
+    """The answer of each pair of arms: every other arm against the baseline, then those that differ by one change.
+    ``nameable``: pairs whose exploratory figures can have a verdict at all."""
     pairs = [(arm, baseline) for arm in arms if arm != baseline]
     pairs += dict.fromkeys((row.arm, row.against) for figure in figures for row in figure.direct)
-    return [_answer(figures, arm, against, baseline, len(pairs), confidence) for arm, against in pairs]
+    return [_answer(figures, arm, against, baseline, (arm, against) in nameable) for arm, against in pairs]
 
 
 def worse_alone(figure: ComparedFigure, row: Row) -> bool:
@@ -27,7 +29,10 @@ def worse_alone(figure: ComparedFigure, row: Row) -> bool:
         return False
     grown = row.infinite == "above" or (row.estimate or 0) > 0
     beyond = row.infinite is not None or abs(row.estimate or 0) >= row.margin
-    one_side = (row.low is not None and row.low >= 0) if grown else (row.high is not None and row.high <= 0)
+    if grown:
+        one_side = row.low_infinite == "above" or (row.low is not None and row.low >= 0)
+    else:
+        one_side = row.high_infinite == "below" or (row.high is not None and row.high <= 0)
     return beyond and one_side and grown == (figure.metric.better == "lower")
 
 
@@ -40,13 +45,9 @@ def rows_between(figures: Iterable[ComparedFigure], arm: str, against: str, base
     return found
 
 
-def _answer(
-    figures: Sequence[ComparedFigure], arm: str, against: str, baseline: str, pairs: int, confidence: float
-) -> Answer:
+def _answer(figures: Sequence[ComparedFigure], arm: str, against: str, baseline: str, can_name: bool) -> Answer:
     rows = rows_between(figures, arm, against, baseline)
     others = [(figure, row) for figure, row in rows if figure.role == "exploratory" and row.verdict != "not-judged"]
-    blocks = max((row.n for _, row in others), default=0)
-    unpaired = any(not row.paired for _, row in others)
     return Answer(
         arm=arm,
         against=against,
@@ -54,7 +55,7 @@ def _answer(
         gains=[figure.name for figure, _ in _one_each(others, "better")],
         costs=[figure.name for figure, _ in _one_each(others, "worse")],
         looked_at=len({_fact(figure)[0] for figure, _ in others}),
-        can_name=unpaired or can_name(blocks, pairs, confidence),
+        can_name=can_name,
     )
 
 
@@ -65,7 +66,11 @@ def _one_each(rows: Sequence[Found], verdict: Verdict) -> list[Found]:
     for figure, row in sorted(rows, key=lambda each: _fact(each[0])[1]):
         if row.verdict == verdict:
             chosen.setdefault(_fact(figure)[0], (figure, row))
-    return sorted(chosen.values(), key=lambda each: (weight_of(each[0].metric.key), -_in_margins(each[1])))
+    same: dict[object, Found] = {}
+    for figure, row in chosen.values():  # the sender's retries are those of its direction, frame by frame
+        seen = (figure.test, figure.metric.unit, row.estimate, row.low, row.high, row.baseline_median, row.arm_median)
+        same.setdefault(seen, (figure, row))
+    return sorted(same.values(), key=lambda each: (weight_of(each[0].metric.key), -_in_margins(each[1])))
 
 
 def _fact(figure: ComparedFigure) -> tuple[tuple[str, str], int]:

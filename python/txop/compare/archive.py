@@ -83,7 +83,7 @@ def compare(
         warnings.append("Void runs and repeated blocks are included, as asked: this is not the result of the campaign.")
     if _is_aa(archive):
         warnings.append("An A/A campaign: the same arm under two names, so every difference is noise.")
-    figures, missing = compare_figures(plan, sets, name, arms, chosen, paired=paired, beside=beside)
+    figures, missing, nameable = compare_figures(plan, sets, name, arms, chosen, paired=paired, beside=beside)
     family = family_size(chosen, arms, beside)
     warnings += origin_warnings(origin)
     warnings += family_warnings(figures, plan.design.confidence, family)
@@ -91,7 +91,7 @@ def compare(
         warnings.append("Imported figures: the order of the runs is not known, so arms are compared unpaired.")
     missing = [*left_out, *(entry for entry in missing if not _covered(entry, left_out))]
     design = design_facts(archive, runs, chosen, by_default, family, plan)
-    found = answers(figures, name, arms, plan.design.confidence)
+    found = answers(figures, name, arms, nameable)
     found = [answer for answer in found if not {answer.arm, answer.against} & set(without)]
     if without:
         warnings.append(

@@ -235,6 +235,8 @@ def estimate_of(judged: Judged) -> Estimate:
         infinite=infinity(estimate),
         low=finite(low),
         high=finite(high),
+        low_infinite=infinity(low),
+        high_infinite=infinity(high),
         confidence=c.attained_confidence,
         asked_confidence=c.confidence,
         p=c.p,

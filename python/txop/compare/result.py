@@ -158,7 +158,11 @@ class Estimate(Record):
     """The estimate itself is infinite: most pairs have a figure beyond every number on one side."""
     low: Finite | None
     high: Finite | None
-    """Ends of the interval; ``None`` where it has no end, or where there is none: ``confidence`` is then ``None``."""
+    """Ends of the interval; ``None`` where an end is infinite, and where there is no interval: ``confidence`` is then
+    ``None``."""
+    low_infinite: Infinity | None = None
+    high_infinite: Infinity | None = None
+    """Which way an end is infinite."""
     confidence: Finite | None
     """Confidence that the interval really has (exact intervals come in steps), as a fraction; ``None``: no interval."""
     asked_confidence: Finite
@@ -290,7 +294,8 @@ class Answer(Record):
     looked_at: int
     """Exploratory quantities that were judged, and of which ``gains`` and ``costs`` are those named."""
     can_name: bool
-    """Whether so few blocks, and so many pairs of arms, allow a gain or cost to be named at all."""
+    """Whether a gain or cost could have been named at all: not with few blocks, many pairs of arms, or a primary figure
+    so noisy that it may get its verdict by accident."""
 
 
 class ChangeFacts(Record):

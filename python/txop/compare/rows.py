@@ -29,8 +29,9 @@ def compare_figures(
     *,
     paired: bool,
     beside: Sequence[OneChange] = (),
-) -> tuple[list[ComparedFigure], list[NotAvailable]]:
-    """The figures of all tests, primary ones first, and what could not be compared.
+) -> tuple[list[ComparedFigure], list[NotAvailable], set[tuple[str, str]]]:
+    """The figures of all tests, primary ones first, what could not be compared, and the pairs of arms whose exploratory
+    figures can have a verdict at all.
 
     ``beside``: pairs of arms that are compared directly, besides every arm with the baseline. The primary comparisons
     of all of them are one family.
@@ -53,8 +54,8 @@ def compare_figures(
         if name not in there
     ]
     drafts.sort(key=lambda d: primary.index(d.name) if d.primary else len(primary))
-    judge_together(drafts, family=family_size(primary, arms, beside), pairs=len(arms) - 1 + len(beside))
-    return [_finished(draft) for draft in drafts], missing
+    nameable = judge_together(drafts, family=family_size(primary, arms, beside), pairs=len(arms) - 1 + len(beside))
+    return [_finished(draft) for draft in drafts], missing, nameable
 
 
 def family_size(primary: Sequence[str], arms: Sequence[str], beside: Sequence[OneChange]) -> int:

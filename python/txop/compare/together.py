@@ -14,14 +14,18 @@ from txop.compare.drafts import Draft, FigureDraft
 from txop.compare.infinite import Judged, without_spread
 from txop.core.metrics import DEPENDS_ON, Dependence
 from txop.stats.comparison import Comparison
-from txop.stats.label_swaps import DRAWS, EXACT_BLOCKS, BlockSwaps, Declared, RunSwaps, Samples, Swaps, adjusted
+from txop.stats.label_swaps import BlockSwaps, Declared, RunSwaps, Samples, Swaps, adjusted, least
 from txop.stats.verdict import not_judged, with_adjusted, with_holm
 
 Rows = list[tuple[FigureDraft, Draft]]
 
 
-def judge_together(drafts: Sequence[FigureDraft], *, family: int, pairs: int) -> None:
+def judge_together(drafts: Sequence[FigureDraft], *, family: int, pairs: int) -> set[tuple[str, str]]:
     """Give every row of ``drafts`` its adjusted p-value and its verdict.
+
+    Returns:
+        Pairs of an arm and what it is compared with, whose exploratory figures can have a verdict at all: not with few
+        blocks, many pairs, or a primary figure so noisy that it may get its verdict by accident.
 
     Args:
         drafts: All figures of a comparison.
@@ -35,18 +39,7 @@ def judge_together(drafts: Sequence[FigureDraft], *, family: int, pairs: int) ->
     for row, comparison in zip(primary, with_holm([_of(row) for row in primary], declared=family), strict=True):
         _replace(row, comparison)
         row.adjustment = None if comparison.p_adjusted is None else "holm"
-    for rows in between.values():
-        _judge_exploratory(rows, family=family, pairs=pairs)
-
-
-def can_name(blocks: int, pairs: int, confidence: float) -> bool:
-    """Whether the exploratory figures of two arms can have a verdict at all.
-
-    >>> can_name(6, 1, 0.95), can_name(6, 2, 0.95), can_name(7, 2, 0.95)
-    (True, False, True)
-    """
-    least = 2.0 ** (1 - blocks) if blocks <= EXACT_BLOCKS else 1 / DRAWS
-    return pairs * least <= (1 - confidence) * (1 + 1e-9)
+    return {pair for pair, rows in between.items() if _judge_exploratory(rows, family=family, pairs=pairs)}
 
 
 def rows_of(draft: FigureDraft) -> Iterator[Draft]:
@@ -73,22 +66,30 @@ def _replace(row: Draft, comparison: Comparison) -> None:
     row.judged = Judged(without_spread(comparison) if endless else comparison, row.judged.limit, row.judged.low_limit)
 
 
-def _judge_exploratory(rows: Rows, *, family: int, pairs: int) -> None:
-    """Judge the exploratory figures of two arms."""
+def _judge_exploratory(rows: Rows, *, family: int, pairs: int) -> bool:
+    """Judge the exploratory figures of two arms; whether any of them could have had a verdict."""
     declared = [row for draft, row in rows if draft.primary and _is_judged(row)]
     open_rows = [row for draft, row in rows if not draft.primary and _is_judged(row)]
+    # A figure of a few blocks has no interval and no verdict, but would often look clear by accident.
+    few = [row for row in open_rows if _of(row).low is None]
+    for row in few:
+        _replace(row, with_adjusted(_of(row), None))
+    open_rows = [row for row in open_rows if _of(row).low is not None]
     if not open_rows:
-        return
+        return False
     swaps = _swaps([(draft, row) for draft, row in rows if row in declared or row in open_rows])
     places = {id(row): place for place, (_, row) in enumerate(swaps[1])}
     first_step = {
         places[id(row)]: Declared((1 - _of(row).confidence) / max(family, 1), _of(row).axis_margin) for row in declared
     }
     decided = any(_of(row).verdict in ("better", "worse") for row in declared)
-    found = adjusted(swaps[0], [places[id(row)] for row in open_rows], {} if decided else first_step)
+    counted = {} if decided else first_step
+    found = adjusted(swaps[0], [places[id(row)] for row in open_rows], counted)
     for row, p in zip(open_rows, found, strict=True):
         _replace(row, with_adjusted(_of(row), min(1.0, pairs * p)))
         row.adjustment = "label-swaps"
+    alpha = 1 - _of(open_rows[0]).confidence
+    return pairs * least(swaps[0], counted) <= alpha * (1 + 1e-9)
 
 
 def _is_judged(row: Draft) -> bool:
@@ -106,8 +107,8 @@ def _swaps(rows: Rows) -> tuple[Swaps, Rows]:
         samples.append(
             Samples(
                 draft.test.name,
-                dict(zip(row.runs[0], first, strict=True)),
-                dict(zip(row.runs[1], second, strict=True)),
+                dict(zip(row.runs[0], _capped(first, row), strict=True)),
+                dict(zip(row.runs[1], _capped(second, row), strict=True)),
             )
         )
     return RunSwaps(samples), rows
@@ -123,6 +124,19 @@ def _differences(row: Draft) -> list[float]:
     beyond = math.log1p(limit / 100) if _of(row).scale == "ratio" else limit
     cap = 2 * max((abs(d) for d in found if abs(d) < beyond), default=0.5) or 1.0
     return [d if abs(d) < beyond else math.copysign(cap, d) for d in found]
+
+
+def _capped(values: Sequence[float], row: Draft) -> list[float]:
+    """Unpaired values; infinite ones lie as far above the finite ones as these are apart."""
+    if not math.isfinite(row.judged.limit):
+        return list(values)
+    everything = [value for side in _of(row).samples for value in side]
+    top = max(everything)
+    finite = [value for value in everything if value < top]
+    if not finite:
+        return list(values)
+    cap = max(finite) + ((max(finite) - min(finite)) or 1.0)
+    return [min(value, cap) for value in values]
 
 
 def _leave_out_dependent(rows: Rows) -> None:

@@ -65,8 +65,8 @@ def compare_two(
         ]
         sets.append(TestSet(test, runs, runs))
     everything = [run for s in sets for run in s.runs]
-    chosen, by_default = primary_of(first, everything)
-    figures, absent = compare_figures(first.plan, sets, "A", ["A", "B"], chosen, paired=False)
+    chosen, by_default = primary_of(first if second.primary_is_known else second, everything)
+    figures, absent, nameable = compare_figures(first.plan, sets, "A", ["A", "B"], chosen, paired=False)
     missing += absent
     family = family_size(chosen, ["A", "B"], ())
     design = design_facts(first, first.runs, chosen, by_default, family, first.plan)
@@ -82,7 +82,7 @@ def compare_two(
     sides = (("A", first, first.runs), ("B", second, second.runs))
     mine = {label: [run for run in runs if run.arm == arm] for label, _, runs in sides}
     failed = [*runs_lost(mine, [s.test.name for s in sets]), *runs_with_failed_cycles(sets, mine)]
-    found = answers(figures, "A", ["A", "B"], first.plan.design.confidence)
+    found = answers(figures, "A", ["A", "B"], nameable)
     return CompareResult(
         txop=txop_version(),
         sources=[Source(path=a.layout.named, title=a.plan.title) for a in (first, second)],

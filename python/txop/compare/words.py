@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from txop.archive.run_file import Bound
 from txop.compare.answer import rows_between
-from txop.compare.result import Answer, ComparedFigure, CompareResult, DesignFacts, DirectRow, Row, Verdict
+from txop.compare.result import Answer, ComparedFigure, CompareResult, DesignFacts, DirectRow, Infinity, Row, Verdict
 from txop.core.metrics import describe
 from txop.present.format import MINUS, NOT_AVAILABLE, plural, signed
 from txop.present.format import figure as written
+from txop.stats.label_swaps import DRAWS, EXACT_BLOCKS
 from txop.stats.limits import MAX_BLOCKS
 
 _NAMED = 6
@@ -29,9 +30,16 @@ def interval(row: Row, *, unit: bool = True) -> str | None:
     """The interval: ``+24.1 to +38.0 %``, or without its unit; ``None`` when there is none."""
     if row.confidence is None:
         return None
-    low = f"{MINUS}∞" if row.low is None else _signed(row.low, row.effect_unit)
-    high = "+∞" if row.high is None else _signed(row.high, row.effect_unit)
+    low = _end(row.low, row.low_infinite, "below", row.effect_unit)
+    high = _end(row.high, row.high_infinite, "above", row.effect_unit)
     return f"{low} to {high} {row.effect_unit if unit else ''}".rstrip()
+
+
+def _end(value: float | None, infinite: Infinity | None, otherwise: Infinity, unit: str) -> str:
+    """An end of an interval; one without a value is infinite, ``otherwise`` where its way was not recorded."""
+    if value is not None:
+        return _signed(value, unit)
+    return "+∞" if (infinite or otherwise) == "above" else f"{MINUS}∞"
 
 
 def p_value(p: float | None) -> str:
@@ -130,8 +138,8 @@ def said(
             for verdict, intro in _INTRODUCED
             if (of := [(figure, row) for figure, row in primary if row.verdict == verdict])
         ]
-        if details:
-            parts[-1] += f" ({_basis([row for _, row in primary])})"
+        if details and (judged := [row for _, row in primary if row.verdict != "not-judged"]):
+            parts[-1] += f" ({_basis(judged)})"
     parts += _exploratory(rows, answer, most)
     unpaired = " Unpaired: drift is not controlled." if any(not row.paired for _, row in rows.values()) else ""
     return "; ".join(parts) + "." + unpaired
@@ -155,23 +163,33 @@ def _exploratory(rows: Mapping[str, tuple[ComparedFigure, Row]], answer: Answer,
         (word, [name for name in names if name in rows])
         for word, names in (("gains", answer.gains), ("costs", answer.costs))
     ]
-    parts = [f"{word} {_some([_brief(*rows[name]) for name in names], most)}" for word, names in named if names]
+    usual = max((row.n for f, row in rows.values() if f.role == "primary"), default=0)
+    parts = [f"{word} {_some([_brief(*rows[n], usual) for n in names], most)}" for word, names in named if names]
     if parts:
         count = sum(len(names) for _, names in named)
         parts[-1] += f" (exploratory: {count} of {plural(answer.looked_at, 'figure')})"
         return parts
-    return [f"none of {looked} moved clearly"] if answer.can_name else [f"too few blocks to name any of {looked}"]
+    if answer.can_name:
+        return [f"no verdict on any of {looked}"]
+    return [f"too few blocks, or too noisy primary figures, for a verdict on any of {looked}"]
 
 
-def _brief(figure: ComparedFigure, row: Row) -> str:
+def _brief(figure: ComparedFigure, row: Row, usual: int) -> str:
+    """A gain or a cost with its interval, and its n where it is not that of the primary figures."""
     ends = interval(row)
-    return changed(figure, row) + (f" ({ends})" if ends else "")
+    n = f"n = {row.n}" if usual and row.n != usual else ""
+    inside = ", ".join(part for part in (ends, n) if part)
+    return changed(figure, row) + (f" ({inside})" if inside else "")
 
 
 def _some(items: Sequence[str], most: int | None) -> str:
     if most is None or len(items) <= most:
         return ", ".join(items)
     return f"{', '.join(items[:most])} and {len(items) - most} more"
+
+
+def _bounded_value(value: float | None, bound: Bound | None, figure: ComparedFigure) -> str:
+    return f"{bounded(bound)}{written(value, figure.metric.digits)}"
 
 
 def _basis(rows: Sequence[Row]) -> str:
@@ -184,6 +202,12 @@ def _basis(rows: Sequence[Row]) -> str:
 
 def _with_evidence(figure: ComparedFigure, row: Row, *, details: bool) -> str:
     """A primary figure with its interval, and what an open one needs."""
+    if row.not_judged == "bounds":
+        sides = zip((row.arm_median, row.baseline_median), reversed(row.bounds), strict=True)
+        arm, against = (_bounded_value(value, bound, figure) for value, bound in sides)
+        return f"{label(figure)} ({arm} against {against})"
+    if row.verdict == "not-judged":
+        return changed(figure, row)
     ends = interval(row)
     level = "" if details else f"{100 * row.asked_confidence:g} % CI "
     inside = [f"{level}{ends}" if ends else "no interval"]
@@ -195,8 +219,6 @@ def _with_evidence(figure: ComparedFigure, row: Row, *, details: bool) -> str:
             inside.append(f"about {row.blocks_needed} blocks needed")
         if row.beyond_limit:
             inside.append(f"more than {MAX_BLOCKS} blocks needed")
-    if row.verdict == "not-judged":
-        return changed(figure, row)
     return f"{changed(figure, row)} ({', '.join(inside)})"
 
 
@@ -260,12 +282,6 @@ def moved(row: Row, unit: str = "") -> str:
 def changed(figure: ComparedFigure, row: Row) -> str:
     """A figure with its change: ``tx throughput +31.2 %``, ``replug failed module cycles unchanged (1)``."""
     return f"{label(figure)} {moved(row, figure.metric.unit)}"
-
-
-def with_interval(figure: ComparedFigure, row: Row) -> str:
-    """A figure with its change and interval: ``tx throughput +31.2 % (+24.1 to +38.0 %)``."""
-    ends = interval(row)
-    return changed(figure, row) + (f" ({ends})" if ends else "")
 
 
 def _listed(items: Sequence[str], most: int = _NAMED) -> str:
@@ -334,21 +350,24 @@ def methods(design: DesignFacts, baseline: str, *, paired: bool, two_archives: b
         ]
     names = ", ".join(design.primary)
     how = "the default for these tests" if design.primary_by_default else "declared in the plan"
+    count = "one comparison is" if design.family == 1 else f"{design.family} comparisons are"
     declared = (
-        f"Primary figures ({how}): {names}; their {design.family} comparisons are adjusted together (Holm). All other "
-        "figures are exploratory."
+        f"Primary figures ({how}): {names}; their {count} adjusted together (Holm). All other figures are exploratory."
         if names
         else "No figure is primary: all are exploratory."
     )
+    swapped = "among the runs of each test" if two_archives or not paired else "within blocks"
+    drawn = two_archives or not paired or design.blocks_planned > EXACT_BLOCKS
+    ways = f"in {DRAWS:,} random ways" if drawn else "in every possible way"
     error = f"{100 * (1 - design.confidence):g} %"
     if direct:
         first.append("Arms that differ by one declared change were compared with each other in the same way.")
     return [
         *first,
         declared,
-        "Two arms differ in an exploratory figure when their labels, swapped within blocks in every possible way, make "
-        f"any figure look as clear in at most {error} of cases, divided by the number of pairs of arms. Without a "
-        f"difference, at most {error} of campaigns name any figure.",
+        f"Exploratory p-values: the share of label swaps ({swapped}, {ways}) with which any figure of the two arms "
+        f"looks as clear, times the number of pairs of arms. Without a difference, at most {error} of campaigns name "
+        "anything.",
         "Better or worse: the interval excludes no difference, the adjusted p-value agrees, and the estimate is at "
         "least the margin. Equivalent: the whole interval is within the margin. Otherwise inconclusive. A figure is "
         "not judged when it is a bound, or when the arms differ in what it depends on.",

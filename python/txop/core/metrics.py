@@ -265,7 +265,7 @@ METRICS: dict[str, Metric] = {
         Metric("usb_in_datagrams_per_urb", "datagrams per URB in", "", "higher", "ratio", 10.0,
            "Datagrams per transfer from the device under test; a lower bound where transfers were cut (txop bus)."),
         Metric("usb_out_turnaround_us", "URB turnaround out", "µs", "lower", "ratio", 10.0,
-           "Median time from submission to completion of bulk transfers to the device under test (txop bus)."),
+           "Median time from submission to completion of bulk transfers to the device under test (txop bus).", 0),
         Metric("chip_urbs_per_s", "URBs (chip)", "1/s", None, "ratio", 10.0,
            "URBs that the virtual chip completed per second: register accesses, data, interrupts.", 0),
         Metric("chip_interrupts_per_s", "interrupt URBs (chip)", "1/s", "lower", "ratio", 10.0,
@@ -361,13 +361,13 @@ BELOW_NOISE = "not distinguishable from idle"
 _STATION = "station_"
 
 _SAME_FACT: tuple[tuple[str, ...], ...] = (
-    ("chip_retry_percent", "air_retry_percent", "air_up_retry_percent", "air_down_retry_percent",
-     "air_bss_retry_percent", "retry_percent"),
+    ("chip_retry_percent", "air_retry_percent", "air_bss_retry_percent", "retry_percent"),
     ("cpu_busy_percent", "cpu_idle_percent"),
     ("device_interrupts_per_s", "interrupts_per_s"),
     ("chip_interrupts_per_s", "usb_interrupt_urbs_per_s"),
     ("chip_rx_frames_per_urb", "usb_in_datagrams_per_urb"),
     ("chip_airtime_jain_index", "airtime_jain_index"),
+    ("rtt_p50_ms", "tcp_rtt_ms"),
     ("rtt_p95_ms", "rtt_p99_ms"),
 )  # fmt: skip
 """Metrics that are views of one quantity, the one that says most first: a sentence names one of them."""
@@ -379,7 +379,7 @@ def fact_of(key: str) -> tuple[str, int]:
     """The quantity that a metric is a view of, and the metric's rank among its views; 0 is the one that says most.
 
     >>> fact_of("air_bss_retry_percent")
-    ('chip_retry_percent', 4)
+    ('chip_retry_percent', 2)
     >>> fact_of("station_slow_rtt_p99_ms")
     ('station_slow_rtt_p95_ms', 1)
     >>> fact_of("throughput_mbit_s")
@@ -409,6 +409,15 @@ def weight_of(key: str) -> int:
     """
     base = max((felt for felt in _FELT if key.startswith(_STATION) and key.endswith(f"_{felt}")), key=len, default=key)
     return _FELT.index(base) if base in _FELT else len(_FELT)
+
+
+def may_be_infinite(key: str) -> bool:
+    """Whether a metric can be beyond every number: a quantile of round trips among the lost ones.
+
+    >>> may_be_infinite("station_slow_rtt_p95_ms"), may_be_infinite("throughput_mbit_s")
+    (True, False)
+    """
+    return key.endswith(("rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms"))
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ MAX_TESTBEDS = 200
 """The testbeds measured longest ago are forgotten beyond this many."""
 
 MOST_CAMPAIGNS = 5
-"""Of each figure the newest campaigns are kept, and their noise is pooled."""
+"""Of each figure the newest campaigns of one arm against itself, and of others, are kept, and their noise is pooled."""
 LEAST_BLOCKS = 6
 """Fewer blocks say too little about noise: a standard deviation from two of them is off by a factor of 2.5 half of the
 time."""
@@ -94,7 +94,10 @@ def remember(plan: Plan, figures: Mapping[str, Noise], *, store: Path | None = N
                 continue
             of_test = mine.setdefault(tests[test], {})
             others = [known for known in of_test.get(metric, []) if known.source != noise.source]
-            of_test[metric] = sorted([*others, noise], key=lambda each: (each.aa, each.when))[-MOST_CAMPAIGNS:]
+            kept = sorted([*others, noise], key=lambda each: each.when)
+            of_test[metric] = [
+                each for aa in (False, True) for each in [one for one in kept if one.aa is aa][-MOST_CAMPAIGNS:]
+            ]
         newest = sorted(testbeds, key=lambda key: _latest(testbeds[key]), reverse=True)[:MAX_TESTBEDS]
         table = {
             key: {
@@ -119,12 +122,14 @@ def recall(plan: Plan, *, store: Path | None = None) -> dict[str, Noise]:
 
 
 def _pooled(campaigns: Sequence[Noise]) -> Noise | None:
-    """One noise of several; ``None`` where they have too few blocks together."""
-    if any(each.aa for each in campaigns):
-        campaigns = [each for each in campaigns if each.aa]
-    blocks = sum(each.n for each in campaigns)
-    if blocks < LEAST_BLOCKS:
+    """One noise of several: of campaigns of one arm against itself where they are enough, else of all; ``None`` where
+    these are too little, by their degrees of freedom: as many as one campaign of :data:`LEAST_BLOCKS` has."""
+    of_itself = [each for each in campaigns if each.aa]
+    enough = [of for of in (of_itself, campaigns) if sum(each.n - 1 for each in of) >= LEAST_BLOCKS - 1]
+    if not enough:
         return None
+    campaigns = enough[0]
+    blocks = sum(each.n for each in campaigns)
     freedom = sum(each.n - 1 for each in campaigns)
     largest = max(each.sd_d for each in campaigns) or 1.0
     squares = math.fsum((each.n - 1) * (each.sd_d / largest) ** 2 for each in campaigns)
@@ -136,12 +141,10 @@ def smallest_effect(noise: Noise, metric: Metric, *, blocks: int, confidence: fl
     """Effect that a campaign of this many blocks shows in 4 of 5 cases, judged in a ``family`` of so many comparisons:
     in percent for a metric compared by ratio, else in its unit. ``None`` when they can never show one, or no table has
     the confidence."""
-    from txop.stats.power import smallest_detectable_effect
+    from txop.stats.power import as_change, smallest_detectable_effect
 
     effect = smallest_detectable_effect(blocks, noise.sd_d, confidence=confidence, family=family)
-    if effect is None or metric.scale == "difference":
-        return effect
-    return 100 * math.expm1(effect / 100) if effect < 1000 else math.inf
+    return as_change(effect, ratio=metric.scale == "ratio")
 
 
 def default_store() -> Path:
@@ -157,7 +160,7 @@ def _read(path: Path) -> _Testbeds:
     for key, tests in STORED.read(path).items():
         for test, metrics in _tables(tests):
             for metric, entry in _tables(metrics):
-                entries = entry[-MOST_CAMPAIGNS:] if isinstance(entry, list) else [entry]
+                entries = entry[-2 * MOST_CAMPAIGNS :] if isinstance(entry, list) else [entry]
                 if known := [noise for each in entries if (noise := _noise(each)) is not None]:
                     found.setdefault(key, {}).setdefault(test, {})[metric] = known
     return found

@@ -37,13 +37,26 @@ _TAKE_SUCH = frozenset(
 def wrong_commands(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
     """Arguments that only a shell would understand."""
     for path, argv in commands(loaded.plan):
-        if any(PurePosixPath(argument).name in _TAKE_SUCH for argument in argv):
+        if _program(argv) in _TAKE_SUCH:
             continue
         for number, argument in enumerate(argv):
             if number and _OF_A_SHELL.fullmatch(argument):
                 said = f'no shell runs this command, so "{argument}" is handed to {argv[0]} as an argument'
                 yield path, said, 'write ["sh", "-c", "..."], with the whole command line as one argument'
                 break
+
+
+_IN_FRONT = frozenset(("sudo", "doas", "nice", "ionice", "timeout", "setsid", "env", "stdbuf", "taskset", "chrt", "ip"))
+"""Programs that run another one, which stands behind their own options and values."""
+
+
+def _program(argv: Sequence[str]) -> str:
+    """The program that gets the arguments; behind ``sudo`` and its like the first that is known to take such ones."""
+    names = [PurePosixPath(argument).name for argument in argv]
+    if not names or names[0] not in _IN_FRONT:
+        return names[0] if names else ""
+    before = next((at for at, argument in enumerate(argv) if at and _OF_A_SHELL.fullmatch(argument)), len(argv))
+    return next((name for name in names[1:before] if name in _TAKE_SUCH), names[0])
 
 
 def commands(plan: Plan) -> Iterator[tuple[Path, Sequence[str]]]:

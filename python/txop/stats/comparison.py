@@ -95,9 +95,7 @@ class Comparison:
         if not self.has_power or not self.paired or not self.sd_d:
             return None
         found = power.smallest_detectable_effect(self.n, self.sd_d, confidence=self.confidence, family=self.family)
-        if found is None or self.scale == "difference":
-            return found
-        return 100 * math.expm1(found / 100) if found < 70_000 else math.inf
+        return power.as_change(found, ratio=self.scale == "ratio")
 
     @property
     def blocks_needed(self) -> int | None:

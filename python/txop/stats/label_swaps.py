@@ -10,10 +10,10 @@ as they move together.
 Figures that were declared before the campaign have their own test (:mod:`txop.stats.holm`). For the others,
 :func:`adjusted` counts a choice against a figure also when it would give a verdict on a declared one, unless a declared
 figure has a verdict already. So at most alpha of campaigns without any difference name a figure at all, declared or
-not.
+not; with what is :data:`RESERVED`, 1.02 alpha.
 
-A figure's effect is measured in its own standard errors (Student's t of its differences), so that figures with
-different units and noise can be compared with each other.
+A figure's effect is measured in its own standard errors (Student's t of its differences, as the normal quantile of the
+same probability), so that figures with different units, noise and numbers of blocks can be compared with each other.
 """
 
 from __future__ import annotations
@@ -27,13 +27,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from txop.stats import normal
+from txop.stats.limits import EXACT_PAIRS
 from txop.stats.samples import ROUNDING, Floats, midranks
+from txop.stats.signed_rank import doubled_cdf
 
 EXACT_BLOCKS = 14
 """Up to this many blocks all choices are counted; beyond, :data:`DRAWS` of them are drawn."""
 DRAWS = 10_000
 """The measured labels and 9,999 random choices: a p-value of 0.05 then has a standard error of 0.002."""
 SEED = 20261129
+RESERVED = 50
+"""One part in so many of alpha is for figures that were not declared, whatever those that were leave: one that is so
+clear has a verdict also beside a declared figure that is all noise."""
 ESTIMATED_BLOCKS = 60
 """Beyond this many blocks the estimate of a random choice is the mean of its differences in place of the
 Hodges-Lehmann estimate: labels that were swapped at random leave differences that are symmetric around 0."""
@@ -54,6 +60,10 @@ class Declared:
 class Swaps(Protocol):
     """Choices of labels, the measured ones first, and what figures show with each."""
 
+    @property
+    def choices(self) -> int:
+        """How many there are."""
+
     def sizes(self, figure: int) -> Floats:
         """Size of the effect of a figure in its standard errors, for each choice; 0 or more, or infinite."""
 
@@ -72,21 +82,39 @@ def adjusted(swaps: Swaps, figures: Sequence[int], declared: Mapping[int, Declar
     if not figures:
         return []
     sizes = np.array([swaps.sizes(figure) for figure in figures])
-    taken = np.zeros(sizes.shape[1], dtype=np.bool_)
-    for figure, what in declared.items():
-        taken |= swaps.verdicts(figure, what)
+    taken = _taken(swaps, declared)
     order = np.argsort(-sizes[:, 0], kind="stable")
     found = [1.0] * len(figures)
     largest = np.zeros(sizes.shape[1])
     shares = []
     for place in order[::-1]:  # from the least clear: the maximum over those that are no clearer
         largest = np.maximum(largest, sizes[place])
-        shares.append(float(np.mean(taken | (largest >= sizes[place, 0] * (1 - 1e-9)))))
+        shares.append(_share(largest >= sizes[place, 0] * (1 - 1e-9), taken))
     least = 0.0
     for place, share in zip(order, shares[::-1], strict=True):
         least = max(least, share)
         found[int(place)] = least
     return found
+
+
+def least(swaps: Swaps, declared: Mapping[int, Declared]) -> float:
+    """The smallest p-value that :func:`adjusted` can give any figure, however clear it is."""
+    measured = np.zeros(swaps.choices, dtype=np.bool_)
+    measured[0] = True
+    return _share(measured, _taken(swaps, declared))
+
+
+def _share(as_clear: NDArray[np.bool_], taken: NDArray[np.bool_]) -> float:
+    """The share of choices that count against a figure."""
+    return float(min(np.mean(taken | as_clear), RESERVED * np.mean(as_clear)))
+
+
+def _taken(swaps: Swaps, declared: Mapping[int, Declared]) -> NDArray[np.bool_]:
+    """The choices that would give a verdict on a declared figure."""
+    taken = np.zeros(swaps.choices, dtype=np.bool_)
+    for figure, what in declared.items():
+        taken |= swaps.verdicts(figure, what)
+    return taken
 
 
 class BlockSwaps:
@@ -106,6 +134,11 @@ class BlockSwaps:
                 self._known[place[block], column] = True
             self._scale.append(size)
         self._blocks = len(blocks)
+
+    @property
+    def choices(self) -> int:
+        """As :attr:`Swaps.choices`."""
+        return len(self._signs)
 
     @cached_property
     def _signs(self) -> NDArray[np.int8]:
@@ -134,18 +167,22 @@ class BlockSwaps:
         squares = float((self._d[:, figure] ** 2).sum())
         if n < 2 or squares == 0:
             return np.zeros(len(self._signs))
-        share = np.minimum(self._sums[:, figure] ** 2 / (squares * n), 1.0)
-        return _t(share, n - 1)
+        found = _t(np.minimum(self._sums[:, figure] ** 2 / (squares * n), 1.0), n - 1)
+        if n == self._blocks:
+            return found
+        from scipy.special import ndtri
+
+        return np.minimum(found, -float(ndtri(2.0**-n)))  # of fewer blocks than others: no clearer than they allow
 
     def verdicts(self, figure: int, declared: Declared) -> NDArray[np.bool_]:
-        """As :meth:`Swaps.verdicts`, by the signed-rank test, whose distribution is that of the choices themselves."""
+        """As :meth:`Swaps.verdicts`, by the exact signed-rank test."""
         d = np.where(np.abs(self._d[:, figure]) <= ROUNDING, 0.0, self._d[:, figure])
         ranks = np.zeros(d.size)
         ranks[d != 0] = midranks(np.abs(d[d != 0]), tolerance=ROUNDING) if d.any() else 0.0
         statistic = np.abs(self._signed(np.sign(d) * ranks))
-        found = _upper_shares(statistic) <= _with_slack(declared.level, drawn=self._blocks > EXACT_BLOCKS)
+        found = _p_values(statistic, ranks[d != 0]) <= declared.level * (1 + 1e-9)
         known = self._known[:, figure]
-        least = declared.margin / self._scale[figure] * (1 - 1e-9)
+        smallest = declared.margin / self._scale[figure] * (1 - 1e-9)
         n = int(known.sum())
         i, j = np.triu_indices(n)
         for part in np.array_split(np.flatnonzero(found), max(1, int(found.sum()) * i.size // _CHUNK)):
@@ -154,7 +191,7 @@ class BlockSwaps:
                 estimates = flipped.mean(axis=1)
             else:
                 estimates = np.median((flipped[:, i] + flipped[:, j]) / 2, axis=1)
-            found[part] = np.abs(estimates) >= least
+            found[part] = np.abs(estimates) >= smallest
         return found
 
 
@@ -191,6 +228,11 @@ class RunSwaps:
             drawn[0] = labels
             self._labels[group] = drawn
 
+    @property
+    def choices(self) -> int:
+        """As :attr:`Swaps.choices`."""
+        return DRAWS
+
     def _of(self, figure: int) -> tuple[Floats, NDArray[np.bool_]]:
         """The values, and choices x values: which of them are the arm's."""
         each = self._samples[figure]
@@ -218,7 +260,7 @@ class RunSwaps:
         ranks = midranks(values, tolerance=ROUNDING * float(np.abs(values).max()))
         arm = labels.sum(axis=1)
         statistic = np.abs(labels @ ranks - arm * (values.size + 1) / 2)
-        found = _upper_shares(statistic) <= _with_slack(declared.level, drawn=True)
+        found = _upper_shares(statistic) <= _with_slack(declared.level)
         for at in np.flatnonzero(found):
             theirs, mine = values[~labels[at]], values[labels[at]]
             shift = np.median(mine[:, None] - theirs[None, :]) if theirs.size and mine.size else 0.0
@@ -227,16 +269,36 @@ class RunSwaps:
 
 
 def _t(share: Floats, freedom: int) -> Floats:
-    """Size of Student's t for the share of the squares that the effect explains."""
+    """Size of Student's t for the share of the squares that the effect explains, as the normal quantile of the same
+    probability: with few blocks a large t is no rarity."""
+    from scipy.special import ndtri, stdtr
+
     rest = 1 - share
     rest[rest <= ROUNDING] = 0
     with np.errstate(divide="ignore"):
-        return np.where(rest == 0, math.inf, np.sqrt(freedom * share / np.where(rest == 0, 1, rest)))
+        t = np.where(rest == 0, math.inf, np.sqrt(freedom * share / np.where(rest == 0, 1, rest)))
+        z: Floats = np.where(np.isinf(t), math.inf, -ndtri(stdtr(freedom, -t)))
+    return z
 
 
-def _with_slack(level: float, *, drawn: bool) -> float:
+def _p_values(statistic: Floats, ranks: Floats) -> Floats:
+    """Two-sided p-values of signed rank sums, given their size."""
+    if ranks.size == 0:
+        return np.ones(statistic.size)
+    if ranks.size > EXACT_PAIRS:
+        positive = (ranks.sum() + statistic) / 2
+        values, place = np.unique(positive, return_inverse=True)
+        distribution = normal.tied_signed_ranks(ranks)
+        return np.array([distribution.two_sided_p(float(value)) for value in values])[place]
+    cdf = doubled_cdf(ranks)
+    smaller = np.rint(ranks.sum() - statistic).astype(np.int64)
+    p_values: Floats = np.minimum(1.0, 2 * cdf[np.clip(smaller, 0, cdf.size - 1)])
+    return p_values
+
+
+def _with_slack(level: float) -> float:
     """``level``, with three standard errors of a share of random choices, so that it errs on the safe side."""
-    return level * (1 + 1e-9) + (3 * math.sqrt(level * (1 - level) / DRAWS) if drawn else 0.0)
+    return level * (1 + 1e-9) + 3 * math.sqrt(level * (1 - level) / DRAWS)
 
 
 def _upper_shares(statistic: Floats) -> Floats:

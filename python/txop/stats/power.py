@@ -42,6 +42,13 @@ def smallest_detectable_effect(n: int, sd: float, *, confidence: float = 0.95, f
     return None if multiple is None or sd == 0 else multiple * sd
 
 
+def as_change(effect: float | None, *, ratio: bool) -> float | None:
+    """An effect as it is reported: of 100 times a logarithm the change in percent, of a difference itself."""
+    if effect is None or not ratio:
+        return effect
+    return 100 * math.expm1(effect / 100) if effect < 70_000 else math.inf
+
+
 def blocks_needed(effect: float, sd: float, *, confidence: float = 0.95, family: int = 1) -> int | None:
     """Fewest blocks that show ``effect`` in 4 of 5 campaigns when the differences have standard deviation ``sd``.
 

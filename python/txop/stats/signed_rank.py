@@ -103,6 +103,11 @@ def signed_rank(differences: ArrayLike, *, confidence: float = 0.95) -> SignedRa
 
 def _tied(ranks: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, int]:
     """Distribution of twice the positive rank sum when every sign is equally likely, and that sum as it was."""
+    return doubled_cdf(ranks), int(np.rint(2 * ranks[positive]).sum())
+
+
+def doubled_cdf(ranks: Floats) -> Floats:
+    """Distribution of twice the positive rank sum of these ranks, tied or not, when every sign is equally likely."""
     doubled = np.rint(2 * ranks).astype(np.int64)
     mass: Floats = np.ones(1)
     for weight in doubled:
@@ -110,7 +115,7 @@ def _tied(ranks: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, int]:
         longer[: mass.size] += mass
         longer[weight:] += mass
         mass = longer / 2
-    return np.cumsum(mass), int(doubled[positive].sum())
+    return np.cumsum(mass)
 
 
 @lru_cache(maxsize=64)

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 MAX_TEXTS = 6
 MAX_ENDPOINTS = 30
-_SAME = 1.1
-"""Bounds of datagrams per transfer that lie closer than this determine them."""
+_SAME = 1.001
+"""Bounds of datagrams per transfer that lie closer than this determine them, to the digits that are shown."""
+_FAR = 1.1
+"""Bounds of NTBs that lie farther apart than this say nothing: their pointer tables were cut off."""
 _KEYS = (
     "usb_out_urbs_per_s",
     "usb_in_urbs_per_s",
@@ -190,7 +192,8 @@ def _datagrams(traffic: Sequence[Traffic], direction: str) -> tuple[float | None
     least, highest = most.at_least_per_transfer, most.at_most_per_transfer
     if least is not None and highest is not None and highest <= _SAME * least:
         return least, None
-    return (None, None) if most.framing in ("ntb16", "ntb32") and highest is not None else (least, "at-least")
+    apart = least is not None and highest is not None and highest > _FAR * least
+    return (None, None) if most.framing in ("ntb16", "ntb32") and apart else (least, "at-least")
 
 
 def _endpoint(endpoint: Endpoint) -> dict[str, object]:

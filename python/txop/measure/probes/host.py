@@ -107,7 +107,7 @@ class HostCounters:
         busy_cores = _busy_cores(first, last)
         busy_percent = None if busy_cores is None else 100 * busy_cores / cores
         self._gate(facts, reading, busy_percent, "the counters of idle time went backwards")
-        hot = [n for n, cpu in use.cpus.items() if cpu is not None and 100 * cpu.busy_share >= ONE_CORE_PERCENT]
+        hot = [n for n in use.cpus if (share := _busy_share(first, last, n)) is not None and share >= ONE_CORE_PERCENT]
         if hot and len(use.cpus) > 1 and not self._shared:
             reading.warnings.append(
                 f"{self._target}: CPU {', '.join(map(str, hot))} was busy all the time; it may be the bottleneck"
@@ -256,9 +256,19 @@ def _busy_cores(first: _Snapshot, last: _Snapshot) -> float | None:
     denominator, the time, and add up to all cores. ``None`` when idle time went backwards.
     """
     span_s = last.at_s - first.at_s
-    was, now = first.stat.all_cpus, last.stat.all_cpus
-    rested = (now.idle + now.iowait + now.steal) - (was.idle + was.iowait + was.steal)
-    if span_s <= 0 or rested < 0:
-        return None
+    rested = _rested_ticks(first.stat.all_cpus, last.stat.all_cpus)
+    if span_s <= 0 or rested < 0 or first.stat.cpus.keys() != last.stat.cpus.keys():
+        return None  # a CPU that came or went takes its counters with it
     cores = max(1, len(first.stat.cpus))
     return min(float(cores), max(0.0, cores - rested / proc_stat.TICKS_PER_SECOND / span_s))
+
+
+def _busy_share(first: _Snapshot, last: _Snapshot, cpu: int) -> float | None:
+    """How much of the time one CPU was at work, in percent, by the same rule."""
+    span_s = last.at_s - first.at_s
+    rested = _rested_ticks(first.stat.cpus[cpu], last.stat.cpus[cpu])
+    return None if span_s <= 0 or rested < 0 else 100 * (1 - rested / proc_stat.TICKS_PER_SECOND / span_s)
+
+
+def _rested_ticks(was: proc_stat.CpuTicks, now: proc_stat.CpuTicks) -> int:
+    return (now.idle + now.iowait + now.steal) - (was.idle + was.iowait + was.steal)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
+from txop.compare import words
 from txop.compare.result import CompareResult
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid
@@ -56,7 +57,8 @@ def _table(test: str, arms: Sequence[tuple[str, list[RunFile]]]) -> Grid:
         for key in COLUMNS:
             value = _median(run.metrics[key].value for run in with_capture if key in run.metrics)
             text = fmt.duration_us(value) if key.endswith("_us") else fmt.number(value)
-            cells.append(missing() if value is None else Cell(text, value))
+            bound = next((v.bound for run in with_capture if (v := run.metrics.get(key)) and v.bound), None)
+            cells.append(missing() if value is None else Cell(words.bounded(bound) + text, value))
         errors = _median(finite_number(run.bus.get("errors")) for run in with_capture if run.bus)
         cells.append(missing() if errors is None else Cell(fmt.number(errors), errors))
         rows.append(cells)

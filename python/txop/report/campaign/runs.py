@@ -5,6 +5,7 @@ from __future__ import annotations
 from txop.archive.counting import figure_value
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
+from txop.compare import words
 from txop.compare.result import CompareResult, MetricFacts
 from txop.present.blocks import Cell, Column, Grid
 from txop.present.cells import missing
@@ -76,5 +77,8 @@ def _row(number: int, run: RunFile, metrics: list[MetricFacts]) -> list[Cell]:
             cells.append(missing())
         else:
             endless = value(None, metric, infinite=True) == INFINITE and found == float("inf")
-            cells.append(Cell(value(None if endless else found, metric, infinite=endless), 1e300 if endless else found))
+            text = words.bounded(run.metrics[metric.key].bound) + value(
+                None if endless else found, metric, infinite=endless
+            )
+            cells.append(Cell(text, 1e300 if endless else found))
     return cells

@@ -157,6 +157,7 @@ def _ends(estimate: Estimate) -> tuple[float | None, float | None, float | None]
     middle = estimate.estimate if infinity is None else infinity
     if estimate.confidence is None:
         return middle, None, None
-    low = float("-inf") if estimate.low is None else estimate.low
-    high = float("inf") if estimate.high is None else estimate.high
+    ways = {"above": float("inf"), "below": float("-inf")}
+    low = ways[estimate.low_infinite or "below"] if estimate.low is None else estimate.low
+    high = ways[estimate.high_infinite or "above"] if estimate.high is None else estimate.high
     return middle, low, high

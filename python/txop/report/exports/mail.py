@@ -55,8 +55,8 @@ class _Size:
 
 
 _SIZES = (
-    _Size(2, 8, 4), _Size(2, 8, 2), _Size(1, 8, 2), _Size(1, 6, 2), _Size(1, 4, 2), _Size(1, 4, 4, facts=2),
-    _Size(1, 4, 2, facts=2), _Size(1, 4, 4, facts=1, gaps=False), _Size(1, 4, 2, facts=1, gaps=False),
+    _Size(2, 8, 4), _Size(2, 8, 2), _Size(2, 6, 2), _Size(2, 4, 2), _Size(2, 4, 2, facts=2), _Size(2, 4, 4, facts=1,
+    gaps=False), _Size(2, 4, 2, facts=1, gaps=False), _Size(2, 4, 1, gaps=False), _Size(1, 4, 2, facts=1, gaps=False),
     _Size(1, 4, 1, gaps=False),
 )  # fmt: skip
 """The first with which the mail is short enough."""

@@ -19,7 +19,7 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.facts import plain
 from txop.compare.infinite import Judged, compare_values
-from txop.compare.select import CannotCompare, metric_of, one_origin, primary_figures
+from txop.compare.select import CannotCompare, metric_of, one_origin, primary_of
 from txop.core.metrics import Metric
 from txop.core.nearest import did_you_mean
 from txop.core.origin import NOT_RADIO, Origin
@@ -81,7 +81,7 @@ def follow(archives: Sequence[Archive], arm: str | None = None, metrics: Sequenc
         for archive, label in zip(ordered, labels, strict=True)
     ]  # fmt: skip
     last = ordered[-1]
-    chosen = list(metrics) if metrics else primary_figures(last.plan, last.runs)[0]
+    chosen = list(metrics) if metrics else primary_of(last, last.runs)[0]
     figures, drafts = [], []
     for place, figure in enumerate(chosen):
         followed, mine = _figure(ordered, labels, name, figure, place)
@@ -121,6 +121,9 @@ def _figure(
             missing.append(f"{labels[number]}: its test {test_name} is another one ({setting})")
             continue
         runs = counting(archive, test_name).alone(arm)
+        if any(run.metrics[key].bound for run in runs if key in run.metrics):
+            missing.append(f"{labels[number]}: bounds, which are not compared")
+            continue
         found = [value for run in runs if (value := figure_value(run, key)) is not None]
         if not found:
             missing.append(f"{labels[number]}: {_why_not(runs, key)}")
