@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import counter_specimens
 import exchange_specimens
 from txop.exchange.imported import Direction
 from txop.exchange.recognise import read_file
 from txop.formats import (
+    ath9k_debugfs,
     betterspeedtest,
     crusader,
     driver_table,
@@ -32,7 +34,9 @@ from txop.formats import (
     iw_station,
     iw_survey,
     mac80211_debugfs,
+    minstrel,
     mmc_ios,
+    mt76_debugfs,
     netperf,
     nuttcp,
     ping,
@@ -41,6 +45,7 @@ from txop.formats import (
     proc_net,
     proc_stat,
     proc_system,
+    proc_wireless,
     reading,
     speedtest,
     ttcp,
@@ -138,6 +143,13 @@ PARSERS: dict[str, tuple[Callable[[bytes], object], list[bytes]]] = {
     "iperf 2 CSV": (iperf2_csv.parse_all, [TEXTS["IPERF2_CSV"]]),
     "bounce-back": (iperf2_bounceback.parse_all, [TEXTS["BOUNCE"]]),
     "airtime": (mac80211_debugfs.parse_airtime, [AIRTIME]),
+    "rc_stats": (
+        minstrel.parse,
+        [RATES, *(text.encode() for text in (counter_specimens.RATES_NEW, counter_specimens.RATES_OLD))],
+    ),
+    "proc_net wireless": (proc_wireless.parse, [counter_specimens.WIRELESS.encode()]),
+    "ath9k xmit": (ath9k_debugfs.parse_xmit, [counter_specimens.XMIT.encode()]),
+    "mt76 tx_stats": (mt76_debugfs.parse_tx_stats, [counter_specimens.TX_STATS.encode()]),
 }
 NAMES = sorted(PARSERS)
 

@@ -128,6 +128,34 @@ Station 00:11:22:33:44:55 (on wlan0)
 """
 
 
+def test_a_paste_with_blanks_for_tabs() -> None:
+    (tabs,) = iw_station.parse(IW_MULTI_LINK)
+    (blanks,) = iw_station.parse(IW_MULTI_LINK.replace("\t", "        "))
+    assert blanks == tabs
+
+
+@pytest.mark.parametrize(
+    "mask", ["xx:xx:xx:xx:xx:xx", "00:11:22:**:**:**", "[REDACTED]", "<MAC C-01>", "AA:BB:CC:DD:EE:FF"]
+)
+def test_a_masked_address_loses_no_figure(mask: str) -> None:
+    text = IW_MULTI_LINK.replace("00:11:22:33:44:55", mask)
+    (station,) = iw_station.parse(text)
+    assert station.address == mask
+    assert station.address_known is (mask == "AA:BB:CC:DD:EE:FF")
+    assert station.figures == iw_station.parse(IW_MULTI_LINK)[0].figures
+
+
+def test_what_was_sent_between_two_looks() -> None:
+    text = "Station 00:11:22:33:44:55 (on wlan0)\n\ttx packets:\t{}\n\ttx retries:\t{}\n\ttx failed:\t{}\n"
+    (before,), (after,) = (iw_station.parse(text.format(*each)) for each in ((100, 50, 1), (400, 150, 3)))
+    sent = iw_station.sent_between(before.figures, after.figures)
+    assert sent == iw_station.Sent(300, 100, 2)
+    assert sent is not None
+    assert sent.retry_percent == 25
+    assert iw_station.sent_between(after.figures, before.figures) is None
+    assert iw_station.Sent(0, 0, None).retry_percent is None
+
+
 def test_a_multi_link_peer() -> None:
     (station,) = iw_station.parse(IW_MULTI_LINK)
     assert station.figures.rx_bytes == 9000

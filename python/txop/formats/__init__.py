@@ -32,7 +32,11 @@ figure is never 0. Units are in the names. Nothing here runs a command, opens a 
 | `iw_station` | ``iw dev X station dump`` (``-v``), ``station get``; rates in `iw_rate` |
 | `iw_survey` | ``iw dev X survey dump``, and the difference of two |
 | `iw_ssid` | an SSID as iw escapes it; `iw_failure`: iw's own errors |
-| `ethtool` | ``ethtool -S`` |
+| `ethtool` | ``ethtool -S``, ``ethtool -i`` |
+| `minstrel` | ``rc_stats`` and ``rc_stats_csv`` of minstrel, and the difference of two |
+| `proc_wireless` | ``/proc/net/wireless`` |
+| `ath9k_debugfs` | ath9k's ``xmit`` |
+| `mt76_debugfs` | mt76's ``tx_stats`` and ``ampdu_stat`` |
 | `qmicli` | ``qmicli --wda-set-data-format``, ``--wda-get-data-format`` |
 | `mac80211_debugfs` | mac80211's ``airtime`` |
 | `usb` | USB devices from their attributes in sysfs |

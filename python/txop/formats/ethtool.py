@@ -1,4 +1,4 @@
-"""``ethtool -S``: the statistics of a driver.
+"""``ethtool -S``: the statistics of a driver; ``ethtool -i``: its name.
 
 A driver that has no value for a 64-bit statistic often prints all ones (cfg80211 does for channel times that it does
 not know); that is ``None`` here. Signed figures come as unsigned ones: a noise of -92 dBm from mac80211 is printed as
@@ -18,6 +18,33 @@ _FAILED = re.compile(
     r"(?:netlink error|Cannot get [^:\n]{1,60}|ethtool): (?P<what>[^\n]{1,200})|(?P<none>no stats available)"
 )
 _STATISTIC = re.compile(r"(?P<name>[^\n]{1,128}?) *: *(?P<value>-?[0-9]{1,20}(?:\.[0-9]{1,9})?)")
+
+
+_DRIVER = re.compile(r"driver: (?P<name>[A-Za-z0-9_-]{1,64})")
+
+
+def is_driver(line: str) -> bool:
+    """Whether ``line`` is the first of ``ethtool -i``."""
+    return _DRIVER.fullmatch(line[:200].strip()) is not None
+
+
+def parse_driver(data: str | bytes) -> str | None:
+    """The driver that ``ethtool -i`` names; ``None``: it names none."""
+    for _, line in lines_of(text_of(data, "ethtool -i")):
+        if (found := _DRIVER.fullmatch(line[:200].strip())) is not None:
+            return found["name"]
+    return None
+
+
+def signed_dbm(value: int | None) -> int | None:
+    """A level that mac80211 (net/mac80211/ethtool.c) prints as an unsigned octet; 0, where it knows none, is ``None``.
+
+    >>> signed_dbm(205), signed_dbm(0), signed_dbm(None)
+    (-51, None, None)
+    """
+    if value is None or not 128 <= value <= 255:
+        return None
+    return value - 256
 
 
 def _failure(what: str, text: str) -> FormatError:

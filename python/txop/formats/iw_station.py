@@ -7,6 +7,8 @@ lines there are depends on the driver; what it does not report is
 - ``tx retries`` and ``tx failed`` are MSDUs or MPDUs as the driver counts them.
 - ``expected throughput`` is printed as Mbit and, after the point, *unpadded* kbit: ``63.15Mbps`` is 63.015 Mbit/s.
 - Multi-link peers repeat the figures per link, indented (``Link 0:``).
+
+Pasted text has blanks for tabs, and addresses that people masked; an address is then what stands in its place.
 """
 
 from __future__ import annotations
@@ -16,10 +18,11 @@ from dataclasses import dataclass
 
 from txop.formats.iw_failure import not_iw
 from txop.formats.iw_rate import Rate, parse_rate
+from txop.formats.proc_stat import increase
 from txop.formats.reading import lines_of, real, text_of, whole
 
 _WHAT = "iw station dump"
-_STATION = re.compile(r"Station (?P<address>[0-9a-f]{2}(?::[0-9a-f]{2}){5}) \(on (?P<interface>[^)\n]{1,64})\)")
+_STATION = re.compile(r"\s{0,16}Station (?P<address>[^()\n]{1,64}?) {0,8}\(on (?P<interface>[^)\n]{1,64})\)")
 _LINK = re.compile(r"Link (?P<link>[0-9]{1,2}):")
 _FIELD = re.compile(r"(?P<key>[A-Za-z][A-Za-z0-9 /\[\]-]{1,40}):[ \t]*(?P<value>[^\n]{0,300})")
 _SIGNAL = re.compile(r"(?P<dbm>-?[0-9]{1,4})(?: \[(?P<chains>[-0-9, ]{1,60})\])? *dBm")
@@ -87,6 +90,7 @@ class Station:
     """One peer."""
 
     address: str
+    """As printed; see :attr:`address_known`."""
     interface: str
     figures: LinkFigures
     authorized: bool | None
@@ -104,6 +108,48 @@ class Station:
     tids: tuple[TidCounters, ...]
     links: tuple[StationLink, ...]
 
+    @property
+    def address_known(self) -> bool:
+        """Whether it is an address, and not what somebody put in place of one."""
+        return _ADDRESS.fullmatch(self.address.lower()) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What was sent to one peer, or to several, between two looks."""
+
+    packets: int
+    retries: int
+    failed: int | None
+
+    @property
+    def attempts(self) -> int:
+        """Packets and retries."""
+        return self.packets + self.retries
+
+    @property
+    def retry_percent(self) -> float | None:
+        """Retries in percent of the attempts; ``None``: nothing was sent."""
+        return 100 * self.retries / self.attempts if self.attempts else None
+
+
+MANY_PACKETS = 10_000
+"""A driver that counts no retry in this many packets may count none at all."""
+
+
+def sent_between(before: LinkFigures, after: LinkFigures) -> Sent | None:
+    """What was sent from one look at a peer to a later one; ``None``: the driver does not count it, or a counter went
+    back."""
+    packets, retries = increase(before.tx_packets, after.tx_packets), increase(before.tx_retries, after.tx_retries)
+    if packets is None or retries is None:
+        return None
+    return Sent(packets, retries, increase(before.tx_failed, after.tx_failed))
+
+
+def is_head(line: str) -> bool:
+    """Whether ``line`` is the first of a peer."""
+    return _STATION.match(line[:200]) is not None
+
 
 def parse(data: str | bytes) -> tuple[Station, ...]:
     """Every peer, in the order printed; none for an interface without peers (iw prints nothing).
@@ -113,7 +159,7 @@ def parse(data: str | bytes) -> tuple[Station, ...]:
     text = text_of(data, _WHAT)
     blocks: list[_Block] = []
     for _, line in lines_of(text):
-        if (head := _STATION.match(line)) is not None:
+        if (head := _STATION.match(line[:200])) is not None:
             blocks.append(_Block(head["address"], head["interface"]))
         elif blocks:
             blocks[-1].take(line)
@@ -131,12 +177,14 @@ class _Block:
         self.links: list[tuple[int, dict[str, str]]] = []
         self.tids: list[TidCounters] = []
         self.table: str | None = None
+        self.link_indent = 0
 
     def take(self, line: str) -> None:
         stripped = line.strip()
         if (link := _LINK.fullmatch(stripped)) is not None:
             self.links.append((int(link["link"]), {}))
             self.table = None
+            self.link_indent = _indent(line)
         elif stripped in ("MSDU:", "TXQs:"):
             self.table = stripped
         elif self.table is not None and (stripped[:1].isdigit() or stripped.startswith("TID")):
@@ -147,7 +195,8 @@ class _Block:
                     self.tids.append(TidCounters(tid, rx, tx, retries, failed))
         elif (found := _FIELD.fullmatch(stripped[:400])) is not None:
             self.table = None
-            fields = self.links[-1][1] if self.links and line.startswith("\t\t") else self.fields
+            inside = bool(self.links) and _indent(line) > self.link_indent
+            fields = self.links[-1][1] if inside else self.fields
             fields.setdefault(found["key"].strip(), found["value"].strip())
 
     def station(self) -> Station:
@@ -177,6 +226,10 @@ class _Block:
                 for number, said in self.links
             ),
         )
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _figures(fields: dict[str, str]) -> LinkFigures:

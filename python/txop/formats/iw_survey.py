@@ -43,6 +43,8 @@ class ChannelUse:
     busy_share: float | None
     receive_share: float | None
     transmit_share: float | None
+    own_bss_share: float | None
+    """Reception of frames of the own network."""
 
 
 def parse(data: str | bytes) -> tuple[SurveyChannel, ...]:
@@ -53,7 +55,7 @@ def parse(data: str | bytes) -> tuple[SurveyChannel, ...]:
     text = text_of(data, _WHAT)
     blocks: list[tuple[str, dict[str, str]]] = []
     for _, line in lines_of(text):
-        if (head := _HEAD.fullmatch(line)) is not None:
+        if (head := _HEAD.fullmatch(line.strip())) is not None:
             blocks.append((head["interface"], {}))
         elif blocks:
             key, colon, value = line.strip()[:300].partition(":")
@@ -62,6 +64,11 @@ def parse(data: str | bytes) -> tuple[SurveyChannel, ...]:
     if not blocks and text.strip():
         raise not_iw(_WHAT, text)
     return tuple(_channel(interface, fields) for interface, fields in blocks)
+
+
+def is_head(line: str) -> bool:
+    """Whether ``line`` is the first of a channel."""
+    return _HEAD.fullmatch(line[:200].strip()) is not None
 
 
 def _channel(interface: str, fields: dict[str, str]) -> SurveyChannel:
@@ -103,4 +110,5 @@ def channel_use(before: SurveyChannel, after: SurveyChannel) -> ChannelUse | Non
         busy_share=share(before.busy_ms, after.busy_ms),
         receive_share=share(before.receive_ms, after.receive_ms),
         transmit_share=share(before.transmit_ms, after.transmit_ms),
+        own_bss_share=share(before.receive_from_own_bss_ms, after.receive_from_own_bss_ms),
     )

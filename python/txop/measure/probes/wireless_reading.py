@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from txop.archive.window import counted
 from txop.core.visible import visible
-from txop.formats.iw_station import LinkFigures
+from txop.formats.iw_station import MANY_PACKETS, LinkFigures, Sent, sent_between
 from txop.formats.iw_survey import channel_use
 from txop.formats.proc_stat import increase
 from txop.measure.instrument import GateFinding, Points, Reading, RunFacts
@@ -27,8 +27,6 @@ _NO_DEVICE = "No such device"
 STATIONS = frozenset({"managed", "P2P-client"})
 ACCESS_POINTS = frozenset({"AP", "P2P-GO"})
 
-MANY_PACKETS = 10_000
-"""This many packets without one retry are worth a word."""
 TRAFFIC_SHARE = 0.1
 """A station of an access point with this share of the bytes takes part in the test."""
 
@@ -145,13 +143,11 @@ def _retry_percent(
         return None, "the peer was another one at the end"
     if any(now.tx_retries is None or now.tx_packets is None for _, now in both):
         return None, "the driver does not count retries"
-    grown = [(increase(was.tx_retries, now.tx_retries), increase(was.tx_packets, now.tx_packets)) for was, now in both]
-    retries = [retry for retry, _ in grown if retry is not None]
-    packets = [packet for _, packet in grown if packet is not None]
-    if len(retries) < len(both) or len(packets) < len(both):
+    sent = [each for was, now in both if (each := sent_between(was, now)) is not None]
+    if len(sent) < len(both):
         return None, "the driver's counters went back"
-    attempts = sum(retries) + sum(packets)
-    return (100 * sum(retries) / attempts, None) if attempts else (None, "nothing was sent")
+    percent = Sent(sum(each.packets for each in sent), sum(each.retries for each in sent), None).retry_percent
+    return percent, None if percent is not None else "nothing was sent"
 
 
 def _packets_sent(before: Mapping[str, LinkFigures], after: Mapping[str, LinkFigures]) -> int:
