@@ -89,6 +89,10 @@ COMMANDS: tuple[Command, ...] = (
         "log",
         "Name the faults in kernel logs: firmware, USB, Wi-Fi, SDIO and kernel faults, and what is known of each.",
     ),
+    Command(
+        "counters",
+        "Explain counters of drivers and kernel: retries, rates, airtime, signal, drops; without a monitor.",
+    ),
     Command("simulate", "Run a link in virtual time: goodput, latency, retries, airtime, bus."),
     Command("emulate", "Run programs over a modelled link in real time: the host's own TCP, real packets."),
     Command("specimen", "Make an 802.11 capture without hardware, analyse it with `txop air`, and show the page."),
