@@ -76,7 +76,9 @@ def follow(
         try:
             ending.run(_readings(machine, name, every_s, count, seen, None if quiet else console.stdout()))
         except KeyboardInterrupt:
-            if ending.number not in (None, SIGINT) or not seen.intervals:
+            if ending.number not in (None, SIGINT):
+                raise SystemExit(128 + ending.number) from None
+            if not seen.intervals:
                 raise
         except TargetError as error:
             if not seen.intervals:
