@@ -1,5 +1,5 @@
 """Writes what pages say of every key, metric, field and column, from the models that the program works with:
-docs/plan.md, metrics.md, archive.md and compare.md, each below its marker line.
+docs/plan.md, metrics.md, archive.md, compare.md and counters.md, each below its marker line.
 
 `.venv/bin/python scripts/references.py`; a test runs it with `--check` and compares."""
 
@@ -14,6 +14,8 @@ from field_reference import field_tables
 from txop.archive.derived import tables
 from txop.campaign.gates import GATES
 from txop.core.metrics import METRICS, Metric
+from txop.counters.conclusions import NEEDS
+from txop.counters.meanings import DRIVERS, MEANINGS
 
 DOCS = Path(__file__).parents[1] / "docs"
 MARKER = "<!-- Below this line: written by scripts/references.py; change the models instead. -->"
@@ -33,6 +35,35 @@ def archive() -> str:
 def compare() -> str:
     """The fields of a comparison."""
     return f"## Fields\n\n{field_tables('txop.compare.result')}"
+
+
+def counters() -> str:
+    """What figures of counters mean, what conclusions need, and the fields of the report."""
+    rows = [
+        f"| `{code}` | {each.title} | {each.unit or '–'} | {each.means} | {each.source} |"
+        for code, each in MEANINGS.items()
+    ]
+    special = [
+        f"| `{driver}` | `{code}` | {means} | {source} |"
+        for driver, by_code in DRIVERS.items()
+        for code, (means, source) in by_code.items()
+    ]
+    needs = [f"| `{code}` | {words} |" for code, words in NEEDS.items()]
+    return "\n".join(
+        [
+            *(
+                "## Figures",
+                "",
+                "| code | figure | unit | what is counted | source |",
+                "| --- | --- | --- | --- | --- |",
+            ),
+            *(*rows, "", "## Drivers that count otherwise", ""),
+            "By the name that `ethtool -i` has of the driver.",
+            *("", "| driver | figure | what is counted | source |", "| --- | --- | --- | --- |", *special, ""),
+            *("## Conclusions", "", "| code | needs |", "| --- | --- |", *needs, ""),
+            *("## Fields", "", field_tables("txop.counters.report")),
+        ]
+    )
 
 
 def metrics() -> str:
@@ -61,6 +92,7 @@ def _metric(metric: Metric) -> str:
 PAGES = {
     "archive.md": archive,
     "compare.md": compare,
+    "counters.md": counters,
     "metrics.md": metrics,
     "plan.md": plan_reference.reference,
 }

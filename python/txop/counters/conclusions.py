@@ -38,6 +38,29 @@ NO_CHAIN_DBM = -110
 LEAST_BEACON_LOSSES = 3
 
 
+NEEDS: dict[str, str] = {
+    "rate-overshoots": (
+        f"two readings; a rate with {LEAST_ATTEMPTS} attempts and {LEAST_SHARE:.0%} of all, of which certainly (99 %) "
+        f"more than half fail; and a slower rate with {LEAST_OF_BETTER} attempts that certainly carried at least "
+        f"{BETTER_BY - 1:.0%} more for its time on the air"
+    ),
+    "rate-fails": "the same without the slower rate, or with one reading",
+    "channel-of-others": (
+        f"the channel in use, {LEAST_ACTIVE_MS // 1000} s between two readings or {LEAST_ACTIVE_SINCE_MS // 1000} s in "
+        f"one, busy for {BUSY_SHARE:.0%}; own transmission and reception are at most half of that (reception of any "
+        "network where the driver does not tell its own)"
+    ),
+    "channel-of-own": f"the same, with at least {OWN_SHARE:.0%} of it own use, where the driver counts that",
+    "channel-busy": "the same, where the counters do not show whose use it was",
+    "retries-many": f"{LEAST_PACKETS} packets, and retries of {MANY_RETRIES_PERCENT:g} % of the attempts",
+    "frames-lost": f"{LEAST_PACKETS} packets, of which {LEAST_LOST} and {MANY_LOST_PERCENT:g} % were lost",
+    "signal-weak": f"a signal (average, where there is one) of {WEAK_DBM} dBm or less",
+    "antenna-weak": f"averages of two antennas that differ by {LEAST_CHAIN_DB} dB",
+    "beacons-lost": f"{LEAST_BEACON_LOSSES} beacon losses",
+}
+"""What each conclusion rests on, at least."""
+
+
 def interval(successes: int, attempts: int, z: float = Z_99) -> tuple[float, float]:
     """Wilson's interval of a share.
 

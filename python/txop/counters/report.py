@@ -16,13 +16,13 @@ Window = Literal["difference", "since-connected", "since-unknown", "now"]
 Field = str | float | int | bool | None
 
 
-class Model(BaseModel):
+class Record(BaseModel):
     """Tolerant of fields that a newer version of the same layout adds."""
 
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
 
-class Subject(Model):
+class Subject(Record):
     """What a figure is about; null where the text does not say."""
 
     kind: str
@@ -38,7 +38,7 @@ class Subject(Model):
     """Tells subjects apart that the text does not; 1 for the first."""
 
 
-class Figure(Model):
+class Figure(Record):
     """One figure."""
 
     code: str
@@ -59,7 +59,7 @@ class Figure(Model):
     """Code of why it is not available."""
 
 
-class Finding(Model):
+class Finding(Record):
     """A statement: a code, its fields, and the sentence made of both."""
 
     code: str
@@ -72,7 +72,7 @@ class Finding(Model):
     """The sentence."""
 
 
-class Meaning(Model):
+class Meaning(Record):
     """What a figure means."""
 
     code: str
@@ -83,7 +83,7 @@ class Meaning(Model):
     """Kernel file that says so."""
 
 
-class Part(Model):
+class Part(Record):
     """Lines of the input that belong together."""
 
     file: str
@@ -98,7 +98,7 @@ class Part(Model):
     """The command that reads it, where it is not ``txop counters``."""
 
 
-class Pairing(Model):
+class Pairing(Record):
     """Whether a subject was read twice."""
 
     subject: Subject
@@ -113,7 +113,7 @@ class Pairing(Model):
     """From the earlier to the later reading, where the text says it."""
 
 
-class CountersReport(Model):
+class CountersReport(Record):
     """Everything that the text has."""
 
     format: Literal["txop-counters"] = FORMAT
