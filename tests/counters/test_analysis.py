@@ -239,6 +239,27 @@ def test_an_antenna_and_beacons() -> None:
     assert report(specimens.IWLWIFI.replace("-82]", "-128]").replace("loss:\t4", "loss:\t0")).conclusions == []
 
 
+def test_rare_beacon_losses_are_nothing_unusual() -> None:
+    text = specimens.station(beacon_loss=4, connected=90_000)
+    assert report(text).conclusions == []
+    assert codes(report(specimens.station(beacon_loss=4, connected=9_000)).conclusions) == ["beacons-lost"]
+
+
+def test_two_radios_in_one_output_are_two() -> None:
+    command = "# cat /sys/kernel/debug/ieee80211/phy0/mt76/tx_stats\n"
+    both = specimens.TX_STATS + specimens.TX_STATS.replace("6000", "9000")
+    assert [each.unpaired for each in report(command + both).pairings] == ["one-reading", "not-named"]
+    later = specimens.TX_STATS.replace("6000", "6500").replace("250", "260")
+    found = report(command + later, command + specimens.TX_STATS)
+    of = figures(found, "mt76-tx-stats")
+    assert (of["ampdu-count"].value, of["ampdu-single-percent"].value, of["block-ack-miss-percent"].value) == (
+        500,
+        100,
+        2,
+    )
+    assert of["ampdu-count"].subject.interface == "phy0"
+
+
 def test_counters_that_went_back() -> None:
     swapped = report(specimens.ETHTOOL_BEFORE, specimens.ETHTOOL_AFTER)
     assert set(codes(swapped.implausible)) == {"went-back"}

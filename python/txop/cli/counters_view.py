@@ -31,20 +31,26 @@ FIRST = frozenset(
 _NOTHING = "No conclusion: nothing that txop counters knows shows in these figures, or they are too few for it."
 RATES_SHOWN = 6
 COUNTERS_SHOWN = 8
+SUBJECTS_SHOWN = 20
+"""Peers, channels, interfaces."""
+FINDINGS_SHOWN = 30
 
 
 def show(out: Console, report: CountersReport, *, show_all: bool) -> None:
     """Everything, or what answers most questions."""
     out.print(safe_text(_heading(report), "bold"), soft_wrap=True)
-    for finding in report.conclusions:
+    findings = FINDINGS_SHOWN if not show_all else len(report.conclusions) + len(report.implausible)
+    for finding in report.conclusions[:findings]:
         out.print(safe_text(_said(finding)), soft_wrap=False)
     if report.pairings and not report.conclusions:
         out.print(_NOTHING)
-    for finding in report.implausible:
+    for finding in report.implausible[:findings]:
         out.print(safe_text(f"Not plausible: {_said(finding)}", "yellow"), soft_wrap=False)
     hidden = 0
-    for subject in _subjects(report.figures):
-        figures = [figure for figure in report.figures if figure.subject == subject]
+    for number, figures in enumerate(_by_subject(report.figures)):
+        if number >= SUBJECTS_SHOWN and not show_all:
+            hidden += len(figures)
+            continue
         shown, left_out = _chosen(figures, show_all=show_all)
         hidden += left_out
         if shown:
@@ -55,7 +61,7 @@ def show(out: Console, report: CountersReport, *, show_all: bool) -> None:
     if show_all and report.meanings:
         out.print(_meanings(report))
         out.print()
-    for note in _notes(report, hidden):
+    for note in _notes(report, hidden, findings):
         out.print(safe_text(note, "dim"), soft_wrap=True)
 
 
@@ -74,12 +80,11 @@ def _said(finding: Finding) -> str:
     return f"{named}: {finding.text}"
 
 
-def _subjects(figures: Sequence[Figure]) -> Iterator[object]:
-    seen: list[object] = []
+def _by_subject(figures: Sequence[Figure]) -> list[list[Figure]]:
+    found: dict[tuple[object, ...], list[Figure]] = {}
     for figure in figures:
-        if figure.subject not in seen:
-            seen.append(figure.subject)
-            yield figure.subject
+        found.setdefault(tuple(figure.subject.model_dump().values()), []).append(figure)
+    return list(found.values())
 
 
 def _chosen(figures: Sequence[Figure], *, show_all: bool) -> tuple[list[Figure], int]:
@@ -159,7 +164,10 @@ def _meanings(report: CountersReport) -> Table:
     return table
 
 
-def _notes(report: CountersReport, hidden: int) -> Iterator[str]:
+def _notes(report: CountersReport, hidden: int, findings: int) -> Iterator[str]:
+    more = max(0, len(report.conclusions) - findings) + max(0, len(report.implausible) - findings)
+    if more:
+        yield f"{fmt.plural(more, 'more finding')}: --all shows them."
     if hidden:
         yield f"{fmt.plural(hidden, 'more figure')}, and what each means: --all shows them."
     once = [each for each in report.pairings if each.unpaired is not None]

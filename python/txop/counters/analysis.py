@@ -46,7 +46,7 @@ def analyse(before: Paste | None, after: Paste) -> CountersReport:
         parts=[_part(paste, number) for paste in pastes for number in range(len(paste.parts))],
         lines_not_read=sum(paste.not_read_count for paste in pastes),
         first_not_read=[f"{paste.name}:{line}" for paste in pastes for line in paste.not_read[:10]],
-        cut=any(paste.cut for paste in pastes),
+        cut=any(paste.cut for paste in pastes) or later.cut or (earlier is not None and earlier.cut),
     )
 
 

@@ -32,10 +32,12 @@ MANY_LOST_PERCENT = 1.0
 LEAST_LOST = 30
 STRONG_DBM = -65
 WEAK_DBM = -78
-LEAST_CHAIN_DB = 15
+LEAST_CHAIN_DB = 20
 NO_CHAIN_DBM = -110
 """At and below it an antenna is not connected to the receiver at all."""
 LEAST_BEACON_LOSSES = 3
+RARE_S = 3_600.0
+"""Fewer beacon losses than one in this time are nothing unusual."""
 
 
 NEEDS: dict[str, str] = {
@@ -56,7 +58,7 @@ NEEDS: dict[str, str] = {
     "frames-lost": f"{LEAST_PACKETS} packets, of which {LEAST_LOST} and {MANY_LOST_PERCENT:g} % were lost",
     "signal-weak": f"a signal (average, where there is one) of {WEAK_DBM} dBm or less",
     "antenna-weak": f"averages of two antennas that differ by {LEAST_CHAIN_DB} dB",
-    "beacons-lost": f"{LEAST_BEACON_LOSSES} beacon losses",
+    "beacons-lost": f"{LEAST_BEACON_LOSSES} beacon losses, and one an hour where the time is known",
 }
 """What each conclusion rests on, at least."""
 
@@ -208,7 +210,8 @@ def _station(account: Account, facts: StationFacts) -> None:
     chains = [dbm for dbm in facts.chains_dbm if NO_CHAIN_DBM < dbm < 0]
     if len(chains) >= 2 and max(chains) - min(chains) >= LEAST_CHAIN_DB:
         account.conclude("antenna-weak", facts.subject, strongest_dbm=max(chains), weakest_dbm=min(chains))
-    if facts.beacon_loss is not None and facts.beacon_loss >= LEAST_BEACON_LOSSES:
+    often = facts.seconds is None or (facts.beacon_loss or 0) * RARE_S >= facts.seconds
+    if facts.beacon_loss is not None and facts.beacon_loss >= LEAST_BEACON_LOSSES and often:
         account.conclude(
             "beacons-lost", facts.subject, events=facts.beacon_loss, seconds=facts.seconds, window=facts.window
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, fields
 
 from txop.counters.account import Account, percent
@@ -18,7 +17,6 @@ LEAST_FAILED = 1_000
 """That many may have failed beside the packets: management frames count as failed, and not as packets."""
 SHORTEST_S = 2.0
 """A time between two readings that is shorter gives no rate: the connected time is known to a second."""
-_NO_SIGNAL = re.compile(r"^\s*signal:\s*-256\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def put_station(pair: Pair, account: Account, driver_counts_retries: bool) -> St
     sent = _sent(account, pair.subject, before, now, driver_counts_retries)
     _put_counts(account, pair.subject, window, grown, sent, seconds)
     _put_airtime(account, pair.subject, window, before, now, seconds)
-    _put_now(account, pair.subject, now.figures, pair.after.part.text)
+    _put_now(account, pair.subject, now.figures, no_signal=pair.after.no_signal)
     average = now.figures.signal_average_dbm
     signal = average if average is not None else now.figures.signal_dbm
     return StationFacts(
@@ -200,8 +198,8 @@ def _put_airtime(
             account.put(subject, "beacon-rx-percent", min(100.0, 100 * grown / due), window, n=int(due))
 
 
-def _put_now(account: Account, subject: Subject, now: LinkFigures, text: str) -> None:
-    if _NO_SIGNAL.search(text) is not None and now.signal_dbm is None:
+def _put_now(account: Account, subject: Subject, now: LinkFigures, *, no_signal: bool) -> None:
+    if no_signal:
         account.doubt("signal-not-known", subject, dbm=-256)
     for code, value in (
         ("signal-dbm", now.signal_dbm),

@@ -6,6 +6,7 @@ the text names it; what the text does not name may be two things.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -56,6 +57,7 @@ def _within(readings: Sequence[Reading]) -> list[Pair]:
 def _across(before: Sequence[Reading], after: Sequence[Reading]) -> list[Pair]:
     found: list[Pair] = []
     taken: set[Subject] = set()
+    counts = [Counter(_group(each.subject) for each in readings) for readings in (before, after)]
     earlier = {each.subject: each for each in before}
     for each in after:
         subject = each.subject
@@ -65,7 +67,7 @@ def _across(before: Sequence[Reading], after: Sequence[Reading]) -> list[Pair]:
         was = earlier.get(subject)
         if was is None:
             found.append(Pair(subject, None, each, "only-after"))
-        elif (each.named and was.named) or (_only(subject, before) and _only(subject, after)):
+        elif (each.named and was.named) or all(count[_group(subject)] == 1 for count in counts):
             found.append(_pair(subject, was, each))
         else:
             found.append(Pair(subject, None, each, "not-named"))
@@ -73,10 +75,8 @@ def _across(before: Sequence[Reading], after: Sequence[Reading]) -> list[Pair]:
     return found
 
 
-def _only(subject: Subject, readings: Sequence[Reading]) -> bool:
-    return (
-        sum((each.subject.kind, each.subject.interface) == (subject.kind, subject.interface) for each in readings) == 1
-    )
+def _group(subject: Subject) -> tuple[str, str | None]:
+    return subject.kind, subject.interface
 
 
 def _pair(subject: Subject, before: Reading, after: Reading) -> Pair:

@@ -33,7 +33,7 @@ COUNTER_KINDS: tuple[CounterKind, ...] = get_args(CounterKind)
 MAX_LINES = 500_000
 """Lines of a text that are looked at."""
 MAX_PARTS = 2_000
-_LINE_LIMIT = 2_000
+_LINE_LIMIT = 600
 _GAP = 3
 """Lines of something else that may stand inside a kernel log."""
 
@@ -48,7 +48,8 @@ _COMMAND = re.compile(
     r"|/proc/net/wireless"
 )
 _PROMPT = re.compile(r"(?:[\w@:~/\[\]. -]{0,80})?[#$] [\w./-]{1,80}(?: .*)?")
-_NAME = re.compile(r"[\w.-]{1,32}")
+_NO_HINT: tuple[str | None, str | None, str | None] = (None, None, None)
+"""Interface, station and radio that the command in front names."""
 _STATION_KEYS = re.compile(
     r"(?:(?:last |avg )?ack signal|inactive time|[rt]x (?:bytes|packets|retries|failed|duration|bitrate|drop misc|"
     r"mpdus|fcs errors)|beacon (?:loss|rx|signal avg|interval)|signal(?: avg)?|airtime weight|expected throughput|"
@@ -81,6 +82,7 @@ class Part:
     interface: str | None = None
     """That the command in front names."""
     station: str | None = None
+    phy: str | None = None
 
     @property
     def text(self) -> str:
@@ -155,7 +157,7 @@ class _Splitter:
         self._open: Part | None = None
         self._heads: set[str] = set()
         """First lines of the open part, to see where the next output of the same command begins."""
-        self._hint: tuple[str | None, str | None] = (None, None)
+        self._hint = _NO_HINT
         self._log = LineParser()
 
     def take(self, raw: str) -> None:
@@ -185,9 +187,7 @@ class _Splitter:
         self._close()
         if (found := _COMMAND.search(line)) is not None:
             interface = found["iw"] or found["ethtool"] or found["debugfs"]
-            station = found["station"]
-            named = interface is not None and _NAME.fullmatch(interface) is not None
-            self._hint = (interface if named else None, station if station and not set("*?") & set(station) else None)
+            self._hint = (_one(interface), _one(found["station"]), _one(found["phy"]))
         elif _PROMPT.fullmatch(line.strip()) is None:
             self._other(line)
 
@@ -213,18 +213,20 @@ class _Splitter:
         return again
 
     def _begin(self, kind: CounterKind) -> None:
-        self._close(keep_hint=True)
+        self._open = None
+        self._heads = set()
         if len(self.paste.parts) >= MAX_PARTS:
             self.paste.cut = True
             return
-        interface, station = self._hint
+        interface, station, phy = self._hint
+        self._hint = _NO_HINT  # a second output of one command is of something else
         number = self.paste.lines
-        self._open = Part(kind, number, number, interface=interface, station=station)
+        self._open = Part(kind, number, number, interface=interface, station=station, phy=phy)
         self.paste.parts.append(self._open)
 
-    def _close(self, *, keep_hint: bool = False) -> None:
-        if self._open is not None and not keep_hint:
-            self._hint = (None, None)
+    def _close(self) -> None:
+        if self._open is not None:
+            self._hint = _NO_HINT
         self._open = None
         self._heads = set()
 
@@ -248,6 +250,11 @@ class _Splitter:
             last.last = number
         elif len(self.paste.parts) < MAX_PARTS:
             self.paste.parts.append(Part(kind, number, number))
+
+
+def _one(name: str | None) -> str | None:
+    """The name, unless it is a pattern that stands for several."""
+    return None if name is None or set("*?[$") & set(name) else name
 
 
 def _address_known(line: str) -> bool:

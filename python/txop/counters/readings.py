@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from txop.counters.paste import Part, Paste
@@ -39,6 +42,8 @@ class Reading:
     part: Part
     named: bool
     """Whether the text says which subject it is: two readings of one name are of one thing."""
+    no_signal: bool = False
+    """Of a peer: the signal is printed as -256 dBm, which is none."""
 
 
 @dataclass
@@ -48,21 +53,24 @@ class Readings:
     readings: list[Reading]
     driver: str | None
     """That ``ethtool -i`` names, where all of them name one."""
-    unreadable: list[Part]
-    """Parts that looked like a tool's output and were not."""
+    cut: bool
+    """There were more than are looked at."""
+
+
+MAX_READINGS = 5_000
+"""Readings of one text; an access point has some hundred peers."""
+_NO_SIGNAL = re.compile(r"\s*signal:\s*-256\b")
 
 
 def read(paste: Paste) -> Readings:
     """The readings of a paste."""
     found: list[Reading] = []
-    unreadable: list[Part] = []
     drivers: set[str] = set()
     for part in paste.parts:
-        try:
+        with suppress(FormatError):  # it began like a tool's output, and was not
             found += _of(part, drivers)
-        except FormatError:
-            unreadable.append(part)
-    return Readings(found, drivers.pop() if len(drivers) == 1 else None, unreadable)
+    driver = drivers.pop() if len(drivers) == 1 else None
+    return Readings(found[:MAX_READINGS], driver, cut=len(found) > MAX_READINGS)
 
 
 def _of(part: Part, drivers: set[str]) -> list[Reading]:
@@ -90,22 +98,30 @@ def _of(part: Part, drivers: set[str]) -> list[Reading]:
             rows = proc_wireless.parse(part.text)
             return [Reading(Subject(part.kind, each.interface), each, part, named=True) for each in rows]
         case "ath9k-xmit":
-            return [Reading(Subject(part.kind), ath9k_debugfs.parse_xmit(part.text), part, named=False)]
+            xmit = ath9k_debugfs.parse_xmit(part.text)
+            return [Reading(Subject(part.kind, part.phy), xmit, part, named=part.phy is not None)]
         case "mt76-tx-stats":
-            return [Reading(Subject(part.kind), mt76_debugfs.parse_tx_stats(part.text), part, named=False)]
+            statistics_of_chip = mt76_debugfs.parse_tx_stats(part.text)
+            return [Reading(Subject(part.kind, part.phy), statistics_of_chip, part, named=part.phy is not None)]
         case _:
             return []
 
 
 def _stations(part: Part) -> list[Reading]:
     stations = iw_station.parse(part.text)
-    names = [(each.interface, each.address) for each in stations]
+    names = Counter((each.interface, each.address) for each in stations)
+    unknown: list[bool] = []
+    for line in part.lines:
+        if iw_station.is_head(line):
+            unknown.append(False)
+        elif unknown and _NO_SIGNAL.match(line) is not None:
+            unknown[-1] = True
     seen: dict[tuple[str, str], int] = {}
     found = []
-    for each in stations:
+    for each, no_signal in zip(stations, unknown, strict=True):
         name = (each.interface, each.address)
         seen[name] = seen.get(name, 0) + 1
         subject = Subject(part.kind, each.interface, each.address, None, seen[name])
         # A mask that stands for several peers names none of them.
-        found.append(Reading(subject, each, part, named=names.count(name) == 1))
+        found.append(Reading(subject, each, part, named=names[name] == 1, no_signal=no_signal))
     return found

@@ -29,7 +29,7 @@ class Subject(Record):
     """Whose output it is from: ``iw-station``, ``iw-survey``, ``ethtool``, ``rc-stats``, ``proc-net-wireless``,
     ``ath9k-xmit``, ``mt76-tx-stats``."""
     interface: str | None
-    """The interface."""
+    """The interface; of debugfs of a driver the radio, such as ``phy0``."""
     station: str | None
     """The peer's address as it is printed, which may be masked."""
     frequency_mhz: float | None
