@@ -286,6 +286,23 @@ def test_more_retries_than_can_be() -> None:
     assert figures(found, "iw-station")["tx-retry-percent"].value is None
 
 
+def test_losses_that_are_none() -> None:
+    before = specimens.station(tx_failed=29_900, tx_retries=29_700)
+    after = specimens.station(connected=110, tx_packets=39_000, tx_failed=38_800, tx_retries=38_500)
+    found = report(after, before)
+    assert one(found.implausible, "failed-over-retries").fields["failed"] == 8_900
+    assert found.conclusions == []
+    assert "tx-failed-percent" not in figures(found, "iw-station")
+
+
+def test_levels_of_a_driver_without_dbm() -> None:
+    text = specimens.station().replace("signal:  \t-57 [-58, -60]", "signal:  \t59 [59, 56]").replace("-57", "-85")
+    found = report(text)
+    assert one(found.implausible, "signal-not-known").fields["dbm"] == 59
+    assert found.conclusions == []
+    assert "signal-average-dbm" not in figures(found, "iw-station")
+
+
 def test_the_same_file_twice() -> None:
     text = specimens.STATION_BEFORE + specimens.SURVEY_BEFORE
     found = report(text, text)

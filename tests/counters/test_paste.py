@@ -119,6 +119,25 @@ def test_a_survey_twice_without_anything_between() -> None:
     assert (first.last_line, second.first_line) == (12, 13)
 
 
+GREP = "root@OpenWrt:~# iw dev wlan0 station dump | grep tx\n"
+TX = "\ttx bytes:\t{}\n\ttx packets:\t{}\n\ttx retries:\t{}\n"
+
+
+def test_a_station_dump_through_grep() -> None:
+    report = read(f"Idle:\n{GREP}{TX.format(100, 10, 2)}Load:\n{GREP}{TX.format(900, 40, 12)}")
+    values = {figure.code: figure.value for figure in report.figures}
+    assert (values["tx-packets"], values["tx-retries"], values["tx-retry-percent"]) == (30, 10, 25)
+    (pairing,) = report.pairings
+    assert (pairing.subject.interface, pairing.unpaired) == ("wlan0", None)
+
+
+def test_several_peers_through_grep_are_not_told_apart() -> None:
+    report = read(f"{GREP}{TX.format(100, 10, 2)}{TX.format(900, 40, 12)}")
+    assert report.figures == []
+    assert report.lines_not_read == 6
+    assert not report.readable
+
+
 def test_what_measures_is_named() -> None:
     report = read(
         "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=1 ms\n"

@@ -52,6 +52,12 @@ def test_what_else_a_table_has() -> None:
     assert minstrel.parse(RATES_OLD).rates[1].airtime_us is None
 
 
+def test_averages_with_a_slashed_o() -> None:
+    old = RATES_WITH_DEVIATION.replace("[avg(tp) avg(prob)", "[ \u00f8(tp) \u00f8(prob)")
+    assert minstrel.parse(old) == minstrel.parse(RATES_WITH_DEVIATION)
+    assert minstrel.parse(old.encode("utf-8").decode("latin-1")) == minstrel.parse(old)
+
+
 def test_a_difference() -> None:
     later = RATES_NEW.replace("84000   150000", "84100   150900").replace("ideal 9400", "ideal 9500")
     difference = minstrel.between(minstrel.parse(RATES_NEW), minstrel.parse(later))

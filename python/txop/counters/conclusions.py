@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from txop.counters.account import Account
 from txop.counters.of_channel import ROUNDING_MS, ChannelFacts
 from txop.counters.of_rates import RateFacts
-from txop.counters.of_station import StationFacts
+from txop.counters.of_station import LEAST_LOST, StationFacts
 from txop.formats.minstrel import RateCount
 
 LEAST_ATTEMPTS = 500
@@ -29,7 +29,6 @@ OWN_SHARE = 0.7
 LEAST_PACKETS = 1_000
 MANY_RETRIES_PERCENT = 30.0
 MANY_LOST_PERCENT = 1.0
-LEAST_LOST = 30
 STRONG_DBM = -65
 WEAK_DBM = -78
 LEAST_CHAIN_DB = 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from txop.counters.account import Account, grown, percent
+from txop.counters.of_station import LEAST_LOST
 from txop.counters.pairing import Pair
 from txop.counters.report import Window
 from txop.formats.ethtool import signed_dbm
@@ -62,7 +63,9 @@ def put_statistics(pair: Pair, account: Account) -> None:
     if packets is not None and retries:
         attempts = packets + retries
         account.put(pair.subject, "tx-retry-percent", percent(retries, attempts), window, n=attempts)
-    if failed is not None and packets is not None and failed <= packets:
+    if failed is not None and retries is not None and failed >= LEAST_LOST and failed > retries:
+        account.doubt("failed-over-retries", pair.subject, retries=retries, failed=failed)
+    elif failed is not None and packets is not None and failed <= packets:
         account.put(pair.subject, "tx-failed-percent", percent(failed, packets), window, n=packets)
     account.put(pair.subject, "signal-average-dbm", signed_dbm(now.get("signal")), "now")
     account.put(pair.subject, "noise-dbm", signed_dbm(now.get("noise")), "now")

@@ -13,6 +13,8 @@ from txop.formats.iw_station import MANY_PACKETS, LinkFigures, Sent, Station, se
 MOST_ATTEMPTS = 4 * 31
 """Attempts that mac80211 can have reported of one packet: IEEE80211_TX_MAX_RATES rates of a count of 5 bits each
 (struct ieee80211_tx_rate in include/net/mac80211.h). Drivers make far fewer."""
+LEAST_LOST = 30
+"""So many lost packets have been tried again: a driver that counts more of them than retries counts something else."""
 LEAST_FAILED = 1_000
 """That many may have failed beside the packets: management frames count as failed, and not as packets."""
 SHORTEST_S = 2.0
@@ -55,14 +57,14 @@ def put_station(pair: Pair, account: Account, driver_counts_retries: bool) -> St
     _put_counts(account, pair.subject, window, grown, sent, seconds)
     _put_airtime(account, pair.subject, window, before, now, seconds)
     _put_now(account, pair.subject, now.figures, no_signal=pair.after.no_signal)
-    average = now.figures.signal_average_dbm
+    average = now.figures.signal_average_dbm if _signal_known(now.figures) else None
     signal = average if average is not None else now.figures.signal_dbm
     return StationFacts(
         subject=pair.subject,
         window=window,
         sent=sent,
         signal_dbm=signal if signal is not None and signal < 0 else None,
-        chains_dbm=now.figures.signal_average_per_chain_dbm,
+        chains_dbm=now.figures.signal_average_per_chain_dbm if _signal_known(now.figures) else (),
         beacon_loss=grown["beacon_loss"],
         seconds=seconds,
     )
@@ -143,6 +145,9 @@ def _sent(
     if sent.failed is not None and sent.failed > sent.packets + LEAST_FAILED:
         account.doubt("failed-over-packets", subject, packets=sent.packets, failed=sent.failed)
         return None
+    if sent.failed is not None and sent.failed >= LEAST_LOST and sent.failed > sent.retries:
+        account.doubt("failed-over-retries", subject, retries=sent.retries, failed=sent.failed)
+        return None
     return sent
 
 
@@ -170,7 +175,8 @@ def _put_counts(
         account.put(subject, "tx-retry-percent", None, window, reason="not-counted")
     account.put(subject, "tx-failed", grown["tx_failed"], window)
     failed = grown["tx_failed"]
-    if failed is not None and packets is not None and failed <= packets:  # failed counts management frames as well
+    believed = sent is not None or grown["tx_retries"] is None
+    if believed and failed is not None and packets is not None and failed <= packets:  # management frames count, too
         account.put(subject, "tx-failed-percent", percent(failed, packets), window, n=packets)
     account.put(subject, "rx-drop-misc", grown["rx_drop_misc"], window)
     account.put(subject, "beacon-loss", grown["beacon_loss"], window)
@@ -198,9 +204,15 @@ def _put_airtime(
             account.put(subject, "beacon-rx-percent", min(100.0, 100 * grown / due), window, n=int(due))
 
 
+def _signal_known(now: LinkFigures) -> bool:
+    """Whether the levels are some: a driver whose signal is 0 dBm or more prints something else as its levels."""
+    return now.signal_dbm is None or now.signal_dbm < 0
+
+
 def _put_now(account: Account, subject: Subject, now: LinkFigures, *, no_signal: bool) -> None:
     if no_signal:
         account.doubt("signal-not-known", subject, dbm=-256)
+    known = _signal_known(now)
     for code, value in (
         ("signal-dbm", now.signal_dbm),
         ("signal-average-dbm", now.signal_average_dbm),
@@ -209,7 +221,7 @@ def _put_now(account: Account, subject: Subject, now: LinkFigures, *, no_signal:
         if value is not None and value >= 0:
             if code == "signal-dbm":
                 account.doubt("signal-not-known", subject, dbm=value)
-        else:
+        elif known:
             account.put(subject, code, value, "now")
     for code, rate in (("tx-rate", now.tx_rate), ("rx-rate", now.rx_rate)):
         if rate is None or rate.mbit_s is None:

@@ -30,6 +30,8 @@ OtherKind = Literal["kernel-log", "measurement"]
 PartKind = CounterKind | OtherKind
 COUNTER_KINDS: tuple[CounterKind, ...] = get_args(CounterKind)
 
+NOT_NAMED = "not named"
+"""Stands for the address of the only peer of a station dump without its first line."""
 MAX_LINES = 500_000
 """Lines of a text that are looked at."""
 MAX_PARTS = 2_000
@@ -41,7 +43,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;]{0,16}[A-Za-z]")
 _QUOTED = re.compile(r"(?:> ?){1,8}")
 _LOG_STAMP = re.compile(r"(?:<[0-9]{1,3}>)?\[ {0,8}[0-9]{1,12}\.[0-9]{1,9}\]")
 _COMMAND = re.compile(
-    r"\biw (?:dev )?(?P<iw>[\w.-]{1,32}) (?:station|survey) (?:dump|get)"
+    r"\biw (?:dev )?(?P<iw>[\w.-]{1,32}) (?P<what>station|survey) (?:dump|get)"
     r"|\bethtool (?:-S|-i|--statistics|--driver) (?P<ethtool>[\w.-]{1,32})"
     r"|/sys/kernel/debug/ieee80211/(?P<phy>[\w*?.-]{1,32})/"
     r"(?:netdev:(?P<debugfs>[^/\s]{1,64})/)?(?:stations/(?P<station>[^/\s]{1,64})/)?"
@@ -158,6 +160,8 @@ class _Splitter:
         self._heads: set[str] = set()
         """First lines of the open part, to see where the next output of the same command begins."""
         self._hint = _NO_HINT
+        self._of_filter = False
+        """The last command was a station dump through a filter (``| grep tx``), which leaves the first line out."""
         self._log = LineParser()
 
     def take(self, raw: str) -> None:
@@ -167,6 +171,8 @@ class _Splitter:
             return
         if _LOG_STAMP.match(line.strip()) is not None:
             self._other(line)
+            return
+        if self._filtered(line):
             return
         kind = next((kind for kind, starts in _STARTS if starts(line)), None)
         if kind is not None and not self._same_output(kind, line):
@@ -188,8 +194,38 @@ class _Splitter:
         if (found := _COMMAND.search(line)) is not None:
             interface = found["iw"] or found["ethtool"] or found["debugfs"]
             self._hint = (_one(interface), _one(found["station"]), _one(found["phy"]))
+            self._of_filter = found["what"] == "station" and "|" in line
         elif _PROMPT.fullmatch(line.strip()) is None:
             self._other(line)
+
+    def _filtered(self, line: str) -> bool:
+        """Take a line of a station dump without its first line. Where a name comes again, there are several peers, and
+        whose figures they are is not known."""
+        if not self._of_filter:
+            return False
+        if iw_station.is_head(line) or not _station_goes_on(line):
+            self._of_filter = False
+            return False
+        name = line.strip().partition(":")[0]
+        if self._open is None:
+            interface = self._hint[0]
+            if interface is None:
+                return False
+            self._begin("iw-station")
+            if self._open is None:
+                return False
+            self._open.lines.append(f"Station {NOT_NAMED} (on {interface})")
+        elif name in self._heads:
+            self._of_filter = False
+            self.paste.not_read_count += self.paste.lines - self._open.first + 1
+            self.paste.not_read.append(self._open.first)
+            self.paste.parts.remove(self._open)
+            self._close()
+            return True
+        self._heads.add(name)
+        self._open.lines.append(line)
+        self._open.last = self.paste.lines
+        return True
 
     def _same_output(self, kind: CounterKind, line: str) -> bool:
         if self._open is None or self._open.kind != kind or kind not in _MANY_HEADS:

@@ -178,6 +178,10 @@ IMPLAUSIBLE: dict[str, _Say] = {
     ),
     "driver-counts-no-retries": lambda _: "This driver reports every frame as sent at the first attempt",
     "failed-over-packets": lambda f: f"{_count(f['failed'])} packets failed of {_count(f['packets'])} sent",
+    "failed-over-retries": lambda f: (
+        f"{_count(f['failed'])} packets failed with {_count(f['retries'])} retries: a lost packet has been tried "
+        "again, so this driver counts something else"
+    ),
     "airtime-over-time": lambda f: (
         f"{f['counter']} is {fmt.duration_us(_number(f['us']))} in {fmt.duration_us(1e6 * _number(f['seconds']))}"
     ),

@@ -19,8 +19,9 @@ _WHAT = "rc_stats of minstrel"
 _MAX_RATES = 2_000
 _LINE_LIMIT = 400
 _COLUMNS = re.compile(
-    r"name|idx|airtime|max_tp|avg\(tp\)|avg\(prob\)|sd\(prob\)|prob\.|retry|suc|att|#success|#attempts"
+    r"name|idx|airtime|max_tp|sd\(prob\)|[^\s\[|(]{1,4}\((?:tp|prob)\)|prob\.|retry|suc|att|#success|#attempts"
 )
+_AVERAGE = re.compile(r"(?!sd).{1,4}\((tp|prob)\)")
 _OF_TABLE = {"airtime", "avg(tp)", "avg(prob)", "#success", "#attempts"}
 _MODE = re.compile(r"(?:VHT|HT)[0-9]{2,3}|CCK|OFDM")
 _NAME = re.compile(r"MCS[0-9]{1,3}(?:/[0-9])?|[0-9]{1,3}(?:\.[0-9])?M?")
@@ -192,7 +193,8 @@ def _step(before: int | None, after: int | None) -> int | None:
 def _columns(row: str) -> list[str] | None:
     if "#attempts" not in row or "name" not in row:
         return None
-    names = _COLUMNS.findall(row)
+    # Averages were once marked with a slashed o.
+    names = [_AVERAGE.sub(r"avg(\1)", name) for name in _COLUMNS.findall(row)]
     return names[names.index("name") + 1 :] if set(names) >= _OF_TABLE else None
 
 
