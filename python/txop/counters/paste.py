@@ -207,24 +207,23 @@ class _Splitter:
             self._of_filter = False
             return False
         name = line.strip().partition(":")[0]
-        if self._open is None:
+        part = self._open
+        if part is None:
             interface = self._hint[0]
-            if interface is None:
+            part = self._begin("iw-station") if interface is not None else None
+            if part is None:
                 return False
-            self._begin("iw-station")
-            if self._open is None:
-                return False
-            self._open.lines.append(f"Station {NOT_NAMED} (on {interface})")
+            part.lines.append(f"Station {NOT_NAMED} (on {interface})")
         elif name in self._heads:
             self._of_filter = False
-            self.paste.not_read_count += self.paste.lines - self._open.first + 1
-            self.paste.not_read.append(self._open.first)
-            self.paste.parts.remove(self._open)
+            self.paste.not_read_count += self.paste.lines - part.first + 1
+            self.paste.not_read.append(part.first)
+            self.paste.parts.pop()
             self._close()
             return True
         self._heads.add(name)
-        self._open.lines.append(line)
-        self._open.last = self.paste.lines
+        part.lines.append(line)
+        part.last = self.paste.lines
         return True
 
     def _same_output(self, kind: CounterKind, line: str) -> bool:
@@ -248,17 +247,18 @@ class _Splitter:
         self._heads.add(channel)
         return again
 
-    def _begin(self, kind: CounterKind) -> None:
+    def _begin(self, kind: CounterKind) -> Part | None:
         self._open = None
         self._heads = set()
         if len(self.paste.parts) >= MAX_PARTS:
             self.paste.cut = True
-            return
+            return None
         interface, station, phy = self._hint
         self._hint = _NO_HINT  # a second output of one command is of something else
         number = self.paste.lines
         self._open = Part(kind, number, number, interface=interface, station=station, phy=phy)
         self.paste.parts.append(self._open)
+        return self._open
 
     def _close(self) -> None:
         if self._open is not None:
