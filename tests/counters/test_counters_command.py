@@ -178,3 +178,15 @@ def test_over_ssh(busybox_sshd, txop, tmp_path):
     values = {each.code: each.value for each in CountersReport.model_validate_json(done.stdout).figures}
     assert (values["tx-packets"], values["tx-retries"]) == (2_000, 500)
     assert server.wait_for_no_commands(5) == []
+
+
+def test_a_mixed_paste_is_named_by_both_commands(txop, tmp_path):
+    (tmp_path / "paste.txt").write_text(
+        specimens.KERNEL_LOG + "$ iw dev wlan0 station dump\n" + specimens.STATION_BEFORE
+    )
+    log = txop("log", "paste.txt", cwd=tmp_path)
+    assert "Lines 5 to 23: iw station dump. It is read by: txop counters paste.txt" in log.stdout
+    counters = txop("counters", "paste.txt", cwd=tmp_path)
+    assert "lines 1 to 3: a kernel log. It is read by: txop log paste.txt" in counters.stdout
+    (tmp_path / "log.txt").write_text(specimens.KERNEL_LOG)
+    assert "txop counters" not in txop("log", "log.txt", cwd=tmp_path).stdout

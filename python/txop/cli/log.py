@@ -103,6 +103,8 @@ def log(
             if index:
                 out.print()
             _show(out, report, show_all=show_all)
+            if index < len(files):
+                _point_to_counters(out, report)
     code = _warn(reports)
     if exit_code and any(report.worst() == "error" for report in reports):
         return ExitCode.VERDICT_NO
@@ -163,6 +165,15 @@ def _nothing_named(report: LogReport, hidden: int) -> str:
         return f"No rule names a fault, but some messages look like errors ({messages}):"
     only = ", only information (--all shows it)" if hidden else ""
     return f"No faults found{only}: {messages}, and none looks like an error."
+
+
+def _point_to_counters(out: Console, report: LogReport) -> None:
+    """Name the parts of a mixed paste that are counters."""
+    from txop.cli.counter_parts import MOST_LINES, counter_notes
+
+    if report.source != _STDIN and report.lines.bare and report.lines.read <= MOST_LINES:
+        for note in counter_notes(report.source):
+            out.print(safe_text(note, "dim"), soft_wrap=True)
 
 
 def _heading(report: LogReport) -> str:

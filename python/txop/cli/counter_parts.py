@@ -1,0 +1,29 @@
+"""Which lines of a file ``txop counters`` reads, for commands that read other lines of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+MOST_LINES = 20_000
+"""A longer file is a log, and no paste."""
+_SHOWN = 5
+
+
+def counter_notes(name: str) -> list[str]:
+    """A sentence for each output of a tool that counts; none for a file that cannot be read."""
+    from txop.counters import split
+    from txop.counters.paste import COUNTER_KINDS
+    from txop.counters.words import TOOLS
+    from txop.klog.lines import Damage, read_lines
+
+    try:
+        with Path(name).open("rb") as stream:
+            paste = split(name, read_lines(stream, Damage()))
+    except OSError:
+        return []
+    notes = [
+        f"Lines {part.first:,} to {part.last:,}: {TOOLS[part.kind]}. It is read by: txop counters {name}"
+        for part in paste.of(COUNTER_KINDS)
+    ]
+    more = len(notes) - _SHOWN
+    return notes[:_SHOWN] + ([f"{more:,} more of such parts."] if more > 0 else [])
