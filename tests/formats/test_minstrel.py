@@ -52,6 +52,15 @@ def test_what_else_a_table_has() -> None:
     assert minstrel.parse(RATES_OLD).rates[1].airtime_us is None
 
 
+def test_legacy_rates_beside_ht() -> None:
+    row = "OFDM       1  A       6.0M     4    1648     5.3       5.0      97.0       2     0 0            30   31\n"
+    text = RATES_NEW.replace("\nTotal", f"{row}\nTotal")
+    assert sums(text)["OFDM 6.0M"] == (30, 31)
+    csv = "OFDM,,1,A,6.0M,4,1648,5.3,5.0,97.0,2,0,0,30,31,9400,600,11.7\n"
+    (rate,) = minstrel.parse(csv).rates
+    assert (rate.label, rate.marks, rate.successes, rate.attempts) == ("OFDM 6.0M", "A", 30, 31)
+
+
 def test_averages_with_a_slashed_o() -> None:
     old = RATES_WITH_DEVIATION.replace("[avg(tp) avg(prob)", "[ \u00f8(tp) \u00f8(prob)")
     assert minstrel.parse(old) == minstrel.parse(RATES_WITH_DEVIATION)

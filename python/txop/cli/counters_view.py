@@ -187,4 +187,4 @@ def _notes(report: CountersReport, hidden: int, findings: int) -> Iterator[str]:
         where = ", ".join(report.first_not_read[:3])
         yield f"{fmt.plural(report.lines_not_read, 'line')} of no tool that is known here ({where})."
     if report.cut:
-        yield "The text is too long: its end was not looked at."
+        yield "The text is too long or cut short: its end was not looked at."

@@ -88,7 +88,7 @@ def _of_others(f: Mapping[str, Field]) -> str:
     own = f"{'at most ' if f['own_at_most'] else ''}{_percent(f['own_percent'])}"
     return (
         f"The channel was busy for {_percent(f['busy_percent'])} of {_seconds(f['active_ms'])}{_when(f)}, the own "
-        f"network for {own}: most of it is others' use"
+        f"network for {own}: most of it is others' use or interference"
     )
 
 
