@@ -150,7 +150,10 @@ IMPLAUSIBLE: dict[str, _Say] = {
         "Both files have the same counters: one of them was saved twice, or nothing was counted"
     ),
     "identical": lambda _: "Both readings are the same: nothing was counted, or one of them was pasted twice",
-    "files-swapped": lambda _: "The second reading is older than the first: give the files in the other order",
+    "files-swapped": lambda _: (
+        "The later reading is older than the earlier one, by its own clock: they are in the wrong order; the figures "
+        "are those since it connected"
+    ),
     "reconnected": lambda f: (
         f"The peer was connected for {_count(f['before_s'])} s, later for {_count(f['after_s'])} s: it associated "
         "again, or the files are swapped; the figures are those since it connected"
