@@ -190,3 +190,12 @@ def test_a_mixed_paste_is_named_by_both_commands(txop, tmp_path):
     assert "lines 1 to 3: a kernel log. It is read by: txop log paste.txt" in counters.stdout
     (tmp_path / "log.txt").write_text(specimens.KERNEL_LOG)
     assert "txop counters" not in txop("log", "log.txt", cwd=tmp_path).stdout
+
+
+def test_the_analysis_of_captures_names_what_reads_a_paste(txop, tmp_path):
+    (tmp_path / "paste.txt").write_text(specimens.KERNEL_LOG + specimens.STATION_BEFORE)
+    done = txop("air", "paste.txt", cwd=tmp_path)
+    assert done.returncode == ExitCode.BAD_INPUT
+    assert "txop log paste.txt and txop counters paste.txt" in " ".join(done.stderr.split())
+    (tmp_path / "letter.txt").write_text("Hello\nworld\n")
+    assert "txop counters" not in txop("air", "letter.txt", cwd=tmp_path).stderr

@@ -280,8 +280,12 @@ def _unreadable(name: str, error: ValueError, path: str | None = None) -> UserEr
 
     if isinstance(error, KeyFileError):
         return UserError(str(error), what_to_do=DOCUMENTED)
+    from txop.cli.counter_parts import readers_of_text
+
     said = str(error).replace(path or name, name)
-    return UserError(said, where=None if said.startswith(f"{name}:") else name)
+    readers = readers_of_text(name) if path in (None, name) and name != "-" else []
+    to_do = f"read it with {' and '.join(readers)}" if readers else None
+    return UserError(said, where=None if said.startswith(f"{name}:") else name, what_to_do=to_do)
 
 
 def _comparison_json(reports: Sequence[AirReport]) -> str:

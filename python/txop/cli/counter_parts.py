@@ -1,7 +1,8 @@
-"""Which lines of a file ``txop counters`` reads, for commands that read other lines of it."""
+"""Which lines of a file other commands read, for commands that read something else."""
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 MOST_LINES = 20_000
@@ -27,3 +28,20 @@ def counter_notes(name: str) -> list[str]:
     ]
     more = len(notes) - _SHOWN
     return notes[:_SHOWN] + ([f"{more:,} more of such parts."] if more > 0 else [])
+
+
+def readers_of_text(name: str) -> list[str]:
+    """The commands that read parts of a text; none for what is no text, or cannot be read."""
+    from txop.counters import split
+    from txop.counters.analysis import COMMANDS
+    from txop.klog.lines import Damage, read_lines
+
+    try:
+        with Path(name).open("rb") as stream:
+            if b"\0" in stream.peek(4096)[:4096]:
+                return []
+            paste = split(name, islice(read_lines(stream, Damage()), MOST_LINES))
+    except OSError:
+        return []
+    commands = dict.fromkeys(COMMANDS.get(part.kind, "txop counters") for part in paste.parts)
+    return [f"{command} {name}" for command in commands]
