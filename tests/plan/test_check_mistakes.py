@@ -120,7 +120,6 @@ def test_one_module_under_two_names_is_an_a_a_comparison(parse, good, tmp_path):
         (tmp_path / name).write_bytes(b"\x7fELF module")
     text = with_files(good, "one.ko", "two.ko")
     assert same(parse(text)) == ["arm[1].name"]
-    assert same(parse(text.replace('"two builds"', '"A/A: one build"'))) == []
     assert same(parse(text.replace('"two.ko" }', '"two.ko", parameters = { debug = 1 } }'))) == []
     assert same(parse(text.replace('name = "b"\n', 'name = "b"\nqdisc = { discipline = "fq" }\n'))) == []
     assert same(parse(text.replace('name = "b"\n', 'name = "b"\ntitle = "another title"\n'))) == ["arm[1].name"]

@@ -81,7 +81,8 @@ def test_beside_an_undecided_noisy_primary_figure_a_clear_one_is_still_named(blo
     assert least(swaps, primary) <= 0.05
 
 
-def test_what_cannot_be_named_is_told(blocks: int = 7) -> None:
+def test_what_cannot_be_named_is_told() -> None:
+    blocks = 7
     rng = np.random.default_rng(2)
     noisy = rng.normal(0, 0.3, blocks)
     noisy[:3] *= -1

@@ -40,6 +40,8 @@ _SEEDED = frozenset({Origin.GUEST_EXACT, Origin.SIMULATED})
 class TestSet:
     """A test and its runs. What all its figures have in common is found once."""
 
+    __test__ = False  # pytest: not a test case
+
     test: Test
     runs: list[RunFile]
     """Those that count."""

@@ -115,14 +115,14 @@ def _swaps(rows: Rows) -> tuple[Swaps, Rows]:
 
 
 def _differences(row: Draft) -> list[float]:
-    """The differences of a row; an infinite one counts as twice the largest finite one, so that it neither hides nor
+    """The differences of a row; an infinite one counts as much as the largest finite one, so that it neither hides nor
     outweighs the others."""
     found = list(_of(row).differences)
     limit = row.judged.limit
     if not math.isfinite(limit):
         return found
     beyond = math.log1p(limit / 100) if _of(row).scale == "ratio" else limit
-    cap = 2 * max((abs(d) for d in found if abs(d) < beyond), default=0.5) or 1.0
+    cap = max((abs(d) for d in found if abs(d) < beyond), default=1.0) or 1.0
     return [d if abs(d) < beyond else math.copysign(cap, d) for d in found]
 
 

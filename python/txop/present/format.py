@@ -33,8 +33,8 @@ def number(value: float | None, digits: int = 1) -> str:
 def figure(value: float | None, digits: int) -> str:
     """A measured figure: at most ``digits`` decimals and five significant digits, as no instrument of txop gives more.
 
-    >>> figure(17.204, 2), figure(1248.0, 2), figure(0.0123, 2), figure(123456.0, 0)
-    ('17.20', '1,248.0', '0.012', '123,456')
+    >>> figure(17.204, 2), figure(1248.0, 2), figure(0.00123, 2), figure(123456.0, 0)
+    ('17.20', '1,248.0', '0.0012', '123,456')
     """
     if value is None or not math.isfinite(value):
         return NOT_AVAILABLE if value is None else ("∞" if value > 0 else f"{MINUS}∞")

@@ -168,7 +168,7 @@ class BlockSwaps:
         if n < 2 or squares == 0:
             return np.zeros(len(self._signs))
         found = _t(np.minimum(self._sums[:, figure] ** 2 / (squares * n), 1.0), n - 1)
-        if n == self._blocks:
+        if n == int(self._known.sum(axis=0).max()):
             return found
         from scipy.special import ndtri
 
