@@ -170,10 +170,11 @@ def _notes(result: CompareResult, main: ComparedFigure, arm: str, runs: Sequence
     if arm == result.baseline:
         notes.append("baseline")
     elif row is not None:
-        ends = words.interval(row)
+        values = next((each.n for each in main.arms if each.arm == arm), row.n)
+        inside = [part for part in (words.interval(row), f"n={row.n}" if row.n != values else "") if part]
         notes.append(
             f"{words.moved(row, main.metric.unit)} against {result.baseline}"
-            + (f" ({ends})" if ends else "")
+            + (f" ({', '.join(inside)})" if inside else "")
             + f": {words.verdict(row)}"
         )
         if not row.paired:
