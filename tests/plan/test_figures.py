@@ -57,6 +57,8 @@ OF_STATIONS = {
     "airtime_percent", "aql_pending_ms", "txq_backlog_packets", "txq_drops_per_s", "chip_airtime_jain_index",
 }  # fmt: skip
 """Figures of a guest's access point; see test_guest_access_point.py."""
+OF_ACCESS_POINT = {key for key in METRICS if key.startswith("ap_")}
+"""Figures of an access point that is the peer, with its interface in the plan."""
 SENSORS = {"temperature_c", "power_w"}
 """Figures of machines with sensors, which guests are not."""
 CHIP = {key for key in METRICS if key.startswith("chip_")}
@@ -68,10 +70,16 @@ def test_every_figure_of_the_list_can_come_from_some_test(parse, good):
     text += '[[test]]\nname = "c"\nkind = "module-cycle"\n'
     text += '[[test]]\nname = "e"\nkind = "ttcp-tx"\n[[test]]\nname = "f"\nkind = "soak"\n'
     plan = parse(text).plan
-    assert {key for test in plan.test for key in figures_of(plan, test)} == set(METRICS) - CHIP - TRIAL - OF_STATIONS
+    assert {key for test in plan.test for key in figures_of(plan, test)} == (
+        set(METRICS) - CHIP - TRIAL - OF_STATIONS - OF_ACCESS_POINT
+    )
+    with_interface = parse(text.replace('kind = "ssh"', 'kind = "ssh"\ninterface = "wlan0"')).plan
+    assert set(figures_of(with_interface, with_interface.find_test("tx"))) >= OF_ACCESS_POINT
     text += '[[test]]\nname = "d"\nkind = "fault-trial"\n'
     guest = parse(text).plan.model_copy(update={"target": {"dut": GuestTarget(kind="guest")}})
-    assert {key for test in guest.test for key in figures_of(guest, test)} == set(METRICS) - OF_STATIONS - SENSORS
+    assert {key for test in guest.test for key in figures_of(guest, test)} == (
+        set(METRICS) - OF_STATIONS - OF_ACCESS_POINT - SENSORS
+    )
 
 
 @pytest.mark.parametrize("usbmon", [True, False])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from fake_target import FakeTarget
 from instrument_bench import CAPTURED, UPTIME_S, carry_out, context_of, facts_of, gate_states, make_plan, values
 from txop.measure.instrument import Reading
+from txop.measure.probes.sent_account import OF_ACCESS_POINT
 from txop.measure.probes.wireless import Wireless
 from txop.measure.probes.wireless_reading import read_wireless
 from txop.targets.prefix import PrefixTarget
@@ -114,8 +115,9 @@ def test_retries_that_cannot_be_told_are_not_zero(tmp_path, first, last, reason)
 
 def test_a_driver_that_counts_no_retries_in_many_packets_is_named(tmp_path):
     reading = read(tmp_path, [look(1, peers=station(tx_packets=0)), look(20, peers=station(tx_packets=50_000))])
-    assert values(reading)["retry_percent"] == 0
-    assert any("counted no retry in 50000 packets" in warning for warning in reading.warnings)
+    assert reading.metrics["retry_percent"].value is None
+    assert "no retry in 50000 packets" in (reading.metrics["retry_percent"].reason or "")
+    assert "retry_percent" not in reading.series
 
 
 @pytest.mark.parametrize(
@@ -254,7 +256,118 @@ def test_an_interface_that_vanishes_is_named(tmp_path):
 def test_the_peer_has_no_gates(tmp_path):
     reading = read(tmp_path, [look(t, info=NOT_WIRELESS) for t in range(31)], target="peer", gated=False)
     assert not reading.gates
-    assert not reading.metrics
+    assert set(reading.metrics) == set(OF_ACCESS_POINT)
+    assert all("No such device" in (value.reason or "") for value in reading.metrics.values())
+
+
+OWN = "02:00:00:00:01:00"
+"""Of the device under test, in the dump of the access point."""
+STATIONS = "sys/kernel/debug/ieee80211/phy0/netdev:wlan1/stations"
+
+
+def rates(*counts: tuple[int, int]) -> str:
+    """``rc_stats_csv`` of two rates, by successes and attempts."""
+    (low_good, low_all), (good, tried) = counts
+    return (
+        f"HT20,LGI,1,,MCS4 ,4,333,28.0,20.0,98.0,3,0,0,{low_good},{low_all},0,0,1.0\n"
+        f"HT20,LGI,1,AP,MCS7 ,7,217,43.1,40.0,80.0,5,0,0,{good},{tried},0,0,1.0\n"
+    )
+
+
+def of_access_point(folder: Path, *, own: str | None = OWN, first: int = 0, **at_end: object) -> Reading:
+    """An access point that sent 10,000 packets to the device and none to a second station, in a test of one flow."""
+    if own is not None:
+        read(folder, [look(t, info=re.sub(r"addr \S+", f"addr {own}", INFO)) for t in (1, 20)])
+    fields = {"tx_packets": 11_000, "tx_retries": 2_600, "tx_failed": 240, "signal": "-62 dBm"} | at_end
+    peers = [
+        station(AP_STATION, tx_packets=1_000, tx_retries=100, tx_failed=40, signal="-58 dBm"),
+        station(AP_STATION, **fields),
+    ]
+    another = station(AP_STATION, tx_packets=0, tx_retries=0).replace(":01:00", ":02:00")
+    counts = {first: ((10, 10), (100, 200)), first + 20: ((10, 10), (700, 1000))}
+    still = {f"{STATIONS}/{ANOTHER}/rc_stats_csv": rates(*counts[first])}
+    looks = [
+        look(t, info=AP_INFO, link="Not connected.\n", peers=another + mine,
+             **{f"{STATIONS}/{OWN}/rc_stats_csv": rates(*of)}, **still)
+        for mine, (t, of) in zip(peers, counts.items(), strict=True)
+    ]  # fmt: skip
+    return read(folder, looks, target="peer", gated=False)
+
+
+def test_what_the_access_point_counts_of_the_device(tmp_path):
+    reading = of_access_point(tmp_path)
+    got = values(reading)
+    assert got["ap_retry_percent"] == pytest.approx(100 * 2_500 / 12_500)
+    assert got["ap_failed_percent"] == pytest.approx(2.0)
+    assert got["ap_signal_dbm"] == -60
+    assert got["ap_rate_success_percent"] == pytest.approx(100 * 600 / 800)
+    assert got["ap_tx_bitrate_mbit_s"] > 0
+    assert set(reading.metrics) == set(OF_ACCESS_POINT), "nothing of the stations without part in the test"
+    assert reading.series["ap_rate_success_percent"] == [(10.0, 75.0)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "key", "reason"),
+    [
+        ({"own": None}, "ap_retry_percent", "address of the device under test is not known"),
+        ({"own": "02:00:00:00:07:00"}, "ap_retry_percent", "in fewer than two looks"),
+        ({"first": -10}, "ap_failed_percent", "in fewer than two looks"),
+        ({"tx_failed": 30}, "ap_failed_percent", "counters went back"),
+        ({"tx_failed": 90_000}, "ap_failed_percent", "89960 lost of 10000 packets"),
+        ({"tx_failed": None}, "ap_failed_percent", "does not count losses"),
+        ({"tx_packets": 1_000}, "ap_failed_percent", "nothing was sent"),
+        ({"tx_retries": 100}, "ap_retry_percent", "no retry in 10000 packets"),
+        ({"tx_retries": None}, "ap_retry_percent", "does not count retries"),
+    ],
+)
+def test_what_the_access_point_does_not_tell_is_not_zero(tmp_path, changed, key, reason):
+    value = of_access_point(tmp_path, **changed).metrics[key]
+    assert value.value is None
+    assert reason in (value.reason or "")
+
+
+def test_a_peer_that_is_a_station_is_no_access_point(tmp_path):
+    reading = read(tmp_path, [look(1), look(20)], target="peer", gated=False)
+    assert {value.value for value in reading.metrics.values()} == {None}
+    assert set(reading.metrics) == set(OF_ACCESS_POINT)
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        (
+            {-5: ((0, 0), (0, 0)), 1: ((5, 10), (50, 100)), 20: ((95, 110), (50, 100)), 40: ((95, 9_000), (50, 100))},
+            90.0,
+        ),
+        ({1: ((5, 10), (50, 100)), 20: ((5, 10), (50, 100))}, "nothing was sent"),
+        ({1: ((5, 10), (50, 100)), 20: ((5, 10), (5, 10))}, "started again"),
+        ({1: ((5, 10), (50, 100)), 20: ((5, 10), (90, 110))}, "MCS7 has 40 successes of 10 attempts"),
+        ({1: ((5, 10), (50, 100))}, "fewer than two tables"),
+        ({}, "no table of minstrel"),
+    ],
+)
+def test_the_success_of_rate_control_in_the_window(tmp_path, tables, expected):
+    looks = [
+        look(t, **({f"{STATIONS}/{BSSID}/rc_stats_csv": rates(*tables[t])} if t in tables else {}))
+        for t in sorted({*tables, 2, 19})
+    ]
+    value = read(tmp_path, looks).metrics["rate_success_percent"]
+    if isinstance(expected, float):
+        assert value.value == pytest.approx(expected)
+    else:
+        assert value.value is None
+        assert expected in (value.reason or "")
+
+
+def test_a_wired_peer_is_not_asked_again_and_again(tmp_path):
+    target = FakeTarget("peer", interface="eth0")
+    target.connected = True
+    target.answer("iw", stderr=NOT_WIRELESS, status=237)
+    probe = Wireless("peer")
+    asyncio.run(carry_out([probe], context_of(make_plan(), tmp_path, {"peer": target}), window_s=0))
+    assert not target.running
+    reading = probe.read(facts_of(make_plan(), tmp_path))
+    assert {value.reason for value in reading.metrics.values()} == {"eth0 of peer is no wireless interface"}
 
 
 def test_a_wired_interface_is_not_available_with_iws_words(tmp_path):

@@ -79,8 +79,8 @@ def _of_machines(plan: Plan, test: Test) -> list[Instrument]:
     wireless = ["dut"]
     if isinstance(test, StationsTest):
         wireless += test.stations
-        if "peer" in plan.target and plan.target["peer"].interface is not None:
-            wireless.append("peer")  # when it is the access point, it knows the airtime of each
+    if "peer" in plan.target and plan.target["peer"].interface is not None:
+        wireless.append("peer")  # when it is the access point, it counts what it sends, and the airtime of each
     instruments: list[Instrument] = [Wireless(name) for name in dict.fromkeys(wireless)]
     instruments += [UsbLink(), SdioBus(), EthtoolStatistics()]
     instruments.append(Sensors())

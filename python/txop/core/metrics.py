@@ -181,6 +181,24 @@ METRICS: dict[str, Metric] = {
            "Rate of the last frame sent as the driver reports it (iw station dump), mean over the window."),
         Metric("rx_bitrate_mbit_s", "PHY rate received", "Mbit/s", None, "ratio", 5.0,
            "Rate of the last frame received as the driver reports it (iw station dump), mean over the window."),
+        Metric("rate_success_percent", "attempts that succeed (rate control)", "%", None, "difference", 3.0,
+           "MPDUs that were acknowledged, in percent of the attempts at all rates, retransmissions included, as "
+           "minstrel counts them (mac80211 debugfs, rc_stats_csv). Slower rates succeed more often, so it is not "
+           "judged. Drivers with rate control of their own have no such table."),
+        Metric("ap_retry_percent", "802.11 retries (access point)", "%", "lower", "difference", 1.0,
+           "Retries of what the access point sent to the device under test, in percent of its packets and retries, as "
+           "its driver counts them (iw station dump on the peer, where that is the access point)."),
+        Metric("ap_failed_percent", "lost after all retries (access point)", "%", "lower", "difference", 1.0,
+           "Packets of the access point to the device under test that were never acknowledged, in percent of those "
+           "sent, as its driver counts them (iw station dump on the peer)."),
+        Metric("ap_signal_dbm", "signal at the access point", "dBm", None, "difference", 3.0,
+           "Signal of the device under test as the access point's driver reports it (iw station dump on the peer), "
+           "mean over the measured window."),
+        Metric("ap_tx_bitrate_mbit_s", "PHY rate sent (access point)", "Mbit/s", None, "ratio", 5.0,
+           "Rate of the last frame that the access point sent to the device under test, as its driver reports it (iw "
+           "station dump on the peer), mean over the window."),
+        Metric("ap_rate_success_percent", "attempts that succeed (access point)", "%", None, "difference", 3.0,
+           "The same as rate_success_percent, of what the access point sent to the device under test."),
         Metric("channel_busy_percent", "channel busy", "%", None, "difference", 5.0,
            "Busy share of the channel's active time (iw survey dump).", most=_OVER),
         Metric("airtime_jain_index", "Jain's index of airtime", "", "higher", "difference", 0.05,
@@ -362,6 +380,7 @@ _STATION = "station_"
 
 _SAME_FACT: tuple[tuple[str, ...], ...] = (
     ("chip_retry_percent", "air_retry_percent", "air_bss_retry_percent", "retry_percent"),
+    ("air_down_retry_percent", "ap_retry_percent"),
     ("cpu_busy_percent", "cpu_idle_percent"),
     ("device_interrupts_per_s", "interrupts_per_s"),
     ("chip_interrupts_per_s", "usb_interrupt_urbs_per_s"),
@@ -380,6 +399,8 @@ def fact_of(key: str) -> tuple[str, int]:
 
     >>> fact_of("air_bss_retry_percent")
     ('chip_retry_percent', 2)
+    >>> fact_of("ap_retry_percent")
+    ('air_down_retry_percent', 1)
     >>> fact_of("station_slow_rtt_p99_ms")
     ('station_slow_rtt_p95_ms', 1)
     >>> fact_of("throughput_mbit_s")

@@ -36,8 +36,10 @@ _HOST = (
 )  # fmt: skip
 _RADIO = (
     "retry_percent", "signal_dbm", "tx_bitrate_mbit_s", "rx_bitrate_mbit_s", "channel_busy_percent",
-    "airtime_jain_index",
+    "airtime_jain_index", "rate_success_percent",
 )  # fmt: skip
+_ACCESS_POINT = tuple(key for key in METRICS if key.startswith("ap_"))
+"""What an access point counts of the device under test."""
 
 
 def figures_of(plan: Plan, test: Test) -> list[str]:
@@ -57,6 +59,9 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
     dut = plan.target.get("dut")
     if dut is not None and dut.kind not in ("emulated", "guest"):
         found.update(("temperature_c", "power_w"))
+        peer = plan.target.get("peer")
+        if peer is not None and peer.interface is not None:
+            found.update(_ACCESS_POINT)
     if plan.collect.kernel_log:
         found.update(("faults", "load_faults"))
     if plan.collect.air:

@@ -1,7 +1,8 @@
 """What a target's wireless driver reports: link, peers, channel use, airtime; sampled all through the run by ``iw``.
 
 Nothing is sent on the air for it: ``iw link`` and ``iw survey dump`` read what the kernel has. The survey is asked less
-often, because some firmware takes its time to answer. Files of mac80211 in debugfs are copied at the end.
+often, because some firmware takes its time to answer; the tables of minstrel, which are long, are read with it. Files
+of mac80211 in debugfs are copied at the end.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ _LOOP = (
     'while [ "$k" -lt "$n" ]; do read -r up _ < /proc/uptime && echo "@@ $up"; '
     'echo "@/iw/info"; "$iw" dev "$dev" info 2>&1; echo "@/iw/link"; "$iw" dev "$dev" link 2>&1; '
     'echo "@/iw/station"; "$iw" dev "$dev" station dump 2>&1; '
-    '[ $((k % every)) -ne 0 ] || { echo "@/iw/survey"; "$iw" dev "$dev" survey dump 2>&1; }; '
+    '[ $((k % every)) -ne 0 ] || { echo "@/iw/survey"; "$iw" dev "$dev" survey dump 2>&1; '
+    'for f in /sys/kernel/debug/ieee80211/*/netdev:"$dev"/stations/*/rc_stats_csv; do '
+    '[ ! -r "$f" ] || { echo "@$f"; cat "$f" 2>/dev/null; }; done; }; '
     'for f in /sys/kernel/debug/ieee80211/*/netdev:"$dev"/stations/*/airtime '
     '/sys/kernel/debug/ieee80211/*/netdev:"$dev"/stations/*/aqm '
     '/sys/kernel/debug/ieee80211/*/netdev:"$dev"/stations/*/aql; do '
@@ -48,7 +51,7 @@ _COPY = (
 
 class Wireless:
     """The wireless interface of one target. That of the device under test gives figures and gates; that of another
-    station only gates; that of an access point the fairness of airtime."""
+    station only gates; that of an access point what it counts of the device, and the fairness of airtime."""
 
     essential = False
 
@@ -86,9 +89,11 @@ class Wireless:
             missing = f"the plan names no interface of {self._target}"
         elif program is None:
             missing = f"{self._target} has no iw"
+        elif self._target == "peer" and not (await target.run([program, "dev", target.interface, "info"])).ok:
+            missing = f"{target.interface} of {self._target} is no wireless interface"
         with whole_file(run.folder / ABOUT.format(self._target)) as out:
             out.write(json.dumps({"interface": target.interface, "missing": missing}) + "\n")
-        if target.interface is None or program is None:
+        if missing is not None or target.interface is None or program is None:
             return
         self._running = await begin(run, self._loop(run, program, target.interface))
 

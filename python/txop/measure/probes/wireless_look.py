@@ -6,16 +6,19 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from txop.formats import iw_interface, iw_station, iw_survey, mac80211_debugfs
+from txop.formats import iw_interface, iw_station, iw_survey, mac80211_debugfs, minstrel
 from txop.formats.error import FormatError
 from txop.formats.iw_interface import Interface, Link
 from txop.formats.iw_station import LinkFigures
 from txop.formats.iw_survey import SurveyChannel
+from txop.formats.minstrel import RateTable
 from txop.measure.probes.sampler import Sample
 
 IW = "iw station dump"
 
-_OF_STATION = re.compile(r"/stations/(?P<address>[0-9a-f]{2}(?::[0-9a-f]{2}){5})/(?P<file>airtime|aqm|aql)$")
+_OF_STATION = re.compile(
+    r"/stations/(?P<address>[0-9a-f]{2}(?::[0-9a-f]{2}){5})/(?P<file>airtime|aqm|aql|rc_stats_csv)$"
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Look:
     """Airtime that waits in the driver, best effort (debugfs, aql), by address."""
     queued: dict[str, Queued] = field(default_factory=dict)
     """Queues of mac80211 (debugfs, aqm), by address."""
+    rates: dict[str, RateTable] = field(default_factory=dict)
+    """What minstrel counts (debugfs, rc_stats_csv), by address."""
     problem: str | None = None
     """Why there is no interface."""
 
@@ -91,6 +96,8 @@ def _debugfs(look: Look, address: str, file: str, text: str) -> None:
         depth_us = mac80211_debugfs.parse_aql(text).depth_us
         if "BE" in depth_us:
             look.pending_us[address] = depth_us["BE"]
+    elif file == "rc_stats_csv":
+        look.rates[address] = minstrel.parse(text)
     else:
         queues = mac80211_debugfs.parse_aqm(text).queues
         look.queued[address] = Queued(sum(q.backlog_packets for q in queues), sum(q.drops for q in queues))

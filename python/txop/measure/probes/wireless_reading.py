@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 from txop.archive.window import counted
 from txop.core.visible import visible
-from txop.formats.iw_station import MANY_PACKETS, LinkFigures, Sent, sent_between
+from txop.formats.iw_station import LinkFigures
 from txop.formats.iw_survey import channel_use
 from txop.formats.proc_stat import increase
 from txop.measure.instrument import GateFinding, Points, Reading, RunFacts
 from txop.measure.probes import sampler
+from txop.measure.probes.sent_account import (
+    RATES,
+    counted_retry_percent,
+    put_access_point,
+    put_no_access_point,
+    put_success,
+    retry_percent,
+    value_of,
+)
 from txop.measure.probes.station_account import named_stations, put_fairness, put_stations
 from txop.measure.probes.wireless_look import IW, Look, look_of
 from txop.plan.measurement import ModuleCycleTest, SoakTest, StationsTest
@@ -57,7 +67,11 @@ def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Readin
     modes = {look.interface.mode for look in known if look.interface is not None}
     if target == "dut":
         _figures(reading, looks, inside)
-    if modes & ACCESS_POINTS:
+    if target == "peer":
+        address = next(_addresses(facts, "dut"), None)
+        put_access_point(reading, looks, inside, address, is_access_point=bool(modes & ACCESS_POINTS))
+    of_stations = target == "dut" or isinstance(facts.test, StationsTest)
+    if modes & ACCESS_POINTS and of_stations:  # others at the access point have no part in other tests
         put_fairness(reading, inside, of_test=isinstance(facts.test, StationsTest))
         put_stations(reading, inside, named_stations(facts.folder) or _own_addresses(facts))
     elif target == "dut" and isinstance(facts.test, StationsTest):
@@ -67,13 +81,9 @@ def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Readin
 
 
 def _looks(facts: RunFacts, target: str) -> tuple[list[Look], str]:
-    try:
-        about = json.loads((facts.folder / ABOUT.format(target)).read_bytes())
-        missing = about.get("missing")
-    except (OSError, ValueError, AttributeError):
-        missing = "nothing was recorded"
+    missing = _missing(facts, target)
     if missing:
-        return [], visible(str(missing)[:200])
+        return [], missing
     try:
         path = facts.folder / SAMPLES.format(target)
         return [look_of(at_s, sample) for at_s, sample in sampler.timed(facts, target, path)], ""
@@ -81,13 +91,32 @@ def _looks(facts: RunFacts, target: str) -> tuple[list[Look], str]:
         return [], "nothing was recorded"
 
 
+def _missing(facts: RunFacts, target: str) -> str:
+    """Why nothing was recorded; empty where it was."""
+    try:
+        missing = json.loads((facts.folder / ABOUT.format(target)).read_bytes()).get("missing")
+    except (OSError, ValueError, AttributeError):
+        return "nothing was recorded"
+    return visible(str(missing)[:200]) if missing else ""
+
+
+def _addresses(facts: RunFacts, target: str) -> Iterator[str]:
+    """The own address of a target at each of its looks."""
+    if _missing(facts, target):
+        return
+    with suppress(OSError):
+        for at_s, sample in sampler.timed(facts, target, facts.folder / SAMPLES.format(target)):
+            about = look_of(at_s, sample).interface
+            if about is not None and about.address is not None:
+                yield about.address
+
+
 def _own_addresses(facts: RunFacts) -> dict[str, str]:
     """Addresses of the stations of a test of several, as each of them shows its own."""
     found: dict[str, str] = {}
     for name in facts.test.stations if isinstance(facts.test, StationsTest) else ():
-        for look in _looks(facts, name)[0]:
-            if look.interface is not None and look.interface.address is not None:
-                found[name] = look.interface.address
+        for address in _addresses(facts, name):
+            found[name] = address
     return found
 
 
@@ -118,41 +147,18 @@ def _figures(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) ->
         for key in FIGURES[:4]:
             reading.put(key, None, IW, why)
     else:
-        percent, problem = _retry_percent(with_peers[0].peers, with_peers[-1].peers)
+        percent, problem = counted_retry_percent(with_peers[0].peers, with_peers[-1].peers)
         reading.put("retry_percent", percent, IW, problem)
-        sent = _packets_sent(with_peers[0].peers, with_peers[-1].peers)
-        if percent == 0 and sent >= MANY_PACKETS:
-            reading.warnings.append(f"the driver counted no retry in {sent} packets; many do not count them at all")
         _of_peer(reading, looks, inside)
     series = [
         (after.at_s, percent)
         for before, after in pairwise(looks)
-        if (percent := _retry_percent(before.peers, after.peers)[0]) is not None
+        if (percent := retry_percent(before.peers, after.peers)[0]) is not None
     ]
-    if series:
+    if any(percent for _, percent in series) or reading.metrics["retry_percent"].value is not None:
         reading.series["retry_percent"] = [(round(t, 3), round(percent, 3)) for t, percent in series]
+    put_success(reading, "rate_success_percent", looks, inside, None)
     _busy(reading, looks, inside)
-
-
-def _retry_percent(
-    before: Mapping[str, LinkFigures], after: Mapping[str, LinkFigures]
-) -> tuple[float | None, str | None]:
-    """Retries in percent of packets and retries, over all peers that were there both times; or why not."""
-    both = [(figures, after[address]) for address, figures in before.items() if address in after]
-    if not both:
-        return None, "the peer was another one at the end"
-    if any(now.tx_retries is None or now.tx_packets is None for _, now in both):
-        return None, "the driver does not count retries"
-    sent = [each for was, now in both if (each := sent_between(was, now)) is not None]
-    if len(sent) < len(both):
-        return None, "the driver's counters went back"
-    percent = Sent(sum(each.packets for each in sent), sum(each.retries for each in sent), None).retry_percent
-    return percent, None if percent is not None else "nothing was sent"
-
-
-def _packets_sent(before: Mapping[str, LinkFigures], after: Mapping[str, LinkFigures]) -> int:
-    both = [(was, after[address]) for address, was in before.items() if address in after]
-    return sum(increase(was.tx_packets, now.tx_packets) or 0 for was, now in both)
 
 
 def _of_peer(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) -> None:
@@ -161,11 +167,11 @@ def _of_peer(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) ->
         points: Points = [
             (round(look.at_s, 3), value)
             for look in looks
-            if (peer := _peer(look)) is not None and (value := _value(key, peer)) is not None
+            if (peer := _peer(look)) is not None and (value := value_of(key, peer)) is not None
         ]
         if points:
             reading.series[key] = points
-        values = [value for look in inside if (peer := _peer(look)) is not None for value in [_value(key, peer)]]
+        values = [value for look in inside if (peer := _peer(look)) is not None for value in [value_of(key, peer)]]
         known = [value for value in values if value is not None]
         why = "the driver does not report it" if values else "there are several peers"
         reading.put(key, sum(known) / len(known) if known else None, IW, None if known else why)
@@ -175,13 +181,6 @@ def _peer(look: Look) -> LinkFigures | None:
     if look.link is not None and look.link.bssid in look.peers:
         return look.peers[look.link.bssid]
     return next(iter(look.peers.values())) if len(look.peers) == 1 else None
-
-
-def _value(key: str, peer: LinkFigures) -> float | None:
-    if key == "signal_dbm":
-        return peer.signal_dbm if peer.signal_dbm is not None else peer.signal_average_dbm
-    rate = peer.tx_rate if key == "tx_bitrate_mbit_s" else peer.rx_rate
-    return None if rate is None else rate.mbit_s
 
 
 def _busy(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) -> None:
@@ -323,8 +322,11 @@ def _nothing(facts: RunFacts, reading: Reading, target: str, reason: str, *, gat
     if target == "dut":
         for key in FIGURES:
             reading.put(key, None, IW, reason)
+        reading.put("rate_success_percent", None, RATES, reason)
         if isinstance(facts.test, StationsTest):
             reading.put("airtime_jain_index", None, IW, reason)
+    if target == "peer":
+        put_no_access_point(reading, reason)
     if gated and facts.plan.gates.association and not isinstance(facts.test, ModuleCycleTest):
         reading.gates.append(GateFinding("association-lost", "not available", reason, target))
     if gated and facts.plan.gates.channel:
