@@ -101,6 +101,64 @@ Station {address} (on {interface})
 """
 
 
+FW_STATS = """\
+
+             ath10k PDEV stats
+             =================
+
+           Channel noise floor       -104
+              Channel TX power         46
+                TX frame count   81700000
+                RX frame count  220000000
+                RX clear count  410000000
+                   Cycle count 1904000000
+               PHY error count         70
+
+          ath10k PDEV TX stats
+             =================
+
+            HTT cookies queued          0
+                   MSDU queued       8000
+                   MPDU queued       7000
+                  MPDUs requed        350
+             Excessive retries         12
+                       HW rate        139
+     Dropped due to SW retries          3
+                  PHY underrun -294967296
+
+          ath10k PDEV RX stats
+             =================
+
+        MPDUs delivered to HTT      40000
+   MPDU errors (FCS, MIC, ENC)       1500
+
+             ath10k VDEV stats (1)
+             =================
+
+                       vdev id 0
+                 num rx frames 77
+            num tx frames [00] 5
+          tx rate history [00] 0x00000081
+
+             ath10k PEER stats (1)
+             =================
+
+              Peer MAC address 02:00:00:aa:bb:01
+                     Peer RSSI 44
+"""
+AIRTIME = "RX: 2000000 us\nTX: 9000000 us\nWeight: 256\nVirt-T: VO: 0 us VI: 0 us BE: 77 us BK: 0 us\n"
+AQM = """\
+target 19999us interval 99999us ecn yes
+tid ac backlog-bytes backlog-packets new-flows drops marks overlimit collisions tx-bytes tx-packets flags
+0 2 4500 3 20 40 6 1 0 123456 960 0x0(RUN)
+6 0 1500 1 0 10 0 0 0 4000 40 0x2(RUN AMPDU)
+"""
+AQL = """\
+Q depth: VO: 0 us VI: 0 us BE: 4300 us BK: 0 us
+Q limit[low/high]: VO: 5000/12000 VI: 5000/12000 BE: 5000/12000 BK: 5000/12000
+"""
+
+
 def station(**changed: object) -> str:
     """One peer as iw prints it."""
     figures: dict[str, object] = {

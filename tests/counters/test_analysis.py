@@ -210,6 +210,63 @@ def test_the_other_forms() -> None:
     )
 
 
+STATION_FOLDER = "# cat /sys/kernel/debug/ieee80211/phy0/netdev:wlan0/stations/02:00:00:aa:bb:01/"
+
+
+def test_the_queues_of_a_peer() -> None:
+    before = f"{STATION_FOLDER}airtime\n{specimens.AIRTIME}{STATION_FOLDER}aqm\n{specimens.AQM}"
+    later = before.replace("TX: 9000000", "TX: 9750000").replace("3 20 40 6 1 0 123456 960", "7 25 140 7 1 0 1 2860")
+    found = report(f"{later}{STATION_FOLDER}aql\n{specimens.AQL}", before)
+    assert found.implausible == []
+    of = figures(found, "mac80211-airtime")
+    assert (of["airtime-tx"].value, of["airtime-rx"].value, of["airtime-tx"].window) == (750, 0, "difference")
+    assert (of["airtime-tx"].subject.interface, of["airtime-tx"].subject.station) == ("wlan0", "02:00:00:aa:bb:01")
+    of = figures(found, "mac80211-aqm")
+    assert {code: of[code].value for code in ("queue-packets", "queue-drops", "queue-marks", "queue-over-limit")} == {
+        "queue-packets": 1_900,
+        "queue-drops": 100,
+        "queue-marks": 1,
+        "queue-over-limit": 0,
+    }
+    assert (of["queue-drops-percent"].value, of["queue-drops-percent"].n) == (5, 2_000)
+    assert (of["queue-backlog"].value, of["queue-backlog"].window) == (8, "now")
+    waits = {each.name: each.value for each in found.figures if each.code == "aql-pending"}
+    limits = {each.name: each.value for each in found.figures if each.code == "aql-limit"}
+    assert (waits["BE"], limits["BE"], set(waits)) == (4.3, 12, {"VO", "VI", "BE", "BK"})
+
+
+def test_queues_read_once_and_queues_that_began_again() -> None:
+    of = figures(report(specimens.AQM), "mac80211-aqm")
+    assert (of["queue-packets"].value, of["queue-drops"].value, of["queue-drops"].window) == (
+        1_000,
+        50,
+        "since-connected",
+    )
+    found = report(specimens.AQM.replace("123456 960", "123456 90"), specimens.AQM)
+    assert codes(found.implausible) == ["went-back"]
+    assert "queue-packets" not in figures(found, "mac80211-aqm")
+    assert "queue-drops-percent" not in figures(found, "mac80211-aqm")
+    below = report(specimens.AQL.replace("BE: 4300", "BE: -4300"))
+    assert one(below.implausible, "pending-below-zero").fields["us"] == -4_300
+    assert "BE" not in {each.name for each in below.figures if each.code == "aql-pending"}
+
+
+def test_the_firmware_of_ath10k() -> None:
+    command = "# cat /sys/kernel/debug/ieee80211/phy0/ath10k/fw_stats\n"
+    later = specimens.FW_STATS.replace(" 7000", " 9000").replace(" 350", " 450").replace("       1500", "       1600")
+    later = later.replace("1904000000", "3000000").replace("PHY error count         70", "PHY error count         75")
+    found = report(command + later, command + specimens.FW_STATS)
+    of = figures(found, "ath10k-fw-stats")
+    assert found.implausible == []
+    assert (of["firmware-mpdus"].value, of["firmware-mpdus-again"].value) == (2_000, 100)
+    assert (of["firmware-mpdu-errors"].value, of["firmware-dropped"].value, of["noise-dbm"].value) == (100, 0, -104)
+    assert of["firmware-mpdus"].subject.interface == "phy0"
+    assert {each.name: each.value for each in found.figures if each.code == "counter"} == {"PHY error count": 5}
+    once = report(specimens.FW_STATS)
+    names = {each.name for each in once.figures if each.code == "counter"}
+    assert names == {"PHY error count", "PHY underrun", "MPDUs delivered to HTT"}, "no level, no peer, no cycle count"
+
+
 def test_drivers_that_count_no_retries() -> None:
     found = report(specimens.RTL8XXXU)
     assert codes(found.implausible) == ["retries-never-counted"]

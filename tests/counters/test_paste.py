@@ -20,6 +20,10 @@ OUTPUTS = {
     "cat /sys/kernel/debug/ieee80211/phy0/netdev:wlan0/stations/02:00:00:aa:bb:01/rc_stats": specimens.RATES_NEW,
     "cat /sys/kernel/debug/ieee80211/phy0/ath9k/xmit": specimens.XMIT,
     "cat /sys/kernel/debug/ieee80211/phy1/mt76/tx_stats": specimens.TX_STATS,
+    "cat /sys/kernel/debug/ieee80211/phy0/ath10k/fw_stats": specimens.FW_STATS,
+    "cat /sys/kernel/debug/ieee80211/phy0/netdev:wlan0/stations/02:00:00:aa:bb:01/airtime": specimens.AIRTIME,
+    "cat /sys/kernel/debug/ieee80211/phy0/netdev:wlan0/stations/02:00:00:aa:bb:01/aqm": specimens.AQM,
+    "cat /sys/kernel/debug/ieee80211/phy0/netdev:wlan0/stations/02:00:00:aa:bb:01/aql": specimens.AQL,
     "dmesg | tail -3": specimens.KERNEL_LOG,
 }
 PLAIN = "\n".join(f"$ {command}\n{output}" for command, output in OUTPUTS.items())
@@ -45,6 +49,10 @@ def test_a_mixed_paste() -> None:
         "rc-stats",
         "ath9k-xmit",
         "mt76-tx-stats",
+        "ath10k-fw-stats",
+        "mac80211-airtime",
+        "mac80211-aqm",
+        "mac80211-aql",
         "kernel-log",
     ]
     assert [part.command for part in report.parts][-2:] == [None, "txop log"]
@@ -55,6 +63,7 @@ def test_a_mixed_paste() -> None:
     assert lines[station.last_line - 1].startswith("\tconnected time:")
     assert {figure.subject.interface for figure in report.figures if figure.subject.kind == "ethtool"} == {"wlan0"}
     assert report.driver == "ath9k"
+    assert report.lines_not_read == 1, "the title above a table of mt76"
 
 
 PROMPTS = ("root@OpenWrt:~# ", "# ", "$ ", "[user@host ~]$ ", "=== ", "sudo ")

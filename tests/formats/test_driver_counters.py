@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from counter_specimens import TX_STATS, WIRELESS, XMIT
-from txop.formats import ath9k_debugfs, ethtool, mt76_debugfs, proc_wireless
+from counter_specimens import FW_STATS, TX_STATS, WIRELESS, XMIT
+from txop.formats import ath9k_debugfs, ath10k_debugfs, ethtool, mt76_debugfs, proc_wireless
 from txop.formats.error import FormatError
 
 
@@ -25,6 +25,19 @@ def test_xmit_is_summed_over_access_categories() -> None:
     assert (counters["AMPDUs Completed"], counters["AMPDUs Retried"]) == (8100, 2000)
     with pytest.raises(FormatError):
         ath9k_debugfs.parse_xmit(XMIT.partition("\n")[2])
+
+
+def test_fw_stats() -> None:
+    found = ath10k_debugfs.parse_fw_stats(FW_STATS)
+    assert (found["Channel noise floor"], found["MPDU queued"], found["MPDU errors (FCS, MIC, ENC)"]) == (
+        -104,
+        7_000,
+        1_500,
+    )
+    assert found["PHY underrun"] == 4_000_000_000, "32 bits that the kernel prints with a sign"
+    assert not {"vdev id", "num rx frames", "Peer RSSI"} & set(found)
+    with pytest.raises(FormatError):
+        ath10k_debugfs.parse_fw_stats(FW_STATS[FW_STATS.index("ath10k VDEV") :])
 
 
 def test_tx_stats() -> None:

@@ -17,6 +17,7 @@ from txop.exchange.imported import Direction
 from txop.exchange.recognise import read_file
 from txop.formats import (
     ath9k_debugfs,
+    ath10k_debugfs,
     betterspeedtest,
     crusader,
     driver_table,
@@ -149,6 +150,8 @@ PARSERS: dict[str, tuple[Callable[[bytes], object], list[bytes]]] = {
     ),
     "proc_net wireless": (proc_wireless.parse, [counter_specimens.WIRELESS.encode()]),
     "ath9k xmit": (ath9k_debugfs.parse_xmit, [counter_specimens.XMIT.encode()]),
+    "ath10k fw_stats": (ath10k_debugfs.parse_fw_stats, [counter_specimens.FW_STATS.encode()]),
+    "aql": (mac80211_debugfs.parse_aql, [counter_specimens.AQL.encode()]),
     "mt76 tx_stats": (mt76_debugfs.parse_tx_stats, [counter_specimens.TX_STATS.encode()]),
 }
 NAMES = sorted(PARSERS)

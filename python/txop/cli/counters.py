@@ -34,8 +34,8 @@ def register(app: typer.Typer) -> None:
             ],
             [
                 "A file is the output of iw dev X station dump, iw dev X survey dump, ethtool -S X, ethtool -i X, "
-                "/proc/net/wireless, rc_stats of minstrel, xmit of ath9k or tx_stats of mt76, or several of them with "
-                "prompts and remarks between. docs/counters.md",
+                "/proc/net/wireless, rc_stats of minstrel, airtime, aqm and aql of mac80211, xmit of ath9k, fw_stats "
+                "of ath10k or tx_stats of mt76, or several of them with prompts and remarks between. docs/counters.md",
                 "Exit codes: 0 done; 1 nothing of that was found; 2 an unusable file; 3 the machine or the interface "
                 "is not there; 4 the text was cut.",
             ],

@@ -30,6 +30,8 @@ MOST_STATIONS = 16
 FILE_LIMIT_BYTES = 1 << 18
 OUTPUT_LIMIT_CHARACTERS = 1 << 20
 """Of one command in one reading."""
+_FILES = ("rc_stats", "airtime", "aqm", "aql")
+"""Of each station, in mac80211's debugfs."""
 _EVERY = re.compile(r"(?P<number>[0-9]{1,6}(?:\.[0-9]{1,3})?)(?P<unit>ms|s|m|min)?")
 _INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 _ADDRESS = re.compile(r"^Station ([0-9a-f]{2}(?::[0-9a-f]{2}){5}) ", re.MULTILINE)
@@ -185,8 +187,8 @@ async def _reading(target: Target, interface: str, seen: _Seen) -> Paste:
     if _PHY.fullmatch(phy) is not None:
         folder = f"/sys/kernel/debug/ieee80211/{phy}"
         addresses = _ADDRESS.findall(stations)[:MOST_STATIONS]
-        paths += [f"{folder}/netdev:{interface}/stations/{address}/rc_stats" for address in addresses]
-        paths += [f"{folder}/ath9k/xmit", f"{folder}/mt76/tx_stats"]
+        paths += [f"{folder}/netdev:{interface}/stations/{address}/{file}" for address in addresses for file in _FILES]
+        paths += [f"{folder}/ath9k/xmit", f"{folder}/mt76/tx_stats", f"{folder}/ath10k/fw_stats"]
     for path, content in zip(paths, await target.read_several(*paths, limit_bytes=FILE_LIMIT_BYTES), strict=True):
         if content is None:
             continue

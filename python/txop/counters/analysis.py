@@ -9,7 +9,8 @@ from txop.counters.account import Account, Fact, model_of
 from txop.counters.conclusions import conclude
 from txop.counters.meanings import NO_RETRIES, meaning_of
 from txop.counters.of_channel import ChannelFacts, put_channel
-from txop.counters.of_driver import put_statistics, put_tx_stats, put_wireless, put_xmit
+from txop.counters.of_driver import put_fw_stats, put_statistics, put_tx_stats, put_wireless, put_xmit
+from txop.counters.of_queues import put_airtime, put_limits, put_queues
 from txop.counters.of_rates import RateFacts, put_rates
 from txop.counters.of_station import StationFacts, put_station, seconds_of
 from txop.counters.pairing import Pair, pair
@@ -72,6 +73,14 @@ def _put(pairs: Sequence[Pair], account: Account, driver: str | None) -> None:
                 put_xmit(each, account)
             case "mt76-tx-stats":
                 put_tx_stats(each, account)
+            case "ath10k-fw-stats":
+                put_fw_stats(each, account)
+            case "mac80211-airtime":
+                put_airtime(each, account)
+            case "mac80211-aqm":
+                put_queues(each, account)
+            case "mac80211-aql":
+                put_limits(each, account)
     conclude(account, stations, channels, tables)
 
 

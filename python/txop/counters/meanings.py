@@ -13,6 +13,11 @@ _ETHTOOL = "net/mac80211/ethtool.c"
 _ATH9K = "drivers/net/wireless/ath/ath9k/debug.c (read_file_xmit)"
 _MT76 = "drivers/net/wireless/mediatek/mt76 (mt7915_ampdu_stat_read_phy, mt792x_ampdu_stat_read_phy)"
 
+_ATH10K = "drivers/net/wireless/ath/ath10k/wmi.h (struct wmi_pdev_stats_tx, struct wmi_pdev_stats_rx)"
+_DEBUGFS = "net/mac80211/debugfs_sta.c"
+_AQM = f"{_DEBUGFS} (sta_aqm_read)"
+_AQL = f"{_DEBUGFS} (sta_aql_read)"
+
 
 @dataclass(frozen=True)
 class Meaning:
@@ -105,6 +110,40 @@ MEANINGS: dict[str, Meaning] = {
     "ampdu-count": Meaning("A-MPDUs", "A-MPDUs", "sent, single MPDUs included", _MT76),
     "ampdu-single-percent": Meaning("sent as single MPDUs", "percent", "of all A-MPDUs", _MT76),
     "block-ack-miss-percent": Meaning("A-MPDUs without a Block Ack", "percent", "of all A-MPDUs", _MT76),
+    "firmware-msdus": Meaning("MSDUs queued", "packets", "that the firmware gave to its lower part (WAL)", _ATH10K),
+    "firmware-mpdus": Meaning("MPDUs queued", "MPDUs", "the same, of MPDUs", _ATH10K),
+    "firmware-mpdus-again": Meaning("MPDUs queued again", "MPDUs", "by software of the firmware", _ATH10K),
+    "firmware-excessive-retries": Meaning("excessive retries", "events", "as the firmware counts them", _ATH10K),
+    "firmware-dropped": Meaning("lost after all retries", "packets", "by software of the firmware", _ATH10K),
+    "firmware-mpdu-errors": Meaning("MPDUs received with errors", "MPDUs", "FCS, MIC or decryption", _ATH10K),
+    "airtime-tx": Meaning(
+        "airtime of sending",
+        "ms",
+        "as the driver reports it, or as mac80211 estimates it; since the file was written to, if it was",
+        f"{_DEBUGFS} (sta_airtime_read)",
+    ),
+    "airtime-rx": Meaning(
+        "airtime of receiving", "ms", "as the driver or mac80211 computes it", f"{_DEBUGFS} (sta_airtime_read)"
+    ),
+    "airtime-weight": Meaning(
+        "weight of airtime", "", "share among the peers, 256 by default", f"{_DEBUGFS} (sta_airtime_read)"
+    ),
+    "queue-packets": Meaning("packets from the queues", "packets", "handed to the driver, all TIDs", _AQM),
+    "queue-drops": Meaning("dropped by CoDel", "packets", "as they had waited for too long, all TIDs", _AQM),
+    "queue-drops-percent": Meaning("dropped by CoDel", "percent", "of those dropped and handed to the driver", _AQM),
+    "queue-marks": Meaning("marked by CoDel (ECN)", "packets", "instead of being dropped, all TIDs", _AQM),
+    "queue-over-limit": Meaning(
+        "dropped as the queues were full", "packets", "limit of packets or of memory, all TIDs", _AQM
+    ),
+    "queue-backlog": Meaning("packets in the queues", "packets", "all TIDs", _AQM),
+    "queue-target": Meaning("CoDel's target", "ms", "time in the queue that it aims at", _AQM),
+    "aql-pending": Meaning("airtime in the driver", "ms", "of frames that it has not reported back, estimated", _AQL),
+    "aql-limit": Meaning(
+        "limit of airtime in the driver",
+        "ms",
+        "the higher one, for as long as all peers together have little in it",
+        _AQL,
+    ),
 }
 
 DRIVERS: dict[str, dict[str, tuple[str, str]]] = {

@@ -1,4 +1,5 @@
-"""The figures that drivers have by themselves: ``ethtool -S``, ``/proc/net/wireless``, debugfs of ath9k and mt76."""
+"""The figures that drivers have by themselves: ``ethtool -S``, ``/proc/net/wireless``, debugfs of ath9k, ath10k and
+mt76."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from txop.counters.account import Account, grown, percent
 from txop.counters.of_station import LEAST_LOST
 from txop.counters.pairing import Pair
 from txop.counters.report import Window
+from txop.formats import ath10k_debugfs
 from txop.formats.ethtool import signed_dbm
 from txop.formats.mt76_debugfs import TransmitStatistics
 from txop.formats.proc_wireless import WirelessCounters
@@ -126,6 +128,38 @@ def put_xmit(pair: Pair, account: Account) -> None:
     account.put(pair.subject, "subframes-lost", steps.get("AMPDUs XRetried"), window)
     for name, step in steps.items():
         if step:
+            account.put(pair.subject, "counter", step, window, name=name)
+
+
+OF_FIRMWARE: dict[str, str] = {
+    "MSDU queued": "firmware-msdus",
+    "MPDU queued": "firmware-mpdus",
+    "MPDUs requed": "firmware-mpdus-again",
+    "Excessive retries": "firmware-excessive-retries",
+    "Dropped due to SW retries": "firmware-dropped",
+    "MPDU errors (FCS, MIC, ENC)": "firmware-mpdu-errors",
+}
+"""Counters of ath10k's firmware that have a meaning of their own; the others are shown as it names them."""
+
+
+def put_fw_stats(pair: Pair, account: Account) -> None:
+    """``fw_stats`` of ath10k."""
+    now = pair.after.value
+    assert isinstance(now, Mapping)
+    was = pair.before.value if pair.before is not None else None
+    before = was if isinstance(was, Mapping) else None
+    window: Window = "difference" if before is not None else "since-unknown"
+    if before is not None and not grown(before, now) and any(now.values()):
+        account.doubt("identical", pair.subject)
+    noise = now.get(ath10k_debugfs.NOISE)
+    account.put(pair.subject, "noise-dbm", noise if noise is not None and -130 <= noise < 0 else None, "now")
+    for name, value in now.items():
+        if name in ath10k_debugfs.LEVELS or name in ath10k_debugfs.CYCLES:
+            continue
+        step = value if before is None else account.step(pair.subject, name, before.get(name), value, narrow=True)
+        if name in OF_FIRMWARE:
+            account.put(pair.subject, OF_FIRMWARE[name], step, window)
+        elif step:
             account.put(pair.subject, "counter", step, window, name=name)
 
 

@@ -12,7 +12,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from txop.formats import ath9k_debugfs, ethtool, iw_station, iw_survey, minstrel, mt76_debugfs, proc_wireless
+from txop.formats import (
+    ath9k_debugfs,
+    ath10k_debugfs,
+    ethtool,
+    iw_station,
+    iw_survey,
+    mac80211_debugfs,
+    minstrel,
+    mt76_debugfs,
+    proc_wireless,
+)
 from txop.klog.forms import LineParser
 from txop.klog.record import Kind as LogKind
 
@@ -25,6 +35,10 @@ CounterKind = Literal[
     "proc-net-wireless",
     "ath9k-xmit",
     "mt76-tx-stats",
+    "ath10k-fw-stats",
+    "mac80211-airtime",
+    "mac80211-aqm",
+    "mac80211-aql",
 ]
 OtherKind = Literal["kernel-log", "measurement"]
 PartKind = CounterKind | OtherKind
@@ -120,6 +134,10 @@ _STARTS: tuple[tuple[CounterKind, Callable[[str], bool]], ...] = (
     ("proc-net-wireless", proc_wireless.is_head),
     ("ath9k-xmit", ath9k_debugfs.is_head),
     ("mt76-tx-stats", mt76_debugfs.is_head),
+    ("ath10k-fw-stats", ath10k_debugfs.is_head),
+    ("mac80211-airtime", mac80211_debugfs.is_airtime),
+    ("mac80211-aqm", mac80211_debugfs.is_aqm),
+    ("mac80211-aql", mac80211_debugfs.is_aql),
 )
 
 
@@ -137,9 +155,13 @@ _GOES_ON: dict[PartKind, Callable[[str], bool]] = {
     "proc-net-wireless": proc_wireless.is_row,
     "ath9k-xmit": ath9k_debugfs.is_row,
     "mt76-tx-stats": mt76_debugfs.is_row,
+    "ath10k-fw-stats": ath10k_debugfs.is_row,
+    "mac80211-airtime": mac80211_debugfs.is_airtime_row,
+    "mac80211-aqm": mac80211_debugfs.is_aqm_row,
+    "mac80211-aql": mac80211_debugfs.is_aql_row,
 }
-_MANY_HEADS = frozenset({"iw-station", "iw-survey", "rc-stats", "proc-net-wireless"})
-"""Kinds of which one output has several first lines: of several peers, channels, lines of CSV or of a head."""
+_MANY_HEADS = frozenset({"iw-station", "iw-survey", "rc-stats", "proc-net-wireless", "ath10k-fw-stats", "mac80211-aqm"})
+"""Kinds of which one output has several first lines: of several peers, channels, tables, lines of CSV or of a head."""
 
 
 def split(name: str, lines: Iterable[str]) -> Paste:
@@ -236,6 +258,10 @@ class _Splitter:
             )
         if kind == "proc-net-wireless":
             return not proc_wireless.is_row(self._open.lines[-1])
+        if kind == "mac80211-aqm":
+            return mac80211_debugfs.is_codel(self._open.lines[-1]) and not mac80211_debugfs.is_codel(line)
+        if kind == "ath10k-fw-stats":
+            return " ".join(line.split()) not in self._heads
         return kind == "iw-survey" or " ".join(line.split()) not in self._heads or not _address_known(line)
 
     def _surveyed_again(self, line: str) -> bool:

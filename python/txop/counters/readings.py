@@ -4,20 +4,41 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from txop.counters.paste import Part, Paste
-from txop.formats import ath9k_debugfs, ethtool, iw_station, iw_survey, minstrel, mt76_debugfs, proc_wireless
+from txop.formats import (
+    ath9k_debugfs,
+    ath10k_debugfs,
+    ethtool,
+    iw_station,
+    iw_survey,
+    mac80211_debugfs,
+    minstrel,
+    mt76_debugfs,
+    proc_wireless,
+)
 from txop.formats.error import FormatError
 from txop.formats.iw_station import Station
 from txop.formats.iw_survey import SurveyChannel
+from txop.formats.mac80211_debugfs import Airtime, QueueLimits, QueueManagement
 from txop.formats.minstrel import RateTable
 from txop.formats.mt76_debugfs import TransmitStatistics
 from txop.formats.proc_wireless import WirelessCounters
 
-Value = Station | SurveyChannel | RateTable | WirelessCounters | TransmitStatistics | Mapping[str, int | None]
+Value = (
+    Station
+    | SurveyChannel
+    | RateTable
+    | WirelessCounters
+    | TransmitStatistics
+    | Airtime
+    | QueueManagement
+    | QueueLimits
+    | Mapping[str, int | None]
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +78,11 @@ class Readings:
     """There were more than are looked at."""
 
 
+_OF_MAC80211: Mapping[str, Callable[[str], Airtime | QueueManagement | QueueLimits]] = {
+    "mac80211-airtime": mac80211_debugfs.parse_airtime,
+    "mac80211-aqm": mac80211_debugfs.parse_aqm,
+    "mac80211-aql": mac80211_debugfs.parse_aql,
+}
 MAX_READINGS = 5_000
 """Readings of one text; an access point has some hundred peers."""
 _NO_SIGNAL = re.compile(r"\s*signal:\s*-256\b")
@@ -103,6 +129,12 @@ def _of(part: Part, drivers: set[str]) -> list[Reading]:
         case "mt76-tx-stats":
             statistics_of_chip = mt76_debugfs.parse_tx_stats(part.text)
             return [Reading(Subject(part.kind, part.phy), statistics_of_chip, part, named=part.phy is not None)]
+        case "ath10k-fw-stats":
+            of_radio = ath10k_debugfs.parse_fw_stats(part.text)
+            return [Reading(Subject(part.kind, part.phy), of_radio, part, named=part.phy is not None)]
+        case "mac80211-airtime" | "mac80211-aqm" | "mac80211-aql":
+            subject = Subject(part.kind, part.interface, part.station)
+            return [Reading(subject, _OF_MAC80211[part.kind](part.text), part, part.station is not None)]
         case _:
             return []
 

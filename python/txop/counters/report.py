@@ -27,7 +27,8 @@ class Subject(Record):
 
     kind: str
     """Whose output it is from: ``iw-station``, ``iw-survey``, ``ethtool``, ``rc-stats``, ``proc-net-wireless``,
-    ``ath9k-xmit``, ``mt76-tx-stats``."""
+    ``ath9k-xmit``, ``mt76-tx-stats``, ``ath10k-fw-stats``, ``mac80211-airtime``, ``mac80211-aqm``,
+    ``mac80211-aql``."""
     interface: str | None
     """The interface; of debugfs of a driver the radio, such as ``phy0``."""
     station: str | None

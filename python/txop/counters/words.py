@@ -35,6 +35,10 @@ TOOLS: dict[str, str] = {
     "proc-net-wireless": "/proc/net/wireless",
     "ath9k-xmit": "xmit of ath9k",
     "mt76-tx-stats": "tx_stats of mt76",
+    "ath10k-fw-stats": "fw_stats of ath10k",
+    "mac80211-airtime": "airtime of mac80211",
+    "mac80211-aqm": "aqm of mac80211",
+    "mac80211-aql": "aql of mac80211",
     "kernel-log": "a kernel log",
     "measurement": "output of a tool that measures",
 }
@@ -198,6 +202,9 @@ IMPLAUSIBLE: dict[str, _Say] = {
     "transmit-over-busy": lambda f: (
         f"The radio sent for {_seconds(f['transmit_ms'])} and the channel was busy for {_seconds(f['busy_ms'])}: this "
         "driver does not count own transmission as busy"
+    ),
+    "pending-below-zero": lambda f: (
+        f"The airtime of {f['category']} in the driver is {_count(f['us'])} µs, which is less than none"
     ),
     "misses-over-ampdus": lambda f: (
         f"{_count(f['misses'])} A-MPDUs without a Block Ack of {_count(f['ampdus'])} sent"

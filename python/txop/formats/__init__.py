@@ -36,9 +36,10 @@ figure is never 0. Units are in the names. Nothing here runs a command, opens a 
 | `minstrel` | ``rc_stats`` and ``rc_stats_csv`` of minstrel, and the difference of two |
 | `proc_wireless` | ``/proc/net/wireless`` |
 | `ath9k_debugfs` | ath9k's ``xmit`` |
+| `ath10k_debugfs` | ath10k's ``fw_stats`` |
 | `mt76_debugfs` | mt76's ``tx_stats`` and ``ampdu_stat`` |
 | `qmicli` | ``qmicli --wda-set-data-format``, ``--wda-get-data-format`` |
-| `mac80211_debugfs` | mac80211's ``airtime`` |
+| `mac80211_debugfs` | mac80211's ``airtime``, ``aqm``, ``aql`` |
 | `usb` | USB devices from their attributes in sysfs |
 | `mmc_ios` | ``/sys/kernel/debug/mmcN/ios`` |
 

@@ -15,6 +15,8 @@ from txop.formats.error import FormatError, quoted_start
 from txop.formats.reading import lines_of, text_of
 
 _AIRTIME = re.compile(r"(?P<side>RX|TX): (?P<us>[0-9]{1,20}) us")
+_AIRTIME_HEAD = re.compile(r"RX: [0-9]{1,20} us")
+_AIRTIME_ROW = re.compile(r"TX: [0-9]{1,20} us|Weight: [0-9]{1,10}|(?:Deficit|Virt-T): (?:V|B)[OIEK]: .{1,150}")
 _WEIGHT = re.compile(r"Weight: (?P<weight>[0-9]{1,10})")
 _PER_QUEUE = re.compile(r"(?P<queue>VO|VI|BE|BK): (?P<us>-?[0-9]{1,20}) us")
 
@@ -81,6 +83,41 @@ class QueueLimits:
     limit_high_us: Mapping[str, int]
 
 
+def is_airtime(line: str) -> bool:
+    """Whether ``line`` is the first of ``airtime``."""
+    return _AIRTIME_HEAD.fullmatch(line[:200].strip()) is not None
+
+
+def is_airtime_row(line: str) -> bool:
+    """Whether ``line`` is another one of it."""
+    return _AIRTIME_ROW.fullmatch(line[:200].strip()) is not None
+
+
+def is_codel(line: str) -> bool:
+    """Whether ``line`` is the first of ``aqm``, with CoDel's settings."""
+    return _CODEL.fullmatch(line[:200].strip()) is not None
+
+
+def is_aqm(line: str) -> bool:
+    """Whether ``line`` is that, or the one that names the columns."""
+    return is_codel(line) or line.lstrip().startswith("tid ac backlog-bytes ")
+
+
+def is_aqm_row(line: str) -> bool:
+    """Whether ``line`` is that of a queue."""
+    return _TXQ.fullmatch(line[:400].strip()) is not None
+
+
+def is_aql(line: str) -> bool:
+    """Whether ``line`` is the first of ``aql``."""
+    return line.lstrip().startswith("Q depth: ")
+
+
+def is_aql_row(line: str) -> bool:
+    """Whether ``line`` is the other one of it."""
+    return line.lstrip().startswith("Q limit[low/high]: ")
+
+
 def parse_airtime(data: str | bytes) -> Airtime:
     """``airtime``. Raises FormatError."""
     text = text_of(data, "mac80211 airtime")
@@ -90,14 +127,14 @@ def parse_airtime(data: str | bytes) -> Airtime:
     weight = _WEIGHT.search(text[:65_536])
     deficit = {}
     for _, line in lines_of(text[:65_536]):
-        if line.startswith("Deficit: "):
+        if line.lstrip().startswith("Deficit: "):
             deficit = {found["queue"]: int(found["us"]) for found in _PER_QUEUE.finditer(line)}
     return Airtime(times["RX"], times["TX"], int(weight["weight"]) if weight is not None else None, deficit)
 
 
 def parse_aqm(data: str | bytes) -> QueueManagement:
     """``aqm``. Raises FormatError when it has no head."""
-    text = text_of(data, "mac80211 aqm")
+    text = text_of(data, "mac80211 aqm").lstrip()
     head = _CODEL.match(text)
     if head is None and not text.startswith("tid ac "):
         raise FormatError(f"mac80211 aqm expected; {quoted_start(text)}")
@@ -138,7 +175,8 @@ def parse_aql(data: str | bytes) -> QueueLimits:
     depth: dict[str, int] = {}
     low: dict[str, int] = {}
     high: dict[str, int] = {}
-    for _, line in lines_of(text[:65_536]):
+    for _, row in lines_of(text[:65_536]):
+        line = row.lstrip()
         if line.startswith("Q depth:"):
             depth = {found["queue"]: int(found["us"]) for found in _PER_QUEUE.finditer(line)}
         elif line.startswith("Q limit"):
