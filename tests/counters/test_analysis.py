@@ -246,6 +246,10 @@ def test_queues_read_once_and_queues_that_began_again() -> None:
     assert codes(found.implausible) == ["went-back"]
     assert "queue-packets" not in figures(found, "mac80211-aqm")
     assert "queue-drops-percent" not in figures(found, "mac80211-aqm")
+    head = "".join(specimens.AQM.splitlines(keepends=True)[:2])
+    assert (len(report(head).pairings), report(head).figures) == (1, [])
+    none = specimens.AIRTIME.replace("2000000", "0").replace("9000000", "0")
+    assert (len(report(none).pairings), report(none).figures, report(none, none).implausible[1:]) == (1, [], [])
     below = report(specimens.AQL.replace("BE: 4300", "BE: -4300"))
     assert one(below.implausible, "pending-below-zero").fields["us"] == -4_300
     assert "BE" not in {each.name for each in below.figures if each.code == "aql-pending"}

@@ -120,6 +120,14 @@ def test_a_driver_that_counts_no_retries_in_many_packets_is_named(tmp_path):
     assert "retry_percent" not in reading.series
 
 
+def test_levels_and_rates_of_0_are_not_reported(tmp_path):
+    peers = station(signal="0 dBm", signal_avg="0 dBm", rx_bitrate="0.0 MBit/s")
+    reading = read(tmp_path, [look(1, peers=peers), look(20, peers=peers)])
+    for key in ("signal_dbm", "rx_bitrate_mbit_s"):
+        assert (reading.metrics[key].value, reading.metrics[key].reason) == (None, "the driver does not report it")
+        assert key not in reading.series
+
+
 @pytest.mark.parametrize(
     ("after", "words"),
     [

@@ -9,9 +9,11 @@ from txop.formats.mac80211_debugfs import Airtime, QueueLimits, QueueManagement
 
 
 def put_airtime(pair: Pair, account: Account) -> None:
-    """``airtime``."""
+    """``airtime``; nothing of a driver that counts none."""
     now = pair.after.value
     assert isinstance(now, Airtime)
+    if not now.tx_us and not now.rx_us:
+        return
     was = pair.before.value if pair.before is not None else None
     before = was if isinstance(was, Airtime) else None
     if before is not None and before == now:
@@ -26,9 +28,11 @@ def put_airtime(pair: Pair, account: Account) -> None:
 
 
 def put_queues(pair: Pair, account: Account) -> None:
-    """``aqm``, over all TIDs."""
+    """``aqm``, over all TIDs; nothing where no queue is listed."""
     now = pair.after.value
     assert isinstance(now, QueueManagement)
+    if not now.queues:
+        return
     was = pair.before.value if pair.before is not None else None
     before = was if isinstance(was, QueueManagement) and _tids(was) == _tids(now) else None
     if before is not None and before == now and any(queue.tx_packets for queue in now.queues):

@@ -147,8 +147,10 @@ def put_no_access_point(reading: Reading, why: str) -> None:
 
 
 def value_of(key: str, peer: LinkFigures) -> float | None:
-    """``signal_dbm``, ``tx_bitrate_mbit_s`` or ``rx_bitrate_mbit_s`` at a look."""
+    """``signal_dbm``, ``tx_bitrate_mbit_s`` or ``rx_bitrate_mbit_s`` at a look. A signal of 0 dBm or more is none, and
+    so is a rate of 0: the driver does not report it."""
     if key == "signal_dbm":
-        return peer.signal_dbm if peer.signal_dbm is not None else peer.signal_average_dbm
+        levels = (peer.signal_dbm, peer.signal_average_dbm)
+        return next((level for level in levels if level is not None and level < 0), None)
     rate = peer.tx_rate if key == "tx_bitrate_mbit_s" else peer.rx_rate
-    return None if rate is None else rate.mbit_s
+    return None if rate is None or not rate.mbit_s else rate.mbit_s
