@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import lru_cache
 
 _DAY_S = 86_400
 _NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -16,6 +17,7 @@ _YEAR = re.compile(r"\b(\d{4})$")
 _SHORT = re.compile(r"(\d\d)-(\d\d) ")
 
 
+@lru_cache(maxsize=256)
 def seconds(clock: str) -> float | None:
     """Seconds since some day that is the same for all times of a log; None for a time that is not understood.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ _NO_DRIVER = frozenset(
 """Names in front of a message that are a bus or a layer, not a driver."""
 
 
+@lru_cache(maxsize=2048)
 def normal_device(name: str) -> str | None:
     """How a device is called here: interfaces of one USB device are that device.
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -339,7 +340,13 @@ def _is_certain(record: Record) -> bool:
 
 def _groups(match: re.Match[str]) -> dict[str, str]:
     """The named groups that took part. A digit at the end only distinguishes branches: ``errno2`` is ``errno``."""
-    return {name.rstrip("0123456789"): text for name, text in match.groupdict().items() if text is not None}
+    names = _group_names(match.re)
+    return {names[name]: text for name, text in match.groupdict().items() if text is not None}
+
+
+@lru_cache(maxsize=4096)
+def _group_names(pattern: re.Pattern[str]) -> dict[str, str]:
+    return {name: name.rstrip("0123456789") for name in pattern.groupindex}
 
 
 def _named_device(groups: dict[str, str]) -> str | None:

@@ -24,6 +24,9 @@ class Kind(Enum):
     JUNK = "junk"
     """Not text: control characters, or JSON that is not a journal entry."""
 
+    def __hash__(self) -> int:  # that of Enum asks for the name, and each line is counted by its kind
+        return id(self)
+
 
 @dataclass(slots=True)
 class Record:

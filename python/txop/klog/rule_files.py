@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import os
 import re
 import tomllib
@@ -14,6 +13,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, ValidationInfo, model_validator
 
+from txop.klog.literals import LiteralIndex
 from txop.klog.pattern_check import PatternError, check, group_names
 from txop.klog.report import Severity
 
@@ -175,35 +175,16 @@ class RuleSet:
             (rule.instead_of, rule.detector): rule for rule in self.rules.values() if rule.instead_of and rule.detector
         }
         """Rules that take over the messages of others, by the key of the other and the detector."""
-        self._shared = _shared_pieces([(literal, rule) for rule in self.rules.values() for literal in rule.contains])
-        self._known: dict[str, list[tuple[str, Rule]]] = {}
+        self._literals = [(literal, rule) for rule in self.rules.values() for literal in rule.contains]
+        self._index = LiteralIndex(literal for literal, _ in self._literals)
 
     def __len__(self) -> int:
         return len(self.rules)
 
     def may_name(self, message: str) -> bool:
         """Whether a text that a rule looks for is in ``message``: without any, none names it or a part of it."""
-        return any(literal in message for literal, _ in self._possible(message))
-
-    def _possible(self, message: str) -> list[tuple[str, Rule]]:
-        """The texts that may be in ``message``, whatever its digits are, with their rules.
-
-        Messages of one kind differ in their digits only, so that most are looked up.
-        """
-        form = message.translate(_DIGITS)
-        known = self._known.get(form)
-        if known is None:
-            known = [
-                (literal, rule)
-                for piece, literals in self._shared
-                if piece in form
-                for literal, rule in literals
-                if literal.translate(_DIGITS) in form
-            ]
-            if len(self._known) >= _MAX_KNOWN:
-                self._known.clear()
-            self._known[form] = known
-        return known
+        literals = self._literals
+        return any(literals[number][0] in message for number in self._index.possible(message))
 
     def naming(
         self, message: str, program: str | None = None, *, anyone: bool = False
@@ -212,10 +193,11 @@ class RuleSet:
 
         ``anyone``: it is not known who wrote it.
         """
-        possible = self._possible(message)
+        possible = self._index.possible(message)
         if not possible:
             return []
-        tried = {rule.key: rule for literal, rule in possible if literal in message}
+        candidates = [self._literals[number] for number in possible]
+        tried = {rule.key: rule for literal, rule in candidates if literal in message}
         found = [
             (rule, match)
             for rule in tried.values()
@@ -226,39 +208,6 @@ class RuleSet:
             hidden = {key for rule, _ in found for key in rule.hides}
             found = [(rule, match) for rule, match in found if rule.key not in hidden]
         return found
-
-
-_DIGITS = str.maketrans("123456789", "000000000")
-_MAX_KNOWN = 4096
-"""Kinds of messages that are remembered."""
-
-_PIECE = 5
-
-
-def _shared_pieces(literals: list[tuple[str, Rule]]) -> list[tuple[str, list[tuple[str, Rule]]]]:
-    """Few short pieces of text such that each literal has one of them, with the literals that each stands for.
-
-    A message without a piece needs no look at its literals, and most messages have none.
-    """
-    pieces: dict[str, list[int]] = {}
-    for index, (text, _) in enumerate(literals):
-        literal = text.translate(_DIGITS)
-        size = min(_PIECE, len(literal))
-        for start in range(len(literal) - size + 1):
-            pieces.setdefault(literal[start : start + size], []).append(index)
-    chosen: list[tuple[str, list[tuple[str, Rule]]]] = []
-    left = set(range(len(literals)))
-    waiting = [(-len(set(indices)), place, piece) for place, (piece, indices) in enumerate(pieces.items())]
-    heapq.heapify(waiting)
-    while left:
-        size, place, best = heapq.heappop(waiting)
-        covered = left.intersection(pieces[best])
-        if len(covered) < -size:  # others were chosen since it was counted
-            heapq.heappush(waiting, (-len(covered), place, best))
-            continue
-        chosen.append((best, [literals[index] for index in sorted(covered)]))
-        left -= covered
-    return chosen
 
 
 @cache

@@ -7,6 +7,7 @@ for a short time at most.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -66,6 +67,36 @@ class Settled:
     """Whether it counts beside what it seemed."""
 
 
+_MARGIN_S = 0.01
+
+
+class _Patience:
+    """Until when none of the messages that are held is late, so that they need not be asked at every line."""
+
+    def __init__(self) -> None:
+        self._from_s = -math.inf
+        self._until_s = math.inf
+        self._until_line = math.inf
+        self._until_line_without_time = math.inf
+
+    def add(self, held: Occurrence, *, leaves: bool) -> None:
+        """``held`` waits, too; ``leaves``: it is a disconnect."""
+        seconds, lines = (_RETURN_S, _RETURN_LINES) if leaves else (_PROBE_S, _PROBE_LINES)
+        until_line = held.record.line + lines
+        self._until_line = min(self._until_line, until_line)
+        if (at_s := when(held.record)) is None:
+            self._until_line_without_time = min(self._until_line_without_time, until_line)
+            return
+        self._from_s = max(self._from_s, at_s - 1 + _MARGIN_S)
+        self._until_s = min(self._until_s, at_s + seconds - _MARGIN_S)
+
+    def lasts(self, record: Record, at_s: float | None) -> bool:
+        """Whether none can be late at ``record``."""
+        if at_s is None:
+            return record.line <= self._until_line
+        return self._from_s <= at_s <= self._until_s and record.line <= self._until_line_without_time
+
+
 class UsbPorts:
     """Holds the messages of one boot that later ones may explain.
 
@@ -76,6 +107,7 @@ class UsbPorts:
         self._ports: OrderedDict[str, _Port] = OrderedDict()
         self._resetters = resetters
         self._held = 0
+        self._patience = _Patience()
 
     def hold(self, occurrence: Occurrence) -> bool:
         """Whether ``occurrence`` is held until :meth:`feed` settles it."""
@@ -95,6 +127,7 @@ class UsbPorts:
         else:
             return False
         self._held += 1
+        self._patience.add(occurrence, leaves=occurrence.rule.key == "usb-disconnect")
         return True
 
     def feed(self, record: Record, device: str | None, driver: str | None) -> list[Settled]:
@@ -139,9 +172,16 @@ class UsbPorts:
 
     def _expired(self, record: Record) -> Iterator[Settled]:
         at_s = when(record)
+        if self._patience.lasts(record, at_s):
+            return
+        self._patience = _Patience()
         for port in self._ports.values():
             if _holds(port):
                 yield from self._release(port, record, at_s)
+                for held in (*port.resets, *port.refused):
+                    self._patience.add(held, leaves=False)
+                if port.left is not None:
+                    self._patience.add(port.left, leaves=True)
 
     def _release(
         self, port: _Port, record: Record | None = None, at_s: float | None = None, *, everything: bool = False

@@ -42,7 +42,7 @@ def undressed(text: str) -> str:
             text = html.unescape(text)
     if "<" in text and ">" in text:
         text = _TAG.sub("", text)
-    if "\\[" in text or "\\_" in text or "\\<" in text:
+    if "\\" in text and ("\\[" in text or "\\_" in text or "\\<" in text):
         text = _BACKSLASH.sub(r"\1", text)
     return text if text.isascii() else text.translate(_SPACES)
 
