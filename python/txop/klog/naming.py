@@ -170,8 +170,22 @@ class LogNamer:
         speed_before = self._speeds.feed(record.message)
         in_report = self._feed_open_report(record, named)
         self._last = []
+        counted = bool(named) and self._count_named(record, named, speed_before, in_report=in_report)
+        if self._suppressed or "suppressed" in record.message:
+            self._note_suppressed(record)
+        if not counted and not in_report:
+            self._note_unnamed(record)
+
+    def _count_named(
+        self,
+        record: Record,
+        named: list[tuple[Rule, re.Match[str]]],
+        speed_before: str | None,
+        *,
+        in_report: bool,
+    ) -> bool:
+        """Count the faults that ``record`` reports; whether a rule is about it, and not only about its report."""
         counted = False
-        by_frames = [(rule, match) for rule, match in named if rule.frames]
         for rule, match in named:
             if rule.frames or rule.instead_of:
                 continue
@@ -186,11 +200,8 @@ class LogNamer:
                 counted = True
                 self._add(record, rule, match)
         if self._open is not None and self._open[0].record is record:
-            self._by_frames = [self._occurrence(record, rule, match) for rule, match in by_frames]
-        if self._suppressed or "suppressed" in record.message:
-            self._note_suppressed(record)
-        if not counted and not in_report:
-            self._note_unnamed(record)
+            self._by_frames = [self._occurrence(record, rule, match) for rule, match in named if rule.frames]
+        return counted
 
     def _program_message(self, record: Record) -> None:
         """A message of another program: those about the network are looked at."""
