@@ -172,6 +172,7 @@ def _causes_first(faults: list[Fault]) -> list[Fault]:
         return fault
 
     roots = {id(fault): root(fault) for fault in faults}
+    places = {id(fault): place for place, fault in enumerate(faults)}
     worst: dict[int, int] = {}
     for fault in faults:
         of = id(roots[id(fault)])
@@ -180,7 +181,15 @@ def _causes_first(faults: list[Fault]) -> list[Fault]:
     def rank(fault: Fault) -> tuple[int, int, int, bool, int, int, str]:
         first = roots[id(fault)]
         own = SEVERITIES.index(fault.severity)
-        return (worst[id(first)], first.first.line, id(first), fault is not first, own, fault.first.line, fault.key)
+        return (
+            worst[id(first)],
+            first.first.line,
+            places[id(first)],
+            fault is not first,
+            own,
+            fault.first.line,
+            fault.key,
+        )
 
     return sorted(faults, key=rank)
 
