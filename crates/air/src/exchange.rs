@@ -231,7 +231,7 @@ impl Matcher {
     }
 
     /// May a damaged PPDU have been the response? Not when it is longer than responses are, and not when it began after the time
-    /// in which the sender expects one (ACKTimeout, 10.3.2.11): what begins later contends for the medium anew.
+    /// in which the sender expects one (ACKTimeout, 10.3.2.11): what begins later has contended for the medium again.
     fn may_be_response(&self, pending: &Pending, damaged: &Ppdu) -> bool {
         // It may be a subframe of the same A-MPDU.
         if !self.grouped && pending.mode.may_aggregate() {

@@ -21,7 +21,7 @@ pub struct AirRecorder<W> {
     snap_bytes: usize,
     tsf_start_us: u64,
     collisions: Collisions,
-    /// Of the latest collision, until it is known that nothing more belongs to it.
+    /// The latest collision, until it is known that nothing more belongs to it.
     overlap: Option<Overlap>,
     ampdus: u32,
     record: Vec<u8>,

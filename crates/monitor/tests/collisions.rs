@@ -170,7 +170,7 @@ fn the_time_of_collisions_is_that_of_damaged_frames() {
     assert!(least_absent > 0.03, "{least_absent}");
 }
 
-/// Of a record: when its PPDU began (its stamp), and whether its FCS is wrong.
+/// When the PPDU of a record began (its stamp), and whether its FCS is wrong.
 fn stamps(file: &[u8]) -> Vec<(u64, bool, Option<i64>)> {
     let mut reader = capture::Reader::from_read(Cursor::new(file.to_vec())).expect("a capture");
     let mut found = Vec::new();

@@ -19,7 +19,7 @@ Bound = Literal["at-least", "at-most"]
 """Which side of the true figure a value is on, where the raw files hold no more than that."""
 
 RUN_VERSION = 1
-"""Of ``run.json``, as this txop writes and reads it."""
+"""Version of ``run.json`` that this txop writes and reads."""
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 

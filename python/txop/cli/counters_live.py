@@ -29,9 +29,9 @@ MOST_STATIONS = 16
 """Peers whose tables of rates are read."""
 FILE_LIMIT_BYTES = 1 << 18
 OUTPUT_LIMIT_CHARACTERS = 1 << 20
-"""Of one command in one reading."""
+"""Limit for one command in one reading."""
 _FILES = ("rc_stats", "airtime", "aqm", "aql")
-"""Of each station, in mac80211's debugfs."""
+"""Files of each station in mac80211's debugfs."""
 _EVERY = re.compile(r"(?P<number>[0-9]{1,6}(?:\.[0-9]{1,3})?)(?P<unit>ms|s|m|min)?")
 _INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 _ADDRESS = re.compile(r"^Station ([0-9a-f]{2}(?::[0-9a-f]{2}){5}) ", re.MULTILINE)
@@ -47,7 +47,7 @@ COLUMNS = (
     ("busy", "%", ("channel-busy-percent",)),
     ("sending", "%", ("channel-tx-percent",)),
 )
-"""Of the lines of intervals: heading, unit, codes of the figure."""
+"""Columns of the lines of intervals: heading, unit, codes of the figure."""
 
 
 @dataclass

@@ -60,7 +60,7 @@ def _answer(figures: Sequence[ComparedFigure], arm: str, against: str, baseline:
 
 
 def _one_each(rows: Sequence[Found], verdict: Verdict) -> list[Found]:
-    """Of each quantity the view that says most, among those with this verdict: what users notice first, then the
+    """The view of each quantity that says most, among those with this verdict: what users notice first, then the
     largest in margins."""
     chosen: dict[tuple[str, str], Found] = {}
     for figure, row in sorted(rows, key=lambda each: _fact(each[0])[1]):

@@ -77,19 +77,21 @@ def _judge_exploratory(rows: Rows, *, family: int, pairs: int) -> bool:
     open_rows = [row for row in open_rows if _of(row).low is not None]
     if not open_rows:
         return False
-    swaps = _swaps([(draft, row) for draft, row in rows if row in declared or row in open_rows])
-    places = {id(row): place for place, (_, row) in enumerate(swaps[1])}
+    judged = {id(row) for row in (*declared, *open_rows)}
+    numbered = [(draft, row) for draft, row in rows if id(row) in judged]
+    swaps = _swaps(numbered)
+    places = {id(row): place for place, (_, row) in enumerate(numbered)}
     first_step = {
         places[id(row)]: Declared((1 - _of(row).confidence) / max(family, 1), _of(row).axis_margin) for row in declared
     }
     decided = any(_of(row).verdict in ("better", "worse") for row in declared)
     counted = {} if decided else first_step
-    found = adjusted(swaps[0], [places[id(row)] for row in open_rows], counted)
+    found = adjusted(swaps, [places[id(row)] for row in open_rows], counted)
     for row, p in zip(open_rows, found, strict=True):
         _replace(row, with_adjusted(_of(row), min(1.0, pairs * p)))
         row.adjustment = "label-swaps"
     alpha = 1 - _of(open_rows[0]).confidence
-    return pairs * least(swaps[0], counted) <= alpha * (1 + 1e-9)
+    return pairs * least(swaps, counted) <= alpha * (1 + 1e-9)
 
 
 def _is_judged(row: Draft) -> bool:
@@ -97,10 +99,10 @@ def _is_judged(row: Draft) -> bool:
     return comparison.better is not None and comparison.p is not None
 
 
-def _swaps(rows: Rows) -> tuple[Swaps, Rows]:
+def _swaps(rows: Rows) -> Swaps:
     """Label swaps over the figures of ``rows``, which are numbered in their order."""
     if all(row.paired for _, row in rows):
-        return BlockSwaps([dict(zip(row.blocks, _differences(row), strict=True)) for _, row in rows]), rows
+        return BlockSwaps([dict(zip(row.blocks, _differences(row), strict=True)) for _, row in rows])
     samples = []
     for draft, row in rows:
         first, second = _of(row).samples
@@ -111,7 +113,7 @@ def _swaps(rows: Rows) -> tuple[Swaps, Rows]:
                 dict(zip(row.runs[1], _capped(second, row), strict=True)),
             )
         )
-    return RunSwaps(samples), rows
+    return RunSwaps(samples)
 
 
 def _differences(row: Draft) -> list[float]:

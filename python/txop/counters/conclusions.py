@@ -12,9 +12,9 @@ from txop.counters.of_station import LEAST_LOST, StationFacts
 from txop.formats.minstrel import RateCount
 
 LEAST_ATTEMPTS = 500
-"""Attempts at a rate before anything is said of how many fail."""
+"""Attempts that a rate needs before a conclusion about its failures."""
 LEAST_SHARE = 0.1
-"""Of all attempts: a rate that is tried less often is one that rate control samples."""
+"""Share of all attempts; rate control only samples a rate that is tried less often."""
 LEAST_OF_BETTER = 100
 """Attempts at the rate that is said to be better."""
 BETTER_BY = 1.1
