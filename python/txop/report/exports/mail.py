@@ -30,6 +30,8 @@ from txop.report.exports.mail_table import table
 WIDTH = 76
 LINES = 48
 """A mail of a few arms has no more; harm is never left out for it."""
+LINES_OF_A_SERIES = 40
+"""The same for a mail with a cover."""
 
 _PAGE = "report.html"
 _LONGEST = 200
@@ -98,9 +100,10 @@ def write_mail_ascii(archive: Archive, result: CompareResult, target: Path) -> N
 def lines(archive: Archive, result: CompareResult, *, plain: bool = False, cover: Cover | None = None) -> list[str]:
     """The mail, line by line; ``plain``: in ASCII."""
     written: list[str] = []
+    most = LINES if cover is None else LINES_OF_A_SERIES
     for size in _SIZES if cover is None else (*_SIZES, _WITHOUT_REASONS):
         written = list(_Writer(plain=plain).mail(archive, result, size, cover))
-        if len(written) <= LINES:
+        if len(written) <= most:
             break
     return written
 
