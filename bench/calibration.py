@@ -33,11 +33,11 @@ class Row:
 
 def rows(seeds: int = 5) -> Iterator[Row]:
     """Every build, both ways."""
-    from txop.simulate import simulate
+    from txop import simulate
 
     for build, (tx, tx_retry, rx, rx_retry) in MEASURED.items():
         for way, rate, retry in (("tx", tx, tx_retry), ("rx", rx, rx_retry)):
-            runs = simulate(f"rtl8xxxu-{build}-{way}", seeds=seeds).points[0].runs
+            runs = simulate.run(f"rtl8xxxu-{build}-{way}", seeds=seeds).points[0].runs
             goodput = sum(run.goodput_mbit_s or 0.0 for run in runs) / len(runs)
             mpdus = retries = 0
             for run in runs:

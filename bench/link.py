@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from txop.simulate import simulate
+from txop import simulate
 
 ROOT = Path(__file__).resolve().parent.parent
 WHEEL = "ns3==3.44.post0"
@@ -52,7 +52,7 @@ def ours(text: str, folder: Path) -> tuple[float, float]:
     path = folder / "scenario.toml"
     path.write_text(text)
     before = time.process_time()
-    done = simulate(str(path), threads=1)
+    done = simulate.run(str(path), threads=1)
     speed = (WARM_UP_S + DURATION_S) / (time.process_time() - before)
     goodput = done.points[0].runs[0].goodput_mbit_s
     if goodput is None:

@@ -17,7 +17,7 @@ import wlan  # noqa: E402
 from cases import MOST_SEEDS, Case, contention_table, standard_error, value_of  # noqa: E402
 
 import txop.simulate  # noqa: E402
-from txop.simulate import Simulation, simulate  # noqa: E402
+from txop.simulate import Simulation  # noqa: E402
 
 CASES = [*wlan.CASES, *buses.CASES]
 
@@ -61,7 +61,7 @@ def run(cases: list[Case]) -> tuple[list[Case], dict[tuple[str, int], Simulation
             wanted = [key for key in dict.fromkeys(k for case in cases for k in case.simulations()) if key not in done]
             for number, (text, seeds) in enumerate(wanted, 1):
                 path.write_text(text)
-                done[text, seeds] = simulate(str(path), seeds=seeds)
+                done[text, seeds] = txop.simulate.run(str(path), seeds=seeds)
                 if sys.stderr.isatty():
                     print(f"\r{number} of {len(wanted)} simulations", end="", file=sys.stderr)
             # Rows of one scenario have one n: where one needs more, all get it.

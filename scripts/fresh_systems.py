@@ -64,7 +64,7 @@ WHEEL_STEPS = {
     "install": f"pipx install {WHEEL_FOLDER}/*.whl",
     "version": f"{TXOP} --version",
     "doctor": f"{TXOP} doctor",
-    "simulate": f"{TXOP} simulate two-stations --pcap air.pcapng",
+    "simulate": f"{TXOP} simulate two-stations --air air.pcapng",
     "air": f"{TXOP} air air.pcapng",
     "page": f"{TXOP} air air.pcapng --html air.html && test -s air.html",
     "history": f"{TXOP} history",

@@ -22,7 +22,7 @@ from txop.guest.device_statistics.model import (
     Sd8686Statistics,
     Statistics,
 )
-from txop.simulate import simulate_json
+from txop.simulate import run_json
 
 ROOT = Path(__file__).parents[1]
 MODELS = {
@@ -81,7 +81,7 @@ def test_reports_keep_to_their_schema():
 
 def test_simulations_keep_to_their_schemas():
     short = [("run.warm_up_s", "0.2"), ("run.duration_s", "0.5")]
-    document = json.loads(simulate_json("two-stations", settings=short, waterfall=True))
+    document = json.loads(run_json("two-stations", settings=short, waterfall=True))
     assert refused("txop-simulate", document) == []
     run = document["points"][0]["runs"][0]
     assert refused("wlan-counters", run["counters"]) == []
@@ -92,7 +92,7 @@ def test_simulations_keep_to_their_schemas():
 
 @pytest.mark.parametrize(("scenario", "schema"), [("modem-both", "modem-counters"), ("sdio-async", "sdio-counters")])
 def test_counters_of_other_links_keep_to_their_schemas(scenario, schema):
-    document = json.loads(simulate_json(scenario, settings=[("run.warm_up_s", "0.2"), ("run.duration_s", "0.5")]))
+    document = json.loads(run_json(scenario, settings=[("run.warm_up_s", "0.2"), ("run.duration_s", "0.5")]))
     counters = document["points"][0]["runs"][0]["counters"]
     assert refused(schema, counters) == []
     assert refused(schema, counters | {"bus_busy_ns": -1})

@@ -3,12 +3,6 @@
 import os
 from collections.abc import Callable, Sequence
 
-class CaptureError(ValueError):
-    """A capture that cannot be read at all; the message says what is wrong with it and where."""
-
-class KeyFileError(ValueError):
-    """A key file that cannot be used; the message repeats nothing of it."""
-
 def version() -> str: ...
 def build_profile() -> str: ...
 def analyze_air(

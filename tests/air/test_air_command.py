@@ -176,7 +176,7 @@ def test_wrong_use_is_said_plainly(run, report, arguments, words):
 @pytest.mark.parametrize("arguments", [(), ("--json",)])
 def test_empty_capture_is_a_no(run, empty_report, arguments):
     code, out, err = run({"a": whole(empty_report)}, "a", *arguments)
-    assert code == ExitCode.VERDICT_NO
+    assert code == ExitCode.UNDECIDED
     assert "no 802.11 frames" in err
     assert ("Not available" in out) is not bool(arguments)
 

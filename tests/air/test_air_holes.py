@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from txop import simulate
 from txop.air import analyze
 from txop.air.report import AirReport
-from txop.simulate import simulate
 
 SECONDS = 3.0
 AP = "02:74:78:6f:70:00"
@@ -22,7 +22,7 @@ Holed = Callable[[str], AirReport]
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A simulated download, every frame of it."""
     path = tmp_path_factory.mktemp("holes") / "whole.pcapng"
-    simulate("rtl8xxxu-vendor-rx", settings=[("run.duration_s", str(SECONDS))], air=path)
+    simulate.run("rtl8xxxu-vendor-rx", settings=[("run.duration_s", str(SECONDS))], air=path)
     return path
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from txop import air
-from txop._native import KeyFileError
 from txop.air.view import sections
+from txop.core.errors import KeyFileError
 
 CAPTURES = Path(os.environ.get("TXOP_CAPTURES", Path(__file__).parents[2] / "../shared/captures")) / "wlan"
 COHERER = CAPTURES / "wireshark_wpa-Induction.pcap.gz"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from txop import air
+from txop.core.errors import ExitCode
 
 OTHER = "02:00:00:00:00:99"
 
@@ -80,7 +81,7 @@ def test_what_is_no_network_or_channel_is_refused_before_reading(txop, options):
 
 def test_an_empty_window_is_said_to_be_empty_whatever_was_chosen(capture, txop):
     done = txop("air", str(capture), "--from", "+60", "--bssid", OTHER, "--channel", "177")
-    assert done.returncode == 1
+    assert done.returncode == ExitCode.UNDECIDED
     assert "nothing in the window" in " ".join(done.stderr.split())
 
 

@@ -407,7 +407,7 @@ def test_every_reader_of_archives_names_it(
     KINDS["share over 100 %"][0](copied)
     for command in (
         ["compare", copied, "--json"],
-        ["compare", whole, copied, "--baseline", "vanilla"],
+        ["compare", whole, copied, "--arm", "vanilla"],
         ["trend", whole, copied, "--arm", "vanilla"],
         ["export", copied, "-o", tmp_path / "exported"],
         ["report", copied, "--format", "parquet", "-o", tmp_path / "tables"],

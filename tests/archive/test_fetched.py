@@ -328,7 +328,7 @@ def same_everywhere(txop, campaign: Path, address: str, environment: dict[str, s
     for command in (["compare", "--json"], ["report", "--format", "markdown", "-o", "-"]):
         here, there = (said(command[0], place, *command[1:]) for place in (str(campaign), address))
         assert there.replace(address, str(campaign)) == here, command
-    both = json.loads(said("compare", str(campaign), address, "--baseline", "vanilla", "--json"))
+    both = json.loads(said("compare", str(campaign), address, "--arm", "vanilla", "--json"))
     assert [source["path"] for source in both["sources"]] == [str(campaign), address]
     board = ("--board", "rtl8xxxu-gardena", "--arm", "vanilla", "--json")
     here, there = (json.loads(said("board", place, *board)) for place in (str(campaign), address))

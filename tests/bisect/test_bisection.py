@@ -79,7 +79,7 @@ def test_a_commit_that_does_not_build_is_skipped_and_its_log_kept(guests, plan_f
         capsys, "--good", commits[0], "--bad", "main", "--source", str(tmp_path / "repo"), "--plan", str(plan_file),
         "-o", str(tmp_path / "out"),
     )  # fmt: skip
-    assert code == 1
+    assert code == 5
     assert found["state"] == "one-of"
     assert (found["good"], found["bad"]) == (2, 5)
     assert found["headline"].startswith(f"One of 3 made it worse: {commits[3][:12]}, {commits[4][:12]}, ")
@@ -95,7 +95,7 @@ def test_void_runs_skip_a_commit(guests, plan_file, tmp_path, capsys):
         capsys, "--good", commits[0], "--bad", "main", "--source", str(tmp_path / "repo"), "--plan", str(plan_file),
         "-o", str(tmp_path / "out"),
     )  # fmt: skip
-    assert (code, found["state"], found["good"], found["bad"]) == (1, "one-of", 2, 4)
+    assert (code, found["state"], found["good"], found["bad"]) == (5, "one-of", 2, 4)
     assert "runs void: the association was lost" in found["candidates"][3]["cause"]
 
 
@@ -137,7 +137,7 @@ def test_ends_that_do_not_differ(guests, plan_file, tmp_path, capsys):
         capsys, "--good", commits[0], "--bad", "main", "--source", str(tmp_path / "repo"), "--plan", str(plan_file),
         "-o", str(tmp_path / "out"),
     )  # fmt: skip
-    assert (code, found["state"], found["bad"]) == (1, "not-determined", None)
+    assert (code, found["state"], found["bad"]) == (5, "not-determined", None)
     words = "It can't be determined, because the bad end is not worse than the good one (tx"
     assert found["headline"].startswith(words)
 

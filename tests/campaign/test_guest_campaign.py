@@ -113,10 +113,10 @@ def test_a_dongle_that_is_pulled_out_voids_the_run(tmp_path: Path) -> None:
 TRAFFIC = 'kind = "tcp-tx"\nduration_s = 2\nwarm_up_s = 1\n'
 
 
-@pytest.mark.parametrize(("take", "cycles"), [("module", 2), ("device", 2)])
-def test_what_is_taken_away_under_traffic_comes_back(tmp_path: Path, take: str, cycles: int) -> None:
+@pytest.mark.parametrize(("way", "cycles"), [("reload", 2), ("replug", 2)])
+def test_what_is_taken_away_under_traffic_comes_back(tmp_path: Path, way: str, cycles: int) -> None:
     assert TRAFFIC in PLAN
-    text = PLAN.replace(TRAFFIC, f'kind = "module-cycle"\ntake = "{take}"\ncycles = {cycles}\nrecover_s = 60\n')
+    text = PLAN.replace(TRAFFIC, f'kind = "module-cycle"\nway = "{way}"\ncycles = {cycles}\nrecover_s = 60\n')
     (run,) = carried_out(tmp_path / "x", text).runs
     assert run.state == "valid", run.void
     wanted = {"cycles": cycles, "cycles_failed": 0, "kernel_warnings": 0, "hung_tasks": 0}

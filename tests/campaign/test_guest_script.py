@@ -94,9 +94,9 @@ def test_the_script_has_every_phase_and_flow_in_its_order() -> None:
 
 
 def test_the_log_is_taken_when_the_arm_does_not_come_up_and_only_if_the_plan_wants_it() -> None:
-    assert "txop-lab up || { dmesg >kernel-log-after.txt; exit 70; }" in script_of(plan(), 130).splitlines()
+    assert "txop-lab up || { dmesg >kernel-log-after.txt; exit 73; }" in script_of(plan(), 130).splitlines()
     without = script_of(plan(TEXT + "[collect]\nkernel_log = false\n"), 130)
-    assert "txop-lab up || { :; exit 70; }" in without.splitlines()
+    assert "txop-lab up || { :; exit 73; }" in without.splitlines()
     assert "dmesg" not in without
 
 

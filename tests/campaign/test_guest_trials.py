@@ -61,7 +61,7 @@ recover_s = 20
 [[test]]
 name = "replug"
 kind = "module-cycle"
-take = "device"
+way = "replug"
 cycles = 3
 [[test]]
 name = "fault"
@@ -309,10 +309,10 @@ def test_a_fault_script_goes_into_the_guest(
 def test_what_says_nothing_of_the_driver_voids_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number, (guest, error, words) in enumerate(
         (
-            (Guest("9.00 no-association\n", status=70), ArmError, "it does not associate: no association in 60 s"),
+            (Guest("9.00 no-association\n", status=73), ArmError, "it does not associate: no association in 60 s"),
             (Guest(fails=Cause.HOST), TargetError, "it was ended"),
             (
-                Guest("9.00 no-chip unknown variant\n9.10 no-interface\n", status=70),
+                Guest("9.00 no-chip unknown variant\n9.10 no-interface\n", status=73),
                 TargetError,
                 "ended: unknown variant",
             ),
@@ -368,7 +368,7 @@ def test_elsewhere_there_are_no_faults_by_script_and_nothing_is_pulled_out() -> 
     text = text.replace('kind = "guest"', 'kind = "local"\ninterface = "wlan0"').replace("[guest]\nmips = 500\n", "")
     text = text.replace('[arm.guest]\nfaults = "txop:faults/unplug.toml"\n', "")
     keys = [problem.key for problem in check(loaded(text), files=False).problems]
-    assert {"test[0].kind", "test[1].take", "test[2].kind"} <= set(keys)
+    assert {"test[0].kind", "test[1].way", "test[2].kind"} <= set(keys)
 
 
 def test_times_and_limits_follow_the_cycles() -> None:

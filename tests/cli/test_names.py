@@ -18,7 +18,7 @@ ARCHIVE = str(Path(__file__).parents[1] / "data" / "archive-v1")
         (["ari"], "'air'"),
         (["compare", ARCHIVE, "--baseline", "vanila"], '"vanilla"'),
         (["compare", ARCHIVE, "--without", "vendr"], '"vendor"'),
-        (["compare", ARCHIVE, "--metric", "tx.throughput"], '"tx.throughput_mbit_s"'),
+        (["compare", ARCHIVE, "--figure", "tx.throughput"], '"tx.throughput_mbit_s"'),
         (["compare", ARCHIVE, "--fail-on-worse-in", "rtt_p95_ms"], '"tx.rtt_p95_ms"'),
         (["report", ARCHIVE, "--format", "mial"], '"mail"'),
         (["report", ARCHIVE, "--baseline", "patch-10"], '"patch10"'),
@@ -69,8 +69,8 @@ def test_a_long_name_and_an_empty_one_are_no_trouble():
         ("txop plan new --template guest-t", {"guest-two-drivers"}),
         ("txop guest survey --faults unpl", {"unplug", "unplug-in-probe"}),
         ("txop guest explore --faults unpl", {"unplug", "unplug-in-probe"}),
-        (f"txop compare {ARCHIVE} --metric tx.thr", {"tx.throughput_mbit_s"}),
-        (f"txop trend {ARCHIVE} --metric latency.rtt_p9", {"latency.rtt_p95_ms", "latency.rtt_p99_ms"}),
+        (f"txop compare {ARCHIVE} --figure tx.thr", {"tx.throughput_mbit_s"}),
+        (f"txop trend {ARCHIVE} --figure latency.rtt_p9", {"latency.rtt_p95_ms", "latency.rtt_p99_ms"}),
     ],
 )
 def test_the_shell_completes_names(txop, line, offered):

@@ -11,6 +11,7 @@ import pytest
 
 from txop.cli import app
 from txop.compare.result import CompareResult
+from txop.core.errors import ExitCode
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_worse_fails_when_asked(run, golden):
     code, out, _ = run(root, "--baseline", "vendor", "--fail-on-worse")
     assert code == 1
     assert "worse" in out.splitlines()[0]
-    assert run(root, "--baseline", "vendor", "--fail-on-worse", "--metric", "tx.rtt_p50_ms")[0] == 0
+    assert run(root, "--baseline", "vendor", "--fail-on-worse", "--figure", "tx.rtt_p50_ms")[0] == 0
     assert run(root, "--baseline", "vendor", "--fail-on-worse-in", "tx.rtt_p50_ms")[0] == 1
     assert run(root, "--baseline", "vendor", "--fail-on-worse-in", "tx.tcp_retransmits_per_s")[0] == 0
     assert run(root, "--fail-on-worse-in", "tx.nothing")[0] == 2
@@ -91,8 +92,14 @@ def test_what_cannot_be_compared_is_one_sentence(run, golden, tmp_path, sample):
     assert "cannot be compared with each other" in err
 
 
+def test_each_option_of_an_arm_has_one_meaning(run, golden):
+    root = golden.layout.root
+    for wrong in ([root, root, "--baseline", "patch10"], [root, "--arm", "patch10"]):
+        assert run(*wrong)[0] == ExitCode.BAD_INPUT
+
+
 def test_two_archives(run, golden):
-    code, out, _ = run(golden.layout.root, golden.layout.root, "--baseline", "patch10", columns=400)
+    code, out, _ = run(golden.layout.root, golden.layout.root, "--arm", "patch10", columns=400)
     assert code == 0
     assert "unpaired, drift not controlled" in out
 

@@ -106,7 +106,7 @@ def rows_of(result):
 
 
 def test_parquet_of_direct_rows(direct):
-    from txop.report.exports.csv import ROW_COLUMNS
+    from txop.compare.table import ROW_COLUMNS
 
     folder, result = direct
     table = pl.read_parquet(folder / "parquet" / "comparison.parquet")
@@ -125,7 +125,7 @@ def test_parquet_of_direct_rows(direct):
 @pytest.mark.parametrize("value", ["change", "given", "p_adjusted", "blocks_needed", "n_with_voided"])
 def test_every_column_has_one_kind(direct, value):
     """The rows hold what their schema says, so that no table of them fails."""
-    from txop.report.exports.csv import ROW_COLUMNS, comparison_rows
+    from txop.compare.table import ROW_COLUMNS, comparison_rows
 
     _, result = direct
     place = list(ROW_COLUMNS).index(value)

@@ -20,6 +20,7 @@ from txop.cli import app
 from txop.compare import words
 from txop.compare.archive import compare
 from txop.compare.select import CannotCompare
+from txop.compare.table import comparison_rows
 from txop.compare.two import compare_two
 from txop.core.metrics import describe
 from txop.core.origin import Origin
@@ -28,7 +29,6 @@ from txop.plan_check.changes import changes_of, comparisons
 from txop.report.answer.scorecard import scorecard
 from txop.report.answer.verdicts import verdicts
 from txop.report.campaign.document import page
-from txop.report.exports.csv import comparison_rows
 from txop.report.exports.dokuwiki import lines as dokuwiki
 from txop.report.exports.markdown import lines as markdown
 from txop.stats.holm import holm

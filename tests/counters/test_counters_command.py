@@ -88,7 +88,7 @@ def test_stdin_and_one_file(txop, tmp_path):
 def test_what_is_not_counters(txop, tmp_path):
     (tmp_path / "log.txt").write_text(specimens.KERNEL_LOG)
     done = txop("counters", "log.txt", cwd=tmp_path)
-    assert done.returncode == ExitCode.VERDICT_NO
+    assert done.returncode == ExitCode.UNDECIDED
     assert "txop log log.txt" in done.stdout
     (tmp_path / "c.pcap").write_bytes(b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00" + b"\0" * 16)
     done = txop("counters", "c.pcap", cwd=tmp_path)

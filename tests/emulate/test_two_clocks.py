@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from txop.simulate import simulate
+from txop import simulate
 
 SCENARIO = """
 title = "Virtual and real time"
@@ -56,7 +56,7 @@ wait
 def test_both_clocks_give_the_same(tmp_path: Path):
     scenario = tmp_path / "scenario.toml"
     scenario.write_text(SCENARIO)
-    runs = simulate(str(scenario), seeds=5).points[0].runs
+    runs = simulate.run(str(scenario), seeds=5).points[0].runs
     goodput = statistics.mean(run.goodput_mbit_s for run in runs)
     median_ms = statistics.mean(run.flows[1].latency.p50_ms for run in runs if run.flows[1].latency is not None)
 

@@ -2,7 +2,7 @@
 # In a guest: Debian's unmodified mbimcli sets session 0 of a virtual MBIM function up. Everything that it said is kept.
 set -u
 out=/txop/out
-fail() { echo "mbim_control: $*" >&2; tail -n 5 "$out/vusb.log" >&2; dmesg | tail -n 15 >&2; exit 70; }
+fail() { echo "mbim_control: $*" >&2; tail -n 5 "$out/vusb.log" >&2; dmesg | tail -n 15 >&2; exit 73; }
 ask() { # ask FILE OPTION...
     file=$out/$1
     shift

@@ -3,7 +3,7 @@
 # Variables: those of txop-lab; MUX (qmimux or rmnet). What qmicli says goes to files of /txop/out.
 set -u
 out=/txop/out
-fail() { echo "qmi_control: $*" >&2; tail -n 5 "$out/vusb.log" >&2; dmesg | tail -n 10 >&2; exit 70; }
+fail() { echo "qmi_control: $*" >&2; tail -n 5 "$out/vusb.log" >&2; dmesg | tail -n 10 >&2; exit 73; }
 wait_for() { # wait_for SECONDS COMMAND...
     left=$(($1 * 10)); shift
     until "$@" >/dev/null 2>&1; do

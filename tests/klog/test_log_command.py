@@ -116,7 +116,7 @@ def test_damaged_and_empty_logs(txop, here, tmp_path):
     empty = tmp_path / "empty.txt"
     empty.write_text("")
     done = txop("log", str(empty), env=here)
-    assert done.returncode == ExitCode.VERDICT_NO
+    assert done.returncode == ExitCode.UNDECIDED
     assert "no line that is known to be a kernel message" in done.stderr
 
 
@@ -127,7 +127,7 @@ def test_text_that_is_no_kernel_log_is_not_called_free_of_faults(txop, here, tmp
     other = tmp_path / "mail.txt"
     other.write_text(text)
     done = txop("log", str(other), env=here)
-    assert done.returncode == ExitCode.VERDICT_NO
+    assert done.returncode == ExitCode.UNDECIDED
     assert "no line that is known to be a kernel message" in done.stderr
     assert "No faults found" not in done.stdout
     assert json.loads(txop("log", str(other), "--json", env=here).stdout)["recognised"] is False

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from txop import _native
+from txop.core.errors import CaptureError
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_a_folder_is_an_os_error(tmp_path):
 def test_what_is_no_capture_is_a_capture_error(tmp_path, content):
     path = tmp_path / "x"
     path.write_bytes(content)
-    with pytest.raises(_native.CaptureError) as caught:
+    with pytest.raises(CaptureError) as caught:
         _native.analyze_air(path)
     assert isinstance(caught.value, ValueError)
     assert len(str(caught.value)) > 20

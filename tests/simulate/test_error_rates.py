@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, wilcoxon
 
-from txop.simulate import simulate
+from txop import simulate
 
 PAIRS = 10
 CAMPAIGNS = 200
@@ -19,7 +19,7 @@ def test_an_arm_against_itself_is_called_different_as_often_as_it_may() -> None:
     goodput: list[float] = []
     for first in range(1, 2 * PAIRS * CAMPAIGNS, 200):
         settings = [("run.duration_s", "1"), ("run.warm_up_s", "0.5"), ("run.seed", str(first))]
-        done = simulate("two-stations", settings=settings, seeds=200)
+        done = simulate.run("two-stations", settings=settings, seeds=200)
         found = [run.flows[0].goodput_mbit_s for run in done.points[0].runs]
         assert None not in found
         goodput += [value for value in found if value is not None]

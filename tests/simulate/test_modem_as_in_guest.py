@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from txop import simulate
 from txop.plan.load import load_plan
-from txop.simulate import simulate
 
 NAME = "modem-as-in-guest"
 PLAN = Path(__file__).parents[2] / "examples/plans/guest-modem-aggregation.toml"
@@ -19,7 +19,7 @@ def test_it_is_set_as_the_arms_of_the_plan_are():
     assert spec.modem.tx_aggregation is not None
     modem, limits = spec.modem, spec.modem.tx_aggregation
     run = {"run.warm_up_s": "0", "run.duration_s": "0.2"}
-    scenario = simulate(NAME, settings=list(run.items())).scenario.settings
+    scenario = simulate.run(NAME, settings=list(run.items())).scenario.settings
     driver, device, radio = (scenario["modem"][part] for part in ("driver", "device", "radio"))
     assert (driver["max_datagrams"], driver["max_bytes"], driver["timer_us"]) == (
         *(limits.datagrams, limits.bytes, limits.hold_us),
@@ -36,7 +36,7 @@ def test_it_is_set_as_the_arms_of_the_plan_are():
 
 
 def test_without_aggregation_the_upload_collapses_and_the_control_does_not():
-    rows = simulate(NAME, sweeps=["modem.device.us_per_urb=190,0"])
+    rows = simulate.run(NAME, sweeps=["modem.device.us_per_urb=190,0"])
     costly, free = ({flow.name: flow.goodput_mbit_s for flow in point.runs[0].flows} for point in rows.points)
     # 1 s / 190 us = 5,263 acknowledgements pass, of a segment each: 61 Mbit/s, and more once the queue drops some
     assert 55 < costly["down"] < 80

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from txop.simulate import simulate
+from txop import simulate
 
 MEGABYTES = 2.097152
 
@@ -12,7 +12,7 @@ MEGABYTES = 2.097152
 @pytest.fixture(scope="module")
 def arms():
     """Flows of both arms, by arm and name."""
-    runs = {arm: simulate(f"sdio-guest-{arm}").points[0].runs[0] for arm in ("interrupt", "poll")}
+    runs = {arm: simulate.run(f"sdio-guest-{arm}").points[0].runs[0] for arm in ("interrupt", "poll")}
     return {arm: {flow.name: flow for flow in run.flows} for arm, run in runs.items()}
 
 

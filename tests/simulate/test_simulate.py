@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from txop import _native
-from txop.simulate import FormatError, ScenarioError, Simulation, check, shipped, simulate, simulate_json
+from txop import _native, simulate
+from txop.simulate import FormatError, ScenarioError, Simulation, check, shipped
 from txop.simulate.page import page
 from txop.simulate.plots import draw
 from txop.simulate.simulation import summary_of
@@ -24,7 +24,7 @@ SHORT = [("run.warm_up_s", "0.2"), ("run.duration_s", "0.5")]
 
 @pytest.fixture(scope="module")
 def swept() -> Simulation:
-    return simulate("two-stations", settings=SHORT, sweeps=["wlan.dut.mcs=1,7"], seeds=3)
+    return simulate.run("two-stations", settings=SHORT, sweeps=["wlan.dut.mcs=1,7"], seeds=3)
 
 
 LATER = {"_sdio-neo.toml": [1], "_sdio-guest.toml": [1, 2, 3]}
@@ -38,7 +38,7 @@ def short(name):
 
 @pytest.mark.parametrize("name", shipped())
 def test_every_shipped_scenario_runs(name):
-    done = simulate(name, settings=short(name))
+    done = simulate.run(name, settings=short(name))
     assert done.origin == "simulated"
     assert done.scenario.title == shipped()[name].title != ""
     assert done.scenario.description.strip()
@@ -51,9 +51,9 @@ def test_every_shipped_scenario_runs(name):
 
 
 def test_the_same_seed_gives_the_same_document():
-    one = simulate_json("two-stations", settings=SHORT, seeds=2, threads=1)
-    assert one == simulate_json("two-stations", settings=SHORT, seeds=2, threads=2)
-    assert one != simulate_json("two-stations", settings=[*SHORT, ("run.seed", "5")], seeds=2)
+    one = simulate.run_json("two-stations", settings=SHORT, seeds=2, threads=1)
+    assert one == simulate.run_json("two-stations", settings=SHORT, seeds=2, threads=2)
+    assert one != simulate.run_json("two-stations", settings=[*SHORT, ("run.seed", "5")], seeds=2)
 
 
 def test_a_document_of_another_kind_is_refused(swept):
@@ -70,7 +70,7 @@ def test_a_document_of_another_kind_is_refused(swept):
 
 
 def test_the_model_knows_every_key_of_the_document():
-    document = json.loads(simulate_json("two-stations", settings=SHORT, waterfall=True))
+    document = json.loads(simulate.run_json("two-stations", settings=SHORT, waterfall=True))
     assert set(document) == set(Simulation.model_fields)
     (point,) = document["points"]
     (run,) = point["runs"]
@@ -121,7 +121,7 @@ def test_the_frame_has_every_figure_of_every_run(swept):
     goodput = figures.filter((figures["figure"] == "goodput_mbit_s") & (figures["of"] == "up"))
     assert goodput.height == 2 * 3
     assert set(figures["origin"]) == {"simulated"}
-    text = simulate("two-stations", settings=SHORT, sweeps=["wlan.ap.queueing.kind=fifo,airtime"])
+    text = simulate.run("two-stations", settings=SHORT, sweeps=["wlan.ap.queueing.kind=fifo,airtime"])
     assert set(frame(text)["wlan.ap.queueing.kind"]) == {"fifo", "airtime"}
 
 
@@ -129,7 +129,7 @@ def test_pages_have_their_plots(swept):
     html = page(swept)
     assert html.count("<figure") == 2
     assert "wlan.dut.mcs" in html
-    alone = simulate("ap-fifo", settings=[*SHORT, ("title", "'<script>alert(1)</script>'")], waterfall=True)
+    alone = simulate.run("ap-fifo", settings=[*SHORT, ("title", "'<script>alert(1)</script>'")], waterfall=True)
     html = page(alone)
     assert html.count("<svg") >= 4
     total, unit = headline(alone)[0][0].rsplit(" ", 1)
@@ -175,7 +175,7 @@ def test_a_simulation_can_be_interrupted():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        simulate("pipe", settings=SHORT, seeds=500, threads=1, progress=stop)
+        simulate.run("pipe", settings=SHORT, seeds=500, threads=1, progress=stop)
     assert told == [(1, 500)]
 
 
@@ -183,7 +183,7 @@ def test_names_are_drawn_as_bars_and_numbers_as_lines(swept):
     def marks(spec: object) -> set[str]:
         return set(re.findall(r"'type': '(bar|line|rule)'", str(spec)))
 
-    names = simulate("two-stations", settings=SHORT, sweeps=["wlan.dut.tx_ampdu=false,true", "wlan.dut.mcs=7"])
+    names = simulate.run("two-stations", settings=SHORT, sweeps=["wlan.dut.tx_ampdu=false,true", "wlan.dut.mcs=7"])
     bars, lines = draw(names, "sweep"), draw(swept, "sweep")
     assert bars is not None
     assert lines is not None
@@ -200,7 +200,7 @@ def test_names_are_drawn_as_bars_and_numbers_as_lines(swept):
 def test_any_sweep_is_run_or_refused(text):
     # A sweep of the seed: whatever it is, it is quick.
     try:
-        done = simulate(
+        done = simulate.run(
             "pipe", settings=[("run.warm_up_s", "0"), ("run.duration_s", "0.001")], sweeps=[f"run.seed={text}"]
         )
     except ScenarioError:
@@ -213,7 +213,7 @@ def test_any_sweep_is_run_or_refused(text):
 def test_a_range_has_both_ends(first, steps, by):
     last = first + steps * by
     try:
-        done = simulate("pipe", settings=[("run.warm_up_s", "0"), ("run.duration_s", "0.001")],
+        done = simulate.run("pipe", settings=[("run.warm_up_s", "0"), ("run.duration_s", "0.001")],
                         sweeps=[f"run.seed={first}..{last}:{by}"])  # fmt: skip
     except ScenarioError:
         assert first < 0  # a seed is 0 or more

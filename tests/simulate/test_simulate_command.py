@@ -57,7 +57,7 @@ def test_sweeps_and_files(run, tmp_path):
 
 def test_the_capture_of_the_air_is_read_by_txop_air(run, tmp_path, capfd):
     file = tmp_path / "air.pcapng"
-    code, out, _ = run("two-stations", *SHORT, "--pcap", str(file), "--json")
+    code, out, _ = run("two-stations", *SHORT, "--air", str(file), "--json")
     assert code == 0
     falls = json.loads(out)["points"][0]["runs"][0]["waterfalls"]
     with pytest.raises(SystemExit):
@@ -117,7 +117,7 @@ def test_the_list_names_what_can_be_run(run):
         (("two-stations", "--table", "flows"), "--table goes with --csv"),
         (("two-stations", "--csv", "-"), "--csv - writes one table"),
         (("two-stations", "--csv", "x", "--table", "nix"), 'unknown table "nix"'),
-        (("two-stations", "--pcap", "/nonexistent/x.pcapng"), "No such file or directory"),
+        (("two-stations", "--air", "/nonexistent/x.pcapng"), "No such file or directory"),
     ],
 )
 def test_what_cannot_be_is_said_in_one_paragraph(run, arguments, what):
@@ -128,7 +128,7 @@ def test_what_cannot_be_is_said_in_one_paragraph(run, arguments, what):
 
 
 def test_a_capture_that_was_not_finished_leaves_nothing(run, tmp_path):
-    code, _, _ = run("two-stations", "--set", "wlan.ap.mcs=99", "--pcap", str(tmp_path / "a.pcapng"))
+    code, _, _ = run("two-stations", "--set", "wlan.ap.mcs=99", "--air", str(tmp_path / "a.pcapng"))
     assert code == 2
     assert list(tmp_path.iterdir()) == []
 
@@ -136,8 +136,8 @@ def test_a_capture_that_was_not_finished_leaves_nothing(run, tmp_path):
 @pytest.mark.parametrize(
     ("scenario", "option", "what"),
     [
-        ("pipe", "--pcap", "this link has none"),
-        ("modem-up", "--pcap", "this link has none"),
+        ("pipe", "--air", "this link has none"),
+        ("modem-up", "--air", "this link has none"),
         ("sdio-polling", "--usb", "no host of this link has one"),
         ("two-stations", "--usb", "no host of this link has one"),
     ],

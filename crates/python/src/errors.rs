@@ -6,19 +6,8 @@ use std::path::Path;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-pyo3::create_exception!(
-    txop._native,
-    CaptureError,
-    PyValueError,
-    "A capture that cannot be read at all; the message says what is wrong with it and where."
-);
-
-pyo3::create_exception!(
-    txop._native,
-    KeyFileError,
-    PyValueError,
-    "A key file that cannot be used; the message says what is wrong and in which line, and repeats nothing of it."
-);
+pyo3::import_exception!(txop.core.errors, CaptureError);
+pyo3::import_exception!(txop.core.errors, KeyFileError);
 
 /// `OSError` of the fitting kind (`FileNotFoundError`, ...), with the file's name, as Python's own `open` raises it.
 pub(crate) fn os_error(error: io::Error, path: &Path) -> PyErr {

@@ -31,8 +31,6 @@ fn build_profile() -> &'static str {
 /// Rust parts of txop.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("CaptureError", module.py().get_type::<errors::CaptureError>())?;
-    module.add("KeyFileError", module.py().get_type::<errors::KeyFileError>())?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build_profile, module)?)?;
     module.add_function(wrap_pyfunction!(air_analysis::analyze_air, module)?)?;

@@ -126,6 +126,11 @@ def counting(archive: Archive, test: str) -> Counting:
     )
 
 
+def counted_runs(archive: Archive) -> set[str]:
+    """Names of the runs that count, of all tests."""
+    return {run.run for test in archive.plan.test for run in counting(archive, test.name).runs}
+
+
 def figure_value(run: RunFile, key: str) -> float | None:
     """The figure of a run; ``math.inf`` when it is beyond every number, ``None`` when it is not available."""
     value = run.metrics.get(key)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from txop.archive.counting import counting, figure_value
+from txop.archive.counting import counted_runs, figure_value
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.core.whole_file import replacement, whole_file
@@ -37,7 +37,7 @@ def rebuild(archive: Archive) -> list[Path]:
     Raises:
         OSError: a file could not be written.
     """
-    from txop import __version__
+    from txop.core.version import program_version
 
     folder = archive.layout.derived
     folder.mkdir(exist_ok=True)
@@ -45,7 +45,7 @@ def rebuild(archive: Archive) -> list[Path]:
     identity = {
         "format": "txop-derived",
         "version": DERIVED_VERSION,
-        "txop": __version__,
+        "txop": program_version(),
         "runs": len(archive.runs),
         "damage": archive.damage,
     }
@@ -56,13 +56,23 @@ def rebuild(archive: Archive) -> list[Path]:
 
 def write_tables(archive: Archive, folder: Path) -> list[Path]:
     """Write every table into ``folder``, which exists. Raises :class:`OSError`."""
-    counted = {run.run for test in archive.plan.test for run in counting(archive, test.name).runs}
+    counted = counted_runs(archive)
     written = []
     for name, (schema, rows) in tables().items():
         target = folder / f"{name}.parquet"
         _write(target, schema(), (rows(archive, run, run.run in counted) for run in archive.runs))
         written.append(target)
     return written
+
+
+def frame(archive: Archive, name: str) -> pl.DataFrame:
+    """One of :func:`tables` as a polars frame, in memory. Raises :class:`KeyError` for another name."""
+    import polars as pl
+
+    schema, rows = tables()[name]
+    counted = counted_runs(archive)
+    pieces = (pl.DataFrame(rows(archive, run, run.run in counted), schema=schema()) for run in archive.runs)
+    return pl.concat([pl.DataFrame(schema=schema()), *pieces])
 
 
 def tables() -> dict[str, tuple[Callable[[], Schema], Callable[[Archive, RunFile, bool], Rows]]]:

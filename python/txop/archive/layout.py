@@ -86,12 +86,12 @@ class Layout:
 
     def identify(self, plan_folder: Path, overrides: dict[str, Any] | None) -> None:
         """Write ``archive.json``; see :meth:`create`."""
-        from txop import __version__
+        from txop.core.version import program_version
 
         identity = {
             "format": "txop-archive",
             "version": ARCHIVE_VERSION,
-            "txop": __version__,
+            "txop": program_version(),
             "plan_folder": str(plan_folder),
             "overrides": overrides or {},
         }

@@ -12,6 +12,8 @@ import lzma
 import struct
 from dataclasses import dataclass
 
+from txop.core.errors import TxopError
+
 MAX_BYTES = 256 << 20
 """Limit on a module file, unpacked."""
 
@@ -21,7 +23,7 @@ _MAX_SECTIONS = 65_536
 _MAX_ENTRIES = 100_000
 
 
-class NotAModule(ValueError):  # noqa: N818 - the name says what the file is not
+class NotAModule(TxopError, ValueError):  # noqa: N818 - the name says what the file is not
     """The bytes are not a kernel module, or not one that can be read here."""
 
 

@@ -85,10 +85,10 @@ def begin(loaded: LoadedPlan, what: Range, how: Ask, place: Place) -> Bisection:
             f"with {most} runs no verdict is possible at a confidence of {plan.design.confidence:g}: it takes {least}",
             what_to_do=f"give --runs {least} or more, or a lower confidence in [design]",
         )
-    from txop import __version__
+    from txop.core.version import program_version
 
     request = Request(
-        txop=__version__,
+        txop=program_version(),
         plan_folder=str(loaded.folder),
         arm=arm,
         figure=figure,

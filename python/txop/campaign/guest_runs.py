@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from txop.campaign.course import Course
-from txop.campaign.guest_script import LAB_FAILED, data_format, marks_in, run_script, take_over
+from txop.campaign.guest_script import data_format, marks_in, run_script, take_over
 from txop.campaign.guest_trials import carry_out_trial, driver_of, limit_s
 from txop.campaign.placed_arm import ArmError, Placed
+from txop.core.errors import ExitCode
 from txop.guest.chips import Chip
 from txop.guest.exactness import difference, results_sha256
 from txop.guest.qemu import Computer, Mode, qemu_version, shift_of, untested_qemu
@@ -83,7 +84,7 @@ class GuestArm:
         watch = Stopwatch()
         ended = await self._boot(overlay, computer, guest, watch)
         self._learn(self.spec, context.test, ended.seconds, ended.guest_seconds, watch)
-        if ended.status == LAB_FAILED:
+        if ended.status == ExitCode.NO_TESTBED:
             take_over(guest / FILES, context.folder, self.spec)  # the kernel log says why
             raise ArmError("arm-load-failed", _last_words(guest / "stderr"))
         if ended.status != 0:

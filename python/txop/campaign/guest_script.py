@@ -27,16 +27,15 @@ from txop.measure.probes.windowed import CLOCK_FILE, epoch_ns
 from txop.measure.recording import Look, Phase, Recorded, Recording
 from txop.plan.guest import GuestSpec
 
-LAB_FAILED = 70
-"""Exit status of the script when the testbed in the guest could not be made."""
 NO_TRAFFIC = 71
-"""When no server listened."""
+"""Exit status of the script when no server listened. Where the testbed could not be set up, it is
+:data:`txop.core.errors.ExitCode.NO_TESTBED`, as of ``lab.sh``."""
 
 _MARKS, _DEV_BEFORE, _DEV_AFTER, _DRIVER = "marks.txt", "net-dev-before.txt", "net-dev-after.txt", "driver.txt"
 _MARK = re.compile(r"(idle|load|window|end|wall) (\d{1,12}(?:\.\d{1,6})?)")
 
 _BEGIN = """\
-cd /txop/out || exit 70
+cd /txop/out || exit 73
 mark() { read -r up rest </proc/uptime; echo "$1 $up" >>marks.txt; }
 waiting() { # waiting SECONDS COMMAND...
     read -r up rest </proc/uptime; until_s=$((${up%.*} + $1)); shift
@@ -56,7 +55,7 @@ counted() { # counted FILE: the chip is asked by this shell itself: on a busy pr
     { waiting 10 test -s chip.json && mv chip.json "$1"; } & keeping=$!
 }
 @before@
-txop-lab up || { @after@; exit 70; }
+txop-lab up || { @after@; exit 73; }
 [ ! -s /run/txop-lab/vusb.pid ] || read -r chip </run/txop-lab/vusb.pid
 for link in driver driver/module; do dut readlink /sys/class/net/@interface@/device/$link || break; done >driver.txt
 """

@@ -17,7 +17,7 @@ from txop.guest_trials import endurance, survey
 from txop.guest_trials.facts import Facts
 from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
 from txop.measure.instrument import RunContext
-from txop.measure.probes.guest_trial import FOLDER, WAYS
+from txop.measure.probes.guest_trial import FOLDER
 from txop.plan.guest import GuestSpec
 from txop.plan.measurement import ModuleCycleTest, Test
 from txop.targets.contract import TargetError
@@ -84,7 +84,7 @@ async def carry_out_trial(
 def _what(test: Test, spec: GuestSpec) -> tuple[str, dict[str, str]]:
     """Which script, and what it reads."""
     if isinstance(test, ModuleCycleTest):
-        settings = endurance.cycle_settings(WAYS[test.take], test.cycles, test.pause_s, test.recover_s)
+        settings = endurance.cycle_settings(endurance.Way(test.way), test.cycles, test.pause_s, test.recover_s)
         return endurance.SCRIPT, settings
     return survey.SCRIPT, dict(survey.CONTROL_SETTINGS) if spec.faults is None else {}
 

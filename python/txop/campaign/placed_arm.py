@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from txop.core.errors import TxopError
 
-class ArmError(Exception):
+
+class ArmError(TxopError):
     """An arm could not be put in place, or is not the one that was asked for."""
 
     def __init__(self, gate: str, cause: str, target: str = "dut") -> None:

@@ -88,12 +88,12 @@ class Judged:
         """All of it. Raises :class:`ValueError` before there is a state."""
         if self.state is None:
             raise ValueError("nothing was judged yet")
-        from txop import __version__
+        from txop.core.version import program_version
 
         plan = self.loaded.plan
         spec = exact_guest(plan)
         return CiResult(
-            txop=__version__,
+            txop=program_version(),
             state=self.state,
             ok=self.state.is_fine,
             headline=f"{self.state.value.capitalize()}: {self.reason}",

@@ -73,7 +73,7 @@ def register(app: typer.Typer) -> None:
                 "Of a capture in the folder of a run of an archive, the measured window of the run is counted, as in"
                 " its run.json; --whole counts all of it.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without 802.11"
-                " frames gives exit code 1.",
+                " frames gives exit code 5.",
             ],
         ),
     )(grouped(air))
@@ -276,7 +276,7 @@ def _check_station(report: AirReport, address: str) -> None:
 
 def _unreadable(name: str, error: ValueError, path: str | None = None) -> UserError:
     """``path`` is where the capture was read, where that is a copy."""
-    from txop._native import KeyFileError
+    from txop.core.errors import KeyFileError
 
     if isinstance(error, KeyFileError):
         return UserError(str(error), what_to_do=DOCUMENTED)

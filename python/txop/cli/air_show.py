@@ -84,12 +84,12 @@ def warn(reports: Sequence[AirReport | Outline], *, following: bool) -> ExitCode
             why = why or f"{report.path} has no 802.11 frames, so there is nothing to report."
             text = f"Warning: {why}"
             console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
-            code = max(code, ExitCode.VERDICT_NO)
+            code = code or ExitCode.UNDECIDED
         elif report.summary.unreadable == report.frames:
             first = next(iter(report.summary.unreadable_examples), "")
             text = f"Warning: none of the {report.frames:,} records of {report.path} can be read. The first: {first}"
             console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
-            code = max(code, ExitCode.VERDICT_NO)
+            code = code or ExitCode.UNDECIDED
         damage = report.summary.damage
         if damage is None or following:
             continue

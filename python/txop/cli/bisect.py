@@ -87,7 +87,7 @@ def register(app: typer.Typer) -> None:
             notes=(
                 "Only the module is built, for the kernel of the plan's guest. A commit that does not build or run is "
                 "skipped, never called bad.",
-                "Exit code 1: it can't be determined, or more than one commit is left. docs/bisect.md explains it.",
+                "Exit code 5: it can't be determined, or more than one commit is left. docs/bisect.md explains it.",
             ),
         ),
     )(bisect)
@@ -169,7 +169,7 @@ def _show(bisection: Bisection, *, html: bool, quiet: bool, as_json: bool) -> in
         _print(result)
     if result.damage:
         return ExitCode.PARTIAL
-    return ExitCode.OK if result.state == "found" else ExitCode.VERDICT_NO
+    return ExitCode.OK if result.state == "found" else ExitCode.UNDECIDED
 
 
 def _print(result: BisectResult) -> None:

@@ -181,12 +181,12 @@ def _check(format_name: str | None, output: Path | None, *, json: bool, open_pag
 def _write(judged: Judged, format_name: str, target: Path) -> None:
     import json
 
-    from txop import __version__
     from txop.board import exports
+    from txop.core.version import program_version
     from txop.core.whole_file import whole_file
 
     if format_name == "html":
-        text = exports.page(judged, f"txop {__version__}")
+        text = exports.page(judged, f"txop {program_version()}")
     elif format_name == "json":
         text = json.dumps(exports.document(judged), indent=2) + "\n"
     else:

@@ -50,7 +50,7 @@ def register(app: typer.Typer) -> None:
                 "Of a capture in the folder of a run of an archive, the measured window of the run is counted, as in"
                 " its run.json; --whole counts all of it.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one that has"
-                " records, but no USB requests, is refused with exit code 2. With nothing to report, it is 1.",
+                " records, but no USB requests, is refused with exit code 2. With nothing to report, it is 5.",
             ],
         ),
     )(bus)
@@ -235,7 +235,7 @@ def _warn(reports: Sequence[BusReport | Outline]) -> ExitCode:
         if report.records == 0 and report.other_requests == 0:
             warning = nothing_inside(report.path, summary.window)
             warning = warning or f"{report.path} has no USB requests, so there is nothing to report."
-            code = max(code, ExitCode.VERDICT_NO)
+            code = code or ExitCode.UNDECIDED
         if summary.damage is not None:
             place = f"{report.path} is damaged at byte {summary.damage.offset:,}: {summary.damage.message}"
             warning = f"{place}. The report covers what came before."

@@ -52,16 +52,16 @@ def register(app: typer.Typer) -> None:
             [
                 ("txop compare campaign", "every arm against the baseline: verdict, tables, what was void"),
                 ("txop compare campaign --baseline vendor --all", "against another arm, with every figure"),
-                ("txop compare campaign --metric tx.throughput_mbit_s", "one figure"),
+                ("txop compare campaign --figure tx.throughput_mbit_s", "one figure"),
                 ("txop compare campaign --fail-on-worse", "for CI: exit code 1 when a primary figure got worse"),
                 ("txop compare campaign --fail-on-worse-in tx.rtt_p95_ms", "or this figure, primary or not"),
                 ("txop compare campaign --without flaky", "one arm left out"),
-                ("txop compare before after --baseline vanilla", "one arm of two campaigns: unpaired"),
+                ("txop compare before after --arm vanilla", "one arm of two campaigns: unpaired"),
             ],
             [
                 "Works while the campaign runs, and shows its progress.",
-                "Exit codes: 0 compared; 1 worse (with --fail-on-worse or --fail-on-worse-in), or nothing to compare; "
-                "2 not comparable; 4 compared, but parts of the archive are damaged.",
+                "Exit codes: 0 compared; 1 worse (with --fail-on-worse or --fail-on-worse-in); 2 not comparable; "
+                "4 compared, but parts of the archive are damaged; 5 nothing to compare.",
                 "docs/compare.md explains each figure and verdict.",
             ],
         ),
@@ -82,11 +82,19 @@ def compare(
         str | None,
         typer.Option(
             metavar="ARM",
-            help="Compare with this arm; with two archives, the arm to compare.",
+            help="Compare with this arm; default: the plan's baseline.",
             autocompletion=name_completion.arms,
         ),
     ] = None,
-    metric: Annotated[
+    arm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ARM",
+            help="With two archives: compare this arm; default: the first plan's baseline.",
+            autocompletion=name_completion.arms,
+        ),
+    ] = None,
+    figure: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TEST.METRIC",
@@ -126,16 +134,20 @@ def compare(
         raise UserError("--include-void goes with one archive", what_to_do="leave out the second archive")
     if second is not None and without:
         raise UserError("--without goes with one archive", what_to_do="leave out the second archive")
-    result = _compare(archive, second, baseline, include_void=include_void, without=without or ())
+    if second is not None and baseline is not None:
+        raise UserError("--baseline goes with one archive", what_to_do="name the arm to compare with --arm")
+    if second is None and arm is not None:
+        raise UserError("--arm goes with two archives", what_to_do="name the arm to compare with by --baseline")
+    result = _compare(archive, second, baseline or arm, include_void=include_void, without=without or ())
     gates = _named(result, fail_on_worse_in or (), archive)
-    result = _narrowed(result, metric, archive)
+    result = _narrowed(result, figure, archive)
     code = _exit_code(result, gates, primary=fail_on_worse)
     if csv is not None:
         _write_csv(result, csv)
     if json:
         console.write_json(result.model_dump_json())
     elif csv != _STDOUT:
-        show(result, console.stdout(), everything=everything or bool(metric))
+        show(result, console.stdout(), everything=everything or bool(figure))
     if result.damage and (json or csv == _STDOUT):
         text = f"txop: the archive is damaged in {plural(len(result.damage), 'place')}: {result.damage[0]}"
         console.stderr().print(safe_text(text + (", ..." if len(result.damage) > 1 else "")), soft_wrap=True)
@@ -143,7 +155,7 @@ def compare(
 
 
 def _compare(
-    first: str, second: str | None, baseline: str | None, *, include_void: bool, without: Sequence[str]
+    first: str, second: str | None, arm: str | None, *, include_void: bool, without: Sequence[str]
 ) -> CompareResult:
     from txop.archive.fetched import archive_at
     from txop.archive.reader import read_archive
@@ -153,8 +165,8 @@ def _compare(
     with ExitStack() as opened:
         archive = read_archive(opened.enter_context(archive_at(first)))
         if second is None:
-            return compare_arms(archive, baseline, include_void=include_void, without=without)
-        return compare_two(archive, read_archive(opened.enter_context(archive_at(second))), baseline)
+            return compare_arms(archive, arm, include_void=include_void, without=without)
+        return compare_two(archive, read_archive(opened.enter_context(archive_at(second))), arm)
 
 
 def _named(result: CompareResult, names: Sequence[str], archive: str) -> list[ComparedFigure]:
@@ -205,7 +217,7 @@ def _exit_code(result: CompareResult, gates: Sequence[ComparedFigure], *, primar
         return ExitCode.VERDICT_NO
     if result.damage:
         return ExitCode.PARTIAL
-    return ExitCode.OK if rows else ExitCode.VERDICT_NO
+    return ExitCode.OK if rows else ExitCode.UNDECIDED
 
 
 def _grouped(entries: Iterable[tuple[str, str]]) -> list[str]:

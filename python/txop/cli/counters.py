@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
                 "A file is the output of iw dev X station dump, iw dev X survey dump, ethtool -S X, ethtool -i X, "
                 "/proc/net/wireless, rc_stats of minstrel, airtime, aqm and aql of mac80211, xmit of ath9k, fw_stats "
                 "of ath10k or tx_stats of mt76, or several of them with prompts and remarks between. docs/counters.md",
-                "Exit codes: 0 done; 1 nothing of that was found; 2 an unusable file; 3 the machine or the interface "
+                "Exit codes: 0 done; 2 an unusable file; 3 the machine or the interface "
                 "is not there; 4 the text was cut.",
             ],
         ),
@@ -133,5 +133,5 @@ def _code(report: CountersReport) -> ExitCode:
     if not report.readable:
         text = f"Warning: {report.after} has no counters of a tool that is known here."
         console.stderr().print(safe_text(text, "yellow"), soft_wrap=True)
-        return ExitCode.VERDICT_NO
+        return ExitCode.UNDECIDED
     return ExitCode.PARTIAL if report.cut else ExitCode.OK

@@ -26,10 +26,10 @@ def main() -> NoReturn:
 
 def _print_version() -> bool:
     """Whether the version could be printed; where stdout is full or closed, the program itself reports it."""
-    from txop import __version__
+    from txop.core.version import program_version
 
     try:
-        print(f"txop {__version__}", flush=True)  # noqa: T201
+        print(f"txop {program_version()}", flush=True)  # noqa: T201
     except (OSError, AttributeError, ValueError):
         return False
     return True

@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
                 "Written: version 4 of flent's format. The title of each file has the origin of its figures. Runs "
                 "that flent has no test for are named and left out. docs/exchange.md",
                 "For tables, CSV, Parquet and pages see txop report --format.",
-                "Exit codes: 0 every valid run exported; 1 none; 4 some, or parts of the archive are damaged.",
+                "Exit codes: 0 every valid run exported; 4 some, or parts of the archive are damaged; 5 none.",
             ],
         ),
     )(export)
@@ -90,5 +90,5 @@ def export(
             err.print(safe_text(f"Left out: {sentence}", style="yellow"), soft_wrap=True)
     void = sum(run.state != "valid" for run in read.runs)
     if not done.files:
-        return ExitCode.VERDICT_NO
+        return ExitCode.UNDECIDED
     return ExitCode.PARTIAL if read.damage or len(done.left_out) > void else ExitCode.OK

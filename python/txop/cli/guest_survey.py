@@ -65,7 +65,9 @@ WallLimit = Annotated[
 ]
 Ways = Annotated[
     list[str] | None,
-    typer.Option("--take", metavar="reload|replug", help="What is taken away: driver, chip. Default: both, in turn."),
+    typer.Option(
+        "--way", metavar="reload|replug", help="Reload the driver or replug the chip; default: both, in turn."
+    ),
 ]
 BusFirst = Annotated[
     bool,
@@ -194,7 +196,7 @@ def register(group: typer.Typer) -> None:
         epilog=epilog(
             [
                 ("txop guest cycle", "200 times the driver, 200 times the dongle, of both drivers, under traffic"),
-                ("txop guest cycle --driver rtl8192cu --take replug -n 20", "one of them, short"),
+                ("txop guest cycle --driver rtl8192cu --way replug -n 20", "one of them, short"),
                 ("txop guest cycle --device mt7601u -n 50", "another chip and its driver"),
             ],
             ["Exit code 1: something failed; the table shows what."],
@@ -259,7 +261,7 @@ def survey(
 def cycle(
     *,
     trials: TrialOptions,
-    take: Ways = None,
+    way: Ways = None,
     cycles: Cycles = 200,
     bus_first: BusFirst = True,
     output: Output = None,
@@ -273,11 +275,13 @@ def cycle(
     from txop.guest_trials.endurance import Endurance, Way, cycles_limit_s, run_endurance
     from txop.guest_trials.survey_report import CYCLE_COLUMNS, cycle_cells, cycle_markdown, cycled
 
-    ways = tuple(dict.fromkeys(take or [way.value for way in Way]))
-    if odd := [way for way in ways if way not in set(Way)]:
-        raise UserError(f"{odd[0]!r} is not reload or replug", where="--take")
+    ways = tuple(dict.fromkeys(way or [each.value for each in Way]))
+    if odd := [each for each in ways if each not in set(Way)]:
+        raise UserError(f"{odd[0]!r} is not reload or replug", where="--way")
     with ExitStack() as tables, errors_reported() as ending, ExitStack() as stack:
-        what = Endurance(trials.drivers, tuple(Way(way) for way in ways), cycles, trials.security, bus_first=bus_first)
+        what = Endurance(
+            trials.drivers, tuple(Way(each) for each in ways), cycles, trials.security, bus_first=bus_first
+        )
         place = trials.place(image, cycles_limit_s(cycles), wall_limit, ending)
         guests = plural(len(what.drivers) * len(ways), "guest")
         note(f"{guests} of {plural(cycles, 'cycle')}, {trials.at_once} at a time.")

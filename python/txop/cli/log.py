@@ -137,7 +137,7 @@ def _warn(reports: Sequence[LogReport]) -> ExitCode:
         elif not report.recognised:
             text = f"Warning: {report.source} has no line that is known to be a kernel message."
             console.stderr().print(safe_text(text, "yellow"), soft_wrap=True)
-            code = max(code, ExitCode.VERDICT_NO)
+            code = code or ExitCode.UNDECIDED
     return code
 
 

@@ -45,15 +45,15 @@ def register(app: typer.Typer) -> None:
 
 def man(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the pages go; made if needed.")]) -> None:
     """Write the man pages of all commands."""
-    from txop import __version__
     from txop.cli.app import build
+    from txop.core.version import program_version
     from txop.core.whole_file import whole_file
 
     folder.mkdir(parents=True, exist_ok=True)
     pages = dict(_pages(cast("TyperCommand", typer.main.get_command(build())), ["txop"]))
     for name, command in pages.items():
         with whole_file(folder / f"{name}.1") as out:
-            out.write(page(name, command, sorted(pages.keys() - {name}), __version__))
+            out.write(page(name, command, sorted(pages.keys() - {name}), program_version()))
     console.stderr().print(console.safe_text(f"Wrote {len(pages)} man pages to {folder}"))
 
 

@@ -43,8 +43,7 @@ def register(app: typer.Typer) -> None:
             ],
             [
                 "Works while the campaign runs, and shows its progress.",
-                "Exit codes: 0 written; 1 written, but no run counts yet; 2 not an archive; "
-                "4 written, but parts of the archive are damaged.",
+                "Exit codes: 0 written; 2 not an archive; 4 written, but parts of the archive are damaged.",
                 "docs/report.md explains the page.",
             ],
         ),
@@ -149,7 +148,7 @@ def _report(
         show(target)
     if result.damage:
         return ExitCode.PARTIAL
-    return ExitCode.OK if any(figure.rows for figure in result.figures) else ExitCode.VERDICT_NO
+    return ExitCode.OK if any(figure.rows for figure in result.figures) else ExitCode.UNDECIDED
 
 
 def _compared(layout: Layout, baseline: str | None) -> tuple[Archive, CompareResult]:

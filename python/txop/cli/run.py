@@ -232,7 +232,7 @@ def conclude(root: Path, *, report: bool, as_json: bool) -> int:
     archive = read_archive(root)
     if not archive.runs:
         console.stderr().print(safe_text("No run came to its end: there is nothing to compare."), soft_wrap=True)
-        return ExitCode.VERDICT_NO
+        return ExitCode.UNDECIDED
     result = compare(archive)
     try:  # the result is shown whatever happens to the files, and the files are there even when stdout is closed
         rebuild(archive)

@@ -61,7 +61,7 @@ def simulate(
     table: TableOption = None,
     parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write every figure, one in a row.")] = None,
     html: HtmlOption = None,
-    pcap: Annotated[
+    air: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what a perfect monitor would have captured.")
     ] = None,
     usb: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what usbmon would have captured.")] = None,
@@ -93,14 +93,14 @@ def simulate(
     changed = [_setting(text) for text in settings or ()]
     if duration is not None:
         changed.append(("run.duration_s", repr(duration)))
-    _check_captures(scenario, changed, pcap, usb)
+    _check_captures(scenario, changed, air, usb)
     if waterfall is None:
         waterfall = seeds == 1 and not sweep
     with ExitStack() as files:
-        air_file = None if pcap is None else files.enter_context(replacement(pcap))
+        air_file = None if air is None else files.enter_context(replacement(air))
         usb_file = None if usb is None else files.enter_context(replacement(usb))
         document = _run(scenario, changed, sweep or [], seeds, threads, air_file, usb_file, waterfall)
-    for written in (pcap, usb):
+    for written in (air, usb):
         if written is not None:
             console.stderr().print(safe_text(f"Wrote {written}"))
     if json:
@@ -130,11 +130,11 @@ def _run(
     usb: Path | None,
     waterfall: bool,
 ) -> bytes:
-    from txop.simulate import simulate_json
+    from txop.simulate import run_json
 
     check_name(name)
     with _ProgressBar() as bar:
-        return simulate_json(
+        return run_json(
             name,
             settings=settings,
             sweeps=sweeps,
@@ -147,16 +147,16 @@ def _run(
         )
 
 
-def _check_captures(scenario: str, settings: list[tuple[str, str]], pcap: Path | None, usb: Path | None) -> None:
+def _check_captures(scenario: str, settings: list[tuple[str, str]], air: Path | None, usb: Path | None) -> None:
     """Refuse a capture of something that the link does not have, rather than write an empty file."""
-    if pcap is None and usb is None:
+    if air is None and usb is None:
         return
     from txop.simulate import check
 
     check_name(scenario)
     found = check(scenario, settings=settings)
-    if pcap is not None and "wlan" not in found:
-        raise UserError("--pcap captures the air, and this link has none", what_to_do="leave it out, or use --usb")
+    if air is not None and "wlan" not in found:
+        raise UserError("--air captures the air, and this link has none", what_to_do="leave it out, or use --usb")
     wlan = found.get("wlan", {})
     radios = [wlan.get("ap", {}), wlan.get("dut", {}), *wlan.get("stations", [])]
     if usb is not None and "modem" not in found and not any(radio.get("usb") for radio in radios):

@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
             [
                 ("txop trend 2026-01 2026-02 2026-03", "the same plan, run for three releases: where it changed"),
                 ("txop trend releases/* --arm vanilla --html trend.html", "one page with a plot per figure"),
-                ("txop trend releases/* --metric tx.rtt_p95_ms", "another figure than the primary ones"),
+                ("txop trend releases/* --figure tx.rtt_p95_ms", "another figure than the primary ones"),
                 ('txop trend "s3://bucket/releases/*"', "archives in a store"),
                 ("txop trend releases/* --fail-on-worse", "for CI: exit code 1 when the last step is worse"),
                 ("txop trend releases/* --json | jq '.figures[].steps[] | {after, estimate, verdict}'", "for scripts"),
@@ -60,7 +60,7 @@ def trend(
             autocompletion=name_completion.arms,
         ),
     ] = None,
-    metric: Annotated[
+    figure: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TEST.METRIC",
@@ -77,12 +77,12 @@ def trend(
 ) -> int:
     """Follow an arm's figures over several archives: change points, and what else changed there."""
     check_page(html, json=json, open_page=open_page)
-    found = _follow(archives, arm, metric)
+    found = _follow(archives, arm, figure)
     if html is not None:
-        from txop import __version__
+        from txop.core.version import program_version
         from txop.report.trend.page import page
 
-        write_page(page(found, f"txop {__version__}"), html)
+        write_page(page(found, f"txop {program_version()}"), html)
         if open_page:
             show(html)
     if json:
@@ -106,11 +106,11 @@ def trend(
     return ExitCode.PARTIAL if found.damage else ExitCode.OK
 
 
-def _follow(places: Sequence[str], arm: str | None, metric: Sequence[str] | None) -> Trend:
+def _follow(places: Sequence[str], arm: str | None, figures: Sequence[str] | None) -> Trend:
     from txop.archive.fetched import archive_at
     from txop.archive.reader import read_archive
     from txop.report.trend import follow
 
     each = [place for word in places for place in (matching(word) if is_address(word) else [word])]
     with ExitStack() as opened:
-        return follow([read_archive(opened.enter_context(archive_at(place))) for place in each], arm, metric)
+        return follow([read_archive(opened.enter_context(archive_at(place))) for place in each], arm, figures)

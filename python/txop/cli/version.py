@@ -21,10 +21,11 @@ def register(app: typer.Typer) -> None:
 
 def version(json: JsonFlag = False) -> None:
     """Print the version of txop, its native module and Python."""
-    from txop import __version__, _native
+    from txop import _native
+    from txop.core.version import program_version
 
     facts = {
-        "version": __version__,
+        "version": program_version(),
         "native": _native.version(),
         "native_profile": _native.build_profile(),
         "python": platform.python_version(),
@@ -42,7 +43,7 @@ def version(json: JsonFlag = False) -> None:
 def print_and_exit(requested: bool) -> None:
     """Callback of the ``--version`` option."""
     if requested:
-        from txop import __version__
+        from txop.core.version import program_version
 
-        console.stdout().print(f"txop {__version__}")
+        console.stdout().print(f"txop {program_version()}")
         raise typer.Exit

@@ -233,6 +233,6 @@ def plain(value: object) -> str:
 
 def txop_version() -> str:
     """Version of this txop."""
-    from txop import __version__
+    from txop.core.version import program_version
 
-    return __version__
+    return program_version()

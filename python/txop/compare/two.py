@@ -147,5 +147,5 @@ def _shared_arm(first: Archive, second: Archive, wanted: str | None) -> str:
         to_do: str | None = "give the arm the same name in both plans"
     else:
         what = "shares several arms with" if wanted is None else f"has no arm {wanted} in common with"
-        to_do = f"choose with --baseline: {some(shared)}" if wanted is None else did_you_mean(wanted, shared)
+        to_do = f"choose with --arm: {some(shared)}" if wanted is None else did_you_mean(wanted, shared)
     raise CannotCompare(f"{what} {first.layout.root}", where=second.layout.root, what_to_do=to_do)

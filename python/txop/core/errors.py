@@ -1,8 +1,8 @@
-"""The base of errors that users read, and what the exit codes mean.
+"""The base of all errors, of those that users read, and what the exit codes mean.
 
-Packages derive their own from :class:`UserError`; only :mod:`txop.cli.app` prints it, and ends with its exit code.
-``TargetError``, ``ArmError`` and ``FormatError`` are not derived from it: no user reads them as they are, what catches
-them says what they mean for a run.
+Every error of txop's own is a :class:`TxopError`. Packages derive those that users read from :class:`UserError`; only
+:mod:`txop.cli.app` prints it, and ends with its exit code. ``TargetError``, ``ArmError`` and ``FormatError`` are not
+derived from that: no user reads them as they are, the code that catches them says what they mean for a run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class ExitCode(IntEnum):
     OK = 0
     """Done."""
     VERDICT_NO = 1
-    """Done, and the answer is no (a check fails, a capture has nothing to report on)."""
+    """Done, and the answer is no: a check failed, a figure is worse."""
     BAD_INPUT = 2
     """Wrong usage, or input that cannot be read at all."""
     MISSING = 3
@@ -24,9 +24,11 @@ class ExitCode(IntEnum):
     PARTIAL = 4
     """Done, but the input was damaged or cut short: the result covers what was readable."""
     UNDECIDED = 5
-    """Done, and what was asked cannot be determined (``txop ci``)."""
+    """Done, and there is no answer: nothing to report on or to compare, or it cannot be determined."""
     INTERNAL = 70
     """A defect of txop itself."""
+    NO_TESTBED = 73
+    """``txop guest run``: a step that sets up the guest's testbed failed, so the command was not run."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C."""
     BROKEN_PIPE = 141
@@ -35,11 +37,11 @@ class ExitCode(IntEnum):
 
 EXIT_CODE_MEANINGS: tuple[tuple[ExitCode, str], ...] = (
     (ExitCode.OK, "done"),
-    (ExitCode.VERDICT_NO, "done, and the answer is no: a check failed, or there was nothing to report on"),
+    (ExitCode.VERDICT_NO, "done, and the answer is no: a check failed, a figure is worse"),
     (ExitCode.BAD_INPUT, "wrong usage, or input that cannot be read"),
     (ExitCode.MISSING, "a tool, device or permission is missing"),
     (ExitCode.PARTIAL, "done, but the input was damaged or cut short"),
-    (ExitCode.UNDECIDED, "done, and it can't be determined"),
+    (ExitCode.UNDECIDED, "done, and there is no answer: nothing to report on, or it can't be determined"),
     (ExitCode.INTERNAL, "a defect of txop itself"),
     (ExitCode.INTERRUPTED, "stopped by Ctrl-C"),
     (ExitCode.BROKEN_PIPE, "broken pipe: the program that read the output has ended"),
@@ -47,7 +49,19 @@ EXIT_CODE_MEANINGS: tuple[tuple[ExitCode, str], ...] = (
 """The codes a user can meet, in the words of ``txop --help``."""
 
 
-class UserError(Exception):
+class TxopError(Exception):
+    """Base of every error that txop raises by itself. Files that cannot be opened raise :class:`OSError`."""
+
+
+class CaptureError(TxopError, ValueError):
+    """A capture that cannot be read at all; the message says what is wrong with it and where."""
+
+
+class KeyFileError(TxopError, ValueError):
+    """A key file that cannot be used; the message says what is wrong and in which line, and repeats nothing of it."""
+
+
+class UserError(TxopError):
     """An error the user can act on: what happened, where, and what to do about it.
 
     Each part is plain text, one sentence or less, without a final full stop; text from captures or other machines may

@@ -125,9 +125,9 @@ def flent_document(archive: Archive, run: RunFile) -> dict[str, Any]:
 
 
 def _version() -> str:
-    from txop import __version__
+    from txop.core.version import program_version
 
-    return __version__
+    return program_version()
 
 
 def _start(text: str) -> tuple[datetime, bool]:

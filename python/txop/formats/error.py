@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from txop.core.errors import TxopError
 from txop.core.visible import visible
 
 
-class FormatError(ValueError):
+class FormatError(TxopError, ValueError):
     """Text that is not what it should be.
 
     ``what`` is a clause without a full stop that a user understands; ``line`` (counted from 1) or ``offset``

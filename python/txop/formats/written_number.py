@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from txop.core.errors import TxopError
 from txop.core.visible import visible
 from txop.formats.reading import real
 
@@ -13,7 +14,7 @@ _RANGE = re.compile(rf"(?P<low>{_NUMBER})(?:\s*(?:~|-|–|\.\.\.|to)\s*(?P<high>
 _GROUPS = re.compile(r"[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 
 
-class NotANumber(ValueError):  # noqa: N818 - a finding about a cell
+class NotANumber(TxopError, ValueError):  # noqa: N818 - a finding about a cell
     """The text is not a number, or could be two."""
 
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from txop import __version__
 from txop.core.origin import NOT_RADIO
+from txop.core.version import program_version
 from txop.guest.chips import find_chips
 from txop.guest.qemu import Computer, Mode, qemu_version, untested_qemu
 from txop.guest_image.cache import sha256_of
@@ -33,7 +33,7 @@ def provenance(image: Image, computer: Computer, modules: Iterable[Path]) -> dic
         ),
         "qemu": _qemu(),
         "exactness_doubt": exactness_doubt(computer),
-        "txop": __version__,
+        "txop": program_version(),
         "chips_sha256": _chips_sha256(),
         "modules_sha256": sorted({f"{path.name} {sha256_of(path)}" for path in modules}),
     }

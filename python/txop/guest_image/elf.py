@@ -9,6 +9,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from txop.core.errors import TxopError
+
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NULL, _DT_NEEDED, _DT_STRTAB, _DT_SONAME = 0, 1, 5, 14
 _MAX_HEADERS = 4096
@@ -16,7 +18,7 @@ _MAX_ENTRIES = 65_536
 _MAX_NAME = 4096
 
 
-class NotElf(ValueError):  # noqa: N818 - the name says what the file is not
+class NotElf(TxopError, ValueError):  # noqa: N818 - the name says what the file is not
     """The bytes are not an ELF file, or it is damaged."""
 
 

@@ -51,7 +51,7 @@ fail() { # say why, with the last words of the logs
         [ -s "$log" ] && { echo "--- the end of ${log##*/}:"; tail -n 5 "$log"; } >&2
     done
     { echo "--- the end of the kernel log:"; dmesg | tail -n 12; } >&2
-    exit 70
+    exit 73
 }
 
 wait_for() { # wait_for SECONDS COMMAND...: until it succeeds; 1 when it never does

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from txop.core.errors import ExitCode
 from txop.core.whole_file import whole_file
 from txop.guest.chips import FAULTS, Chip
 from txop.guest.qemu import Computer
@@ -23,8 +24,6 @@ from txop.guest_trials.judgement import Observed
 from txop.guest_trials.kernel_lines import KernelLine, read_kernel_lines
 
 _SCRIPTS = "/txop/trials"
-NO_TESTBED = 70
-"""Exit status of a trial whose access point could not be made (``trials/lib.sh``)."""
 _END = "trial.json"
 """How the trial in a folder ended, and of what it was made."""
 
@@ -127,7 +126,7 @@ async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener
         results.mkdir(parents=True, exist_ok=True)
         off, void = error.cause is Cause.OFF, error.cause is Cause.HOST
         return _End(failure=error.what, turned_off=off, void=void, seconds=None, guest_seconds=None)
-    void = ended.status == NO_TESTBED
+    void = ended.status == ExitCode.NO_TESTBED
     failure = f"the trial ended with {ended.status}" if ended.status else None
     if void:
         failure = "the testbed could not be set up"

@@ -12,6 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, cast
 
+from txop.core.errors import TxopError
+
 parser: Any = re._parser  # type: ignore[attr-defined]  # the tree that `re` itself compiles
 constants: Any = re._constants  # type: ignore[attr-defined]
 
@@ -31,7 +33,7 @@ Letters = frozenset[int]
 _ALL: Letters = frozenset(range(_LETTERS))
 
 
-class PatternError(ValueError):
+class PatternError(TxopError, ValueError):
     """A pattern that is not accepted, and why."""
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, ValidationInfo, model_validator
 
+from txop.core.errors import TxopError
 from txop.klog.literals import LiteralIndex
 from txop.klog.pattern_check import PatternError, check, group_names
 from txop.klog.report import Severity
@@ -53,7 +54,7 @@ _Function = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*$", max_l
 _Literal = Annotated[str, StringConstraints(min_length=3, max_length=200)]
 
 
-class RuleError(ValueError):
+class RuleError(TxopError, ValueError):
     """A rule file that cannot be used: where, and why."""
 
 

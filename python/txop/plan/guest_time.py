@@ -130,7 +130,7 @@ def guest_s(plan: Plan, test: Test) -> float:
     if isinstance(test, FaultTrialTest):
         return FAULT_TRIAL_S
     if isinstance(test, ModuleCycleTest):
-        return test.cycles * (CYCLE_S + (test.pause_s if test.take == "module" else DEVICE_AWAY_S))
+        return test.cycles * (CYCLE_S + (test.pause_s if test.way == "reload" else DEVICE_AWAY_S))
     return plan.design.idle_s + plan.warm_up_s(test) + test.duration_s
 
 

@@ -9,6 +9,8 @@ import re
 import tomllib
 from dataclasses import dataclass
 
+from txop.core.errors import TxopError
+
 Path = tuple[str | int, ...]
 """Keys and, for elements of arrays, indices from 0: ``("test", 2, "duration_s")``."""
 
@@ -24,7 +26,7 @@ class Place:
     column: int
 
 
-class TooDeep(ValueError):  # noqa: N818 - it is the document that is too deep
+class TooDeep(TxopError, ValueError):  # noqa: N818 - it is the document that is too deep
     """Tables, arrays or dotted keys go deeper than :data:`MAX_DEPTH`."""
 
 

@@ -127,8 +127,9 @@ class ModuleCycleTest(_Test):
 
     kind: Literal["module-cycle"]
     """Remove and insert the arm's module."""
-    take: Literal["module", "device"] = "module"
-    """What is taken away: the module, or in a guest the virtual chip under it, pulled out for a second."""
+    way: Literal["reload", "replug"] = "reload"
+    """``reload``: the module is removed and inserted. ``replug``, in a guest: the virtual chip is unplugged for a
+    second."""
     cycles: Annotated[int, Field(ge=1, le=10_000)] = 5
     """How often. In a guest the test ends with the last cycle, whatever ``duration_s`` says."""
     pause_s: Seconds = 2.0

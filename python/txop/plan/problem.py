@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from txop.core.errors import capitalised, sentence
+from txop.core.errors import TxopError, capitalised, sentence
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Problem:
         return f"{', '.join(where)}: {sentence(self.message)}" + (f" {sentence(capitalised(action))}" if action else "")
 
 
-class PlanError(Exception):
+class PlanError(TxopError):
     """A plan that cannot be used. ``str()`` has a line per problem.
 
     >>> str(PlanError("p.toml", [Problem(None, None, None, "it is empty")]))

@@ -192,9 +192,9 @@ def _tests(loaded: LoadedPlan) -> Found:
             said = "faults by script are those of a virtual chip"
             yield ("test", index, "kind"), said, 'give dut and peer kind = "guest"; see docs/guest.md'
         if isinstance(test, ModuleCycleTest) and not in_guest:
-            if test.take == "device":
+            if test.way == "replug":
                 said = "only a virtual chip can be pulled out"
-                yield ("test", index, "take"), said, 'use take = "module", or a guest'
+                yield ("test", index, "way"), said, 'use way = "reload", or a guest'
             without = [arm.name for arm in loaded.plan.arm if not arm.has_module]
             if without:
                 said = f"there is no module to remove in {', '.join(without[:5])}"
@@ -349,7 +349,7 @@ def _guest_trial(plan: Plan, index: int, test: Test) -> Found:
         yield ("test", index, "kind"), said, "tcp, udp, rrul, latency, soak and command tests can"
     if test.latency != "none":
         yield ("test", index, "latency"), f"a {test.kind} test in a guest has no latency probe", "take it out"
-    if isinstance(test, ModuleCycleTest) and test.take == "device" and "pause_s" in test.model_fields_set:
+    if isinstance(test, ModuleCycleTest) and test.way == "replug" and "pause_s" in test.model_fields_set:
         yield ("test", index, "pause_s"), "a virtual chip is away for a second, and no other time", "take it out"
     if plan.guest_stations:
         yield (

@@ -10,6 +10,8 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
+from txop.core.errors import TxopError
+
 MAX_LINE_BYTES = 1 << 20
 """Longest line that is read from such a process."""
 GRACE_S = 5.0
@@ -21,7 +23,7 @@ ASKED_TO_END_WITH_PARENT = ("setpriv", "--pdeathsig", "TERM", "--")
 """The same for one that takes SIGTERM for the end."""
 
 
-class NotStartedError(Exception):
+class NotStartedError(TxopError):
     """A program that could not be started; the text names it and says why."""
 
 

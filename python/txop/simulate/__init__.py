@@ -1,7 +1,7 @@
-"""Scenarios in virtual time: :func:`simulate` gives one :class:`~txop.simulate.simulation.Simulation`.
+"""Scenarios in virtual time: :func:`run` gives one :class:`~txop.simulate.simulation.Simulation`.
 
->>> from txop.simulate import simulate
->>> done = simulate("two-stations", settings=[("run.duration_s", "1"), ("run.warm_up_s", "0.5")])
+>>> from txop import simulate
+>>> done = simulate.run("two-stations", settings=[("run.duration_s", "1"), ("run.warm_up_s", "0.5")])
 >>> done.origin, len(done.points[0].runs)
 ('simulated', 1)
 """
@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from txop.formats.error import FormatError
-from txop.simulate.engine import check, simulate, simulate_json
+from txop.simulate.engine import check, run, run_json
 from txop.simulate.error import ScenarioError
 from txop.simulate.shipped import Shipped, shipped
 from txop.simulate.simulation import Simulation
@@ -20,7 +20,7 @@ __all__ = [
     "Shipped",
     "Simulation",
     "check",
+    "run",
+    "run_json",
     "shipped",
-    "simulate",
-    "simulate_json",
 ]

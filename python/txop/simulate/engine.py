@@ -38,7 +38,7 @@ def check(name: str, *, settings: Settings = ()) -> dict[str, Any]:
     return found
 
 
-def simulate(
+def run(
     name: str,
     *,
     settings: Settings = (),
@@ -67,7 +67,7 @@ def simulate(
         ScenarioError: the scenario, a setting or a sweep is invalid.
         OSError: a capture cannot be written.
     """
-    return _run(
+    return _document(
         name,
         settings=settings,
         sweeps=list(sweeps),
@@ -80,7 +80,7 @@ def simulate(
     )[1]
 
 
-def simulate_json(
+def run_json(
     name: str,
     *,
     settings: Settings = (),
@@ -93,7 +93,7 @@ def simulate_json(
     progress: Progress | None = None,
 ) -> bytes:
     """The same as the JSON document itself (UTF-8); see ``docs/simulate.md``."""
-    document, simulation = _run(
+    document, simulation = _document(
         name,
         settings=settings,
         sweeps=list(sweeps),
@@ -110,7 +110,7 @@ def simulate_json(
     return head + b',"warnings":' + said + b"}\n"
 
 
-def _run(name: str, *, settings: Settings, **options: Any) -> tuple[bytes, Simulation]:
+def _document(name: str, *, settings: Settings, **options: Any) -> tuple[bytes, Simulation]:
     """The engine's document, and what is in it with what there is to say of it."""
     from txop import _native
 

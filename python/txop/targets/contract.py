@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from txop.core.errors import TxopError
+
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 """Limit on a command's output kept in memory; more is cut and :attr:`Ran.cut` says so."""
 
 
-class TargetError(Exception):
+class TargetError(TxopError):
     """A target could not do what was asked. ``target`` is its name in the plan."""
 
     def __init__(self, target: str, what: str) -> None:

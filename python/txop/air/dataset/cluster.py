@@ -90,7 +90,7 @@ def _connected(address: str) -> Client:
 
 
 def _check(client: Client, address: str) -> None:
-    from txop import __version__
+    from txop.core.version import program_version
 
     try:
         versions = client.run(_version)
@@ -99,13 +99,13 @@ def _check(client: Client, address: str) -> None:
     if not versions:
         raise UserError("the cluster has no worker", where=address, what_to_do="dask worker ADDRESS --nthreads 1",
                         exit_code=ExitCode.MISSING)  # fmt: skip
-    other = {worker: version for worker, version in versions.items() if version != __version__}
+    other = {worker: version for worker, version in versions.items() if version != program_version()}
     if other:
         worker, version = next(iter(other.items()))
-        raise UserError(f"worker {worker} has txop {version}, and this is {__version__}", where=address)
+        raise UserError(f"worker {worker} has txop {version}, and this is {program_version()}", where=address)
 
 
 def _version() -> str:
-    from txop import __version__
+    from txop.core.version import program_version
 
-    return __version__
+    return program_version()

@@ -37,9 +37,9 @@ def place_of(address: str) -> str:
 
 def file_of(source: Source) -> str:
     """The name of a capture's file in every table: another one when the capture or the layout is another."""
-    from txop import __version__
+    from txop.core.version import program_version
 
-    state = f"{source.bytes}|{source.changed}|{LAYOUT}|{__version__}"
+    state = f"{source.bytes}|{source.changed}|{LAYOUT}|{program_version()}"
     return f"{place_of(source.address)}-{hashlib.sha256(state.encode()).hexdigest()[:12]}.parquet"
 
 

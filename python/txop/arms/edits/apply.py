@@ -9,6 +9,7 @@ from pathlib import Path
 from txop.arms.edits.places import PlaceError, Span, definitions, statement
 from txop.arms.edits.script import Edit, EditScript
 from txop.arms.edits.tokens import Token, TokenError, find, line_of, partners, tokens_of
+from txop.core.errors import TxopError
 from txop.core.visible import visible
 
 MAX_SOURCE_BYTES = 4 << 20
@@ -17,7 +18,7 @@ MAX_SOURCE_BYTES = 4 << 20
 _SHOWN_LINES = 3
 
 
-class EditFailed(Exception):  # noqa: N818 - an edit failed
+class EditFailed(TxopError):  # noqa: N818 - an edit failed
     """An edit that cannot be made: which, file, definition, and what is there."""
 
 

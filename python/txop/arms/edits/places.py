@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from txop.arms.edits.tokens import OPEN, Token
+from txop.core.errors import TxopError
 
 
-class PlaceError(Exception):
+class PlaceError(TxopError):
     """A place that cannot be found, in words."""
 
 

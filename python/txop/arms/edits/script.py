@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from txop.arms.edits.tokens import Token, TokenError, left_open, tokens_of
+from txop.core.errors import TxopError
 from txop.core.visible import visible
 from txop.plan.locate import TooDeep, nearest, places, shown
 
@@ -27,7 +28,7 @@ Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max
 Text = Annotated[str, StringConstraints(max_length=4000)]
 
 
-class BadScript(Exception):  # noqa: N818 - the script is bad
+class BadScript(TxopError):  # noqa: N818 - the script is bad
     """A script that cannot be used, in one sentence without a final full stop: where, and what is wrong."""
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from txop.core.errors import TxopError
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -24,7 +26,7 @@ class Token:
         return self.start + len(self.text)
 
 
-class TokenError(Exception):
+class TokenError(TxopError):
     """Text that cannot be split into tokens. ``offset``: index of the character where it ends being C."""
 
     def __init__(self, what: str, offset: int) -> None:

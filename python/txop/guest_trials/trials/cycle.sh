@@ -17,8 +17,8 @@ memory() { # memory NUMBER: what is in use once nothing waits to be freed
 # where the log begins by then; what it missed shows in the numbers of the messages.
 while :; do cat; sleep 0.1; done </dev/kmsg >"$out/kmsg" 2>/dev/null &
 laboratory
-within 120 txop-lab plug || { chip_ended; fact no-interface; exit 70; }
-within 120 txop-lab join || { fact no-association; exit 70; }
+within 120 txop-lab plug || { chip_ended; fact no-interface; exit 73; }
+within 120 txop-lab join || { fact no-association; exit 73; }
 bound
 number=0
 fact begun "$CYCLE" "$CYCLES"

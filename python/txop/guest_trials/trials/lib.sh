@@ -106,7 +106,7 @@ carried() { # packets of the interface under test, in and out
 }
 
 laboratory() { # the access point; then the namespace of the interface is there
-    txop-lab prepare >>"$out/steps.log" 2>&1 || { fact no-laboratory; cat "$out/steps.log" >&2; exit 70; }
+    txop-lab prepare >>"$out/steps.log" 2>&1 || { fact no-laboratory; cat "$out/steps.log" >&2; exit 73; }
     dut_net=$(ip netns exec dut readlink /proc/self/ns/net)
 }
 

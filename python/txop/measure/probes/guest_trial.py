@@ -21,8 +21,6 @@ from txop.plan.measurement import ModuleCycleTest
 
 FOLDER = "guest"
 """Folder of a run with what its guest handed out."""
-WAYS = {"module": Way.RELOAD, "device": Way.REPLUG}
-"""By ``take`` of a module-cycle test."""
 SOURCE = "trial in the guest"
 KERNEL_LOG = "kernel log"
 FEW = f"growth is judged from {LEAST_CYCLES} cycles on, after the first fifth"
@@ -66,7 +64,7 @@ class GuestTrial(Afterwards):
         reading.files = {path: _FILES[name] for name, path in names.items() if (facts.folder / path).is_file()}
         spec = (facts.plan.guest or GuestSpec()).varied(facts.arm.guest)
         if isinstance(facts.test, ModuleCycleTest):
-            way = WAYS[facts.test.take]
+            way = Way(facts.test.way)
             _cycles(reading, read_endured(spec.driver, way, facts.test.cycles, trial, results), facts)
         else:
             _fault(reading, trial, struck=spec.faults is not None)
