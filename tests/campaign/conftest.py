@@ -14,7 +14,8 @@ import pytest
 from quiet_reporter import Quiet
 from txop.archive.layout import Layout
 from txop.campaign.course import Course
-from txop.campaign.engine import Campaign, Outcome
+from txop.campaign.ending import Outcome
+from txop.campaign.engine import Campaign
 from txop.campaign.placed_arm import ArmError, Placed
 from txop.campaign.step_by_step import StepByStep
 from txop.campaign.testbed import CarryOut, Reached

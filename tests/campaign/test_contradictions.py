@@ -10,7 +10,7 @@ import pytest
 from txop.archive.counting import counting
 from txop.archive.damage import Code
 from txop.archive.reader import read_archive
-from txop.campaign.engine import End
+from txop.campaign.ending import End
 
 
 def codes(bench) -> list[Code]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from txop.archive.counting import counting
 from txop.archive.reader import read_archive
-from txop.campaign.engine import End
+from txop.campaign.ending import End
 from txop.compare.archive import compare
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from txop.archive.counting import counting
 from txop.archive.reader import ArchiveReader, read_archive
-from txop.campaign.engine import Campaign, End
+from txop.campaign.ending import End
+from txop.campaign.engine import Campaign
 from txop.campaign.notify import Notifier, Notifying
 from txop.campaign.progress import Progress, look
 

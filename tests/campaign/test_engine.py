@@ -12,7 +12,8 @@ import pytest
 from txop.archive.counting import counting
 from txop.archive.layout import ArchiveError, ArchiveLock
 from txop.archive.reader import read_archive
-from txop.campaign.engine import MAX_VOID_IN_A_ROW, End
+from txop.campaign.ending import Cause, End, stopped
+from txop.campaign.engine import MAX_VOID_IN_A_ROW
 from txop.compare.archive import compare
 from txop.measure.instrument import Reading
 
@@ -92,8 +93,7 @@ def test_a_void_run_repeats_its_test_for_every_arm_at_the_end(bench):
 
 def test_repeats_end(bench):
     outcome = bench.go(lambda run: "gate" if run.endswith("old-tx") else None)
-    assert outcome.end is End.FINISHED
-    assert "void" in outcome.reason
+    assert (outcome.end, outcome.cause) == (End.FINISHED, Cause.VOID_RUNS_LEFT)
     archive = read_archive(bench.layout.root)
     assert max(run.block for run in archive.runs) == 3 + 2
     assert counting(archive, "tx").pairing("old", "new").pairs == []
@@ -126,8 +126,9 @@ def test_a_lost_target_that_answers_again_costs_one_run(bench):
 
 def test_a_target_lost_for_good_stops_the_campaign_and_resume_goes_on(bench):
     outcome = bench.go(lambda run: "lost" if run == "002-old-tx" else None, answers=False)
-    assert outcome.end is End.STOPPED
-    assert "dut" in outcome.reason
+    assert outcome == stopped(Cause.TARGET_LOST, target="dut")
+    last = read_archive(bench.layout.root).events[-1]
+    assert (last.event, last.get("code"), last.get("target")) == ("campaign-stopped", "target-lost", "dut")
     assert not read_archive(bench.layout.root).finished
     assert bench.go().end is End.FINISHED
     archive = read_archive(bench.layout.root)
@@ -138,7 +139,7 @@ def test_a_target_lost_for_good_stops_the_campaign_and_resume_goes_on(bench):
 def test_always_the_same_failure_stops_early(bench):
     outcome = bench.go(lambda run: "load")
     assert outcome.end is End.STOPPED
-    assert "all void" in outcome.reason
+    assert (outcome.cause, outcome.facts["runs"]) == (Cause.VOID_IN_A_ROW, MAX_VOID_IN_A_ROW)
     assert len(read_archive(bench.layout.root).runs) == 6
 
 
@@ -213,7 +214,7 @@ def test_a_full_disk_stops_cleanly(bench, monkeypatch):
         bench.go()
     archive = read_archive(bench.layout.root)
     assert archive.runs == []
-    assert archive.events[-1].event == "campaign-stopped"
+    assert (archive.events[-1].event, archive.events[-1].get("code")) == ("campaign-stopped", "failed")
     monkeypatch.undo()
     assert bench.go().end is End.FINISHED
 
@@ -242,8 +243,8 @@ def test_ctrl_c_leaves_nothing_half(bench, fake_testbed):
         asyncio.run(cancelled())
     assert testbed.closed == 1
     assert testbed.steps[-2:] == ["stop", "remove"]
-    events = [json.loads(line)["event"] for line in bench.layout.journal.read_text().splitlines()]
-    assert events[-1] == "campaign-stopped"
+    last = json.loads(bench.layout.journal.read_text().splitlines()[-1])
+    assert (last["event"], last["code"]) == ("campaign-stopped", "interrupted")
     assert bench.go().end is End.FINISHED
     assert len(read_archive(bench.layout.root).runs) == 12
 

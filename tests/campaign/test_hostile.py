@@ -26,7 +26,8 @@ from txop.archive.layout import ArchiveError, ArchiveLock
 from txop.archive.reader import read_archive
 from txop.archive.text import storable
 from txop.campaign import session
-from txop.campaign.engine import Campaign, End
+from txop.campaign.ending import End
+from txop.campaign.engine import Campaign
 from txop.cli.campaign_live import LiveReporter
 from txop.plan.load import load_plan
 from txop.plan.model import Plan

@@ -10,7 +10,8 @@ import pytest
 from fake_target import FakeTarget
 from txop.archive.journal import Event
 from txop.arms.arm_loader import undo_by_commands
-from txop.campaign.state import NO_ANSWER, left_in_place
+from txop.campaign.ending import Cause, stopped
+from txop.campaign.state import left_in_place
 from txop.plan.load import parse_plan
 from txop.targets.contract import Targets
 
@@ -48,8 +49,9 @@ RUN = {"event": "run-started", "run": "001-a-tx", "block": 1, "arm": "a", "test"
         ([], "a"),
         ([{"event": "run-finished", "block": 1, "arm": "a", "test": "tx"}], "a"),  # it may stay for several tests
         ([{"event": "resumed"}], "a"),
-        ([{"event": "campaign-stopped", "reason": f"dut {NO_ANSWER}"}], "a"),
-        ([{"event": "campaign-stopped", "reason": "interrupted by the user"}], None),
+        ([{"event": "campaign-stopped", **stopped(Cause.TARGET_LOST, target="dut").fields}], "a"),
+        ([{"event": "campaign-stopped", **stopped(Cause.INTERRUPTED).fields}], None),
+        ([{"event": "campaign-stopped", "reason": stopped(Cause.TARGET_LOST, target="dut").reason}], None),
         ([{"event": "campaign-stopped"}], None),
         ([{"event": "campaign-finished", "reason": ""}], None),
         ([{"event": "campaign-stopped", "reason": ""}, {"event": "resumed"}, {**RUN, "arm": "b"}], "b"),

@@ -6,7 +6,7 @@ import pytest
 
 from txop.archive.reader import read_archive
 from txop.archive.remarks import Remark, remarks_of
-from txop.campaign.engine import End
+from txop.campaign.ending import End
 from txop.compare.archive import compare
 from txop.report.exports import FORMATS
 

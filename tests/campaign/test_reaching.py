@@ -14,7 +14,8 @@ from fake_target import FakeTarget
 from txop.archive.layout import Layout
 from txop.archive.reader import read_archive
 from txop.campaign import machines
-from txop.campaign.engine import Campaign, End
+from txop.campaign.ending import Cause, End, Outcome
+from txop.campaign.engine import Campaign
 from txop.campaign.machines import MachineTestbed
 from txop.campaign.state import State
 from txop.campaign.testbed import Reached
@@ -145,7 +146,7 @@ def test_a_target_that_comes_back_between_runs_costs_no_run(bench):
 
 def test_a_target_that_stays_away_between_runs_stops_the_campaign_and_voids_nothing(bench):
     outcome = bench.go(found={2: Reached(lost=("peer",))}, answers=False)
-    assert (outcome.end, outcome.reason) == (End.STOPPED, "peer does not answer any more")
+    assert outcome == Outcome(End.STOPPED, Cause.TARGET_LOST, {"target": "peer"})
     assert [run.state for run in read_archive(bench.layout.root).runs] == ["valid"]
     assert bench.go().end is End.FINISHED
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from txop.archive.reader import read_archive
-from txop.campaign.engine import Campaign, End
+from txop.campaign.ending import End
+from txop.campaign.engine import Campaign
 from txop.campaign.reporter import Reporter
 from txop.campaign.turns import Turn
 from txop.plan.load import parse_plan

@@ -12,8 +12,6 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
 from itertools import groupby
 
 from txop.archive.damage_words import sentence
@@ -22,10 +20,11 @@ from txop.archive.layout import ArchiveLock, Layout, sync_folder
 from txop.archive.plan_record import plan_record
 from txop.archive.reader import read_runs
 from txop.campaign.course import RunLabel
+from txop.campaign.ending import Cause, End, Outcome, finished, stopped
 from txop.campaign.reporter import Reporter
 from txop.campaign.run import RunOutcome, carry_out
 from txop.campaign.schedule import Block
-from txop.campaign.state import NO_ANSWER, Kept, State, gap_s
+from txop.campaign.state import Kept, State, gap_s
 from txop.campaign.testbed import CarryOut, Testbed
 from txop.core.origin import Origin
 from txop.plan.model import Plan
@@ -45,21 +44,6 @@ _MENDED = {
     "block-abandoned": "not gone on with, as the journal lacks their ends and later blocks were run",
 }
 """What is said of events that the journal lacked (:meth:`txop.campaign.state.State.mendings`)."""
-
-
-class End(Enum):
-    """How a campaign process ended."""
-
-    FINISHED = "finished"
-    STOPPED = "stopped"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a campaign process ended, and why."""
-
-    end: End
-    reason: str = ""
 
 
 class Campaign:
@@ -87,7 +71,7 @@ class Campaign:
             events = read_journal(self._layout.journal).events
             self._state = State.of(self._plan, events)
             if self._state.finished:
-                return Outcome(End.FINISHED, "before: there is nothing left to run")
+                return finished(Cause.NOTHING_LEFT)
             self._reconcile(journal, events)
             self._set_aside_interrupted()
             begun = time.monotonic()
@@ -106,18 +90,18 @@ class Campaign:
                 self._reporter.campaign(self._plan.title, to_come, self._seconds_to_come(to_come))
                 outcome = await self._blocks(journal, begun)
             except asyncio.CancelledError:
-                self._try_note(journal, "interrupted by the user")
+                self._try_note(journal, stopped(Cause.INTERRUPTED))
                 raise
             except (TargetError, OSError) as error:
-                self._try_note(journal, str(error))
+                self._try_note(journal, stopped(Cause.FAILED, error=str(error)))
                 raise
             except Exception as error:
-                self._try_note(journal, f"a defect of txop: {type(error).__name__}: {error}")
+                self._try_note(journal, stopped(Cause.DEFECT, error=f"{type(error).__name__}: {error}"))
                 raise
             finally:
                 await self._testbed.close()
-            finished = outcome.end is End.FINISHED
-            self._note(journal, "campaign-finished" if finished else "campaign-stopped", reason=outcome.reason)
+            event = "campaign-finished" if outcome.end is End.FINISHED else "campaign-stopped"
+            self._note(journal, event, **outcome.fields)
             return outcome
 
     def _note(self, journal: JournalWriter, event: str, **fields: object) -> Event:
@@ -127,9 +111,9 @@ class Campaign:
         return noted
 
     @staticmethod
-    def _try_note(journal: JournalWriter, reason: str) -> None:
+    def _try_note(journal: JournalWriter, outcome: Outcome) -> None:
         try:
-            journal.write("campaign-stopped", reason=reason)
+            journal.write("campaign-stopped", **outcome.fields)
         except OSError:
             return  # the disk that is full is the reason
 
@@ -141,7 +125,7 @@ class Campaign:
             else:
                 budget_s = self._plan.design.time_budget_s
                 if budget_s is not None and time.monotonic() - begun >= budget_s and self._state.blocks:
-                    return Outcome(End.STOPPED, f"the time budget of {budget_s:.0f} s is used up")
+                    return stopped(Cause.TIME_BUDGET, budget_s=budget_s)
                 following = self._state.next_block()
                 if following is None:
                     return self._complete()
@@ -163,8 +147,8 @@ class Campaign:
     def _complete(self) -> Outcome:
         left = sum(len(tests) for _, tests in self._state.unreplaced())
         if left:
-            return Outcome(End.FINISHED, f"with void runs left in {left} block(s), the allowed repeats being used up")
-        return Outcome(End.FINISHED)
+            return finished(Cause.VOID_RUNS_LEFT, blocks=left)
+        return finished()
 
     async def _block(self, journal: JournalWriter, block: Block) -> Outcome | None:
         done = self._state.blocks[block.number].ended
@@ -243,7 +227,7 @@ class Campaign:
     async def _find_again(self, target: str) -> Outcome | None:
         self._reporter.notice(f"{target} is lost; trying to reach it again")
         if not await self._testbed.recover(target):
-            return Outcome(End.STOPPED, f"{target} {NO_ANSWER}")
+            return stopped(Cause.TARGET_LOST, target=target)
         self._reporter.notice(f"{target} answers again")
         return None
 
@@ -281,7 +265,7 @@ class Campaign:
             await self._testbed.reset("dut", cold=self._arm_failures > 1)
         if self._void_in_a_row >= MAX_VOID_IN_A_ROW:
             cause = file.void[0].cause if file.void else ""
-            return Outcome(End.STOPPED, f"the last {self._void_in_a_row} runs were all void; the last one: {cause}")
+            return stopped(Cause.VOID_IN_A_ROW, runs=self._void_in_a_row, last=cause)
         if self._plan.design.gap_s > 0 and not self._testbed.machine_per_run:
             self._reporter.phase("pause", self._plan.design.gap_s)
             await asyncio.sleep(self._plan.design.gap_s)

@@ -12,7 +12,8 @@ from txop.archive.layout import ArchiveError, ArchiveLock, Layout
 from txop.archive.plan_record import plan_record
 from txop.archive.reader import Archive, read_archive
 from txop.campaign.command_log import CommandLog
-from txop.campaign.engine import Campaign, Outcome
+from txop.campaign.ending import Outcome
+from txop.campaign.engine import Campaign
 from txop.campaign.reporter import Reporter
 from txop.campaign.testbed import Testbed
 from txop.core.whole_file import whole_file

@@ -8,11 +8,9 @@ from datetime import datetime
 
 from txop.archive.journal import Event
 from txop.archive.layout import Layout
+from txop.campaign.ending import Cause
 from txop.campaign.schedule import Block, arm_order, max_repeats, planned, repeat
 from txop.plan.model import Plan
-
-NO_ANSWER = "does not answer any more"
-"""How the reason ends for which a campaign stopped that lost a target for good."""
 
 
 @dataclass
@@ -234,7 +232,7 @@ def left_in_place(events: Sequence[Event]) -> str | None:
         if event.event == "run-started":
             arm = str(event.get("arm"))
         elif event.event == "campaign-finished" or (
-            event.event == "campaign-stopped" and not str(event.get("reason")).endswith(NO_ANSWER)
+            event.event == "campaign-stopped" and event.get("code") != Cause.TARGET_LOST
         ):
             arm = None
     return arm

@@ -195,7 +195,7 @@ def _board(named: str, plan: Plan) -> Placed:
 def _measure(judged: Judged, root: Path, jobs: int | None, placed: Placed | None, *, quiet: bool) -> bool:
     """Carry out the campaign, or what is left of it, and take in what it gave. Whether it came to its end."""
     from txop.archive.reader import read_archive
-    from txop.campaign.engine import End
+    from txop.campaign.ending import End
     from txop.cli.campaign_live import LiveReporter
     from txop.compare.archive import compare
     from txop.report.campaign import write_page

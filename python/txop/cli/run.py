@@ -174,7 +174,7 @@ def carry_on(
 def _carry_on(
     prepared: Session, notifier: Notifier | None, *, report: bool, quiet: bool, as_json: bool, jobs: int | None
 ) -> int:
-    from txop.campaign.engine import End
+    from txop.campaign.ending import End
     from txop.campaign.notify import Notifying
     from txop.cli.campaign_live import LiveReporter
     from txop.targets.contract import TargetError
