@@ -273,9 +273,16 @@ def test_what_an_emulated_link_costs_its_machine_is_not_judged(golden_result):
         assert "the cost of the emulator" in figure.metric.definition
 
 
-def test_runs_below_noise_are_said_to_make_the_others_look_costly(copied, change):
+@pytest.mark.parametrize(
+    "why",
+    [
+        {"code": "below-noise", "reason": "whatever it says"},
+        {"reason": "not distinguishable from idle: -0.01 cores"},  # of a file without codes
+    ],
+)
+def test_runs_below_noise_are_said_to_make_the_others_look_costly(copied, change, why):
     def hide(run):
-        run["metrics"]["cpu_s_per_gbit"].update(value=None, reason="not distinguishable from idle: -0.01 cores")
+        run["metrics"]["cpu_s_per_gbit"].update(value=None, **why)
 
     change(copied, "005-patch10-tx", hide)
     row = compare(read_archive(copied)).figure("tx.cpu_s_per_gbit").rows[0]

@@ -154,14 +154,14 @@ def _cost(tmp_path, idle_busy, window_busy):
 
 def test_a_cost_below_idle_is_not_distinguishable_and_never_0(tmp_path):
     cost = _cost(tmp_path, [40, 44, 36, 42, 38, 40], [38, 36] * 15)
-    assert cost.value is None
+    assert (cost.value, cost.code) == (None, "below-noise")
     assert cost.reason.startswith("not distinguishable from idle: -0.030 cores beyond those busy while idle (-0.0")
     assert cost.reason.endswith(", 95 %)")
 
 
 def test_a_cost_within_the_noise_of_idle_is_not_a_figure_either(tmp_path):
     noisy = _cost(tmp_path, [20, 60, 30, 50, 20, 60], [40, 46] * 15)
-    assert noisy.value is None
+    assert (noisy.value, noisy.code) == (None, "below-noise")
     assert "+0.0" in noisy.reason
     assert "(-0." in noisy.reason
     quiet = _cost(tmp_path, [40, 40, 40, 40, 40, 40], [42, 44] * 15)

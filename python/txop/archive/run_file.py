@@ -18,6 +18,10 @@ class _Record(BaseModel):
 Bound = Literal["at-least", "at-most"]
 """Which side of the true figure a value is on, where the raw files hold no more than that."""
 
+Absence = Literal["below-noise"]
+"""Kinds of reasons that a comparison treats in a way of their own: of runs that lack a figure because it was too small,
+the others are no fair sample."""
+
 RUN_VERSION = 1
 """Version of ``run.json`` that this txop writes and reads."""
 
@@ -37,6 +41,18 @@ class Value:
     """The figure is beyond every number: a quantile of round trips among the lost ones. ``value`` is then ``None``."""
     bound: Bound | None = None
     """``value`` is not the figure but a bound of it, as where a capture cut off what would have been counted."""
+    code: Absence | None = None
+    """Which kind of reason ``reason`` is, where that matters to a comparison: ``below-noise``, the figure is smaller
+    than the noise of its reading; ``None``, any other."""
+
+    @property
+    def below_noise(self) -> bool:
+        """Whether the figure is not available because it is smaller than the noise of its reading."""
+        return self.code == "below-noise" or (self.reason or "").startswith(_BELOW_NOISE_UNCODED)
+
+
+_BELOW_NOISE_UNCODED = "not distinguishable from idle: "
+"""How the reason begins in files that were written before there was a ``code``."""
 
 
 class Voiding(_Record):

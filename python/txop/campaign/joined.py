@@ -21,7 +21,7 @@ def join(facts: RunFacts, reading: Reading) -> None:
     elif moved is None or window_s is None or moved == 0:
         reading.put("cpu_s_per_gbit", None, source, "no payload was counted")
     elif reason := _within_noise(busy, reading.extra.get(LOW), reading.extra.get(HIGH)):
-        reading.put("cpu_s_per_gbit", None, source, reason)
+        reading.put("cpu_s_per_gbit", None, source, reason, code="below-noise")
     else:
         reading.put("cpu_s_per_gbit", busy * window_s / (moved * 8 / 1e9), source)
 

@@ -30,6 +30,8 @@ class Draft:
     judged: Judged
     blocks: list[int]
     excluded: list[str]
+    below_noise: int
+    """Blocks (unpaired: runs) that are left out because a figure was smaller than the noise of its reading."""
     with_voided: Estimate | None
     medians: tuple[float, float]
     paired: bool
@@ -111,6 +113,7 @@ def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, ar
     names: tuple[list[str], list[str]] = ([], [])
     blocks: list[int] = []
     excluded: list[str] = []
+    below_noise = 0
     if paired:
         pairs = tests.pairs(baseline, arm)
         excluded += pairs.excluded
@@ -128,15 +131,14 @@ def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, ar
                 if value is None
             ]
             excluded.append(f"block {block}: {'; '.join(lacking)}")
+            below_noise += _is_below_noise(first, key) or _is_below_noise(second, key)
     else:
         both = tests.of(baseline, column), tests.of(arm, column)
         before, after = ([value for _, value in side] for side in both)
         names = ([run.run for run, _ in both[0]], [run.run for run, _ in both[1]])
-        excluded += [
-            f"{run.run}: {_reason([run], key)}"
-            for run in tests.runs
-            if run.arm in (baseline, arm) and not tests.has(run, column)
-        ]
+        lacking_runs = [run for run in tests.runs if run.arm in (baseline, arm) and not tests.has(run, column)]
+        excluded += [f"{run.run}: {_reason([run], key)}" for run in lacking_runs]
+        below_noise = sum(_is_below_noise(run, key) for run in lacking_runs)
     if not before or not after:
         raise _NoPairs
     run_compare = _comparer(plan, metric, baseline, arm, in_time=tests.in_time)
@@ -148,6 +150,7 @@ def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, ar
         judged,
         blocks,
         excluded,
+        below_noise,
         _with_voided(tests, column, (baseline, arm), run_compare) if paired else None,
         (_median(before), _median(after)),
         paired,
@@ -302,16 +305,24 @@ def infinity(value: float | None) -> Infinity | None:
     return "above" if value > 0 else "below"
 
 
+def _is_below_noise(run: RunFile | None, key: str) -> bool:
+    """Whether a run lacks a figure because it was too small to be seen."""
+    value = None if run is None else run.metrics.get(key)
+    return value is not None and value.value is None and value.below_noise
+
+
 def _reason(runs: Sequence[RunFile], key: str) -> str:
     """Why runs lack a figure: the most frequent reason."""
-    texts = [
-        (run.metrics[key].reason or "no reason given") if key in run.metrics else "not measured"
-        for run in runs
-        if figure_value(run, key) is None
-    ]
-    if len(texts) > 1:  # the interval of each run is its own
-        texts = [BELOW_NOISE if text.startswith(BELOW_NOISE) else text for text in texts]
-    reasons = Counter(texts)
+    lacking = [run for run in runs if figure_value(run, key) is None]
+    together = len(lacking) > 1  # the interval of each run is its own
+    reasons = Counter(
+        BELOW_NOISE
+        if together and _is_below_noise(run, key)
+        else (run.metrics[key].reason or "no reason given")
+        if key in run.metrics
+        else "not measured"
+        for run in lacking
+    )
     if not reasons:
         return "only runs that do not count have it"
     found, _ = reasons.most_common(1)[0]

@@ -141,7 +141,7 @@ def _finished_row(figure: str, row: Draft, *, primary: bool) -> Row:
             "Wilcoxon signed-rank, Hodges-Lehmann, by block" if row.paired else "Mann-Whitney, Hodges-Lehmann, unpaired"
         ),
         sentence="",
-        warnings=[*_below_noise(row.excluded), *(c.warnings_of(row.blocks) if row.blocks else c.warnings)],
+        warnings=[*_below_noise(row.below_noise), *(c.warnings_of(row.blocks) if row.blocks else c.warnings)],
     )
     if any(row.bounds):
         text = words.bounds_sentence(figure, made, row.against, row.metric.digits)
@@ -150,9 +150,8 @@ def _finished_row(figure: str, row: Draft, *, primary: bool) -> Row:
     return made.model_copy(update={"sentence": text})
 
 
-def _below_noise(excluded: Sequence[str]) -> list[str]:
+def _below_noise(count: int) -> list[str]:
     """Said where runs are missing because their figure was too small to be seen: the others are not a fair sample."""
-    count = sum(BELOW_NOISE in text for text in excluded)
     if not count:
         return []
     blocks = "1 block" if count == 1 else f"{count} blocks"

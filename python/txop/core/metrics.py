@@ -374,7 +374,7 @@ METRICS: dict[str, Metric] = {
 
 
 BELOW_NOISE = "not distinguishable from idle"
-"""How the reason begins when a figure is not available because it is smaller than the noise of its reading."""
+"""What is said of a figure that is not available because it is smaller than the noise of its reading."""
 
 _STATION = "station_"
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
-from txop.archive.run_file import Bound, Fault, Value
+from txop.archive.run_file import Absence, Bound, Fault, Value
 from txop.core.metrics import describe
 from txop.core.whole_file import whole_file
 from txop.plan.arm import Arm
@@ -142,10 +142,17 @@ class Reading:
     """Figures that only make sense together with another instrument's; see :mod:`txop.campaign.joined`."""
 
     def put(
-        self, key: str, value: float | None, source: str, reason: str | None = None, *, bound: Bound | None = None
+        self,
+        key: str,
+        value: float | None,
+        source: str,
+        reason: str | None = None,
+        *,
+        bound: Bound | None = None,
+        code: Absence | None = None,
     ) -> None:
         """Set a metric of :data:`~txop.core.metrics.METRICS`; ``None``: not available, for ``reason``. ``bound``: the
-        figure is no less, or no more, than ``value``."""
+        figure is no less, or no more, than ``value``. ``code``: which kind of reason it is."""
         if value is None and reason is None:
             raise ValueError(f"{key}: not available for no reason")
         infinite = value == float("inf")
@@ -156,6 +163,7 @@ class Reading:
             reason="beyond the last probe that came back" if infinite else reason,
             infinite=infinite,
             bound=bound,
+            code=code,
         )
 
     def merge(self, others: Iterable[Reading]) -> Reading:
