@@ -501,7 +501,8 @@ def test_an_edited_plan_has_no_primary_figures(copied: Path) -> None:
     result = compare(read_archive(copied))
     assert result.design.primary == []
     assert {figure.role for figure in result.figures} == {"exploratory"}
-    assert result.damage
+    assert [(found.code, found.run, found.spoils) for found in result.damage_found] == [(Code.PLAN_EDITED, None, False)]
+    assert result.damage == read_archive(copied).damage
 
 
 def test_a_plan_edited_beside_its_design_keeps_its_primary_figures(copied: Path) -> None:

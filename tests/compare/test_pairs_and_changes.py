@@ -27,7 +27,7 @@ from txop.core.origin import Origin
 from txop.plan.model import Plan
 from txop.plan_check.changes import changes_of, comparisons
 from txop.report.answer.scorecard import scorecard
-from txop.report.answer.verdicts import verdicts
+from txop.report.answer.verdicts import Sentence, verdicts
 from txop.report.campaign.document import page
 from txop.report.exports.dokuwiki import lines as dokuwiki
 from txop.report.exports.markdown import lines as markdown
@@ -209,7 +209,7 @@ def test_runs_that_went_wrong_come_first(tmp_path):
         assert result.headline[0] == WRONG
         assert [arm.went_wrong for arm in result.arms] == [2, 1, 0, 0]
         # where people read, too
-        assert verdicts(result).lead == [WRONG]
+        assert verdicts(result).lead == [Sentence(WRONG)]
         assert WRONG in " ".join("\n".join(markdown(archive, result)).replace("\\", "").split())
         # then they are in the figures
         assert "went wrong" not in " ".join(compare(archive, include_void=True).headline)
@@ -264,7 +264,7 @@ def test_arms_that_fail_alike_are_not_unchanged_without_a_word(tmp_path: Path) -
     said = "tx: a cycle failed in 12 of 12 runs (vanilla), 12 of 12 (p10), 12 of 12 (p10-7) and 12 of 12 (p10-8-7-6)."
     assert compare(archive).headline[0] == said
     assert compare(archive, include_void=True).headline[0] == said
-    assert verdicts(compare(archive)).lead[0] == said
+    assert verdicts(compare(archive)).lead[0].text == said
 
 
 def test_of_two_archives_the_failed_cycles_are_named_too(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from txop.compare.answer import answers
 from txop.compare.changes import change_facts
 from txop.compare.facts import (
     arm_facts,
+    damage_facts,
     design_facts,
     family_warnings,
     origin_warnings,
@@ -136,6 +137,7 @@ def compare(
         methods=words.methods(design, name, paired=paired, two_archives=False, direct=bool(beside)),
         warnings=warnings,
         damage=archive.damage,
+        damage_found=damage_facts([archive]),
     )
 
 

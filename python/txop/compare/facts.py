@@ -9,7 +9,17 @@ from datetime import datetime
 from txop.archive.counting import figure_value
 from txop.archive.reader import Archive
 from txop.archive.run_file import SERIOUS, RunFile
-from txop.compare.result import ArmFacts, ComparedFigure, DesignFacts, PatchFacts, Repeat, Row, TestFacts, VoidedRun
+from txop.compare.result import (
+    ArmFacts,
+    ComparedFigure,
+    DamageFacts,
+    DesignFacts,
+    PatchFacts,
+    Repeat,
+    Row,
+    TestFacts,
+    VoidedRun,
+)
 from txop.compare.test_set import TestSet
 from txop.compare.words import cycles_failed, went_wrong
 from txop.core.origin import NOT_RADIO, Origin
@@ -198,6 +208,21 @@ def test_facts(plan: Plan, tests: TestSet) -> TestFacts:
         warm_up_s=plan.warm_up_s(tests.test),
         blocks=sorted({run.block for run in tests.runs}),
     )
+
+
+def damage_facts(archives: Sequence[Archive]) -> list[DamageFacts]:
+    """What is wrong with the archives that are compared."""
+    return [
+        DamageFacts(
+            source=source,
+            code=finding.code,
+            run=finding.run,
+            spoils=finding.spoils is not None,
+            facts=dict(finding.facts),
+        )
+        for source, archive in enumerate(archives)
+        for finding in archive.findings
+    ]
 
 
 def voided_runs(runs: Sequence[RunFile]) -> list[VoidedRun]:

@@ -8,10 +8,11 @@ flag beside them, because JSON has no infinity.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from txop.archive.damage import Code
 from txop.archive.run_file import Bound
 from txop.core.metrics import Better, Scale
 from txop.core.origin import Origin
@@ -395,6 +396,21 @@ class Source(Record):
     title: str
 
 
+class DamageFacts(Record):
+    """One thing that is wrong with an archive."""
+
+    source: int
+    """Which archive: its place in ``sources``, from 0."""
+    code: Code
+    """The kind: `run-copy`, `journal-line`, ... (docs/archive.md)."""
+    run: str | None
+    """Name of the run; ``None``: it is not of one run."""
+    spoils: bool
+    """The run does not count because of it."""
+    facts: dict[str, Any]
+    """What it rests on: names and figures, by name."""
+
+
 class CompareResult(Record):
     """Version 1 of the ``txop-compare`` format."""
 
@@ -431,7 +447,9 @@ class CompareResult(Record):
     warnings: list[str]
     """What must be known to read the whole."""
     damage: list[str]
-    """What of the archive cannot be read or contradicts the rest, so that it does not count."""
+    """What of the archive cannot be read or contradicts the rest, so that it does not count, in words."""
+    damage_found: list[DamageFacts] = []
+    """The same as facts."""
 
     def figure(self, name: str) -> ComparedFigure:
         """The figure called ``TEST.METRIC``; :class:`KeyError` when there is none."""

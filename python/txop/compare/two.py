@@ -11,6 +11,7 @@ from txop.compare.answer import answers
 from txop.compare.archive import narrowed, some
 from txop.compare.facts import (
     arm_facts,
+    damage_facts,
     design_facts,
     family_warnings,
     origin_warnings,
@@ -123,6 +124,7 @@ def compare_two(
             *(f"A: {sentence}" for sentence in first.damage),
             *(f"B: {sentence}" for sentence in second.damage),
         ],
+        damage_found=damage_facts([first, second]),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from txop.compare import words
 from txop.compare.result import ComparedFigure, CompareResult, MetricFacts, Verdict
@@ -22,8 +23,10 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 """What is looked at, and of each the metric that says most among those that runs have."""
 
+Absence = Literal["not-of-test", "unavailable"]
+"""``not-of-test``: the test does not measure it, and nothing went wrong. ``unavailable``: it was to be there."""
+
 _NOT_OF_TEST = "not measured in this test"
-"""Why a test has no such figure, where nothing went wrong."""
 
 MOST_TESTS = 4
 _MOST_DECLARED = 2
@@ -42,6 +45,8 @@ class Score:
     """The verdict in words."""
     n: str = ""
     """What the median and the change are of, where it is not what the other figures are of."""
+    absence: Absence | None = None
+    """Why there is no median; ``None`` where there is one."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ def scorecard(result: CompareResult) -> Scorecard | None:
         f"Medians ({how}); change against {result.baseline}: Hodges-Lehmann estimate.",
         origin_note(result),
     ]
-    if any(score.text == NOT_AVAILABLE for row in rows for score in row.scores):
+    if any(score.absence == "not-of-test" for row in rows for score in row.scores):
         notes.append(f"{NOT_AVAILABLE}: {_NOT_OF_TEST}.")
     if len(tests) > MOST_TESTS:
         notes.append(f"{len(tests) - MOST_TESTS} more tests are in the tables of effects.")
@@ -121,19 +126,19 @@ def _chosen(result: CompareResult) -> tuple[list[MetricFacts], list[str]]:
             chosen[max(here, key=lambda key: everywhere[key])] = None
             found.add(kind)
         elif not (result.origin is Origin.EMULATED and OF_THE_MACHINE.issuperset(keys)):
-            absent.setdefault(kind, _reason(result, keys))
+            absent.setdefault(kind, _reason(result, keys) or "not measured")
     chosen |= dict.fromkeys([key for key in dict.fromkeys(declared) if key not in kinds][:_MOST_DECLARED])
     notes = [f"{capital(kind)}: not available: {why}." for kind, why in absent.items() if kind not in found]
     return [known[key] for key in chosen], notes
 
 
-def _reason(result: CompareResult, keys: Sequence[str], test: str = "", arm: str = "") -> str:
-    """Why figures are missing, in the words of the comparison."""
+def _reason(result: CompareResult, keys: Sequence[str], test: str = "", arm: str = "") -> str | None:
+    """Why figures are missing, in the words of the comparison; ``None``: it says nothing of them."""
     for entry in result.not_available:
         of_test, _, key = entry.figure.rpartition(".")
         if key in keys and (not test or of_test == test) and (not arm or entry.arm in (None, arm)):
             return entry.reason
-    return _NOT_OF_TEST if test else "not measured"
+    return None
 
 
 def _has_runs(result: CompareResult, test: str, arm: str) -> bool:
@@ -156,16 +161,19 @@ def _score(
     values = next((v for v in figure.arms if v.arm == arm), None) if figure is not None else None
     if figure is None or values is None or not values.n:
         why = _reason(result, [metric.key], test, arm)
-        if why == _NOT_OF_TEST and not _has_runs(result, test, arm):
+        if why is None and not _has_runs(result, test, arm):
             why = "no run counts"
-        return Score(NOT_AVAILABLE if why == _NOT_OF_TEST else f"not available: {why}")
+        if why is None:
+            return Score(NOT_AVAILABLE, absence="not-of-test")
+        return Score(f"not available: {why}", absence="unavailable")
     row = next((row for row in figure.rows if row.arm == arm), None)
     n = "" if usual else f"n={values.n}" + (f", change n={row.n}" if row is not None and row.n != values.n else "")
     text = median(values, metric).text
     if row is None:
         why = _reason(result, [metric.key], test, arm)
-        if why == _NOT_OF_TEST and not _has_runs(result, test, result.baseline):
-            why = f"no run of {result.baseline} counts"
+        if why is None:
+            counts = _has_runs(result, test, result.baseline)
+            why = _NOT_OF_TEST if counts else f"no run of {result.baseline} counts"
         note = "" if arm == result.baseline else f"change not available: {why}"
         return Score(text, note, n=n)
     return Score(text, words.change(row), row.verdict, words.verdict(row), n)

@@ -26,15 +26,24 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Sentence:
+    """A sentence of an answer."""
+
+    text: str
+    preliminary: bool = False
+    """It says that the campaign has not come to its planned end."""
+
+
+@dataclass(frozen=True)
 class Verdicts:
     """The answer of a campaign."""
 
-    lead: Sequence[str]
+    lead: Sequence[Sentence]
     """What limits all of it."""
     lines: Sequence[Line]
     more: int
     """Comparisons that have no line."""
-    full: Sequence[str]
+    full: Sequence[Sentence]
     """The same with every gain and cost, and the changes of which nothing can be told."""
 
 
@@ -42,14 +51,18 @@ def verdicts(result: CompareResult, most: int = MOST_NAMED, *, details: bool = F
     """The lines of a comparison: each arm against the baseline, then arms that differ by one change. ``details``: with
     p and n of each primary figure."""
     others = [arm.name for arm in result.arms if arm.name != result.baseline]
-    lead = result.headline[: -len(others)] if others else result.headline
+    headline = [
+        Sentence(text, preliminary=place == 0 and not result.design.finished)
+        for place, text in enumerate(result.headline)
+    ]
+    lead = headline[: -len(others)] if others else headline
     everything = (
         f"{a.arm} against {a.against}: {words.said(result.figures, a, result.baseline)}" for a in result.answers
     )
     changes = (f"{change.sentence}." for change in result.changes if change.arm is None)
-    full = [*lead, *everything, *changes]
+    full = [*lead, *map(Sentence, [*everything, *changes])]
     if not others or not any(point for f in result.figures for values in f.arms for point in values.points):
-        return Verdicts(result.headline, [], 0, full)
+        return Verdicts(headline, [], 0, full)
     lines = [_line(result, answer, most, details=details) for answer in result.answers[:_MOST_LINES]]
     return Verdicts(lead, lines, len(result.answers) - len(lines), full)
 

@@ -15,6 +15,7 @@ from txop.report.answer.because import Because, because, common_note
 from txop.report.answer.scorecard import Score, Scorecard, scorecard
 from txop.report.answer.setup import meta, targets
 from txop.report.answer.verdicts import Line, verdicts
+from txop.report.answer.verdicts import Sentence as Said
 from txop.report.answer.wording import SIGNS, TONES, numbers
 from txop.report.campaign.pieces import Piece, Tone
 from txop.report.facts import ORIGINS
@@ -54,6 +55,8 @@ class ScoreView:
     """Sign and word."""
     tone: Tone
     n: str
+    not_of_test: bool = False
+    """The test does not measure it."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +115,11 @@ def opening(archive: Archive, result: CompareResult, inks: dict[str, str], chart
     card = scorecard(result)
     whys = [because(archive, result, line.arm, line.against) for line in answer.lines]
     return Opening(
-        lead=[Sentence(text, _tone(text)) for text in answer.lead],
+        lead=[_toned(each) for each in answer.lead],
         verdicts=[_verdict(line, why) for line, why in zip(answer.lines, whys, strict=True)],
         because_note=common_note([each for why in whys for each in why]),
         more_verdicts=answer.more,
-        full=[Sentence(text, _tone(text)) for text in answer.full] if answer.lines else [],
+        full=[_toned(each) for each in answer.full] if answer.lines else [],
         card=card,
         scores=[[_score(score) for score in row.scores] for row in card.rows] if card is not None else [],
         chart=chart,
@@ -157,7 +160,7 @@ def _verdict(line: Line, why: Sequence[Because]) -> VerdictView:
 
 def _score(score: Score) -> ScoreView:
     if score.verdict is None:
-        return ScoreView(score.text, score.change, "", "", score.n)
+        return ScoreView(score.text, score.change, "", "", score.n, score.absence == "not-of-test")
     said = f"{SIGNS[score.verdict]} {score.said}"
     return ScoreView(score.text, score.change, said, TONES[score.verdict], score.n)
 
@@ -167,8 +170,8 @@ def web_link(text: str | None) -> str | None:
     return text if text is not None and _WEB.fullmatch(text) else None
 
 
-def _tone(sentence: str) -> Tone:
-    return "warn" if sentence.startswith("Preliminary") else ""
+def _toned(sentence: Said) -> Sentence:
+    return Sentence(sentence.text, "warn" if sentence.preliminary else "")
 
 
 def _notes(result: CompareResult) -> list[Sentence]:

@@ -144,7 +144,7 @@ class _Writer:
         yield ""
         answer = verdicts(result, size.named, details=True)
         for sentence in answer.lead:
-            yield from self._filled(sentence)
+            yield from self._filled(sentence.text)
         for line in answer.lines:
             yield from self._filled(f"* {line.arm} vs {line.against}: {line.text}")
         if answer.more:

@@ -55,7 +55,7 @@ def table(
 def _column(name: str, scores: Sequence[Score], safe: Callable[[str], str]) -> _Column:
     cells = []
     for score in scores:
-        if score.text.startswith("not available"):
+        if score.absence == "unavailable":
             cells.append(("not available", ""))
             continue
         judged = f"{score.said} {score.n and f'({score.n})'}".strip()
