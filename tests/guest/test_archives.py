@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import posixpath
+import re
 import shutil
 import stat
 import subprocess
@@ -17,7 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from txop.guest.results import Event, read_events, unpack_files
+import txop
+from txop.guest.results import Event, Milestone, read_events, unpack_files
 from txop.guest_image.cpio import Cpio
 from txop.guest_image.error import GuestError
 from txop.guest_image.packages.control import read_index
@@ -236,6 +238,31 @@ def test_events_are_read_and_an_incomplete_one_waits() -> None:
     data = b"stage 4.20 booted 6.12\nnoise\nend 9.10 3\nstage 9.2"
     assert read_events(data) == [Event("stage", 4.2, "booted 6.12"), Event("end", 9.1, "3")]
     assert read_events(data)[1].status == 3
+
+
+@pytest.mark.parametrize(
+    ("row", "milestone"),
+    [
+        ("stage 4.2 associated (wpa2, channel 6, 20 MHz)", Milestone.ASSOCIATED),
+        ("stage 4.2 connected (ncm, ip)", Milestone.ASSOCIATED),
+        ("stage 4.2 the capture of the bus is full: 64 MB; nothing after 9 ns is in it", Milestone.CAPTURE_FULL),
+        ("stage 4.2 session 0 is connected", None),
+        ("stage 4.2 it is associated with access point 2 already", None),
+        ("end 4.2 associated (", None),
+    ],
+)
+def test_a_stage_that_decides_something_is_recognised_where_events_are_read(
+    row: str, milestone: Milestone | None
+) -> None:
+    (event,) = read_events(f"{row}\n".encode())
+    assert event.milestone is milestone
+
+
+def test_the_script_in_the_guest_reports_these_stages() -> None:
+    lab = (Path(txop.__file__).parent / "guest_image" / "lab.sh").read_text(encoding="utf-8")
+    for milestone in Milestone:
+        for words in milestone.value:
+            assert re.search(rf'stage "{re.escape(words)}|txop-vusb: {re.escape(words.strip())}', lab), words
 
 
 @given(

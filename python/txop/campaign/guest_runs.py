@@ -20,7 +20,7 @@ from txop.core.errors import ExitCode
 from txop.guest.chips import Chip
 from txop.guest.exactness import difference, results_sha256
 from txop.guest.qemu import Computer, Mode, qemu_version, shift_of, untested_qemu
-from txop.guest.results import Event
+from txop.guest.results import Event, Milestone
 from txop.guest.running import FILES, Cause, Ended, GuestFailed, run_guest
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
@@ -90,7 +90,7 @@ class GuestArm:
         if ended.status != 0:
             why = "it did not end in its time" if ended.status == 124 else _last_words(guest / "stderr")
             raise TargetError("dut", f"the run in the guest ended with {ended.status}: {why}")
-        if full := [event.words for event in ended.events if event.words.startswith("the capture of the ")]:
+        if full := [event.words for event in ended.events if event.milestone is Milestone.CAPTURE_FULL]:
             advice = "give the guests more (memory_mb), keep less of each URB (snap_bytes), or a shorter window"
             raise TargetError("dut", f"{full[0]}: {advice}")
         if is_checked(self.plan, context.test, block):
@@ -228,16 +228,12 @@ class Stopwatch:
         """See :class:`~txop.guest.running.Listener`."""
         if self._first_up_s is None:
             self._first_up_s = event.uptime_s
-        if self.associated_s is None and event.words.startswith(ASSOCIATED):
+        if self.associated_s is None and event.milestone is Milestone.ASSOCIATED:
             self.associated_s = time.monotonic() - self._begun
             self.associated_up_s = event.uptime_s
 
     def output(self, stream: str, data: bytes) -> None:
         """Nothing."""
-
-
-ASSOCIATED = ("associated", "connected")
-"""How the event begins that ``lab.sh`` gives: of a wireless chip, of a network function."""
 
 
 def _last_words(path: Path) -> str:

@@ -7,6 +7,7 @@ import posixpath
 import re
 import tarfile
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from txop.core.visible import visible
@@ -22,6 +23,15 @@ MAX_PIECE_BYTES = 1 << 20
 _EVENT = re.compile(r"(stage|end) (\d{1,9}\.\d{1,6}) (.{1,400})")
 
 
+class Milestone(Enum):
+    """Stages that decide something here. A guest reports each in words; these are how the words begin."""
+
+    ASSOCIATED = ("associated (", "connected (")
+    """A wireless chip, or a network function."""
+    CAPTURE_FULL = ("the capture of the ",)
+    """A capture that the virtual chip wrote has reached its limit."""
+
+
 @dataclass(frozen=True)
 class Event:
     """Something that happened in a guest."""
@@ -31,6 +41,11 @@ class Event:
     uptime_s: float
     """By the guest's clock."""
     words: str
+
+    @property
+    def milestone(self) -> Milestone | None:
+        """Which stage it is, of those that decide something."""
+        return next((each for each in Milestone if self.kind == "stage" and self.words.startswith(each.value)), None)
 
     @property
     def status(self) -> int | None:
