@@ -197,6 +197,7 @@ def test_a_patch_that_does_not_apply_is_named_with_its_hunk(tree, make_module, t
     said = str(failed.value)
     assert "patch 2 of 2 (two.patch) does not apply, after the ones before it: driver.c, hunk 2 (line " in said
     assert "hunk 1" not in said
+    assert failed.value.rejected
     assert failed.value.log is not None
     assert failed.value.log.exists()
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [failed.value.log.name]
@@ -237,6 +238,7 @@ def test_a_patch_cannot_write_outside_the_copy(tree, make_module, tmp_path):
 def test_a_build_that_fails_says_why_and_keeps_its_log(tree, make_module, tmp_path, command, message):
     with pytest.raises(BuildFailed, match=message) as failed:
         made(arm(tree, make_module(), command=command), tmp_path / "cache")
+    assert not failed.value.rejected
     assert failed.value.log is not None
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [failed.value.log.name]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from txop.arms.edits.apply import EditFailed, apply_script, edited
 from txop.arms.edits.script import MAX_BYTES, BadScript, Edit, parse_script
 from txop.arms.edits.tokens import TokenError, find, tokens_of
-from txop.arms.patches import NOT_BACKWARDS, apply_patches
+from txop.arms.patches import NOT_BACKWARDS, NotApplied, apply_patches
 
 SOURCE = """\
 #include <linux/x.h>
@@ -241,10 +241,14 @@ def test_scripts_stand_in_a_series_of_patches_and_go_one_way(tmp_path: Path) -> 
     assert "s->rate = 6;" in text
     assert "slower.toml: x.c:12" in log.read_text()
     said = asyncio.run(apply_patches(folder, [script], log, variables, reverse=True))
-    assert said == f"patch 1 of 1 (slower.toml) cannot be taken back: {NOT_BACKWARDS}"
+    assert said == NotApplied(f"patch 1 of 1 (slower.toml) cannot be taken back: {NOT_BACKWARDS}")
     said = asyncio.run(apply_patches(folder, [script], log, variables))
     assert said is not None
-    assert "edit 1 of 2: x.c, in start: `24` is not there" in said
+    assert "edit 1 of 2: x.c, in start: `24` is not there" in said.text
+    assert said.rejected
+    (nowhere := tmp_path / "bin").mkdir()
+    said = asyncio.run(apply_patches(folder, [patch], log, {"PATH": str(nowhere)}))
+    assert said == NotApplied("there is neither git nor patch to apply patches with", rejected=False)
 
 
 PIECES = [

@@ -58,6 +58,7 @@ class Played:
     log: dict[str, str] = field(default_factory=dict)
     """What the compiler prints."""
     broken: dict[str, str] = field(default_factory=dict)
+    rejected: bool = False
     """Arms that do not build, and why."""
     same: bool = False
     runs: list[str] = field(default_factory=list)
@@ -134,7 +135,7 @@ def played(monkeypatch, tmp_path) -> Played:
         made.sources.append(what)
         arm = "base" if len(made.sources) % 2 else "series"
         if arm in made.broken:
-            raise DriverNotBuilt(made.broken[arm])
+            raise DriverNotBuilt(made.broken[arm], rejected=made.rejected)
         module, log = tmp_path / f"{arm}.ko", tmp_path / f"{arm}.log"
         module.write_text("same" if made.same else arm)
         log.write_text(made.log.get(arm, ""))

@@ -38,11 +38,13 @@ _KERNEL_FILES = (".config", "Module.symvers", "include/config/kernel.release", "
 
 
 class BuildFailed(StepFailed):
-    """A module could not be built. ``log`` is what the tools said, ``None`` when it did not come that far."""
+    """A module could not be built: a patch does not apply (``rejected``), or the tools failed. ``log`` is what they
+    said, ``None`` when it did not come that far."""
 
-    def __init__(self, arm: str, what: str, log: Path | None = None) -> None:
+    def __init__(self, arm: str, what: str, log: Path | None = None, *, rejected: bool = False) -> None:
         super().__init__("this machine", f"the module of {arm} could not be built: {what}")
         self.log = log
+        self.rejected = rejected
 
 
 @dataclass(frozen=True)
@@ -175,10 +177,10 @@ async def _make(how: Recipe, tree: SourceTree, folder: Path, key: str, variables
     try:
         await tree.copy(copy)
         log.touch()
-        trouble = await apply_patches(copy, how.series, log, variables, reverse=how.reverse)
-        if trouble is None:
-            trouble = await _run_build(how, copy, log, variables)
-        if trouble is not None:
+        if unpatched := await apply_patches(copy, how.series, log, variables, reverse=how.reverse):
+            log.replace(failed)
+            raise BuildFailed(how.arm, unpatched.text, failed, rejected=unpatched.rejected)
+        if trouble := await _run_build(how, copy, log, variables):
             log.replace(failed)
             raise BuildFailed(how.arm, trouble, failed)
         result = work / "result"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from txop.arms.edits.apply import EditFailed, apply_script
@@ -18,9 +19,18 @@ NOT_BACKWARDS = (
 )
 
 
+@dataclass(frozen=True)
+class NotApplied:
+    """Why a series is not in a tree."""
+
+    text: str
+    rejected: bool = True
+    """A patch does not apply; not, it could not be tried."""
+
+
 async def apply_patches(
     tree: Path, patches: Sequence[Path], log: Path, variables: Mapping[str, str], *, reverse: bool = False
-) -> str | None:
+) -> NotApplied | None:
     """Apply patches (``-p1``) to a tree, or take them back; ``None`` when all of them did, else what went wrong.
 
     ``git apply`` is strict: context must agree, and a patch applies as a whole or not at all. Without git, ``patch`` is
@@ -35,11 +45,11 @@ async def apply_patches(
         elif shutil.which("patch", path=variables.get("PATH")):
             trouble = await _with_patch(tree, patch, log, variables, reverse=reverse)
         else:
-            return "there is neither git nor patch to apply patches with"
+            return NotApplied("there is neither git nor patch to apply patches with", rejected=False)
         if trouble is not None:
             before = ", after the ones before it" if number > 1 else ""
             verb = "cannot be taken back" if reverse else "does not apply"
-            return f"{which} {verb}{before}: {trouble}"
+            return NotApplied(f"{which} {verb}{before}: {trouble}")
     return None
 
 

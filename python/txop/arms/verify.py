@@ -129,10 +129,10 @@ async def _module(
         else:
             findings.found[key] = value
         asked = getattr(verify, key)
-        for wanted, who in ((asked, "the plan"), (expected.get(key), source)):
+        for wanted, who, planned in ((asked, "the plan", True), (expected.get(key), source, False)):
             if wanted is None:
                 continue
-            if value is None and who == "the plan":
+            if value is None and planned:
                 findings.problems.append(
                     f"{target.name}: {key} of {name} cannot be read, and the plan asks for {wanted}"
                 )

@@ -145,8 +145,8 @@ class Engine:
         try:
             built = await self._built(at)
         except (DriverNotBuilt, GitFailed) as error:
-            cause, _, log = error.what.partition(" (all of it: ")
-            kept = self._keep_log(at, Path(log.removesuffix(")"))) if log else None
+            cause, log = (error.cause, error.log) if isinstance(error, DriverNotBuilt) else (error.what, None)
+            kept = None if log is None else self._keep_log(at, log)
             journal.write(NOT_BUILT, at_candidate=at, name=candidate.name, cause=cause, log=kept)
             self._reporter.notice(f"{candidate.name} does not build, so it is skipped: {cause}")
             return

@@ -57,8 +57,7 @@ class Judged:
         try:
             self.series = await self._module(SERIES, progress)
         except DriverNotBuilt as error:
-            applies = "does not apply" not in error.what
-            self.state = State.DOES_NOT_BUILD if applies else State.DOES_NOT_APPLY
+            self.state = State.DOES_NOT_APPLY if error.rejected else State.DOES_NOT_BUILD
             self.reason = error.what
             return
         if self.base.code == self.series.code:

@@ -47,7 +47,14 @@ _DEPTH = {"drivers/net/wireless": 5, "drivers/net/ethernet": 5}
 
 
 class DriverNotBuilt(GuestError):  # noqa: N818 - the driver was not built
-    """The source does not build: a patch does not apply, the compiler fails, or it has no such driver."""
+    """The source does not build: a patch does not apply (``rejected``), the compiler fails, or it has no such driver.
+    ``log`` is what the tools said."""
+
+    def __init__(self, cause: str, log: Path | None = None, *, rejected: bool = False) -> None:
+        super().__init__(cause if log is None else f"{cause} (all of it: {log})")
+        self.cause = cause
+        self.log = log
+        self.rejected = rejected
 
 
 @dataclass(frozen=True)
@@ -119,8 +126,7 @@ async def build_driver(
         _remember(what, lock, folder, built)
         return built
     except BuildFailed as error:
-        log = f" (all of it: {error.log})" if error.log is not None else ""
-        raise DriverNotBuilt(f"{error.what}{log}") from None
+        raise DriverNotBuilt(error.what, error.log, rejected=error.rejected) from None
 
 
 def compiler_flags(driver: str, switches: Sequence[str] = (), *, debug: str = "-g0") -> list[str]:

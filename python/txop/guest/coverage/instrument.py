@@ -189,8 +189,7 @@ async def instrument(
     try:
         built = await build(recipe, cache=folder / "modules", environment=kernel.variables)
     except BuildFailed as error:
-        log = f" (all of it: {error.log})" if error.log is not None else ""
-        raise DriverNotBuilt(f"{error.what}{log}") from None
+        raise DriverNotBuilt(error.what, error.log, rejected=error.rejected) from None
     files = {part.name: built.file(f"{part.file}.ko") for part in parts}
     listings = {name: await asyncio.to_thread(_listing, path, kernel.variables) for name, path in files.items()}
     blocks = {name: read_blocks(listing, name) for name, listing in listings.items()}
