@@ -15,7 +15,6 @@ from txop.present.format import plural
 
 UNDETERMINED = "can't be determined"
 DISAGREE = "runs disagree"
-_BECAUSE = "can't be determined here, because "
 _STRONGEST = (
     "shown",
     "used, not claimed",
@@ -80,10 +79,8 @@ def _of_runs(text: str, found: Sequence[tuple[str, CertifiedLine]], arm: str) ->
     shown = [(run, line) for run, line in found if line.answer != UNDETERMINED]
     if not shown:
         run, line = found[0]
-        because = line.sentence.removeprefix(_BECAUSE)
-        return replace(
-            _undecided(text, f"none of {plural(len(found), 'capture')} shows it; {run}: {because}"), n=0, run=run
-        )
+        why = f"none of {plural(len(found), 'capture')} shows it; {run}: {line.because}"
+        return replace(_undecided(text, why), n=0, run=run)
     answers = {line.answer for _, line in shown}
     claimed = {line.answer not in _NOT_CLAIMED for _, line in shown}
     best = min(answers, key=_STRONGEST.index)
@@ -100,7 +97,7 @@ def _of_runs(text: str, found: Sequence[tuple[str, CertifiedLine]], arm: str) ->
 
 
 def _undecided(text: str, because: str) -> CertifiedLine:
-    return CertifiedLine(text, UNDETERMINED, f"{_BECAUSE}{because}")
+    return CertifiedLine(text, UNDETERMINED, f"can't be determined here, because {because}", because=because)
 
 
 def _line(text: str, audit: CapabilityAudit) -> CertifiedLine:

@@ -54,6 +54,8 @@ class CertifiedLine:
     """Frames; of an archive, runs whose capture shows it."""
     run: str | None = None
     """The run of the archive that the sentence quotes."""
+    because: str = ""
+    """Why it can't be determined, as the sentence has it."""
 
 
 @dataclass(frozen=True)

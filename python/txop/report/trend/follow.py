@@ -32,6 +32,9 @@ from txop.stats.verdict import with_holm
 MOST_CHANGED = 30
 """How many facts between two archives are named."""
 
+_NOT_RECORDED = "not recorded"
+"""What stands for a fact that one of two archives lacks."""
+
 _NOT_OF_A_RELEASE = ("boot", "time", "uptime", "clock", "seconds", "temperature")
 """Words in names of facts that differ between any two campaigns, and explain nothing."""
 _OF_EACH_RUN = frozenset({"seed", "guest_sha256"})
@@ -177,11 +180,11 @@ def _between(archives: Sequence[Archive], labels: Sequence[str], arm: str, after
     one, other = (_facts(archives[number], arm) for number in (after - 1, after))
     names = [*one, *(name for name in other if name not in one)]
     changed = [
-        Changed(name, one.get(name, "not recorded"), other.get(name, "not recorded"))
-        for name in names
+        Changed(name, one.get(name, _NOT_RECORDED), other.get(name, _NOT_RECORDED))
+        for name in sorted(names, key=lambda name: not (name in one and name in other))
         if one.get(name) != other.get(name)
     ]
-    known = sorted(changed, key=lambda each: "not recorded" in (each.before, each.after))[:MOST_CHANGED]
+    known = changed[:MOST_CHANGED]
     return Between(after - 1, after, known, between_sentence(known, len(changed), labels[after - 1], labels[after]))
 
 
