@@ -13,9 +13,11 @@ import time
 import pytest
 
 from txop import air, bus
+from txop.air.view.headline import WATERFALL_HEADING
 from txop.archive.reader import read_archive
 from txop.emulate import EmulationStatus
 from txop.emulate.status import retry_percent
+from txop.present.format import capital
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +108,8 @@ def of_the_window(run, folder):
         if name == "air":
             fall = next(each for each in report.waterfalls if (each.ta, each.ra) == (run.air["ta"], run.air["ra"]))
             assert [step["share"] for step in run.air["waterfall"]] == [step.share for step in fall.steps]
-            assert run.air["advice"] == [line.text for line in fall.advice][:6]
+            flow = [each["text"] for each in run.air["conclusions"] if each["heading"] == WATERFALL_HEADING]
+            assert flow == [capital(line.text) for line in fall.advice][:6]
             assert sum(step.share for step in fall.steps) == pytest.approx(1)
             # The payload that the window carried is what iperf3 says, headers of IP and TCP left out.
             assert fall.payload_mbit_s == pytest.approx(payload_mbit_s(run), rel=0.15)
@@ -116,7 +119,7 @@ def of_the_window(run, folder):
             window_s = (cut.to_us - cut.from_us) / 1e6
             assert run.metrics["usb_out_urbs_per_s"].value == pytest.approx(out.completions / window_s)
             assert out.per_s == pytest.approx(out.completions / window_s, rel=0.05)
-            assert run.bus["verdicts"] == [each.text for each in report.verdicts][:6]
+            assert [each["text"] for each in run.bus["conclusions"]] == [each.text for each in report.verdicts][:6]
             if run.test == "tx":  # one packet per URB: as many URBs as the throughput has segments, and some more
                 assert out.per_s > payload_mbit_s(run) * 1e6 / 8 / 1448 * 0.95
 

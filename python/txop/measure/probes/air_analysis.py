@@ -103,8 +103,6 @@ def digest_of(report: AirReport, direction: str | None, reading: Reading, source
         "phy_mbit_s": fall.phy_rate_mbit_s,
         "response_delay_p50_us": exchange.gap_us.median if exchange is not None and exchange.gap_us else None,
         "waterfall": [{"cause": step.cause, "label": step.label, "share": step.share} for step in fall.steps],
-        "advice": [line.text for line in fall.advice][:MAX_TEXTS],
-        "verdicts": [verdict.text for verdict in of_pair],
         "conclusions": _conclusions(report, fall, of_pair),
         "limits": [limit.code for limit in report.summary.limits][:20],
         "idle_is_known": report.hearing.silence_is_evidence,

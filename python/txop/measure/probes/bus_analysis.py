@@ -121,7 +121,6 @@ def digest_of(report: BusReport, device: str | None, reading: Reading, source: s
             for v in report.verdicts
             if v.device in (None, device)
         ][:MAX_TEXTS],
-        "verdicts": [v.text for v in report.verdicts if v.device in (None, device)][:MAX_TEXTS],
         "limits": [limit.code for limit in report.summary.limits][:20],
     }
 
