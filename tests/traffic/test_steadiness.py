@@ -94,4 +94,4 @@ def test_a_light_load_is_not_written_as_nothing():
     n = 60
     (words,) = unsteady(points(np.linspace(0.02, 0.01, n), 0), soak=True)
     assert "0.0 Mbit/s" not in words
-    assert "0.0196 Mbit/s in the first tenth" in words
+    assert "0.020 Mbit/s in the first tenth" in words

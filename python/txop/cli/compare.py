@@ -319,6 +319,7 @@ def _fits(table: Table, out: Console) -> bool:
 
 def _lines(figures: list[ComparedFigure]) -> list[Text]:
     from txop.compare import words
+    from txop.stats.wording import p_is
 
     made: list[Text] = []
     for figure in figures:
@@ -326,9 +327,10 @@ def _lines(figures: list[ComparedFigure]) -> list[Text]:
         for row in [*figure.rows, *figure.direct]:
             line = safe_text(f"  {words.compared(row)}: {words.change(row)} ")
             line.append_text(safe_text(_verdict(row), style=_STYLES.get(row.verdict, "")))
-            p = words.p_value(row.p_adjusted if row.p_adjusted is not None else row.p)
+            p = row.p_adjusted if row.p_adjusted is not None else row.p
+            said_p = "no p" if p is None else p_is(p)
             ends = words.interval(row, unit=False) or "no interval"
-            line.append_text(safe_text(f" ({ends}; {'n' if row.paired else 'unpaired, n'}={_n(row)}, p {p})"))
+            line.append_text(safe_text(f" ({ends}; {'n' if row.paired else 'unpaired, n'}={_n(row)}, {said_p})"))
             made.append(line)
     return made
 

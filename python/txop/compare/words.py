@@ -10,6 +10,7 @@ from txop.compare.result import Answer, ComparedFigure, CompareResult, DesignFac
 from txop.core.metrics import describe
 from txop.present.format import MINUS, NOT_AVAILABLE, plural, signed
 from txop.present.format import figure as written
+from txop.stats import wording
 from txop.stats.label_swaps import DRAWS, EXACT_BLOCKS
 from txop.stats.limits import MAX_BLOCKS
 
@@ -43,10 +44,8 @@ def _end(value: float | None, infinite: Infinity | None, otherwise: Infinity, un
 
 
 def p_value(p: float | None) -> str:
-    """``0.008``, ``<0.001``."""
-    if p is None:
-        return NOT_AVAILABLE
-    return "<0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+    """``0.008``, ``<0.001``: for a column of a table."""
+    return NOT_AVAILABLE if p is None else wording.p_value(p)
 
 
 def size(value: float | None, unit: str) -> str:
@@ -197,7 +196,7 @@ def _basis(rows: Sequence[Row]) -> str:
     numbers = sorted({row.n for row in rows})
     n = f"n = {numbers[0]}" if len(numbers) == 1 else f"n = {numbers[0]} to {numbers[-1]}"
     adjusted = "p adjusted" if any(row.p_adjusted is not None for row in rows) else "p"
-    return f"{100 * rows[0].asked_confidence:g} % CI, {adjusted}, {n}"
+    return f"{wording.level(rows[0].asked_confidence)}, {adjusted}, {n}"
 
 
 def _with_evidence(figure: ComparedFigure, row: Row, *, details: bool) -> str:
@@ -209,11 +208,11 @@ def _with_evidence(figure: ComparedFigure, row: Row, *, details: bool) -> str:
     if row.verdict == "not-judged":
         return changed(figure, row)
     ends = interval(row)
-    level = "" if details else f"{100 * row.asked_confidence:g} % CI "
+    level = "" if details else f"{wording.level(row.asked_confidence)} "
     inside = [f"{level}{ends}" if ends else "no interval"]
     if details and row.verdict != "equivalent":
         p = row.p_adjusted if row.p_adjusted is not None else row.p
-        inside.append("no p" if p is None else f"p {p_value(p)}" if p < 0.001 else f"p = {p_value(p)}")
+        inside.append("no p" if p is None else wording.p_is(p))
     if row.verdict == "inconclusive":
         if row.blocks_needed is not None:
             inside.append(f"about {row.blocks_needed} blocks needed")
@@ -293,14 +292,16 @@ def _listed(items: Sequence[str], most: int = _NAMED) -> str:
 
 def row_sentence(figure: str, row: Row, baseline: str) -> str:
     """One row in a sentence, also when something in it is infinite."""
-    ends = interval(row)
-    inside = [f"{100 * row.confidence:.1f} % interval {ends}" if ends and row.confidence else "no interval"]
-    inside.append(f"n={row.n} blocks" if row.paired else f"n={row.n_baseline} and {row.n_arm} runs, unpaired")
-    if row.p is not None:
-        inside.append(f"p {p_value(row.p)}")
-    if row.p_adjusted is not None:
-        inside.append(f"adjusted p {p_value(row.p_adjusted)}")
-    return f"{figure}: {row.arm} against {baseline} {change(row)} ({', '.join(inside)}): {row.verdict}"
+    inside = wording.evidence(
+        confidence=row.asked_confidence,
+        ends=interval(row),
+        n_baseline=row.n_baseline,
+        n_arm=row.n_arm,
+        paired=row.paired,
+        p=row.p,
+        p_adjusted=row.p_adjusted,
+    )
+    return f"{figure}: {row.arm} against {baseline} {change(row)} ({inside}): {row.verdict}"
 
 
 _BOUNDS: dict[Bound, str] = {"at-least": "at least ", "at-most": "at most "}

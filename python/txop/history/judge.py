@@ -10,6 +10,7 @@ from txop.core.metrics import METRICS, Better
 from txop.history.model import BetweenRuns, BetweenTables, Document, InRange, Run, Share, Transfers, Undecided
 from txop.stats.comparison import Comparison
 from txop.stats.verdict import compare_unpaired
+from txop.stats.wording import p_is
 
 Answer = Literal["holds", "does not hold", "can't be determined"]
 UNDETERMINED: Literal["can't be determined"] = "can't be determined"
@@ -119,7 +120,7 @@ def _between_tables(document: Document, said: BetweenTables) -> Finding:
 
 
 def _p(p: float | None) -> str:
-    return "" if p is None else "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    return "" if p is None else p_is(p)
 
 
 def _of_table(table: Transfers, quantity: str) -> Basis:

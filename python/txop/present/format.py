@@ -68,9 +68,16 @@ def share(value: float | None, digits: int = 1) -> str:
 
 def mbit_s(value: float | None) -> str:
     """A rate in Mbit/s: ``24.5 Mbit/s``; what is not zero is not shown as zero."""
-    if value is not None and 0 < value < 0.0005:
-        return "below 0.001 Mbit/s"
-    return NOT_AVAILABLE if value is None else f"{_significant(value)} Mbit/s"
+    return NOT_AVAILABLE if value is None else f"{mbit(value)} Mbit/s"
+
+
+def mbit(value: float) -> str:
+    """The number of :func:`mbit_s`, where the unit is said already.
+
+    >>> mbit(93.21), mbit(0.0198), mbit(0.0004)
+    ('93.2', '0.020', 'below 0.001')
+    """
+    return "below 0.001" if 0 < value < 0.0005 else _significant(value)
 
 
 def dbm(value: float | None) -> str:

@@ -14,6 +14,7 @@ from txop.stats.drift import Drift
 from txop.stats.limits import EXACT_PAIRS, EXACT_RUNS
 from txop.stats.samples import significance_level
 from txop.stats.skew import SignTest
+from txop.stats.wording import p_is
 
 DRIFT_P = 0.05
 """Below this p-value a drift of the difference is worth a warning."""
@@ -138,7 +139,7 @@ class Comparison:
         if self.drift is not None and self.drift.p <= DRIFT_P:
             found.append(
                 f"the effect {'grows' if self.drift.rho > 0 else 'falls'} from block to block (Spearman rho = "
-                f"{self.drift.rho:+.2f}, p = {self.drift.p:.2g}): the effect is not constant"
+                f"{self.drift.rho:+.2f}, {p_is(self.drift.p)}): the effect is not constant"
             )
         if self.skewness is not None and self.sign is not None:
             found.append(_skewed(self.skewness, self.sign, self.unit))
@@ -169,5 +170,5 @@ def _skewed(size: float, sign: SignTest, unit: str) -> str:
     median = f"{sign.median:+.3g} {unit}".rstrip()
     return (
         f"the differences are strongly skewed (skewness {size:+.1f}), where the signed-rank test finds too many "
-        f"differences and its interval is too short; the sign test holds: median {median} ({ends}), p = {sign.p:.2g}"
+        f"differences and its interval is too short; the sign test holds: median {median} ({ends}), {p_is(sign.p)}"
     )

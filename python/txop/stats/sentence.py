@@ -6,6 +6,7 @@ import math
 
 from txop.stats.comparison import Comparison
 from txop.stats.limits import MAX_BLOCKS
+from txop.stats.wording import evidence
 
 
 def sentence(c: Comparison) -> str:
@@ -33,32 +34,20 @@ def sentence(c: Comparison) -> str:
 
 
 def _details(c: Comparison, *, signed: bool) -> str:
-    parts = []
+    shown = None
     if c.low is not None and c.high is not None:
         ends = sorted((c.low, c.high), key=abs) if not signed else [c.low, c.high]
         low, high = (_number(end if signed else abs(end), c, signed=signed) for end in ends)
-        parts.append(f"{100 * c.confidence:g} % CI {low} to {high}{_unit(c)}")
-    else:
-        parts.append("no interval")
-    if c.n_baseline == 1 and c.n_arm == 1:
-        parts.append("n=1")
-    elif c.paired:
-        parts.append(f"n = {c.n} blocks")
-    else:
-        parts.append(f"n = {c.n_baseline} and {c.n_arm} runs")
-    if c.p is not None:
-        parts.append(_p("p", c.p))
-    if c.p_adjusted is not None and c.p_adjusted != c.p:
-        parts.append(_p("adjusted p", c.p_adjusted))
-    if not c.paired:
-        parts.append("unpaired, drift not controlled")
-    return ", ".join(parts)
-
-
-def _p(name: str, p: float) -> str:
-    if p < 0.001:
-        return f"{name} < 0.001"
-    return f"{name} = {p:.3f}" if p < 0.1 else f"{name} = {p:.2f}"
+        shown = f"{low} to {high}{_unit(c)}"
+    return evidence(
+        confidence=c.confidence,
+        ends=shown,
+        n_baseline=c.n_baseline,
+        n_arm=c.n_arm,
+        paired=c.paired,
+        p=c.p,
+        p_adjusted=c.p_adjusted,
+    )
 
 
 def _size(value: float, c: Comparison) -> str:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import median
 
 from txop.measure.instrument import Points
+from txop.present.format import mbit, mbit_s
 
 DROPPED_MBIT_S = 0.001
 """Less than this is nothing."""
@@ -48,7 +49,7 @@ def unsteady(points: Points, *, soak: bool) -> list[str]:
             at_s = known[found.cut.samples][0]
             said.append(
                 f"the warm-up was too short: MSER-5 would begin {at_s:.0f} s into the window "
-                f"({_mbit(early)} Mbit/s until then, {_mbit(rest)} after)"
+                f"({mbit_s(early)} until then, {mbit(rest)} after)"
             )
     if found.moving_sd_share is not None and found.moving_sd_share > MAX_SD_SHARE:
         said.append(
@@ -57,13 +58,13 @@ def unsteady(points: Points, *, soak: bool) -> list[str]:
         )
     if not said and not drifts and (risen := ramp(rates[warm_up:])) is not None:
         said.append(
-            f"not settled: {_mbit(risen.first)} Mbit/s in the first third of the window, {_mbit(risen.last)} in the "
+            f"not settled: {mbit_s(risen.first)} in the first third of the window, {mbit(risen.last)} in the "
             f"last ({risen.standard_errors:.2g} standard errors, p = {risen.p:.1g}, {rates.size - warm_up} intervals); "
             "lengthen the warm-up"
         )
     if not said and not drifts and (jump := step(rates[warm_up:])) is not None:
         said.append(
-            f"not settled: it jumped from {_mbit(jump.before)} Mbit/s to {_mbit(jump.after)} after {jump.samples} of "
+            f"not settled: it jumped from {mbit_s(jump.before)} to {mbit(jump.after)} after {jump.samples} of "
             f"{rates.size - warm_up} intervals of the window ({jump.standard_errors:.2g} standard errors); "
             "lengthen the warm-up"
         )
@@ -73,7 +74,7 @@ def unsteady(points: Points, *, soak: bool) -> list[str]:
         first, last = float(np.median(kept[:tenth])), float(np.median(kept[-tenth:]))
         way = "rose" if found.trend.tau > 0 else "fell"
         said.append(
-            f"it {way} with time: {_mbit(first)} Mbit/s in the first tenth of the window, {_mbit(last)} in the last "
+            f"it {way} with time: {mbit_s(first)} in the first tenth of the window, {mbit(last)} in the last "
             f"(tau = {found.trend.tau:+.2f}, p = {found.trend.p:.1g})"
         )
     return said
@@ -112,12 +113,3 @@ def dropout_words(found: Sequence[tuple[float, float]]) -> str:
     shown = ", ".join(f"{length_s:.0f} s at {start_s:.0f} s" for start_s, length_s in found[:MAX_TIMES])
     more = f" and {len(found) - MAX_TIMES} more times" if len(found) > MAX_TIMES else ""
     return f"nothing arrived for {shown}{more}"
-
-
-def _mbit(rate: float) -> str:
-    """A rate, also one that is a small part of a Mbit/s.
-
-    >>> _mbit(93.21), _mbit(0.0198)
-    ('93.2', '0.0198')
-    """
-    return f"{rate:.1f}" if rate >= 10 else f"{rate:.3g}"

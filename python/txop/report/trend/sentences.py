@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from txop.present.format import NOT_AVAILABLE, plural, signed
 from txop.report.trend.result import Between, Changed, Followed, Step
+from txop.stats.wording import p_is
 
 _NAMED = 4
 """How many changed facts a sentence names."""
@@ -27,7 +28,7 @@ def step_sentence(title: str, step: Step, labels: Sequence[str]) -> str:
     """One step with its n and what is said of it."""
     parts = [f"n = {step.n_before} and {step.n_after}"]
     if step.p_adjusted is not None:
-        parts.append(f"adjusted p {step.p_adjusted:.2g}")
+        parts.append(p_is(step.p_adjusted, "adjusted p"))
     said = step.verdict.replace("-", " ")
     if min(step.n_before, step.n_after) == 1:
         said = "can't be determined, because a single run says nothing about chance"
