@@ -145,6 +145,7 @@ lint: $(PACKAGES) ## rustfmt, clippy, ruff, mypy and import-linter, each of one 
 	scripts/lint-rust.sh
 	$(BIN)/python scripts/rust_circles.py
 	$(BIN)/python scripts/crate_lints.py
+	$(BIN)/python scripts/decided_by_text.py
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
