@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -16,6 +17,7 @@ from hypothesis import settings
 from guests_here import built_chips, built_image
 from made_module import maker
 from plain_environment import environment
+from program_server import ProgramServer
 from ssh_server import Keys, Server, why_not
 from txop.guest_image.image import Image
 
@@ -52,11 +54,33 @@ def plain_environment() -> dict[str, str]:
     return environment()
 
 
+@pytest.fixture(scope="session")
+def program_server() -> Iterator[ProgramServer]:
+    """Runs ``txop`` without loading it each time."""
+    server = ProgramServer()
+    yield server
+    server.close()
+
+
+_SERVED = {"cwd", "input", "timeout", "stdin"}
+"""Options with which a call needs no Python of its own."""
+
+
+def _of_python(name: str) -> bool:
+    """Whether an environment variable changes how Python starts."""
+    return name.startswith(("PYTHON", "LC_", "LANG"))
+
+
 @pytest.fixture
-def txop(program: Path, plain_environment: dict[str, str]) -> RunTxop:
+def txop(program: Path, program_server: ProgramServer, plain_environment: dict[str, str]) -> RunTxop:
     """Run ``txop`` with arguments; stdout and stderr are pipes, there is no stdin."""
 
-    def run(*arguments: str, env: dict[str, str] | None = None, **options: object) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, env: dict[str, str] | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+        environment = {**plain_environment, **(env or {})}
+        served = options.keys() <= _SERVED and options.get("stdin", subprocess.DEVNULL) in (None, subprocess.DEVNULL)
+        if served and not any(map(_of_python, env or {})):
+            options.pop("stdin", None)
+            return program_server.run([str(each) for each in arguments], env=environment, **options)
         settings: dict[str, object] = {
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.PIPE,
@@ -65,7 +89,7 @@ def txop(program: Path, plain_environment: dict[str, str]) -> RunTxop:
             "encoding": "utf-8",
             **options,
         }
-        return subprocess.run([program, *arguments], env={**plain_environment, **(env or {})}, **settings)  # type: ignore[call-overload, no-any-return]
+        return subprocess.run([program, *arguments], env=environment, **settings)  # type: ignore[call-overload, no-any-return]
 
     return run
 
