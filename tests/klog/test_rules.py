@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pattern_branches import texts_by_branch
 from txop.klog import RuleError, load_rules, name_faults, rule_files, shipped_rules
 from txop.klog.pattern_check import PatternError, check
 from txop.klog.rule_files import MATCHED, parse_rules
@@ -42,6 +43,14 @@ def test_shipped_files_pass_the_checks_of_users_files(file):
 def test_shipped_rules_name_only_rules_that_exist():
     for rule in RULES.rules.values():
         assert {*rule.absorbs, *rule.hides, *rule.also} <= set(RULES.rules)
+
+
+@pytest.mark.parametrize("key", RULES.rules)
+def test_each_branch_of_a_pattern_can_be_reached(key):
+    """A message is compared with the pattern only when it has one of the texts of ``contains``."""
+    rule = RULES.rules[key]
+    for texts in texts_by_branch(rule.pattern):
+        assert any(literal in text for text in texts for literal in rule.contains), texts[0]
 
 
 @pytest.mark.parametrize("key", RULES.rules)

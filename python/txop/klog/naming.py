@@ -33,7 +33,7 @@ _CUT_HERE = "------------[ cut here"
 _CUT_LINES = 3
 """At most this many lines stand between ``cut here`` and the first line of a report."""
 _TEXT_REPORTS = frozenset({"kernel-warning", "kernel-bug"})
-_TEXTS = frozenset({"wifi-invalid-rate", "rtw88-deep-power"})
+_TEXTS = frozenset({"wifi-invalid-rate", "wifi-no-rate", "rtw88-deep-power"})
 """Rules about what an author writes in a WARN."""
 _SUPPRESSED = re.compile(r"[\w.-]{1,64}: (?P<n>\d{1,9}) (?:callbacks|messages) suppressed")
 _COUNTED = {
