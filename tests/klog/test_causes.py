@@ -168,3 +168,18 @@ def test_wall_clocks(earlier, later, apart_s):
 @pytest.mark.parametrize("clock", ["", "Nov 21", "+0.5", "99-99", "Foo 99 10:00"])
 def test_clocks_that_are_none(clock):
     assert seconds(clock) is None
+
+
+def test_one_card_explains_nothing_of_another():
+    crash = "ath11k_pci 0000:03:00.0: firmware crashed: MHI_CB_EE_RDDM"
+    lines = at(
+        (10, crash),
+        (11, "ath11k_pci 0000:03:00.0: wmi command 16387 timeout"),
+        (11.1, "ath11k_pci 0000:04:00.0: failed to send WMI_PDEV_SET_PARAM cmd: -11"),
+        (11.2, "ath11k_pci 0000:03:00.0: failed to send WMI_PDEV_SET_PARAM cmd: -108"),
+        (11.3, "wlan0: Connection to AP 24:f5:a2:c0:4e:b1 lost"),
+    )
+    faults = {(fault.key, fault.device): after(fault) for fault in name_faults(lines).faults}
+    assert faults[("ath10k-failed", "pci 0000:03:00.0")] == [("ath10k-firmware-crashed", 1)]
+    assert faults[("ath10k-failed", "pci 0000:04:00.0")] == []
+    assert faults[("wifi-connection-lost", "wlan0")] == [("ath10k-firmware-crashed", 1)]

@@ -73,9 +73,19 @@ def _explains(past: _Past, rule: Rule, device: str | None) -> bool:
         if what == "all" or (what.startswith("device:") and _is_on(what.removeprefix("device:"), device, past)):
             if rule.severity != "info":
                 return True
-        elif fnmatchcase(rule.key, what):
+        elif fnmatchcase(rule.key, what) and not _is_a_neighbour(past.device, device):
             return True
     return False
+
+
+_SEPARATE = ("usb", "pci", "mmc")
+"""Buses on which devices fail for themselves."""
+
+
+def _is_a_neighbour(one: str | None, other: str | None) -> bool:
+    """Whether these are two devices of one bus, such as two cards: what happens to one explains nothing of the other."""
+    bus = bus_of(one)
+    return bus in _SEPARATE and bus == bus_of(other) and one != other
 
 
 def _is_on(kind: str, device: str | None, past: _Past) -> bool:

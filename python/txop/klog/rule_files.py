@@ -97,6 +97,8 @@ class Rule(BaseModel):
     """Rules that do not count on a message that this one names."""
     also: list[_Key] = Field(default_factory=list)
     """Rules that name lines of the samples as well, and are meant to."""
+    otherwise: bool = False
+    """Whether it counts only on messages that no other rule names."""
     programs: list[_Line] = Field(default_factory=list)
     """Programs whose messages it names; without any, those of the kernel."""
     explains: list[_Line] = Field(default_factory=list)
@@ -207,6 +209,8 @@ class RuleSet:
         ]
         if len(found) > 1:
             hidden = {key for rule, _ in found for key in rule.hides}
+            if not all(rule.otherwise for rule, _ in found):
+                hidden.update(rule.key for rule, _ in found if rule.otherwise)
             found = [(rule, match) for rule, match in found if rule.key not in hidden]
         return found
 
