@@ -83,7 +83,7 @@ _SEPARATE = ("usb", "pci", "mmc")
 
 
 def _is_a_neighbour(one: str | None, other: str | None) -> bool:
-    """Whether these are two devices of one bus, such as two cards: what happens to one explains nothing of the other."""
+    """Whether these are two devices of one bus, such as two cards: a fault of one explains none of the other."""
     bus = bus_of(one)
     return bus in _SEPARATE and bus == bus_of(other) and one != other
 

@@ -34,7 +34,8 @@ _INTERFACE = re.compile(
 """Network interfaces by the names of the kernel, of systemd (man systemd.net-naming-scheme) and of OpenWrt."""
 
 _FRONT = re.compile(
-    r"(?:ath(?:5k)?: (?=phy))?(?P<first>[\w.-]{1,64})(?: (?P<second>[\w.:-]{1,64}?))?(?: [\w.-]{1,20}(?: \(\w{1,20}\))?)?: "
+    r"(?:ath(?:5k)?: (?=phy))?(?P<first>[\w.-]{1,64})(?: (?P<second>[\w.:-]{1,64}?))?"
+    r"(?: [\w.-]{1,20}(?: \(\w{1,20}\))?)?: "
 )
 
 _NO_DRIVER = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from txop.klog.literals import kind_of
-from txop.klog.record import Record
+from txop.klog.record import Kind, Record
 from txop.klog.report import Unnamed
 from txop.klog.rule_files import MATCHED
 
@@ -56,6 +56,12 @@ _HARMLESS = re.compile(
 _NOTHING = re.compile(r" = 0$|\b0 errors?\b", re.ASCII)
 """Counts of errors that say that there were none."""
 
+_COUNTER = re.compile(
+    r"\s{0,16}[a-z]{2,12}(?: [a-z]{2,12}){0,3}:(?:\t| {2,20})\d{1,20}\s{0,4}$|\s{1,16}\w{2,60}: \d{1,20}\s{0,4}$",
+    re.ASCII,
+)
+"""Lines of ``iw station dump`` and of ``ethtool -S``, such as ``tx failed:   4``, which are no messages."""
+
 _MAX_KNOWN = 4096
 _known: dict[bytes, bool] = {}
 """What the words say, by message without its digits: messages of one kind differ in their digits only."""
@@ -103,6 +109,8 @@ class UnnamedCounter:
     def note(self, record: Record) -> None:
         """No rule names ``record``."""
         message = record.message[:MATCHED]
+        if record.kind is Kind.BARE and _COUNTER.match(record.raw[:MATCHED]):
+            return
         by_level = record.level is not None and record.level <= _ERROR
         if not message or not (by_level or looks_like_trouble(message)):
             return
