@@ -188,8 +188,20 @@ def test_a_mixed_paste_is_named_by_both_commands(txop, tmp_path):
     assert "Lines 5 to 23: iw station dump. It is read by: txop counters paste.txt" in log.stdout
     counters = txop("counters", "paste.txt", cwd=tmp_path)
     assert "lines 1 to 3: a kernel log. It is read by: txop log paste.txt" in counters.stdout
+    assert "look like errors" not in log.stdout, "lines of counters are no messages"
     (tmp_path / "log.txt").write_text(specimens.KERNEL_LOG)
     assert "txop counters" not in txop("log", "log.txt", cwd=tmp_path).stdout
+
+
+def test_results_of_tests_in_a_paste_are_named_too(txop, tmp_path):
+    ping = "$ ping -c 1 host\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=1.2 ms\n"
+    text = specimens.KERNEL_LOG + ping + "$ iw dev wlan0 station dump\n" + specimens.STATION_BEFORE
+    (tmp_path / "paste.txt").write_text(text)
+    assert "output of a tool that measures. It is read by: txop import paste.txt" in (
+        txop("log", "paste.txt", cwd=tmp_path).stdout
+    )
+    piped = txop("counters", "-", cwd=tmp_path, stdin=None, input=text)
+    assert "It is read by: txop import FILE" in piped.stdout, "stdin cannot be named again"
 
 
 def test_the_analysis_of_captures_names_what_reads_a_paste(txop, tmp_path):

@@ -369,3 +369,26 @@ def test_text_of_something_else_is_refused() -> None:
         iperf3.parse("Linux version 6.1.0")
     with pytest.raises(FormatError, match="not of iperf3"):
         iperf3.parse('{"a": 1}')
+
+
+def test_swapped_times_of_the_two_ends_are_said() -> None:
+    rows = """\
+Connecting to host 192.0.2.1, port 5201
+[  5] local 192.0.2.2 port 40000 connected to 192.0.2.1 port 5201
+[  7] local 192.0.2.2 port 40002 connected to 192.0.2.1 port 5201
+[ ID][Role] Interval           Transfer     Bitrate         Retr  Cwnd
+[  5][TX-C]   0.00-2.00   sec  10.0 MBytes  41.9 Mbits/sec    0    420 KBytes
+[  7][RX-C]   0.00-2.00   sec  5.00 MBytes  21.0 Mbits/sec
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID][Role] Interval           Transfer     Bitrate         Retr
+[  5][TX-C]   0.00-2.00   sec  10.0 MBytes  41.9 Mbits/sec    0             sender
+[  5][TX-C]   0.00-2.10   sec  9.90 MBytes  39.5 Mbits/sec                  receiver
+[  7][RX-C]   0.00-{sender}   sec  5.25 MBytes  22.0 Mbits/sec    3             sender
+[  7][RX-C]   0.00-{receiver}   sec  5.00 MBytes  20.0 Mbits/sec                  receiver
+"""
+    swapped = iperf3.parse(rows.format(sender="2.00", receiver="2.10"))
+    assert iperf3.goodput_mbit_s(swapped, "server_to_client") == pytest.approx(5 * 2**20 * 8 / 2.0 / 1e6)
+    assert any("at the other one" in note for note in swapped.notes)
+    right = iperf3.parse(rows.format(sender="2.10", receiver="2.00"))
+    assert iperf3.goodput_mbit_s(right, "server_to_client") == pytest.approx(20.0)
+    assert not any("at the other one" in note for note in right.notes)

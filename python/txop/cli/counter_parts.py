@@ -10,9 +10,10 @@ MOST_LINES = 20_000
 _SHOWN = 5
 
 
-def counter_notes(name: str) -> list[str]:
-    """A sentence for each output of a tool that counts; none for a file that cannot be read."""
+def other_parts(name: str) -> list[str]:
+    """A sentence for each output of a tool that counts or measures; none for a file that cannot be read."""
     from txop.counters import split
+    from txop.counters.analysis import COMMANDS
     from txop.counters.paste import COUNTER_KINDS
     from txop.counters.words import TOOLS
     from txop.klog.lines import Damage, read_lines
@@ -23,8 +24,9 @@ def counter_notes(name: str) -> list[str]:
     except OSError:
         return []
     notes = [
-        f"Lines {part.first:,} to {part.last:,}: {TOOLS[part.kind]}. It is read by: txop counters {name}"
-        for part in paste.of(COUNTER_KINDS)
+        f"Lines {part.first:,} to {part.last:,}: {TOOLS[part.kind]}. "
+        f"It is read by: {COMMANDS.get(part.kind, 'txop counters')} {name}"
+        for part in paste.of((*COUNTER_KINDS, "measurement"))
     ]
     more = len(notes) - _SHOWN
     return notes[:_SHOWN] + ([f"{more:,} more of such parts."] if more > 0 else [])

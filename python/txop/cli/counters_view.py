@@ -177,12 +177,13 @@ def _notes(report: CountersReport, hidden: int, findings: int) -> Iterator[str]:
             yield f"No difference of {named}: {words.UNPAIRED[each.unpaired or '']}."
     for part in report.parts:
         if part.command is not None:
+            file = "FILE" if part.file == "-" else part.file
             lines = (
                 f"line {part.first_line}"
                 if part.first_line == part.last_line
                 else f"lines {part.first_line} to {part.last_line}"
             )
-            yield f"{part.file}, {lines}: {words.TOOLS[part.kind]}. It is read by: {part.command} {part.file}"
+            yield f"{part.file}, {lines}: {words.TOOLS[part.kind]}. It is read by: {part.command} {file}"
     if report.lines_not_read:
         where = ", ".join(report.first_not_read[:3])
         yield f"{fmt.plural(report.lines_not_read, 'line')} of no tool that is known here ({where})."

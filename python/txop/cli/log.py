@@ -16,6 +16,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
+from txop.present import format as fmt
 
 if TYPE_CHECKING:
     from txop.klog import Fault, LogReport, Moment, RuleSet, Unnamed
@@ -104,7 +105,7 @@ def log(
                 out.print()
             _show(out, report, show_all=show_all)
             if index < len(files):
-                _point_to_counters(out, report)
+                _point_to_other_parts(out, report)
     code = _warn(reports)
     if exit_code and any(report.worst() == "error" for report in reports):
         return ExitCode.VERDICT_NO
@@ -167,12 +168,12 @@ def _nothing_named(report: LogReport, hidden: int) -> str:
     return f"No faults found{only}: {messages}, and none looks like an error."
 
 
-def _point_to_counters(out: Console, report: LogReport) -> None:
-    """Name the parts of a mixed paste that are counters."""
-    from txop.cli.counter_parts import MOST_LINES, counter_notes
+def _point_to_other_parts(out: Console, report: LogReport) -> None:
+    """Name the parts of a mixed paste that other commands read."""
+    from txop.cli.counter_parts import MOST_LINES, other_parts
 
     if report.source != _STDIN and report.lines.bare and report.lines.read <= MOST_LINES:
-        for note in counter_notes(report.source):
+        for note in other_parts(report.source):
             out.print(safe_text(note, "dim"), soft_wrap=True)
 
 
@@ -310,12 +311,13 @@ def _notes(report: LogReport, hidden: int) -> list[str]:
         notes += _unnamed(report.unnamed)
     if report.lines.prefix_skipped:
         notes.append(
-            f"In front of {report.lines.prefix_skipped:,} messages stood a prefix that is not known; it was left out."
+            f"In front of {fmt.plural(report.lines.prefix_skipped, 'message')} stood a prefix that is not known; "
+            "it was left out."
         )
     if report.lines.not_understood:
-        notes.append(f"{report.lines.not_understood:,} lines are not text and were left out.")
+        notes.append(f"Left out as they are not text: {fmt.plural(report.lines.not_understood, 'line')}.")
     if report.lines.cut:
-        notes.append(f"{report.lines.cut:,} lines were too long and were cut.")
+        notes.append(f"Cut as they are too long: {fmt.plural(report.lines.cut, 'line')}.")
     return notes
 
 
@@ -323,7 +325,10 @@ _SHOWN_UNNAMED = 12
 
 
 def _unnamed(unnamed: Unnamed) -> list[str]:
-    notes = [f"{unnamed.count:,} messages look like errors, and no rule names them; the first of each kind:"]
+    look = "message looks like an error, and no rule names it"
+    if unnamed.count > 1:
+        look = "messages look like errors, and no rule names them; the first of each kind"
+    notes = [f"{unnamed.count:,} {look}:"]
     for line, times in list(zip(unnamed.examples, unnamed.times, strict=True))[:_SHOWN_UNNAMED]:
         notes.append(f"  {line.strip()[:300]}" + (f"  ({times:,} times)" if times > 1 else ""))
     if (more := len(unnamed.examples) - _SHOWN_UNNAMED) > 0:

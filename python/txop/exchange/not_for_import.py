@@ -33,15 +33,15 @@ _TEXTS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     ),
     (
         re.compile(rb"^Station (?:[0-9a-f]{2}:){5}[0-9a-f]{2} \(on ", re.MULTILINE | re.IGNORECASE),
-        "`iw station dump`: counters of a driver, no result of a test",
+        "`iw station dump`: counters of a driver; `txop counters FILE` reads it",
     ),
     (
         re.compile(rb"^Survey data from \S{1,40}", re.MULTILINE),
-        "`iw survey dump`: counters of channels, no result of a test",
+        "`iw survey dump`: counters of channels; `txop counters FILE` reads it",
     ),
     (
         re.compile(rb"^NIC statistics:", re.MULTILINE),
-        "`ethtool -S`: counters of a driver, no result of a test",
+        "`ethtool -S`: counters of a driver; `txop counters FILE` reads it",
     ),
     (
         re.compile(
@@ -49,11 +49,11 @@ _TEXTS: tuple[tuple[re.Pattern[bytes], str], ...] = (
             rb"|^type +rate +t(?:hrough)?p(?:ut)? +ewma|^rate +throughput +ewma prob",
             re.MULTILINE,
         ),
-        "minstrel's rc_stats: which rates a driver used, no result of a test",
+        "minstrel's rc_stats: which rates a driver used; `txop counters FILE` reads it",
     ),
     (
         re.compile(rb"^Inter-\| sta-\|", re.MULTILINE),
-        "/proc/net/wireless: the state of an interface, no result of a test",
+        "/proc/net/wireless: counters of an interface; `txop counters FILE` reads it",
     ),
     (
         re.compile(rb"^Inter-\| +Receive +\|", re.MULTILINE),

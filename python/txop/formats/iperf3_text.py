@@ -49,6 +49,9 @@ _LONGEST_LABEL = 100
 _BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _DECIMAL = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _PREFIX_LIMIT = 200
+_SWAPPED = (
+    "iperf3 printed the time of each end at the other one where both ends send; the rates are bytes by the right times"
+)
 _ROUNDED = "read from text: rates have three significant digits, bytes are rounded too"
 
 
@@ -282,7 +285,10 @@ def _flows(rows: list[_Row], role: Role | None, reverse: bool) -> tuple[tuple[Fl
             series = tuple(_shifted([row.interval for row in own if not row.summary]))
             sender, receiver = _ends([row for row in own if row.summary])
             if named is not None:
+                as_printed = sender, receiver
                 sender, receiver = _unswapped(sender, receiver, series, sends=_sends(named, role))
+                if (sender, receiver) != as_printed and _SWAPPED not in notes:
+                    notes.append(_SWAPPED)
             streams.append(Stream(socket, sender, receiver, series))
         longest = max(len(stream.intervals) for stream in streams)
         sums = tuple(
