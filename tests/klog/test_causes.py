@@ -178,8 +178,11 @@ def test_one_card_explains_nothing_of_another():
         (11.1, "ath11k_pci 0000:04:00.0: failed to send WMI_PDEV_SET_PARAM cmd: -11"),
         (11.2, "ath11k_pci 0000:03:00.0: failed to send WMI_PDEV_SET_PARAM cmd: -108"),
         (11.3, "wlan0: Connection to AP 24:f5:a2:c0:4e:b1 lost"),
+        (11.4, "mt7921e 0000:05:00.0: Message 00020007 (seq 3) timeout"),
+        (11.5, "rtl8xxxu: probe of 1-1:1.0 failed with error -110"),
     )
     faults = {(fault.key, fault.device): after(fault) for fault in name_faults(lines).faults}
     assert faults[("ath10k-failed", "pci 0000:03:00.0")] == [("ath10k-firmware-crashed", 1)]
     assert faults[("ath10k-failed", "pci 0000:04:00.0")] == []
     assert faults[("wifi-connection-lost", "wlan0")] == [("ath10k-firmware-crashed", 1)]
+    assert faults[("probe-failed", "usb 1-1")] == [], "a card says nothing of a stick"

@@ -128,3 +128,16 @@ def test_memory_is_bounded():
     assert report.unnamed is not None
     assert report.unnamed.count == 600
     assert len(report.unnamed.examples) == len(report.unnamed.times) == 20
+
+
+def test_counts_of_errors_that_are_0_are_none():
+    lines = [
+        "mwifiex_pcie 0000:01:00.0: num_cmd_timeout = 0",
+        "mwifiex_pcie 0000:01:00.0: num_data_h2c_failure = 0",
+        "rtw_8822ce 0000:01:00.0: tx errors = 0",
+    ]
+    report = name_faults(lines)
+    assert (report.faults, report.unnamed) == ([], None)
+    assert [fault.key for fault in name_faults(["rtw_8822ce 0000:01:00.0: tx errors = 12"]).faults] == [
+        "realtek-message"
+    ]

@@ -83,9 +83,8 @@ _SEPARATE = ("usb", "pci", "mmc")
 
 
 def _is_a_neighbour(one: str | None, other: str | None) -> bool:
-    """Whether these are two devices of one bus, such as two cards: a fault of one explains none of the other."""
-    bus = bus_of(one)
-    return bus in _SEPARATE and bus == bus_of(other) and one != other
+    """Whether these are two devices, such as two cards: a fault of one explains none of the other."""
+    return bus_of(one) in _SEPARATE and bus_of(other) in _SEPARATE and one != other
 
 
 def _is_on(kind: str, device: str | None, past: _Past) -> bool:
