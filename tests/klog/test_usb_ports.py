@@ -112,6 +112,12 @@ def test_a_device_that_keeps_leaving():
     assert keys(*lines, step_s=None) == {"usb-disconnect": 5, "usb-came-back": 4}
 
 
+def test_a_device_that_keeps_leaving_from_the_first_line_of_the_log_on():
+    lines = [line for number in range(5, 10) for line in (left(number), new(number + 1), found("2c7c:0125"))]
+    assert keys(*lines) == {"usb-disconnect": 5, "usb-came-back": 3}
+    assert keys(*lines, step_s=None)["usb-came-back"] == 3
+
+
 def test_each_port_for_itself():
     lines = [new(4), found("1199:9071"), left(4), new(5, "1-2"), found("1199:9071", "1-2"), left(5, "1-2")]
     assert keys(*lines) == {"usb-disconnect": 2}

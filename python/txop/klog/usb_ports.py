@@ -214,9 +214,13 @@ class UsbPorts:
     def _identified(self, device: str, product: str) -> list[Settled]:
         port = self._port(device)
         port.product, port.back = product, True
-        if port.left is None or port.was is None:
+        if port.left is None:
             return []
         left, was = port.left, port.was
+        if was is None:  # the log begins when it is already there, so what it was is not known
+            port.left = None
+            self._held -= 1
+            return [Settled(left)]
         if product == was:
             port.rounds += 1
             port.left = None
