@@ -24,6 +24,7 @@ PROGRAMS = [(rule, sample) for rule in RULES.rules.values() if rule.programs for
 Wrap = Callable[[str], str]
 
 STAMPED: dict[str, Wrap] = {
+    "console that stamps, too": lambda line: f"[   15.250] [   12.345678] {line}",
     "ansi": lambda line: f"\x1b[32m[   12.345678] \x1b[0m\x1b[33m{line}\x1b[0m",
     "caret colours": lambda line: f"^[[32m[   12.345678] ^[[0m^[[33m{line}^[[0m",
     "colours as text": lambda line: rf"\x1b[32m[   12.345678] \x1b[0m{line}",
@@ -60,6 +61,9 @@ STAMPED: dict[str, Wrap] = {
 }
 
 UNSTAMPED: dict[str, Wrap] = {
+    "collector of JSON": lambda line: (
+        "2025-11-21 10:00:00.001 " + json.dumps({"MESSAGE": line, "_TRANSPORT": "kernel"})
+    ),
     "logcat brief": lambda line: f"E/KERNEL  (    0): {line}",
     "logcat time": lambda line: f"11-21 10:00:00.001 W/kernel( 0): {line}",
     "logcat threadtime": lambda line: f"11-21 10:00:00.001     0     0 E {line}",

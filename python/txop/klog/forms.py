@@ -81,7 +81,7 @@ _KMSG = re.compile(
 )
 _ORIGIN = (
     r"(?:(?P<host>[^\s:\[\]]{1,255}) )??(?:(?P<facility>[a-z]\w{1,9})\.(?P<level>[a-z]{3,7}) )?"
-    r"(?P<program>[^\s:\[\]]{1,255})(?:\[(?P<pid>\d{0,10})\])?: ?(?P<text>.*)"
+    r"(?P<program>[^\s:\[\]{}\"]{1,255})(?:\[(?P<pid>\d{0,10})\])?: ?(?P<text>.*)"
 )
 _SYSLOG = re.compile(
     rf"(?:<(?P<pri>\d{{1,4}})>)?(?P<clock>{_MONTH} {{1,2}}\d{{1,2}} \d\d:\d\d:\d\d(?:\.\d{{1,9}})?) {_ORIGIN}",
@@ -257,6 +257,8 @@ class LineParser:
         if text[0] not in "[<" or (found := _MONOTONIC.match(text)) is None:
             return None
         pri, stamp, message = found.groups()
+        if message[:1] == "[" and (inner := _MONOTONIC.match(message)) is not None:  # a console that stamps, too
+            stamp, message = inner["time"], inner["text"]
         record = Record(Kind.KERNEL, raw, message, "dmesg", float(stamp))
         if pri is not None:
             record.form = "dmesg-raw"
