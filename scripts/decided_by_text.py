@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PARSERS = ("exchange", "formats", "klog")
+PARSERS = ("exchange", "formats", "log")
 METHODS = ("startswith", "endswith", "partition", "rpartition", "split")
 WORDS = re.compile(r"[A-Za-z]\S* +\S*[A-Za-z]")
 

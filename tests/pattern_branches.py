@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from txop.klog.pattern_check import constants, parser
-from txop.klog.rule_files import ADDRESS
+from txop.log.pattern_check import constants, parser
+from txop.log.rule_files import ADDRESS
 
 _MAC = "24:f5:a2:c0:4e:b1"
 _CATEGORIES = {

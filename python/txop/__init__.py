@@ -17,8 +17,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from txop import air, bus, simulate
-    from txop import klog as log
+    from txop import air, bus, log, simulate
     from txop.api import Campaign, Comparison, read_archive
     from txop.core.errors import TxopError, UserError
 
@@ -46,7 +45,7 @@ _PLACES = {
 }
 """Where the names are defined that are no packages."""
 
-_PACKAGES = {"air": "txop.air", "bus": "txop.bus", "log": "txop.klog", "simulate": "txop.simulate"}
+_PACKAGES = {"air": "txop.air", "bus": "txop.bus", "log": "txop.log", "simulate": "txop.simulate"}
 """The packages with an interface of their own."""
 
 

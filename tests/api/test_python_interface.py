@@ -83,6 +83,15 @@ def test_a_capture_and_a_scenario(tmp_path):
     assert done.origin == "simulated"
 
 
+def test_a_log(tmp_path):
+    (tmp_path / "dmesg.txt").write_text(
+        "[    1.0] rtl8xxxu 1-1:1.0: probe with driver rtl8xxxu failed with error -11\n"
+    )
+    assert [fault.device for fault in txop.log.read(tmp_path / "dmesg.txt").faults] == ["usb 1-1"]
+    with pytest.raises(FileNotFoundError):
+        txop.log.read(str(tmp_path / "gone.txt"))
+
+
 def test_every_error_of_txop_has_one_base():
     """Names that begin with an underscore stay inside their module."""
     found = []

@@ -25,7 +25,7 @@ from txop.archive.window import is_inside
 from txop.campaign.schedule import Block, planned, repeat
 from txop.core.metrics import METRICS, describe
 from txop.core.origin import Origin
-from txop.klog import name_faults
+from txop.log import name_faults
 from txop.plan.model import Plan
 
 HERE = Path(__file__).parent

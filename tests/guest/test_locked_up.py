@@ -14,7 +14,7 @@ from txop.guest.running import Cause, GuestFailed, run_guest
 from txop.guest_image.locks import find_lock
 from txop.guest_image.overlay import Overlay
 from txop.guest_trials.kernel_lines import LOCKED_UP, read_kernel_lines
-from txop.klog import read_log
+from txop.log.naming import read_log
 
 SOURCE = """\
 // SPDX-License-Identifier: GPL-2.0

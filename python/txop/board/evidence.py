@@ -30,7 +30,7 @@ from txop.board.outcome import Outcome, decided, undecided
 from txop.core.errors import UserError
 from txop.core.visible import visible
 from txop.formats.error import FormatError
-from txop.klog import read_log
+from txop.log.naming import read_log
 from txop.present.format import plural
 
 _MOST_TEXT = 64 << 20

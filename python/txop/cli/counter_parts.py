@@ -16,7 +16,7 @@ def other_parts(name: str) -> list[str]:
     from txop.counters.analysis import COMMANDS
     from txop.counters.paste import COUNTER_KINDS
     from txop.counters.words import TOOLS
-    from txop.klog.lines import Damage, read_lines
+    from txop.log.lines import Damage, read_lines
 
     try:
         with Path(name).open("rb") as stream:
@@ -36,7 +36,7 @@ def readers_of_text(name: str) -> list[str]:
     """The commands that read parts of a text; none for what is no text, or cannot be read."""
     from txop.counters import split
     from txop.counters.analysis import COMMANDS
-    from txop.klog.lines import Damage, read_lines
+    from txop.log.lines import Damage, read_lines
 
     try:
         with Path(name).open("rb") as stream:

@@ -115,7 +115,7 @@ _CAPTURES = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\x
 
 def _read(name: str) -> Paste:
     from txop.counters import split
-    from txop.klog.lines import Damage, read_lines
+    from txop.log.lines import Damage, read_lines
 
     damage = Damage()
     if name == _STDIN:

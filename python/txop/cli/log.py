@@ -19,7 +19,7 @@ from txop.core.errors import ExitCode, UserError
 from txop.present import format as fmt
 
 if TYPE_CHECKING:
-    from txop.klog import Fault, LogReport, Moment, RuleSet, Unnamed
+    from txop.log import Fault, LogReport, Moment, RuleSet, Unnamed
 
 _STDIN = "-"
 _STYLES = {"error": "bold red", "warning": "yellow", "info": "dim"}
@@ -72,7 +72,7 @@ def log(
     ] = False,
 ) -> int:
     """Name the faults in kernel logs: firmware, USB, Wi-Fi, SDIO and kernel faults, and what is known of each."""
-    from txop.klog import RuleError, load_rules
+    from txop.log import RuleError, load_rules
 
     try:
         chosen = load_rules(rules or ())
@@ -93,7 +93,7 @@ def log(
     reports = [_read(name, chosen) for name in files]
     if target is not None:
         from txop.cli.log_target import fetch
-        from txop.klog import read_log
+        from txop.log.naming import read_log
 
         reports.append(read_log(fetch(target, plan), rules=chosen, source=target))
     if json:
@@ -113,7 +113,7 @@ def log(
 
 
 def _read(name: str, rules: RuleSet) -> LogReport:
-    from txop.klog import read_log
+    from txop.log.naming import read_log
 
     if name == _STDIN:
         return read_log(sys.stdin.buffer, rules=rules, source=name)

@@ -23,7 +23,7 @@ from txop.compare.result import (
 from txop.compare.test_set import TestSet
 from txop.compare.words import cycles_failed, went_wrong
 from txop.core.origin import NOT_RADIO, Origin
-from txop.klog.times import times
+from txop.log.times import times
 from txop.plan.arm import Arm
 from txop.plan.model import Plan
 

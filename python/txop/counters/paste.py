@@ -23,8 +23,8 @@ from txop.formats import (
     mt76_debugfs,
     proc_wireless,
 )
-from txop.klog.forms import LineParser
-from txop.klog.record import Kind as LogKind
+from txop.log.forms import LineParser
+from txop.log.record import Kind as LogKind
 
 CounterKind = Literal[
     "iw-station",

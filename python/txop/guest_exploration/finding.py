@@ -8,7 +8,7 @@ import re
 from txop.guest_trials.facts import Facts
 from txop.guest_trials.judgement import Judgement, Verdict
 from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, KernelLine, named, unusual
-from txop.klog.report import Fault
+from txop.log.report import Fault
 
 ALWAYS = frozenset({Verdict.CRASHES, Verdict.HANGS, Verdict.WARNS})
 _RULES = {Verdict.CRASHES: CRASHES, Verdict.HANGS: HANGS, Verdict.WARNS: WARNS}

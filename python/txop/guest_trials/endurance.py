@@ -19,9 +19,9 @@ from txop.guest_trials.facts import Facts
 from txop.guest_trials.growth import Growth, read_growth
 from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, deadlocks, named, read_kernel_lines
 from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
-from txop.klog import read_log
-from txop.klog.boots import SEQUENCE_GAP
-from txop.klog.report import LogReport
+from txop.log.boots import SEQUENCE_GAP
+from txop.log.naming import read_log
+from txop.log.report import LogReport
 from txop.present.format import plural
 
 MAX_NAMED = 4

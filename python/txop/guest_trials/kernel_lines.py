@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from txop.core.visible import visible
-from txop.klog import name_faults, shipped_rules
-from txop.klog.forms import LineParser
-from txop.klog.record import Kind
-from txop.klog.report import Fault, LogReport
+from txop.log import name_faults, shipped_rules
+from txop.log.forms import LineParser
+from txop.log.record import Kind
+from txop.log.report import Fault, LogReport
 
 MAX_BYTES = 16 << 20
 CRASHES = frozenset(
     {"kernel-oops", "kernel-bug", "kernel-panic", "kernel-memory-checker", "kernel-out-of-memory", "kernel-locking"}
 )
-"""Rules of :mod:`txop.klog` after which the kernel is not to be trusted any more."""
+"""Rules of :mod:`txop.log` after which the kernel is not to be trusted any more."""
 LOCKED_UP = "kernel-watchdog-nmi"
 """The rule of a guest whose watchdog ended it."""
 HANGS = frozenset({"kernel-hung-task", "kernel-soft-lockup", "kernel-rcu-stall", LOCKED_UP})
@@ -62,7 +62,7 @@ class Trouble:
     """Trouble in a kernel log."""
 
     keys: frozenset[str]
-    """Rules of :mod:`txop.klog` of severity error that name something in it."""
+    """Rules of :mod:`txop.log` of severity error that name something in it."""
     line: KernelLine | None
     """The most informative line; ``None``: there is none that a run without faults has not, too."""
     serious: bool
@@ -75,7 +75,7 @@ def unusual(lines: Iterable[KernelLine], usual: frozenset[str]) -> list[KernelLi
 
 
 def named(lines: Iterable[KernelLine]) -> LogReport:
-    """What :mod:`txop.klog` names in them."""
+    """What :mod:`txop.log` names in them."""
     return name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in lines)
 
 

@@ -13,8 +13,8 @@ from txop.guest_trials.judgement import Judgement, Verdict, judge
 from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, deadlocks, named
 from txop.guest_trials.survey import judge_control, usual_of
 from txop.guest_trials.trial import Trial, read_trial
-from txop.klog.report import SEVERITIES, LogReport
-from txop.klog.times import times
+from txop.log.report import SEVERITIES, LogReport
+from txop.log.times import times
 from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
 from txop.plan.guest import GuestSpec
 from txop.plan.measurement import ModuleCycleTest

@@ -14,7 +14,7 @@ from txop.plan.guest_function import CHIP_INTERFACE
 from txop.plan.measurement import ModuleCycleTest, SoakTest
 
 if TYPE_CHECKING:
-    from txop.klog.report import Fault as Named
+    from txop.log.report import Fault as Named
 
 BEFORE_FILE = "kernel-log-before.txt"
 """Before the arm was loaded."""
@@ -31,7 +31,7 @@ OF_THE_KERNEL = "kernel-"
 MAX_LOG_BYTES = 16 * 1024 * 1024
 MAX_LINES_KEPT = 5
 ASSOCIATION_LOST = frozenset({"wifi-deauthenticated", "wifi-disassociated", "wifi-connection-lost", "wifi-leaving"})
-"""Rules of :mod:`txop.klog` after which a station is no longer associated."""
+"""Rules of :mod:`txop.log` after which a station is no longer associated."""
 _COUNTED = {"faults": SERIOUS, "load_faults": SERIOUS | {"warning"}}
 """What counts, by figure. A calibration that fails while the arm is loaded is a warning to the kernel, and to the
 reader the cause of a bad run."""
@@ -100,7 +100,7 @@ class KernelLog:
     def _read(
         self, facts: RunFacts, reading: Reading, logs: tuple[str, str], file: str, key: str, when: str
     ) -> Sequence[Named]:
-        from txop.klog import difference, name_faults, times
+        from txop.log import difference, name_faults, times
 
         lines = difference(*logs)
         _write(facts.folder / file, "\n".join(lines) + "\n" if lines else "")
@@ -113,7 +113,7 @@ class KernelLog:
     def _leaving(self, facts: RunFacts, reading: Reading, before: str) -> None:
         """What a guest's kernel reports when it frees what it had for the link and the device. That the device has gone
         makes drivers complain, so only what is of the kernel itself is named, and the figures do not count it."""
-        from txop.klog import difference, name_faults
+        from txop.log import difference, name_faults
 
         whole = _text(facts.folder / WHOLE_FILE)
         if whole is None:
