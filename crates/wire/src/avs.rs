@@ -2,7 +2,7 @@
 
 use crate::channel;
 use crate::phy::Mode;
-use crate::radio::{RadioError, RadioInfo};
+use crate::radio_info::{RadioError, RadioInfo};
 
 const MAGIC_V1: u32 = 0x8021_1001;
 const MAGIC_V2: u32 = 0x8021_1002;

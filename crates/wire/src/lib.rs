@@ -20,6 +20,7 @@ mod avs;
 mod channel;
 mod ppi;
 mod prism;
+mod radio_info;
 pub mod radiotap;
 
 pub use access_category::AccessCategory;

@@ -3,7 +3,7 @@
 
 use crate::linktype::LinkType;
 use crate::phy::{Bandwidth, Ht, Mode};
-use crate::radio::{AmpduStatus, RadioError, RadioInfo};
+use crate::radio_info::{AmpduStatus, RadioError, RadioInfo};
 use crate::radiotap;
 
 /// Version u8, flags u8, length u16, link type u32.

@@ -6,7 +6,7 @@
 //! headers instead.
 
 use crate::phy::Mode;
-use crate::radio::{RadioError, RadioInfo};
+use crate::radio_info::{RadioError, RadioInfo};
 use crate::{avs, channel};
 
 /// Message code, message length, and a device name of 16 bytes.

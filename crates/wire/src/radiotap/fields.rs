@@ -2,7 +2,7 @@
 
 use super::bytes::{byte, le16, le32, le64};
 use super::modulation::Modulation;
-use crate::radio::{AmpduStatus, DeviceStamp, LSig, RadioInfo, StampPosition};
+use crate::radio_info::{AmpduStatus, DeviceStamp, LSig, RadioInfo, StampPosition};
 
 /// Alignment and size of a field in bytes.
 pub(super) struct Layout {

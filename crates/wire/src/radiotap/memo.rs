@@ -5,7 +5,7 @@
 
 use super::fields;
 use super::walk::{decode, EXTENDED, FIXED_BYTES};
-use crate::radio::{RadioError, RadioInfo};
+use crate::radio_info::{RadioError, RadioInfo};
 
 /// Kinds remembered; those that share a place replace each other.
 const SLOTS: usize = 256;

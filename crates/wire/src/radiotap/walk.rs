@@ -1,7 +1,7 @@
 //! The walk through the presence words and the fields that they announce.
 
 use super::fields::{self, align, Fields};
-use crate::radio::{RadioError, RadioInfo};
+use crate::radio_info::{RadioError, RadioInfo};
 
 /// Version, padding, length and the first presence word.
 pub(super) const FIXED_BYTES: usize = 8;

@@ -1,7 +1,10 @@
-//! From any supported link type's header to [`RadioInfo`].
+//! What a capture's own per-frame header says about reception, whichever header it is.
+//!
+//! [`decode`] turns any supported link type's header into one [`RadioInfo`], so that nothing above this module
+//! knows radiotap from Prism.
 
-use super::info::{RadioError, RadioInfo};
 use crate::linktype::LinkType;
+pub use crate::radio_info::{AmpduStatus, DeviceStamp, LSig, RadioError, RadioInfo, StampPosition};
 
 /// Decodes the link header at the start of `record` (a captured packet of link type `link`).
 ///
