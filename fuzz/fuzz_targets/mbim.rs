@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use vusb::device::{ControlReply, Device, InReply};
 use vusb::functions::mbim::{Connect, Mbim, MbimSettings};
-use vusb::functions::wired::WiredQueues;
+use vusb::wired::WiredQueues;
 use wire::usb::mbim::basic_connect::{Activation, DeviceCaps, DeviceServices, Fields, IpConfiguration};
 use wire::usb::mbim::{Message, Operation};
 use wire::usb::ntb::{parse, Header};

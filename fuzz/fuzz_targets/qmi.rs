@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use vusb::device::{ControlReply, Device, Effect, InReply};
 use vusb::functions::qmi_modem::{Framing, ModemSettings, QmiModem};
-use vusb::functions::wired::WiredQueues;
+use vusb::wired::WiredQueues;
 use wire::usb::qmi::qmux::Message;
 use wire::usb::qmi::{ctl, dms, nas, read_outcome, wda, wds, Fields};
 use wire::usb::setup::Setup;

@@ -8,7 +8,7 @@ use vusb::air::{ChannelSettings, Medium};
 use vusb::chips::ar6003::{self, Ar6003};
 use vusb::chips::sd8686::{self, Sd8686};
 use vusb::device::{CommandFault, Device, Effect};
-use vusb::functions::wired::WiredQueues;
+use vusb::wired::WiredQueues;
 use vusb::peers::builtin::{Builtin, BuiltinSettings};
 use vusb::session::Slot;
 use vusb::statistics::DeviceStatistics;

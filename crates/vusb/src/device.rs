@@ -2,10 +2,9 @@
 
 use std::os::fd::RawFd;
 
+use serde::{Serialize, Serializer};
 use wire::usb::setup::Setup;
 pub use wire::usb::usbip::Speed;
-
-use crate::statistics::DeviceStatistics;
 
 /// What a device says about itself: the bytes of its descriptors (USB 2.0, 9.6).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,6 +138,39 @@ pub struct Struck {
     pub what: String,
 }
 
+/// A fault of a script.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FaultCounters {
+    /// Its name in the script.
+    pub name: String,
+    /// Transfers of its kind that were answered.
+    pub transfers: u64,
+    /// How often it struck.
+    pub struck: u64,
+}
+
+/// What a device has counted: any struct that JSON has as an object. Which structs there are, no device needs to know.
+pub trait DeviceCounters {
+    /// As JSON.
+    ///
+    /// # Errors
+    /// Those of the struct: a map of it has keys that are no text.
+    fn to_json(&self) -> serde_json::Result<serde_json::Value>;
+}
+
+impl<T: Serialize> DeviceCounters for T {
+    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}
+
+impl Serialize for dyn DeviceCounters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().map_err(serde::ser::Error::custom)?.serialize(serializer)
+    }
+}
+
 /// A virtual USB device. Times are nanoseconds of one clock that never goes back.
 pub trait Device {
     /// Its descriptors.
@@ -188,7 +220,12 @@ pub trait Device {
     fn struck(&mut self, _faults: &mut Vec<Struck>) {}
 
     /// What it has counted; `None`: it counts nothing.
-    fn statistics(&self) -> Option<DeviceStatistics> {
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
+        None
+    }
+
+    /// What is counted of the faults of its script; `None`: no script is around it.
+    fn fault_counters(&self) -> Option<Vec<FaultCounters>> {
         None
     }
 
@@ -241,8 +278,11 @@ impl<D: Device + ?Sized> Device for Box<D> {
     fn struck(&mut self, faults: &mut Vec<Struck>) {
         (**self).struck(faults);
     }
-    fn statistics(&self) -> Option<DeviceStatistics> {
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
         (**self).statistics()
+    }
+    fn fault_counters(&self) -> Option<Vec<FaultCounters>> {
+        (**self).fault_counters()
     }
     fn finish(&mut self) -> std::io::Result<()> {
         (**self).finish()

@@ -9,8 +9,8 @@ use vusb::functions::mbim::{Connect, Mbim, MbimSettings};
 use vusb::functions::ncm::{Ncm, NcmSettings, Posing};
 use vusb::functions::qmi_modem::{Framing, Limit, Model, ModemSettings, QmiModem};
 use vusb::functions::tx_aggregation::TxAggregation;
-use vusb::functions::wired::{Carries, WiredInterface};
 use vusb::functions::{Aggregation, SettingsError};
+use vusb::wired::{Carries, WiredInterface};
 
 /// Why a function is not available.
 #[derive(Debug, thiserror::Error)]

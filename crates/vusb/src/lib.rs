@@ -14,3 +14,4 @@ mod small_file;
 pub mod statistics;
 pub mod trace;
 pub mod ushc;
+pub mod wired;

@@ -5,9 +5,9 @@ use std::os::fd::RawFd;
 use wire::usb::setup::Setup;
 
 use super::script::{Action, Direction, Fault, Script};
-use super::statistics::FaultCounters;
-use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Struck};
-use crate::statistics::DeviceStatistics;
+use crate::device::{
+    ControlReply, Device, DeviceCounters, Effect, FaultCounters, Identity, InReply, OutReply, Source, Struck,
+};
 
 const MS: u64 = 1_000_000;
 /// How long a device stays unplugged where the script does not say.
@@ -428,15 +428,17 @@ impl<D: Device> Device for Faulty<D> {
         self.inner.struck(faults);
     }
 
-    fn statistics(&self) -> Option<DeviceStatistics> {
-        let mut statistics = self.inner.statistics()?;
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
+        self.inner.statistics()
+    }
+
+    fn fault_counters(&self) -> Option<Vec<FaultCounters>> {
         let counted = |armed: &Armed| FaultCounters {
             name: armed.fault.name.clone(),
             transfers: armed.seen,
             struck: armed.struck,
         };
-        statistics.set_faults(self.armed.iter().map(counted).collect());
-        Some(statistics)
+        Some(self.armed.iter().map(counted).collect())
     }
 
     fn finish(&mut self) -> std::io::Result<()> {

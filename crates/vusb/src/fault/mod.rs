@@ -15,8 +15,6 @@
 
 mod faulty;
 mod script;
-mod statistics;
 
 pub use faulty::Faulty;
 pub use script::{Action, Direction, Fault, Script, ScriptError};
-pub use statistics::FaultCounters;

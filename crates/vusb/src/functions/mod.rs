@@ -14,7 +14,6 @@ mod outbox;
 pub mod qmi_modem;
 mod range;
 pub mod tx_aggregation;
-pub mod wired;
 
 pub use block_counters::{BlockCounters, BlockDirection, BlockFormat};
 pub use downlink::Aggregation;

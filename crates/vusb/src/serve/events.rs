@@ -16,7 +16,7 @@ use super::{system, Clock, ServeError};
 use crate::device::{Device, Effect, Source};
 use crate::record::Observer;
 use crate::session::{Session, Slot, UrbCounters};
-use crate::statistics::{Statistics, FORMAT, FORMAT_VERSION};
+use crate::statistics::{DeviceStatistics, Statistics, FORMAT, FORMAT_VERSION};
 
 const READ_LEN: usize = 1 << 20;
 /// Events handled before the host is looked at again.
@@ -396,7 +396,7 @@ pub fn write_statistics(path: &std::path::Path, device: &impl Device, urbs: &Urb
         monotonic_ns: Clock.now_ns(),
         epoch_ns: Clock.epoch_ns(),
         urbs: *urbs,
-        device: device.statistics(),
+        device: device.statistics().map(|counters| DeviceStatistics { counters, faults: device.fault_counters() }),
     };
     statistics.write(path)
 }

@@ -18,8 +18,9 @@ use std::path::Path;
 use serde::Serialize;
 use wire::usb::setup::Setup;
 
-use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Struck};
-use crate::statistics::DeviceStatistics;
+use crate::device::{
+    ControlReply, Device, DeviceCounters, Effect, FaultCounters, Identity, InReply, OutReply, Source, Struck,
+};
 pub use line::{hex, Detail, FrameDetail, Plain, Vocabulary};
 
 /// Bytes after which a trace ends: a guest keeps it in memory.
@@ -204,8 +205,12 @@ impl<D: Device, W: Write> Device for Traced<D, W> {
         self.inner.struck(faults);
     }
 
-    fn statistics(&self) -> Option<DeviceStatistics> {
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
         self.inner.statistics()
+    }
+
+    fn fault_counters(&self) -> Option<Vec<FaultCounters>> {
+        self.inner.fault_counters()
     }
 
     fn finish(&mut self) -> io::Result<()> {

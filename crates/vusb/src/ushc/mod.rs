@@ -18,10 +18,11 @@ use wire::sdio::{clocks, number, Extended, Response5};
 use wire::usb::setup::Setup;
 use wire::usb::ushc::{self, error, request, CommandBlock, StatusBlock};
 
-use crate::device::{CommandFault, ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
+use crate::device::{
+    CommandFault, ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed,
+};
 use crate::functions::descriptors::{self, BULK, BULK_PACKET, INTERRUPT};
 use crate::record::CommandFile;
-use crate::statistics::DeviceStatistics;
 use log::Log;
 pub use statistics::{HostCounters, SdioStatistics};
 
@@ -46,7 +47,7 @@ pub trait SdioChip: Function {
     }
 
     /// What it has counted, with what was counted of its card and of the host controller.
-    fn statistics(&self, bus: SdioStatistics) -> DeviceStatistics;
+    fn statistics(&self, bus: SdioStatistics) -> Box<dyn DeviceCounters>;
 
     /// The run ends.
     ///
@@ -382,7 +383,7 @@ impl<C: SdioChip> Device for Ushc<C> {
         self.card.function_mut().inject(now_ns, effect)
     }
 
-    fn statistics(&self) -> Option<DeviceStatistics> {
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
         Some(self.card.function().statistics(SdioStatistics { host: self.counters, card: *self.card.counters() }))
     }
 

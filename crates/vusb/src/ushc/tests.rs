@@ -35,7 +35,7 @@ impl Function for Chip {
 }
 
 impl SdioChip for Chip {
-    fn statistics(&self, _bus: SdioStatistics) -> DeviceStatistics {
+    fn statistics(&self, _bus: SdioStatistics) -> Box<dyn DeviceCounters> {
         unimplemented!()
     }
 }

@@ -4,7 +4,7 @@ use crate::host::Host;
 use proptest::prelude::*;
 use vusb::device::Device;
 use vusb::functions::mbim::{Connect, Mbim, MbimSettings};
-use vusb::functions::wired::WiredQueues;
+use vusb::wired::WiredQueues;
 use wire::usb::descriptors::{configuration, is_whole_configuration, Part};
 use wire::usb::mbim::basic_connect::{
     cid, command, Activation, Connection, DeviceCaps, DeviceServices, Fields, IpConfiguration, PacketService,

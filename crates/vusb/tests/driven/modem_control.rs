@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use vusb::device::{Device, Effect};
 use vusb::fault::{Faulty, Script};
 use vusb::functions::qmi_modem::{Crash, Framing, Limit, Model, ModemSettings, QmiModem};
-use vusb::functions::wired::WiredQueues;
+use vusb::wired::WiredQueues;
 use wire::usb::descriptors::{configuration, is_whole_configuration, Part};
 use wire::usb::qmap::{self, ChecksumHeader, ChecksumTrailer, Checksums, UplinkChecksumHeader, Walk};
 use wire::usb::qmi::qmux::{Header, Kind, Message};

@@ -40,9 +40,8 @@ use wire::sdio::htc::{FromHost, Header, ToHost as HtcToHost, CONTROL, HEADER, NE
 use wire::AccessCategory;
 
 use crate::air::Medium;
-use crate::device::{Effect, Source};
+use crate::device::{DeviceCounters, Effect, Source};
 use crate::peers::Peers;
-use crate::statistics::DeviceStatistics;
 use crate::ushc::{SdioChip, SdioStatistics};
 use assumptions::Assumptions;
 use firmware::{Firmware, ToHost};
@@ -454,8 +453,8 @@ impl SdioChip for Ar6003 {
         true
     }
 
-    fn statistics(&self, sdio: SdioStatistics) -> DeviceStatistics {
-        DeviceStatistics::Ar6003(Box::new(Statistics {
+    fn statistics(&self, sdio: SdioStatistics) -> Box<dyn DeviceCounters> {
+        Box::new(Statistics {
             sdio,
             chip: self.firmware.chip,
             htc: self.htc.counters,
@@ -465,8 +464,7 @@ impl SdioChip for Ar6003 {
             power: self.firmware.power_counters(),
             air: self.medium.counters().clone(),
             peers: self.peers.statistics(),
-            faults: None,
-        }))
+        })
     }
 
     fn finish(&mut self) -> std::io::Result<()> {

@@ -6,7 +6,6 @@ use super::assumptions::Assumptions;
 pub use super::htc::HtcCounters;
 use crate::air::AirCounters;
 use crate::chips::station_counters::{RxCounters, TxCounters};
-use crate::fault::FaultCounters;
 use crate::peers::PeerStatistics;
 use crate::ushc::SdioStatistics;
 
@@ -76,7 +75,4 @@ pub struct Statistics {
     pub air: AirCounters,
     /// The access points.
     pub peers: PeerStatistics,
-    /// Faults of its script; null for a device that no script is around.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub faults: Option<Vec<FaultCounters>>,
 }

@@ -4,8 +4,8 @@ use wire::sdio::wmi::{self, Command, Connect, DataHeader, DATA_HEADER};
 
 use super::*;
 use crate::air::ChannelSettings;
-use crate::functions::wired::WiredQueues;
 use crate::peers::builtin::{Builtin, BuiltinSettings};
+use crate::wired::WiredQueues;
 
 const MAILBOX_END: u32 = 0x1000;
 

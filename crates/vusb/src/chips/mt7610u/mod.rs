@@ -42,9 +42,8 @@ use std::os::fd::RawFd;
 use wire::usb::setup::Setup;
 
 use crate::air::{AirCounters, Medium};
-use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
+use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed};
 use crate::peers::Peers;
-use crate::statistics::DeviceStatistics;
 use assumptions::Assumptions;
 use efuse::Efuse;
 use mac::Mac;
@@ -224,8 +223,8 @@ impl Device for Mt7610u {
         true
     }
 
-    fn statistics(&self) -> Option<DeviceStatistics> {
-        Some(DeviceStatistics::Mt7610u(Box::new(Statistics {
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
+        Some(Box::new(Statistics {
             chip: self.counters,
             assumptions: self.settings.assumptions,
             mcu: self.mac.mcu_counters(),
@@ -233,8 +232,7 @@ impl Device for Mt7610u {
             rx: *self.mac.rx_counters(),
             air: self.medium.counters().clone(),
             peers: self.peers.statistics(),
-            faults: None,
-        })))
+        }))
     }
 
     fn finish(&mut self) -> std::io::Result<()> {

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::assumptions::Assumptions;
 use crate::air::AirCounters;
-use crate::fault::FaultCounters;
 use crate::peers::PeerStatistics;
 
 /// Vendor requests.
@@ -99,7 +98,4 @@ pub struct Statistics {
     pub air: AirCounters,
     /// The access points, or the stations.
     pub peers: PeerStatistics,
-    /// Faults of its script; null for a device that no script is around.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub faults: Option<Vec<FaultCounters>>,
 }

@@ -49,9 +49,8 @@ use wire::usb::realtek::REGISTER_REQUEST;
 use wire::usb::setup::Setup;
 
 use crate::air::{AirCounters, Medium};
-use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
+use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed};
 use crate::peers::Peers;
-use crate::statistics::DeviceStatistics;
 use assumed::Assumed;
 use assumptions::Assumptions;
 use efuse::Efuse;
@@ -274,11 +273,11 @@ impl Device for Rtl8188cus {
         true
     }
 
-    fn statistics(&self) -> Option<DeviceStatistics> {
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
         let (chip, tx, rx) = (self.counters, *self.mac.tx_counters(), *self.mac.rx_counters());
         let (air, ap) = (self.medium.counters().clone(), self.ap.statistics());
         Some(match self.settings.model {
-            Model::Rtl8188cus | Model::Rtl8723au => DeviceStatistics::Rtl8188cus(Box::new(Statistics {
+            Model::Rtl8188cus | Model::Rtl8723au => Box::new(Statistics {
                 chip,
                 assumptions: self.settings.assumptions,
                 tx,
@@ -286,9 +285,8 @@ impl Device for Rtl8188cus {
                 power: self.mac.power_counters(self.now_ns),
                 air,
                 ap,
-                faults: None,
-            })),
-            Model::Rtl8188eu => DeviceStatistics::Rtl8188eu(Box::new(EuStatistics {
+            }),
+            Model::Rtl8188eu => Box::new(EuStatistics {
                 chip,
                 assumptions: self.settings.eu_assumptions,
                 tx,
@@ -296,8 +294,7 @@ impl Device for Rtl8188cus {
                 rx,
                 air,
                 ap,
-                faults: None,
-            })),
+            }),
         })
     }
 

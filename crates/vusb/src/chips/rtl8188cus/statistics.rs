@@ -6,7 +6,6 @@ use super::assumptions::Assumptions;
 use super::eu_assumptions::EuAssumptions;
 use super::reports::ReportCounters;
 use crate::air::AirCounters;
-use crate::fault::FaultCounters;
 use crate::peers::PeerStatistics;
 
 /// Registers, interrupts and commands.
@@ -109,9 +108,6 @@ pub struct Statistics {
     pub air: AirCounters,
     /// The access points.
     pub ap: PeerStatistics,
-    /// Faults of its script; null for a device that no script is around.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub faults: Option<Vec<FaultCounters>>,
 }
 
 /// What an RTL8188EU has counted.
@@ -132,7 +128,4 @@ pub struct EuStatistics {
     pub air: AirCounters,
     /// The access points.
     pub ap: PeerStatistics,
-    /// Faults of its script; null for a device that no script is around.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub faults: Option<Vec<FaultCounters>>,
 }

@@ -31,9 +31,8 @@ use wire::ieee80211::MacAddr;
 use wire::sdio::libertas::{ethernet_of, kind, register, Header, Packet};
 
 use crate::air::Medium;
-use crate::device::{Effect, Source};
+use crate::device::{DeviceCounters, Effect, Source};
 use crate::peers::Peers;
-use crate::statistics::DeviceStatistics;
 use crate::ushc::{SdioChip, SdioStatistics};
 use assumptions::Assumptions;
 use firmware::{Firmware, ToHost};
@@ -332,8 +331,8 @@ impl SdioChip for Sd8686 {
         true
     }
 
-    fn statistics(&self, sdio: SdioStatistics) -> DeviceStatistics {
-        DeviceStatistics::Sd8686(Box::new(Statistics {
+    fn statistics(&self, sdio: SdioStatistics) -> Box<dyn DeviceCounters> {
+        Box::new(Statistics {
             sdio,
             chip: self.firmware.chip,
             assumptions: self.settings.assumptions,
@@ -341,8 +340,7 @@ impl SdioChip for Sd8686 {
             rx: FilteringRxCounters { rx: self.firmware.rx, filtered: self.firmware.filtered },
             air: self.medium.counters().clone(),
             peers: self.peers.statistics(),
-            faults: None,
-        }))
+        })
     }
 
     fn finish(&mut self) -> std::io::Result<()> {

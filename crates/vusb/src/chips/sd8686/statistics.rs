@@ -5,7 +5,6 @@ use serde::Serialize;
 use super::assumptions::Assumptions;
 use crate::air::AirCounters;
 use crate::chips::station_counters::{RxCounters, TxCounters};
-use crate::fault::FaultCounters;
 use crate::peers::PeerStatistics;
 use crate::ushc::SdioStatistics;
 
@@ -72,7 +71,4 @@ pub struct Statistics {
     pub air: AirCounters,
     /// The access points.
     pub peers: PeerStatistics,
-    /// Faults of its script; null for a device that no script is around.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub faults: Option<Vec<FaultCounters>>,
 }

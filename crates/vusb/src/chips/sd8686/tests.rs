@@ -6,8 +6,8 @@ use wire::sdio::libertas::{
 
 use super::*;
 use crate::air::ChannelSettings;
-use crate::functions::wired::WiredQueues;
 use crate::peers::builtin::{Builtin, BuiltinSettings};
+use crate::wired::WiredQueues;
 
 const AP: MacAddr = MacAddr([0x02, 0x74, 0x78, 0x6f, 0x70, 0x01]);
 

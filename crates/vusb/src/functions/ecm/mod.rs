@@ -11,9 +11,8 @@ use super::descriptors::{
     device, function, link_notifications, CONTROL_INTERFACE, DATA_INTERFACE, FROM_HOST, NOTIFICATIONS, TO_HOST,
 };
 use super::downlink::{Aggregation, Downlink};
-use super::wired::{Wired, READS};
-use crate::device::{ControlReply, Device, Identity, InReply, OutReply, Source, Speed};
-use crate::statistics::DeviceStatistics;
+use crate::device::{ControlReply, Device, DeviceCounters, Identity, InReply, OutReply, Source, Speed};
+use crate::wired::{Wired, READS};
 pub use statistics::{EcmCounters, EcmDirection, EcmStatistics};
 
 /// wMaxSegmentSize: bytes of the largest Ethernet frame, without FCS.
@@ -160,7 +159,7 @@ impl<W: Wired> Device for Ecm<W> {
         self.read_wired(now_ns);
     }
 
-    fn statistics(&self) -> Option<DeviceStatistics> {
-        Some(DeviceStatistics::Ecm(Box::new(EcmStatistics { ecm: self.counters, faults: None })))
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
+        Some(Box::new(EcmStatistics { ecm: self.counters }))
     }
 }

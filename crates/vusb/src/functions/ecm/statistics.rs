@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use crate::fault::FaultCounters;
-
 /// One direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -43,7 +41,4 @@ pub struct EcmCounters {
 pub struct EcmStatistics {
     /// Transfers.
     pub ecm: EcmCounters,
-    /// Faults of its script; null for a device that no script is around.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub faults: Option<Vec<FaultCounters>>,
 }

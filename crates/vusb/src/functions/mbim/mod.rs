@@ -15,10 +15,9 @@ use wire::usb::setup::Setup;
 use super::blocks::{Blocks, GET_NTB_PARAMETERS};
 use super::descriptors::{FROM_HOST, NOTIFICATIONS, TO_HOST};
 use super::downlink::Downlink;
-use super::wired::{Wired, READS};
 use super::{BlockCounters, SettingsError};
-use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source};
-use crate::statistics::DeviceStatistics;
+use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source};
+use crate::wired::{Wired, READS};
 use control::Control;
 use descriptors::{identity, CONTROL_MAX};
 pub use settings::{Connect, MbimSettings};
@@ -237,15 +236,14 @@ impl<W: Wired> Device for Mbim<W> {
         self.read_wired(now_ns);
     }
 
-    fn statistics(&self) -> Option<DeviceStatistics> {
-        Some(DeviceStatistics::Mbim(Box::new(MbimStatistics {
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
+        Some(Box::new(MbimStatistics {
             mbim: self.blocks.counters.clone(),
             uncarried: self.uncarried,
             messages: *self.control.counters(),
             settings: self.settings,
             input_size: self.blocks.input_size(),
             format: self.blocks.format(),
-            faults: None,
-        })))
+        }))
     }
 }

@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::settings::MbimSettings;
-use crate::fault::FaultCounters;
 use crate::functions::{BlockCounters, BlockFormat};
 
 /// MBIM messages.
@@ -52,7 +51,4 @@ pub struct MbimStatistics {
     pub input_size: u32,
     /// What blocks look like.
     pub format: BlockFormat,
-    /// Faults of its script; null for a device that no script is around.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub faults: Option<Vec<FaultCounters>>,
 }

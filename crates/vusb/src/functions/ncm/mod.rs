@@ -13,10 +13,9 @@ use wire::usb::setup::Setup;
 use super::blocks::{Blocks, GET_NTB_PARAMETERS};
 use super::descriptors::{link_notifications, CONTROL_INTERFACE, FROM_HOST, NOTIFICATIONS, TO_HOST};
 use super::downlink::Downlink;
-use super::wired::{Wired, READS};
 use super::{BlockCounters, SettingsError};
-use crate::device::{ControlReply, Device, Identity, InReply, OutReply, Source};
-use crate::statistics::DeviceStatistics;
+use crate::device::{ControlReply, Device, DeviceCounters, Identity, InReply, OutReply, Source};
+use crate::wired::{Wired, READS};
 use descriptors::identity;
 pub use settings::{NcmSettings, Posing};
 pub use statistics::NcmStatistics;
@@ -158,13 +157,12 @@ impl<W: Wired> Device for Ncm<W> {
         self.read_wired(now_ns);
     }
 
-    fn statistics(&self) -> Option<DeviceStatistics> {
-        Some(DeviceStatistics::Ncm(Box::new(NcmStatistics {
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
+        Some(Box::new(NcmStatistics {
             ncm: self.blocks.counters.clone(),
             settings: self.settings,
             input_size: self.blocks.input_size(),
             format: self.blocks.format(),
-            faults: None,
-        })))
+        }))
     }
 }

@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::settings::NcmSettings;
-use crate::fault::FaultCounters;
 use crate::functions::{BlockCounters, BlockFormat};
 
 /// What an NCM function has counted.
@@ -18,7 +17,4 @@ pub struct NcmStatistics {
     pub input_size: u32,
     /// What the host chose for both directions.
     pub format: BlockFormat,
-    /// Faults of its script; null for a device that no script is around.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub faults: Option<Vec<FaultCounters>>,
 }

@@ -21,10 +21,9 @@ use wire::usb::qmap::Header;
 use wire::usb::setup::Setup;
 
 use super::downlink::Downlink;
-use super::wired::{Wired, READS};
 use super::{Aggregation, SettingsError};
-use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source};
-use crate::statistics::DeviceStatistics;
+use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source};
+use crate::wired::{Wired, READS};
 use control::Control;
 pub use format::{DataFormat, Framing, Limit, Packing};
 use identities::Posing;
@@ -287,15 +286,14 @@ impl<W: Wired> Device for QmiModem<W> {
         self.read_wired(now_ns);
     }
 
-    fn statistics(&self) -> Option<DeviceStatistics> {
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
         let messages = *self.control.counters();
         let control = (messages != ControlCounters::default())
             .then_some(ControlStatistics { messages, format: self.control.format });
-        Some(DeviceStatistics::QmiModem(Box::new(QmiModemStatistics {
+        Some(Box::new(QmiModemStatistics {
             qmi_modem: self.counters.clone(),
             settings: self.settings.clone(),
             control,
-            faults: None,
-        })))
+        }))
     }
 }

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::format::DataFormat;
 use super::settings::ModemSettings;
-use crate::fault::FaultCounters;
 use crate::functions::histogram;
 
 /// One direction.
@@ -110,7 +109,4 @@ pub struct QmiModemStatistics {
     /// The control plane, once the host has used it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<ControlStatistics>,
-    /// Faults of its script; null for a device that no script is around.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub faults: Option<Vec<FaultCounters>>,
 }

@@ -27,7 +27,7 @@ use super::statistics::{ApCounters, BuiltinStatistics, PeerStatistics};
 use super::{ApError, Peers};
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::device::Source;
-use crate::functions::wired::{Carries, Wired, WiredInterface};
+use crate::wired::{Carries, Wired, WiredInterface};
 use block_ack::LateBlockAck;
 use director::{Director, Verdict};
 use elements::{Moment, BEACON_INTERVAL_TU, RATES};

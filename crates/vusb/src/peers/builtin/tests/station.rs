@@ -5,9 +5,9 @@ use wire::phy::{AccessCategory, Bandwidth, EdcaParameters, Ht, Mode};
 
 use crate::air::{ChannelSettings, Medium, Outcome, Ppdu, Protection, Reception, Response, Station, Tuned};
 use crate::fault::Script;
-use crate::functions::wired::WiredQueues;
 use crate::peers::builtin::{Builtin, BuiltinSettings, ADDRESS, ONE_MBIT_S};
 use crate::peers::Peers;
+use crate::wired::WiredQueues;
 
 pub const OWN: [u8; 6] = [0x08, 0xbe, 0xac, 0x0b, 0x14, 0xc4];
 pub const BEYOND: [u8; 6] = [2, 0, 0, 0, 0, 9];

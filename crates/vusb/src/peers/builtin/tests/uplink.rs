@@ -10,8 +10,8 @@ use crate::air::{ChannelSettings, Medium};
 use crate::chips::rtl8188cus::registers as reg;
 use crate::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
 use crate::device::{Device, OutReply};
-use crate::functions::wired::WiredQueues;
 use crate::peers::builtin::{Builtin, BuiltinSettings};
+use crate::wired::WiredQueues;
 
 /// Bits of a descriptor's words.
 const AGGREGATE: (usize, u32) = (1, 1 << 5);

@@ -1,16 +1,14 @@
 //! What `--stats` writes: counters of the bus, and of the device.
 
+#[cfg(feature = "schema")]
+mod schema;
+
 use std::io;
 use std::path::Path;
 
 use serde::Serialize;
 
-use crate::chips::{ar6003, mt7610u, rtl8188cus, sd8686};
-use crate::fault::FaultCounters;
-use crate::functions::ecm::EcmStatistics;
-use crate::functions::mbim::MbimStatistics;
-use crate::functions::ncm::NcmStatistics;
-use crate::functions::qmi_modem::QmiModemStatistics;
+use crate::device::{DeviceCounters, FaultCounters};
 use crate::session::UrbCounters;
 
 /// Name of the JSON document.
@@ -19,7 +17,7 @@ pub const FORMAT: &str = "txop-vusb-statistics";
 pub const FORMAT_VERSION: u32 = 1;
 
 /// Everything that was counted up to a moment.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Statistics {
     /// Always `"txop-vusb-statistics"`.
@@ -38,47 +36,15 @@ pub struct Statistics {
     pub device: Option<DeviceStatistics>,
 }
 
-/// What a device has counted.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged)]
-pub enum DeviceStatistics {
-    /// RTL8188CUS or RTL8723AU.
-    Rtl8188cus(Box<rtl8188cus::Statistics>),
-    /// RTL8188EU.
-    Rtl8188eu(Box<rtl8188cus::EuStatistics>),
-    /// MT7610U or MT7601U.
-    Mt7610u(Box<mt7610u::Statistics>),
-    /// AR6003 or AR6004.
-    Ar6003(Box<ar6003::Statistics>),
-    /// SD8686.
-    Sd8686(Box<sd8686::Statistics>),
-    /// NCM function.
-    Ncm(Box<NcmStatistics>),
-    /// MBIM function.
-    Mbim(Box<MbimStatistics>),
-    /// ECM function.
-    Ecm(Box<EcmStatistics>),
-    /// QMI modem.
-    QmiModem(Box<QmiModemStatistics>),
-}
-
-impl DeviceStatistics {
-    /// Adds what the layer around the device has counted.
-    pub(crate) fn set_faults(&mut self, faults: Vec<FaultCounters>) {
-        let slot = match self {
-            Self::Rtl8188cus(chip) => &mut chip.faults,
-            Self::Rtl8188eu(chip) => &mut chip.faults,
-            Self::Mt7610u(chip) => &mut chip.faults,
-            Self::Ar6003(chip) => &mut chip.faults,
-            Self::Sd8686(chip) => &mut chip.faults,
-            Self::Ncm(function) => &mut function.faults,
-            Self::Mbim(function) => &mut function.faults,
-            Self::Ecm(function) => &mut function.faults,
-            Self::QmiModem(modem) => &mut modem.faults,
-        };
-        *slot = Some(faults);
-    }
+/// What a device has counted, and what was counted of the faults of its script.
+#[derive(Serialize)]
+pub struct DeviceStatistics {
+    /// The fields of the device.
+    #[serde(flatten)]
+    pub counters: Box<dyn DeviceCounters>,
+    /// Faults of its script; `None` for a device that no script is around.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Vec<FaultCounters>>,
 }
 
 impl Statistics {

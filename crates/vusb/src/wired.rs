@@ -1,4 +1,4 @@
-//! The other end of a virtual function: a network interface of this kernel.
+//! The other end of a virtual function or access point: a network interface of this kernel.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,7 +14,7 @@ use crate::device::Source;
 /// Bytes of the largest datagram that is read.
 const DATAGRAM_MAX: usize = 65_536;
 /// Datagrams that a function reads before the bus is looked at again.
-pub(super) const READS: usize = 64;
+pub(crate) const READS: usize = 64;
 
 /// Where datagrams of the host go to, and those for the host come from.
 pub trait Wired {
