@@ -1,9 +1,13 @@
-"""Lists files of a crate that import each other in a circle, and fails if there are any.
+"""Lists files and modules of a crate that import each other in a circle, and fails if there are any.
 
 `python scripts/rust_circles.py [FOLDER]` reads every crate of FOLDER (`crates`). An import is any path outside
 `#[cfg(test)]` that leads from one file to an item of another: in `use`, in code, in an attribute. A path through a
 re-export leads to the file that defines the item, so that declaring modules and re-exporting what they define joins
 nothing. Methods have no path and are not seen, nor are paths that a macro puts together.
+
+Modules are compared with those that have the same parent, so also those at the root of a crate with each other: an
+import from anywhere inside the module `a` to anywhere inside the module `b` counts as one from `a` to `b`. Two modules
+can be in a circle although no two of their files are.
 
 cargo-modules 0.26 (`--acyclic`) was weighed: its graph is of items and has declarations as edges, too, it names one
 circle and stops, and lint would have to build rust-analyzer's crates first."""
@@ -15,6 +19,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 ROOT = Path(__file__).parents[1]
 
@@ -31,6 +36,9 @@ TOKEN = re.compile(
 DEFINES = {"fn", "struct", "enum", "union", "trait", "type", "const", "static", "mod"}
 ITEMS = DEFINES | {"use", "impl", "unsafe", "async", "extern", "macro_rules"}
 OPENING = {"{": "}", "(": ")", "[": "]"}
+
+Node = TypeVar("Node", Path, str)
+"""A file, or the name of a module."""
 
 Name = tuple[str, ...]
 """A path in segments; that of a module starts at the root of its crate, which is the empty one."""
@@ -71,6 +79,24 @@ class Target:
 
     module: Module
     is_module: bool
+
+
+@dataclass(frozen=True)
+class Import:
+    """A path in one module to an item of another, and the line where it is."""
+
+    source: Module
+    target: Module
+    line: int
+    path: str
+
+    def siblings(self) -> tuple[Name, str, str] | None:
+        """The module that holds both, and the two modules below it that they are in; `None`: one of them holds the
+        other."""
+        source, target = self.source.name, self.target.name
+        pairs = zip(source, target, strict=False)
+        shared = next((index for index, (a, b) in enumerate(pairs) if a != b), None)
+        return None if shared is None else (source[:shared], source[shared], target[shared])
 
 
 def tokens(text: str) -> list[tuple[str, int]]:
@@ -222,8 +248,8 @@ class Crate:
                 return found
         return None
 
-    def imports(self) -> Iterator[tuple[Path, Path, int, str]]:
-        """What imports what: two files, and line and path of where."""
+    def imports(self) -> Iterator[Import]:
+        """What imports what."""
         for module in self.modules.values():
             named = [
                 (use.path, use.line) for alias, use in module.uses.items() if not use.public or alias in module.words
@@ -236,8 +262,8 @@ class Crate:
             for path, line in named + module.paths:
                 found = self.target(module, path)
                 # What is used of a module has paths of its own.
-                if found and not found.is_module and found.module.file != module.file:
-                    yield module.file, found.module.file, line, "::".join(path)
+                if found and not found.is_module and found.module is not module:
+                    yield Import(module, found.module, line, "::".join(path))
 
 
 def _is_word(text: str, *others: str) -> bool:
@@ -281,14 +307,14 @@ def _tree(source: list[tuple[str, int]], before: Name) -> Iterator[tuple[Name, s
         yield (*before, *path), path[-1]
 
 
-def circles(edges: dict[Path, set[Path]]) -> list[list[Path]]:
-    """Files that can be reached from each other: the strongly connected parts of more than one (Tarjan's algorithm)."""
-    order: dict[Path, int] = {}
-    low: dict[Path, int] = {}
-    stack: list[Path] = []
-    found: list[list[Path]] = []
+def circles(edges: dict[Node, set[Node]]) -> list[list[Node]]:
+    """Nodes that can be reached from each other: the strongly connected parts of more than one (Tarjan's algorithm)."""
+    order: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    stack: list[Node] = []
+    found: list[list[Node]] = []
 
-    def visit(node: Path) -> None:
+    def visit(node: Node) -> None:
         order[node] = low[node] = len(order)
         stack.append(node)
         for other in sorted(edges.get(node, ())):
@@ -309,6 +335,36 @@ def circles(edges: dict[Path, set[Path]]) -> list[list[Path]]:
     return found
 
 
+def of_files(imports: list[Import]) -> Iterator[tuple[str, list[Import]]]:
+    """The circles of files, each in words and with the imports that make it."""
+    between = [found for found in imports if found.source.file != found.target.file]
+    edges: dict[Path, set[Path]] = {}
+    for found in between:
+        edges.setdefault(found.source.file, set()).add(found.target.file)
+    for part in circles(edges):
+        yield (
+            f"a circle of {len(part)} files",
+            [found for found in between if found.source.file in part and found.target.file in part],
+        )
+
+
+def of_modules(imports: list[Import]) -> Iterator[tuple[str, list[Import]]]:
+    """The circles of modules with one parent, likewise."""
+    groups: dict[Name, list[tuple[str, str, Import]]] = {}
+    for found in imports:
+        if siblings := found.siblings():
+            parent, source, target = siblings
+            groups.setdefault(parent, []).append((source, target, found))
+    for parent, group in sorted(groups.items()):
+        edges: dict[str, set[str]] = {}
+        for source, target, _ in group:
+            edges.setdefault(source, set()).add(target)
+        for part in circles(edges):
+            names = ", ".join("::".join((*parent, name)) for name in part)
+            within = [found for source, target, found in group if source in part and target in part]
+            yield f"a circle of {len(part)} modules: {names}", within
+
+
 def report(folder: Path) -> tuple[list[str], int]:
     """The circles of all crates of `folder`, in lines; and how many files were read."""
     lines: list[str] = []
@@ -318,15 +374,12 @@ def report(folder: Path) -> tuple[list[str], int]:
         crate = Crate(root)
         files |= {module.file for module in crate.modules.values()}
         imports = list(crate.imports())
-        edges: dict[Path, set[Path]] = {}
-        for source, target, _, _ in imports:
-            edges.setdefault(source, set()).add(target)
-        for part in circles(edges):
-            lines.append(f"{root.relative_to(folder)}: a circle of {len(part)} files")
-            within = {(a, b, line, path) for a, b, line, path in imports if a in part and b in part}
+        for words, within in [*of_files(imports), *of_modules(imports)]:
+            lines.append(f"{root.relative_to(folder)}: {words}")
+            made_by = {(found.source.file, found.line, found.path, found.target.file) for found in within}
             lines += [
-                f"  {a.relative_to(folder)}:{line} uses {path} of {b.relative_to(folder)}"
-                for a, b, line, path in sorted(within)
+                f"  {source.relative_to(folder)}:{line} uses {path} of {target.relative_to(folder)}"
+                for source, line, path, target in sorted(made_by)
             ]
     return lines, len(files)
 

@@ -1,4 +1,4 @@
-"""Files of a crate that import each other in a circle are found, however they name each other."""
+"""Files and modules of a crate that import each other in a circle are found, however they name each other."""
 
 from __future__ import annotations
 
@@ -91,7 +91,64 @@ def test_a_circle_is_listed_with_the_lines_that_make_it(tmp_path, files):
     assert any("b.rs:" in line for line in lines[1:])
 
 
+MODULES = {
+    "through a re-export": {
+        "lib": "pub mod a; pub mod b;",
+        "a_in_mod": "mod one;\nmod two;\npub use one::One;\npub use two::Two;\n",
+        "a_in_one": "use crate::b::B;\npub struct One(B);\n",
+        "a_in_two": "pub struct Two;\n",
+        "b": "use crate::a::Two;\npub struct B(Two);\n",
+    },
+    "through a re-export at the root": {
+        "lib": "mod a; mod b;\npub use a::*;\npub use b::B;\n",
+        "a_in_mod": "mod one;\nmod two;\npub use one::One;\npub use two::Two;\n",
+        "a_in_one": "use crate::B;\npub struct One(B);\n",
+        "a_in_two": "pub struct Two;\n",
+        "b": "pub struct B(crate::Two);\n",
+    },
+    "by full paths": {
+        "lib": "pub mod a; pub mod b;",
+        "a_in_mod": "pub mod one;\npub mod two;\n",
+        "a_in_one": "pub struct One(crate::b::B);\n",
+        "a_in_two": "pub struct Two;\n",
+        "b": "pub struct B(crate::a::two::Two);\n",
+    },
+    "below a parent": {
+        "lib": "pub mod p;",
+        "p_in_mod": "pub mod a;\npub mod b;\n",
+        "p_in_a_in_mod": "pub mod one;\npub mod two;\n",
+        "p_in_a_in_one": "pub struct One(crate::p::b::B);\n",
+        "p_in_a_in_two": "pub struct Two;\n",
+        "p_in_b": "use super::a::two::Two;\npub struct B(Two);\n",
+    },
+}
+
+
+@pytest.mark.parametrize("files", MODULES.values(), ids=MODULES.keys())
+def test_a_circle_of_modules_is_listed_where_no_files_are_in_one(tmp_path, files):
+    (first, *rest), _ = crate(tmp_path, **files)
+    parent = "p::" if "p_in_b" in files else ""
+    assert first == f"one/src/lib.rs: a circle of 2 modules: {parent}a, {parent}b"
+    assert len(rest) == 2
+    assert sum("/a/one.rs:1 uses " in line for line in rest) == 1
+    assert sum("/b.rs:1 uses " in line and line.endswith("/a/two.rs") for line in rest) == 1
+
+
+def test_a_circle_of_modules_fails(tmp_path):
+    crate(tmp_path, **MODULES["through a re-export"])
+    code, said = listed(tmp_path)
+    assert code == 1
+    assert "a circle of 2 modules: a, b\n" in said
+
+
 NO_CIRCLES = {
+    "modules that use each other's parent": {
+        "lib": "pub mod a; pub mod b;",
+        "a_in_mod": "pub mod one;\npub mod two;\n",
+        "a_in_one": "use super::two::Two;\npub struct One(Two, crate::b::B);\n",
+        "a_in_two": "pub struct Two;\n",
+        "b": "pub struct B;\n",
+    },
     "a name of another crate that is called like it": {
         "lib": "mod a; mod b;",
         "a": "use words::{words, Word};\npub struct A;\n",
