@@ -25,6 +25,7 @@ fn documents() -> Vec<(String, Value)> {
         document::<simulate::Document>(simulate::result::FORMAT),
         document::<emulate::Status>(emulate::FORMAT),
         document::<vusb::statistics::Statistics>(vusb::statistics::FORMAT),
+        document::<vusb::registry::Table>(vusb::registry::FORMAT),
         document::<link::wlan::Counters>("wlan-counters"),
         document::<link::modem::ModemCounters>("modem-counters"),
         document::<link::sdio::SdioCounters>("sdio-counters"),
@@ -33,13 +34,17 @@ fn documents() -> Vec<(String, Value)> {
 }
 
 /// Every file with its text.
-fn files() -> impl Iterator<Item = (PathBuf, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
-    documents().into_iter().map(move |(name, schema)| (folder.join(format!("{name}.json")), text::of(&name, schema)))
+fn files() -> io::Result<Vec<(PathBuf, String)>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let schema =
+        |(name, schema): (String, Value)| (folder.join(format!("schema/{name}.json")), text::of(&name, schema));
+    let mut files: Vec<_> = documents().into_iter().map(schema).collect();
+    files.push((folder.join("devices.json"), vusb::registry::Table::of_all().to_json()?));
+    Ok(files)
 }
 
 fn main() -> io::Result<()> {
-    for (path, text) in files() {
+    for (path, text) in files()? {
         std::fs::write(path, text)?;
     }
     Ok(())
@@ -50,8 +55,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_table_of_devices_names_the_counters_of_each() {
+        let schema = document::<vusb::statistics::Statistics>("").1;
+        for device in vusb::registry::Table::of_all().devices {
+            assert!(schema["$defs"][device.statistics]["properties"]["faults"].is_object(), "{}", device.name);
+        }
+    }
+
+    #[test]
     fn the_schemas_are_what_the_structs_say() {
-        for (path, text) in files() {
+        for (path, text) in files().unwrap() {
             let written = std::fs::read_to_string(&path).unwrap_or_default();
             assert!(
                 written == text,

@@ -4,12 +4,14 @@ use std::net::SocketAddr;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
-use vusb::chips::{ar6003, mt7610u, rtl8188cus, sd8686};
+use vusb::entry::Entry;
+use vusb::options::{AccessPointOptions, Surroundings};
+use vusb::registry::{assumption, default_device, named, OwnOptions};
 
-use crate::function_args::{FunctionArgs, TxAggregationArgs};
 use crate::ttcp::TtcpArgs;
+use crate::tx_aggregation::TxAggregationArgs;
 
 /// A virtual USB device that unmodified Linux drivers drive.
 #[derive(Debug, Parser)]
@@ -38,6 +40,12 @@ pub enum Command {
     Attach(DeviceArgs),
     /// Serve the device over USB/IP.
     Serve(ServeArgs),
+    /// List the devices, and what each takes.
+    Devices {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Set how a network interface packs datagrams for its device (ethtool's tx-aggr-*; rmnet).
     TxAggregation(TxAggregationArgs),
     /// Send or receive so many buffers over TCP, and print what it took, as ttcp does.
@@ -66,223 +74,22 @@ pub struct ServeArgs {
     pub fd: Option<RawFd>,
 }
 
-/// Which device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DeviceKind {
-    /// Realtek RTL8188CUS, 7392:7811 (rtl8192cu; rtl8xxxu with RTL8XXXU_UNTESTED).
-    Rtl8188cus,
-    /// The same posing as an RTL8723AU, 0bda:1724 (rtl8xxxu).
-    Rtl8723au,
-    /// Realtek RTL8188EU, 0bda:8179 (rtl8xxxu of Linux 6.3 and later): the driver adapts the rates.
-    Rtl8188eu,
-    /// MediaTek MT7610U, 148f:7610 (mt76x0u): a station, or with --stations an access point.
-    Mt7610u,
-    /// MediaTek MT7601U, 148f:7601 (mt7601u): a station.
-    Mt7601u,
-    /// Atheros AR6003, an SDIO card 0271:0301 (ath6kl_sdio) in a USB host controller 0a12:5d10 (ushc).
-    Ar6003,
-    /// Atheros AR6004, a card 0271:0401 (ath6kl_sdio) in the same controller.
-    Ar6004,
-    /// Marvell SD8686, an SDIO card 02df:9103 (libertas_sdio) in the same controller.
-    Sd8686,
-    /// CDC NCM network function (cdc_ncm, huawei_cdc_ncm).
-    Ncm,
-    /// MBIM network function (cdc_mbim).
-    Mbim,
-    /// CDC ECM network function (cdc_ether).
-    Ecm,
-    /// Data path of a QMI modem, 2c7c:0125 (qmi_wwan).
-    QmiModem,
-}
-
-/// Where an SDIO card is plugged in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum HostKind {
-    /// A USB host controller of this program's own, which the stock driver ushc drives.
-    Ushc,
-    /// A controller in the kernel: the module virtual_mmc_host, which is not a stock one.
-    Virtual,
-}
-
-/// Which access point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ApKind {
-    /// hostapd on a radio of mac80211_hwsim in this kernel.
-    Hostapd,
-    /// One of this program's own: open, with a TAP device behind it.
-    Builtin,
-    /// No peer: for tests of probing and of the bus.
-    None,
-}
-
 /// The device and its surroundings.
 #[derive(Debug, Args)]
 pub struct DeviceArgs {
     /// The chip or function.
-    #[arg(long, value_enum, default_value = "rtl8188cus")]
-    pub device: DeviceKind,
-    /// The access point.
-    #[arg(long, value_enum, default_value = "hostapd")]
-    pub ap: ApKind,
-    /// The chip is the access point of this many stations: the signal in dBm on the link to each, which are radios 0, 1, ... of
-    /// mac80211_hwsim in this kernel. MT7610U only; in place of --ap and --signal.
-    #[arg(
-        long,
-        value_name = "DBM,...",
-        value_delimiter = ',',
-        allow_negative_numbers = true,
-        conflicts_with_all = ["ap", "signal"]
-    )]
-    pub stations: Vec<i8>,
-    /// With --stations: the signal in dBm of what each sends, at the chip; default: as the other way.
-    #[arg(long, value_name = "DBM,...", value_delimiter = ',', allow_negative_numbers = true, requires = "stations")]
-    pub stations_up: Vec<i8>,
-    /// Several access points of one network, in place of --ap and --signal: the signal in dBm on the link to each, which are
-    /// radios 0, 1, ... of mac80211_hwsim in this kernel, all on one channel.
-    #[arg(
-        long,
-        value_name = "DBM,...",
-        value_delimiter = ',',
-        allow_negative_numbers = true,
-        conflicts_with_all = ["ap", "signal", "stations"]
-    )]
-    pub access_points: Vec<i8>,
-    /// Efuse map: raw, or as a kernel log dumps it.
-    #[arg(long, value_name = "FILE")]
-    pub efuse: Option<PathBuf>,
-    /// Script of faults, and of what the built-in access point does.
-    #[arg(long, value_name = "FILE")]
-    pub faults: Option<PathBuf>,
-    /// Record all URBs (pcapng, link type 220).
-    #[arg(long, value_name = "FILE")]
-    pub usb: Option<PathBuf>,
-    /// Bytes of data kept per URB.
-    #[arg(long, value_name = "BYTES", default_value_t = 65_536)]
-    pub usb_snap: usize,
-    /// SDIO cards: record every command with its data, and the interrupt line (pcapng, link type 147; docs/virtual-sdio.md).
-    #[arg(long, value_name = "FILE")]
-    pub command_log: Option<PathBuf>,
-    /// SDIO cards: commands take the time that they need on the wires, at the clock and width that the host sets.
-    #[arg(long)]
-    pub bus_time: bool,
-    /// SDIO cards: the host controller.
-    #[arg(long, value_enum, default_value = "ushc")]
-    pub host: HostKind,
-    /// SDIO cards: lines of the data bus that the card has, 1 or 4 (default).
-    #[arg(long, value_name = "N", value_parser = one_or_four)]
-    pub card_lines: Option<u8>,
-    /// SDIO cards: the fastest clock that the card takes, 25 or 50 (default) MHz.
-    #[arg(long, value_name = "MHZ", value_parser = clock)]
-    pub card_mhz: Option<u8>,
-    /// Write down what the driver does: registers by name, firmware commands, descriptors (JSON lines).
-    #[arg(long, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
-    /// Record all frames on the air (pcapng, radiotap).
-    #[arg(long, value_name = "FILE")]
-    pub air: Option<PathBuf>,
-    /// Largest size of each capture: what comes later is left out, and stderr says from when on.
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(65_536..))]
-    pub capture_limit: Option<u64>,
-    /// Write the counters here at the end and on SIGUSR1 (JSON).
-    #[arg(long, value_name = "FILE")]
-    pub stats: Option<PathBuf>,
-    /// Seed of backoffs and losses.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Signal strength at both receivers.
-    #[arg(long, value_name = "DBM", default_value_t = -45, allow_negative_numbers = true)]
-    pub signal: i8,
-    /// Noise at both receivers.
-    #[arg(long, value_name = "DBM", default_value_t = -95, allow_negative_numbers = true)]
-    pub noise: i8,
-    /// Probability that an MPDU gets lost, on top of the noise.
-    #[arg(long, value_name = "0..1", default_value_t = 0.0, value_parser = probability)]
-    pub loss: f64,
-    /// A third station on the channel sends this many Mbit/s of 1500-byte packets at 54 Mbit/s to an access point of its own.
-    #[arg(long, value_name = "MBIT_S", value_parser = neighbour)]
-    pub neighbour: Option<f64>,
-    /// Shortest time between two answers of the interrupt endpoint, us (RTL8188CUS and RTL8723AU; default: 125; SDIO cards:
-    /// between two reports of an interrupt that lasts; default: 500).
-    #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub interrupt_us: Option<u64>,
+    #[arg(long, default_value = default_device(), value_parser = named())]
+    pub device: &'static Entry,
+    /// Its surroundings.
+    #[command(flatten)]
+    pub surroundings: Surroundings,
     /// What is assumed of the chip where nothing says what it does, by name (docs/virtual-chips.md); several times.
     #[arg(long, value_name = "NAME=VALUE", value_parser = assumption)]
     pub assume: Vec<String>,
-    /// Access point: does not answer A-MPDUs for which there is no Block Ack agreement. Real ones have been seen to.
-    #[arg(long)]
-    pub strict_agreements: bool,
-    /// Built-in access point: name of the network, 32 bytes at most.
-    #[arg(long, default_value = "txop", value_parser = ssid)]
-    pub ssid: String,
-    /// Built-in access point: channel.
-    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=13))]
-    pub channel: u8,
-    /// Built-in access point: 40 MHz.
-    #[arg(long)]
-    pub wide: bool,
-    /// Built-in access point: MCS that it sends at.
-    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u8).range(0..=7))]
-    pub mcs: u8,
-    /// Built-in access point: send with the short guard interval.
-    #[arg(long)]
-    pub short_gi: bool,
-    /// Built-in access point: name of its TAP device.
-    #[arg(long, value_name = "NAME", default_value = "vap0")]
-    pub tap: String,
-    /// Network functions.
+    /// What access points do.
     #[command(flatten)]
-    pub function: FunctionArgs,
-}
-
-fn one_or_four(text: &str) -> Result<u8, String> {
-    match text {
-        "1" => Ok(1),
-        "4" => Ok(4),
-        _ => Err("give 1 or 4".into()),
-    }
-}
-
-fn clock(text: &str) -> Result<u8, String> {
-    match text {
-        "25" => Ok(25),
-        "50" => Ok(50),
-        _ => Err("give 25 or 50".into()),
-    }
-}
-
-fn ssid(text: &str) -> Result<String, String> {
-    if (1..=32).contains(&text.len()) {
-        Ok(text.into())
-    } else {
-        Err("give 1 to 32 bytes".into())
-    }
-}
-
-fn neighbour(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(value) if (0.01..=54.0).contains(&value) => Ok(value),
-        _ => Err("give a number from 0.01 to 54".into()),
-    }
-}
-
-/// An assumption of any of the chips; whether it is of the one that was asked for says `run`.
-fn assumption(text: &str) -> Result<String, String> {
-    let of_rtl8188cus = rtl8188cus::assumptions::Assumptions::default().set(text);
-    let of_rtl8188eu = rtl8188cus::EuAssumptions::default().set(text);
-    let of_mt7610u = mt7610u::assumptions::Assumptions::default().set(text);
-    let of_ar6003 = ar6003::assumptions::Assumptions::default().set(text);
-    let of_sd8686 = sd8686::assumptions::Assumptions::default().set(text);
-    match (of_rtl8188cus, of_rtl8188eu, of_mt7610u, of_ar6003, of_sd8686) {
-        (Err(one), Err(second), Err(other), Err(third), Err(fourth)) => Err(format!(
-            "{one}; of an RTL8188EU, {second}; of an MT7610U or MT7601U, {other}; of an AR6003 or AR6004, {third}; of an SD8686, {fourth}"
-        )),
-        _ => Ok(text.into()),
-    }
-}
-
-fn probability(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
-        _ => Err("give a number from 0 to 1".into()),
-    }
+    pub access_point: AccessPointOptions,
+    /// What the device has itself.
+    #[command(flatten)]
+    pub own: OwnOptions,
 }

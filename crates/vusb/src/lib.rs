@@ -3,11 +3,16 @@
 
 pub mod air;
 pub mod chips;
+mod descriptors;
 pub mod device;
+pub mod entry;
 pub mod fault;
 pub mod functions;
+pub mod making;
+pub mod options;
 pub mod peers;
 pub mod record;
+pub mod registry;
 pub mod serve;
 pub mod session;
 mod small_file;
@@ -15,3 +20,5 @@ pub mod statistics;
 pub mod trace;
 pub mod ushc;
 pub mod wired;
+#[cfg(feature = "schema")]
+mod with_faults;

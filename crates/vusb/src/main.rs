@@ -3,9 +3,9 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
 mod cli;
-mod function_args;
 mod run;
 mod ttcp;
+mod tx_aggregation;
 
 use std::process::ExitCode;
 

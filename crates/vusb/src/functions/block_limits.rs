@@ -4,6 +4,8 @@ use super::range::{in_range, SettingsError};
 
 /// GET_NTB_INPUT_SIZE at least (dwNtbInMaxSize is at least 2048).
 pub(super) const INPUT_MIN: u32 = 2_048;
+/// Bytes of a block at most, each way, unless it is set: as Linux' own limit for cdc_ncm (include/linux/usb/cdc_ncm.h).
+pub(super) const BLOCK_BYTES: u32 = 16_384;
 /// Datagrams at multiples of four.
 pub(super) const ALIGN: u16 = 4;
 

@@ -130,7 +130,7 @@ impl Blocks {
             block.resize(start, 0);
             block.extend_from_slice(datagram);
         }
-        if block.len() % usize::from(super::descriptors::BULK_PACKET) == 0 {
+        if block.len() % usize::from(crate::descriptors::BULK_PACKET) == 0 {
             // A byte behind the block: it ends with a short packet then, and no empty one follows.
             block.push(0);
         }

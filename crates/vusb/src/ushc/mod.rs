@@ -18,10 +18,10 @@ use wire::sdio::{clocks, number, Extended, Response5};
 use wire::usb::setup::Setup;
 use wire::usb::ushc::{self, error, request, CommandBlock, StatusBlock};
 
+use crate::descriptors::{self, BULK, BULK_PACKET, INTERRUPT};
 use crate::device::{
     CommandFault, ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed,
 };
-use crate::functions::descriptors::{self, BULK, BULK_PACKET, INTERRUPT};
 use crate::record::CommandFile;
 use log::Log;
 pub use statistics::{HostCounters, SdioStatistics};

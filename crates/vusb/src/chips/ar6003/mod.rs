@@ -19,6 +19,7 @@
 
 pub mod assumptions;
 mod data;
+pub mod entry;
 mod firmware;
 mod htc;
 mod join;
@@ -112,6 +113,12 @@ impl Settings {
     /// Those of one of the chips.
     pub const fn new(model: Model) -> Self {
         Self { assumptions: Assumptions::of(model) }
+    }
+
+    /// What the card says it is.
+    const fn identity(&self) -> CardIdentity {
+        let device = self.assumptions.device_id;
+        CardIdentity { vendor: VENDOR, device, block_bytes_max: BLOCK_BYTES_MAX, version: b"" }
     }
 }
 
@@ -360,8 +367,7 @@ fn is_mailbox(address: u32) -> bool {
 
 impl Function for Ar6003 {
     fn identity(&self) -> CardIdentity {
-        let device = self.settings.assumptions.device_id;
-        CardIdentity { vendor: VENDOR, device, block_bytes_max: BLOCK_BYTES_MAX, version: b"" }
+        self.settings.identity()
     }
 
     fn read(&mut self, _now_ns: u64, address: u32, incrementing: bool, data: &mut [u8]) {

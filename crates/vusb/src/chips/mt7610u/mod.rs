@@ -23,6 +23,7 @@ pub mod assumptions;
 pub mod baseband;
 mod beacons;
 pub mod efuse;
+pub mod entry;
 mod mac;
 mod mcu;
 pub mod memory;

@@ -120,7 +120,7 @@ impl Default for Assumptions {
     }
 }
 
-const NAMES: &str = "fallback-counts=rates|retries, fallback-order=slower|index, fallback-table=mask|arfr, \
+pub(super) const NAMES: &str = "fallback-counts=rates|retries, fallback-order=slower|index, fallback-table=mask|arfr, \
                      fallback-beyond=last|lowest, rts-retries=apart|with-data, rts-table=responses|all, \
                      adaptation-sample=N, adaptation-interval-ms=N, adaptation-down=0..1, adaptation-up=0..1";
 

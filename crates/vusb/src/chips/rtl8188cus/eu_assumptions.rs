@@ -43,7 +43,8 @@ pub struct EuAssumptions {
     pub report_counters: Full,
 }
 
-const NAMES: &str = "fallback-counts=rates|retries, fallback-order=slower|index, fallback-beyond=last|lowest, \
+pub(super) const NAMES: &str =
+    "fallback-counts=rates|retries, fallback-order=slower|index, fallback-beyond=last|lowest, \
                      rts-retries=apart|with-data, rts-table=responses|all, aggregate-limit=register|fixed, \
                      report-frames=all|data, report-counters=stays|wraps";
 

@@ -23,6 +23,7 @@ pub mod assumptions;
 pub mod cam;
 mod crypto;
 pub mod efuse;
+pub mod entry;
 mod eu_assumptions;
 mod fallback;
 mod firmware;

@@ -14,6 +14,7 @@
 
 pub mod assumptions;
 mod data;
+pub mod entry;
 mod firmware;
 mod join;
 mod scan;
@@ -45,6 +46,8 @@ const DEVICE: u16 = 0x9103;
 const VERSION_1: &[u8] = b"\x01\x00802.11 SDIO\0ID: 0B\0";
 /// Largest block: the driver sets 32 and 256.
 const BLOCK_BYTES_MAX: u16 = 512;
+const IDENTITY: CardIdentity =
+    CardIdentity { vendor: VENDOR, device: DEVICE, block_bytes_max: BLOCK_BYTES_MAX, version: VERSION_1 };
 /// Its address: Marvell's prefix.
 const ADDRESS: MacAddr = MacAddr([0x00, 0x50, 0x43, 0x86, 0x86, 0x01]);
 
@@ -250,7 +253,7 @@ impl Sd8686 {
 
 impl Function for Sd8686 {
     fn identity(&self) -> CardIdentity {
-        CardIdentity { vendor: VENDOR, device: DEVICE, block_bytes_max: BLOCK_BYTES_MAX, version: VERSION_1 }
+        IDENTITY
     }
 
     fn read(&mut self, _now_ns: u64, address: u32, incrementing: bool, data: &mut [u8]) {

@@ -1,5 +1,6 @@
 //! A CDC ECM function (USB CDC ECM 1.2): Ethernet frames, one in each transfer.
 
+pub mod entry;
 mod statistics;
 
 use std::collections::VecDeque;
@@ -7,10 +8,10 @@ use std::os::fd::RawFd;
 
 use wire::usb::setup::Setup;
 
-use super::descriptors::{
+use super::downlink::{Aggregation, Downlink};
+use crate::descriptors::{
     device, function, link_notifications, CONTROL_INTERFACE, DATA_INTERFACE, FROM_HOST, NOTIFICATIONS, TO_HOST,
 };
-use super::downlink::{Aggregation, Downlink};
 use crate::device::{ControlReply, Device, DeviceCounters, Identity, InReply, OutReply, Source, Speed};
 use crate::wired::{Wired, READS};
 pub use statistics::{EcmCounters, EcmDirection, EcmStatistics};

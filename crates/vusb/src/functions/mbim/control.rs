@@ -10,8 +10,8 @@ use wire::usb::Fault;
 
 use super::settings::Connect;
 use super::statistics::MbimControlCounters;
+use crate::descriptors::CONTROL_INTERFACE;
 use crate::functions::channels::Channels;
-use crate::functions::descriptors::CONTROL_INTERFACE;
 use crate::functions::outbox::Outbox;
 use crate::functions::BlockCounters;
 

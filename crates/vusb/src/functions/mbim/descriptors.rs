@@ -1,7 +1,7 @@
 //! What an MBIM function says of itself (USB CDC 1.2, 5; MBIM 1.0, 6).
 
+use crate::descriptors::{device, function, CONTROL_INTERFACE, DATA_INTERFACE};
 use crate::device::{Identity, Speed};
-use crate::functions::descriptors::{device, function, CONTROL_INTERFACE, DATA_INTERFACE};
 
 /// wMaxControlMessage: bytes of the largest control message.
 pub(super) const CONTROL_MAX: u16 = 4_096;

@@ -3,6 +3,7 @@
 mod basic_connect;
 mod control;
 mod descriptors;
+pub mod entry;
 mod settings;
 mod statistics;
 
@@ -13,9 +14,9 @@ use wire::usb::ntb::Content;
 use wire::usb::setup::Setup;
 
 use super::blocks::{Blocks, GET_NTB_PARAMETERS};
-use super::descriptors::{FROM_HOST, NOTIFICATIONS, TO_HOST};
 use super::downlink::Downlink;
 use super::{BlockCounters, SettingsError};
+use crate::descriptors::{FROM_HOST, NOTIFICATIONS, TO_HOST};
 use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source};
 use crate::wired::{Wired, READS};
 use control::Control;

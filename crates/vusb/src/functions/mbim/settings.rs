@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::functions::block_limits::BlockLimits;
+use crate::functions::block_limits::{BlockLimits, BLOCK_BYTES};
 use crate::functions::{Aggregation, SettingsError};
 
 /// How sessions begin to carry packets.
@@ -40,8 +40,8 @@ impl Default for MbimSettings {
         Self {
             connect: Connect::Fixed,
             wide: false,
-            in_max: 16_384,
-            out_max: 16_384,
+            in_max: BLOCK_BYTES,
+            out_max: BLOCK_BYTES,
             out_datagrams_max: 0,
             to_host: Aggregation { datagrams: 40, bytes: 16_384, hold_ns: 0 },
         }

@@ -1,8 +1,8 @@
 //! What an NCM function says of itself (USB CDC 1.2, 5; NCM 1.0, 5 and 6.2.1).
 
 use super::{NcmSettings, Posing};
+use crate::descriptors::{device, function, CONTROL_INTERFACE, DATA_INTERFACE};
 use crate::device::{Identity, Speed};
-use crate::functions::descriptors::{device, function, CONTROL_INTERFACE, DATA_INTERFACE};
 
 /// Bytes of the largest Ethernet frame, without FCS.
 const SEGMENT_MAX: u16 = 1_514;

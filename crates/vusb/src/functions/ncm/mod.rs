@@ -1,6 +1,7 @@
 //! A CDC NCM function (USB CDC NCM 1.0): Ethernet frames in transfer blocks of 16 or 32 bit, both ways.
 
 mod descriptors;
+pub mod entry;
 mod settings;
 mod statistics;
 
@@ -11,9 +12,9 @@ use wire::usb::ntb::Content;
 use wire::usb::setup::Setup;
 
 use super::blocks::{Blocks, GET_NTB_PARAMETERS};
-use super::descriptors::{link_notifications, CONTROL_INTERFACE, FROM_HOST, NOTIFICATIONS, TO_HOST};
 use super::downlink::Downlink;
 use super::{BlockCounters, SettingsError};
+use crate::descriptors::{link_notifications, CONTROL_INTERFACE, FROM_HOST, NOTIFICATIONS, TO_HOST};
 use crate::device::{ControlReply, Device, DeviceCounters, Identity, InReply, OutReply, Source};
 use crate::wired::{Wired, READS};
 use descriptors::identity;

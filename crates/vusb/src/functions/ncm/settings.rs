@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::functions::block_limits::BlockLimits;
+use crate::functions::block_limits::{BlockLimits, BLOCK_BYTES};
 use crate::functions::{Aggregation, SettingsError};
 
 /// What it looks like to the host.
@@ -43,8 +43,8 @@ impl Default for NcmSettings {
         Self {
             posing: Posing::Standard,
             wide: false,
-            in_max: 16_384,
-            out_max: 16_384,
+            in_max: BLOCK_BYTES,
+            out_max: BLOCK_BYTES,
             out_datagrams_max: 0,
             to_host: Aggregation { datagrams: 40, bytes: 16_384, hold_ns: 0 },
             address: [0x02, 0x74, 0x78, 0x6f, 0x70, 0x02],

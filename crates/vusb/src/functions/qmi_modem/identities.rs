@@ -2,8 +2,8 @@
 //! qmi_wwan binds to (6.1 and 6.12). Texts are txop's own, so that nothing virtual is taken for the real thing.
 
 use super::settings::Model;
+use crate::descriptors::{configuration, device, endpoint, interface, BULK, BULK_PACKET, INTERRUPT};
 use crate::device::{Identity, Speed};
-use crate::functions::descriptors::{configuration, device, endpoint, interface, BULK, BULK_PACKET, INTERRUPT};
 
 /// A modem as the bus and its own code see it.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@
 
 mod checksum;
 mod control;
+pub mod entry;
 mod format;
 mod identities;
 mod path;

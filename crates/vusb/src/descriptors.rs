@@ -9,14 +9,14 @@ pub(crate) const BULK: u8 = 2;
 pub(crate) const BULK_PACKET: u16 = 512;
 
 /// Endpoints of a CDC function.
-pub(super) const NOTIFICATIONS: u8 = 1;
-pub(super) const TO_HOST: u8 = 2;
-pub(super) const FROM_HOST: u8 = 3;
+pub(crate) const NOTIFICATIONS: u8 = 1;
+pub(crate) const TO_HOST: u8 = 2;
+pub(crate) const FROM_HOST: u8 = 3;
 /// Longer than a notification, so that each is a short packet.
 const NOTIFICATION_PACKET: u16 = 64;
 /// Its communication interface, and its data interface.
-pub(super) const CONTROL_INTERFACE: u8 = 0;
-pub(super) const DATA_INTERFACE: u8 = 1;
+pub(crate) const CONTROL_INTERFACE: u8 = 0;
+pub(crate) const DATA_INTERFACE: u8 = 1;
 
 /// A high-speed device of one configuration, whose strings 1 to 3 are manufacturer, product and serial number.
 pub(crate) fn device(class: (u8, u8, u8), vendor: u16, product: u16, version: u16) -> [u8; 18] {
@@ -34,7 +34,7 @@ pub(crate) fn configuration(interfaces: u8, parts: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// The configuration of a CDC function whose data interface has endpoints in its alternate setting 1 (CDC 1.2, 3 and 5).
-pub(super) fn function(control: (u8, u8, u8), functional: &[Vec<u8>], data: (u8, u8, u8)) -> Vec<u8> {
+pub(crate) fn function(control: (u8, u8, u8), functional: &[Vec<u8>], data: (u8, u8, u8)) -> Vec<u8> {
     let parts = [
         interface(CONTROL_INTERFACE, 0, 1, control),
         functional.concat(),
@@ -58,7 +58,7 @@ pub(crate) fn endpoint(address: u8, kind: u8, max_packet: u16, interval: u8) -> 
 
 /// The notifications that a host of an Ethernet function waits for: the speed both ways, and that there is a link (CDC
 /// 1.2, 6.3; PSTN 1.2).
-pub(super) fn link_notifications(interface: u8, speed_bit_s: u32) -> [Vec<u8>; 2] {
+pub(crate) fn link_notifications(interface: u8, speed_bit_s: u32) -> [Vec<u8>; 2] {
     let mut speed = vec![0xa1, 0x2a, 0, 0, interface, 0, 8, 0];
     speed.extend(speed_bit_s.to_le_bytes());
     speed.extend(speed_bit_s.to_le_bytes());
