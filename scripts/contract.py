@@ -1,7 +1,8 @@
 """Writes the Python models of what the engines write, and the tables of their fields in docs/*.md, from docs/schema.
 
-The structs in Rust decide: `cargo run -p txop-contract` writes their JSON Schema into docs/schema,
-`.venv/bin/python scripts/contract.py` everything else. A test runs it with `--check` and compares."""
+The structs in Rust decide: `cargo run -p txop-contract` writes their JSON Schema into docs/schema, and the table of
+virtual devices as docs/devices.json; `.venv/bin/python scripts/contract.py` writes everything else. A test runs it with
+`--check` and compares."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import device_tables
 
 ROOT = Path(__file__).parents[1]
 MARK = "<!-- Below this line: written by scripts/contract.py; change the structs in Rust instead. -->"
@@ -214,6 +217,7 @@ def files() -> Iterator[tuple[Path, str]]:
             f'"""The name and the layout version of the document.\n\n{MADE}\n"""', "",
             f'FORMAT = "{head["format"]["const"]}"', f"VERSION = {head['version']['const']}", "",
         ])  # fmt: skip
+    yield device_tables.python_module()
     about = "What the reports of several engines have in common."
     yield ROOT / "python" / Path(*SHARED.split(".")).with_suffix(".py"), module(about, list(parts.values()), {})
 
@@ -221,6 +225,8 @@ def files() -> Iterator[tuple[Path, str]]:
 def pages() -> Iterator[tuple[Path, str]]:
     """Every page with its tables made again. The models must have been written."""
     from txop.present.model_reference import model_table, models_of
+
+    yield device_tables.page()
 
     for document in DOCUMENTS:
         if not document.has_tables:

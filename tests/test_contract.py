@@ -14,27 +14,14 @@ import jsonschema
 import pytest
 
 from txop.guest import chips
-from txop.guest.device_statistics.model import (
-    Ar6003Statistics,
-    Mt7610uStatistics,
-    Rtl8188cusStatistics,
-    Rtl8188euStatistics,
-    Sd8686Statistics,
-    Statistics,
-)
+from txop.guest.device_statistics import model
+from txop.guest_image import recipe
+from txop.plan import devices
+from txop.plan.device_table import SECURITIES
+from txop.plan.guest import GuestSpec
 from txop.simulate import run_json
 
 ROOT = Path(__file__).parents[1]
-MODELS = {
-    "rtl8188cus": Rtl8188cusStatistics,
-    "rtl8723au": Rtl8188cusStatistics,
-    "rtl8188eu": Rtl8188euStatistics,
-    "mt7610u": Mt7610uStatistics,
-    "mt7601u": Mt7610uStatistics,
-    "ar6003": Ar6003Statistics,
-    "ar6004": Ar6003Statistics,
-    "sd8686": Sd8686Statistics,
-}
 SCHEMAS = sorted((ROOT / "docs/schema").glob("*.json"))
 
 
@@ -100,7 +87,29 @@ def test_counters_of_other_links_keep_to_their_schemas(scenario, schema):
     assert refused(schema, counters)
 
 
-@pytest.mark.parametrize("device", chips.DEVICES)
+def test_the_table_of_devices_is_what_the_program_prints():
+    printed = subprocess.run(
+        [chips.find_chips(), "devices", "--json"], capture_output=True, text=True, check=True
+    ).stdout
+    assert printed == (ROOT / "docs/devices.json").read_text(encoding="utf-8")
+    assert refused("txop-vusb-devices", json.loads(printed)) == []
+    assert refused("txop-vusb-devices", json.loads(printed) | {"devices": [{}]})
+
+
+def test_every_device_is_what_plans_guests_and_models_take():
+    assert {*devices.CHIPS, *devices.FUNCTIONS} == {*devices.ROWS}
+    for name, row in devices.ROWS.items():
+        assert GuestSpec(device=name).varied(None).driver == row.stock_driver
+        assert row.stock_driver in recipe.DRIVERS
+        told = chips.Chip(name, row.stock_driver, security="open").variables()
+        assert (told["LAB_DEVICE"], told["LAB_KIND"], told["LAB_BUS"]) == (name, row.kind, row.bus)
+        assert (row.bus == "sdio") == (name in devices.SDIO_CARDS)
+        assert hasattr(model, row.statistics)
+        assert {*row.securities} <= {*SECURITIES}
+        assert (row.modalias is None) == (name in devices.FUNCTIONS)
+
+
+@pytest.mark.parametrize("device", devices.CHIPS)
 def test_counters_of_virtual_chips_keep_to_their_schema(device, tmp_path):
     file = tmp_path / "stats.json"
     command = ["serve", "--listen", "127.0.0.1:0", "--ap", "none", "--device", device, "--stats", str(file)]
@@ -109,7 +118,8 @@ def test_counters_of_virtual_chips_keep_to_their_schema(device, tmp_path):
         chip.terminate()
     document = json.loads(file.read_bytes())
     assert refused("txop-vusb-statistics", document) == []
-    assert isinstance(Statistics.model_validate(document).device, MODELS[device])
+    counted = model.Statistics.model_validate(document).device
+    assert isinstance(counted, getattr(model, devices.ROWS[device].statistics))
     del document["device"]["tx"]["frames"]
     assert refused("txop-vusb-statistics", document)
 

@@ -11,15 +11,15 @@ import pytest
 import txop.guest_image
 from txop.cli.guest_device import CaptureOptions, DeviceOptions
 from txop.core.errors import UserError
-from txop.guest.chips import DEVICES, FAULTS, FUNCTIONS, IN_GUEST, OUT, Chip
+from txop.guest.chips import FAULTS, IN_GUEST, OUT, Chip
 from txop.guest_image.error import GuestError
-from txop.plan.devices import DRIVERS
+from txop.plan.devices import CHIPS, DRIVERS, FUNCTIONS
 
 LAB = Path(txop.guest_image.__file__).parent / "lab.sh"
 
 
 def test_every_device_has_a_stock_driver() -> None:
-    assert set(DRIVERS) == {*DEVICES, *FUNCTIONS}
+    assert set(DRIVERS) == {*CHIPS, *FUNCTIONS}
 
 
 def test_captures_and_faults_become_options(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ import pytest
 
 from guests_here import built_chips, rebuilt_driver
 from txop import air
-from txop.guest.chips import IN_GUEST, NEEDS_BUILD, Chip
+from txop.guest.chips import IN_GUEST, Chip
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
+from txop.plan.devices import NEEDS_BUILD
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,6 @@ from txop.cli import guest_survey
 from txop.cli.app import main
 from txop.core.errors import UserError
 from txop.core.origin import NOT_RADIO
-from txop.guest.chips import DEVICES, SDIO_CARDS, STOCK_DRIVERS
 from txop.guest.qemu import Computer, Mode
 from txop.guest.shipped_faults import CONTROL, FaultScript, every_shipped_script, find_faults, shipped_faults
 from txop.guest_image.error import GuestError
@@ -32,6 +31,7 @@ from txop.guest_trials.kernel_lines import read_kernel_lines, trouble
 from txop.guest_trials.survey import Case, Survey, control_problems, rows_of
 from txop.guest_trials.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
 from txop.guest_trials.trial import Place, Trial
+from txop.plan.devices import CHIPS, SDIO_CARDS, STOCK_DRIVERS
 
 WELL = """\
 12.10 plug 0
@@ -198,7 +198,7 @@ def test_a_card_is_tried_with_faults_of_commands_and_without_those_of_transfers(
     assert find_faults("sdio/write-crc") == of_card["sdio/write-crc"]
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", CHIPS)
 def test_the_drivers_of_a_chip_are_tried_by_default(device: str) -> None:
     assert guest_survey.TrialOptions(device=device).drivers == STOCK_DRIVERS[device]
     assert guest_survey.TrialOptions(device=device, driver=["own", "own"]).drivers == ("own",)

@@ -14,16 +14,16 @@ def kernels(incomplete: str) -> list[str]:
 
 def devices(incomplete: str) -> list[str]:
     """Virtual chips and network functions."""
-    from txop.guest.chips import DEVICES, FUNCTIONS
+    from txop.plan.devices import CHIPS, FUNCTIONS
 
-    return beginning((*DEVICES, *FUNCTIONS), incomplete)
+    return beginning((*CHIPS, *FUNCTIONS), incomplete)
 
 
 def wireless_chips(incomplete: str) -> list[str]:
     """Virtual chips."""
-    from txop.guest.chips import DEVICES
+    from txop.plan.devices import CHIPS
 
-    return beginning(DEVICES, incomplete)
+    return beginning(CHIPS, incomplete)
 
 
 def extra_programs(incomplete: str) -> list[str]:
@@ -42,7 +42,6 @@ def fault_scripts(incomplete: str) -> list[str]:
 
 def drivers(incomplete: str) -> list[str]:
     """Drivers that know one of the virtual chips."""
-    from txop.guest.chips import NEEDS_BUILD
-    from txop.plan.devices import DRIVERS
+    from txop.plan.devices import DRIVERS, NEEDS_BUILD
 
     return beginning(sorted({*DRIVERS.values(), *(driver for _, driver in NEEDS_BUILD)}), incomplete)

@@ -12,6 +12,8 @@ import typer
 from txop.cli.guest_completion import devices, drivers, fault_scripts
 from txop.cli.guest_options import errors_reported
 from txop.core.errors import UserError
+from txop.plan.device_table import SECURITIES
+from txop.plan.devices import ACCESS_POINT_DEVICES, CHIPS, FUNCTIONS, IN_5_GHZ
 
 if TYPE_CHECKING:
     from txop.guest.chips import Chip
@@ -52,8 +54,8 @@ class DeviceOptions:
         typer.Option(
             "--device",
             metavar="DEVICE",
-            help="Plug a virtual chip in and associate it (rtl8188cus, rtl8723au, rtl8188eu, mt7610u, mt7601u, "
-            "ar6003, ar6004, sd8686), or a network function (ncm, mbim, ecm, qmi-modem).",
+            help=f"Plug a virtual chip in and associate it ({', '.join(CHIPS)}), or a network function "
+            f"({', '.join(FUNCTIONS)}).",
             autocompletion=devices,
         ),
     ] = None
@@ -75,7 +77,7 @@ class DeviceOptions:
         typer.Option(
             "--security",
             metavar="NAME",
-            help="Security of the access point: open, wep, wpa, wpa2-tkip, mixed, wpa2, wpa3 or owe; default: wpa2, "
+            help=f"Security of the access point: {', '.join(SECURITIES[:-1])} or {SECURITIES[-1]}; default: wpa2, "
             "with --ap builtin open.",
         ),
     ] = None
@@ -99,8 +101,8 @@ class DeviceOptions:
         typer.Option(
             "--stations",
             metavar="DBM,...",
-            help="With --device mt7610u: it is the access point, with hostapd, of this many stations; the signal on "
-            "the link to each.",
+            help=f"With --device {' or '.join(ACCESS_POINT_DEVICES)}: it is the access point, with hostapd, of this "
+            "many stations; the signal on the link to each.",
         ),
     ] = None
     width: Annotated[
@@ -116,8 +118,8 @@ class DeviceOptions:
         typer.Option(
             "--channel",
             metavar="NUMBER",
-            help="With --device: channel of the access point, 1 to 13; of an mt7610u also 36 to 48 and 149 to 161, in "
-            "5 GHz. Default: 6.",
+            help=f"With --device: channel of the access point, 1 to 13; of an {' or '.join(IN_5_GHZ)} also 36 to 48 "
+            "and 149 to 161, in 5 GHz. Default: 6.",
         ),
     ] = None
     host: Annotated[

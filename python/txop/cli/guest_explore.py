@@ -102,7 +102,6 @@ def explore(
     json: JsonFlag = False,
 ) -> None:
     """Mutate fault scripts, keep those that show something new of a driver, and replay what crashes, hangs or warns."""
-    from txop.guest.chips import SDIO_CARDS
     from txop.guest.fault_check import check_faults
     from txop.guest.shipped_faults import find_faults, shipped_faults
     from txop.guest_exploration.exploration import Request
@@ -110,6 +109,7 @@ def explore(
     from txop.guest_exploration.explore import explore as carry_out
     from txop.guest_exploration.report import document
     from txop.guest_trials.survey import LIMIT_S
+    from txop.plan.devices import SDIO_CARDS
 
     folder = output or Path(f"guest-explore-{time.strftime('%Y%m%d-%H%M%S')}")
     if trials.mode != "exact":

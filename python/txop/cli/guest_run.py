@@ -288,8 +288,8 @@ def _document(
 
 def _perturbation(seed: int, chip: Chip | None) -> dict[str, object]:
     """What the seed changed in this guest; ``None``: nothing, for the reason."""
-    from txop.guest.chips import FUNCTIONS
     from txop.guest.perturbation import perturbation
+    from txop.plan.devices import FUNCTIONS
 
     drawn = perturbation(seed)
     why = None

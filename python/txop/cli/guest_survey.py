@@ -131,7 +131,7 @@ class TrialOptions:
     @property
     def drivers(self) -> tuple[str, ...]:
         """Each once."""
-        from txop.guest.chips import STOCK_DRIVERS
+        from txop.plan.devices import STOCK_DRIVERS
 
         if self.device not in STOCK_DRIVERS:
             raise UserError(f"unknown virtual chip {self.device!r}: {', '.join(STOCK_DRIVERS)}", where="--device")

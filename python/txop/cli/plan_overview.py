@@ -15,9 +15,9 @@ from txop.cli import console
 from txop.compare.select import metric_of
 from txop.plan import guest_time
 from txop.plan.arm import Arm, Patch
+from txop.plan.devices import SDIO_CARDS
 from txop.plan.guest import GuestSpec
 from txop.plan.guest_access_point import GuestStation, QueueSpec
-from txop.plan.guest_card import CARDS
 from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.measurement import Test
@@ -142,7 +142,7 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
     words += [f"faults {spec.faults}"] if spec.faults is not None else []
     if spec.device == "qmi-modem":
         words += _modem(spec.modem or ModemSpec())
-    blocks = spec.sdio if spec.device in CARDS else {"ncm": spec.ncm, "mbim": spec.mbim}.get(spec.device)
+    blocks = spec.sdio if spec.device in SDIO_CARDS else {"ncm": spec.ncm, "mbim": spec.mbim}.get(spec.device)
     if blocks is not None:
         words += [f"{key} {getattr(blocks, key)}" for key in sorted(blocks.model_fields_set)]
     words += _queues(spec.queues) if spec.queues is not None else []

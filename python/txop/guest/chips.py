@@ -12,61 +12,30 @@ from pathlib import Path
 from txop.guest.function_host import FunctionHost
 from txop.guest_image.elf import NotElf, read_dynamic
 from txop.guest_image.error import GuestError, MissingForGuest
-from txop.plan.devices import LAST_CHANNEL_2_GHZ
+from txop.plan.device_table import SECURITIES, STATIONS_MAX
+from txop.plan.devices import (
+    ACCESS_POINT_DEVICES,
+    FUNCTIONS,
+    IN_5_GHZ,
+    LAST_CHANNEL_2_GHZ,
+    ROWS,
+    SDIO_CARDS,
+    SECURITIES_OF_CHIPS,
+)
 
 PROGRAM = "txop-vusb"
 IN_GUEST = f"/usr/sbin/{PROGRAM}"
 VARIABLE = "TXOP_VUSB"
 """Environment variable: a program in place of the one that txop has."""
 
-DEVICES = ("rtl8188cus", "rtl8723au", "rtl8188eu", "mt7610u", "mt7601u", "ar6003", "ar6004", "sd8686")
-"""Wireless chips."""
-SDIO_CARDS = ("ar6003", "ar6004", "sd8686")
-"""Chips on an SDIO card, in a virtual host controller; see docs/virtual-sdio.md."""
 SDIO_HOSTS = ("ushc", "virtual")
 """Host controllers of such a card: one on USB, with the stock driver of that name, or a kernel module of txop's own."""
-IN_5_GHZ = ("mt7610u",)
-"""Devices that are also in 5 GHz, with 80 MHz."""
 CHANNELS_5_GHZ = (*range(36, 49, 4), *range(149, 162, 4))
 """Those where an access point need not look for radar first."""
-ACCESS_POINT_DEVICES = ("mt7610u",)
-"""Devices that can be the access point themselves."""
-STATIONS_MAX = 16
-"""Stations of such an access point, or access points, at most (crates/vusb, run.rs)."""
 SIGNALS_DBM = (-100, -10)
 """Signal on the link to a station: from below the noise to beside the antenna."""
-FUNCTIONS = ("ncm", "mbim", "ecm", "qmi-modem")
-"""Network functions without a radio; see docs/virtual-functions.md."""
 ACCESS_POINTS = ("hostapd", "builtin")
 """The real hostapd, or the program's own: open, for faults, speed and exact control."""
-SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe")
-
-SECURITIES_OF_CHIPS = {
-    "mt7610u": ("open", "wpa2", "wpa3", "owe"),
-    "mt7601u": ("open", "wpa2", "wpa3", "owe"),
-    "ar6003": ("open", "wpa", "wpa2-tkip", "mixed", "wpa2"),
-    "ar6004": ("open", "wpa", "wpa2-tkip", "mixed", "wpa2"),
-    "sd8686": ("open", "wpa2"),
-}
-"""By wireless chip: those that it is modelled for, where that is not all."""
-
-NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu"): "usb:v0BDAp8176"}
-"""By device and driver: what begins the alias by which the driver knows the device, where it only has it when built
-with :data:`txop.guest.driver.SWITCHES`."""
-
-STOCK_DRIVERS = {
-    "rtl8188cus": ("rtl8xxxu", "rtl8192cu"),
-    "rtl8723au": ("rtl8xxxu",),
-    "rtl8188eu": ("rtl8xxxu",),
-    "mt7610u": ("mt76x0u",),
-    "mt7601u": ("mt7601u",),
-    "ar6003": ("ath6kl_sdio",),
-    "ar6004": ("ath6kl_sdio",),
-    "sd8686": ("libertas_sdio",),
-}
-"""By wireless chip: the drivers of Linux 6.1 and 6.12 that list its USB or SDIO ids (rtl8192cu/sw.c, rtl8xxxu/core.c,
-mt76/mt76x0/usb.c, mt7601u/usb.c, ath/ath6kl/sdio.c, marvell/libertas/if_sdio.c); the RTL8188EU's only that of 6.12."""
-
 COMMAND_LOG = "sdio.pcapng"
 """What the command log of an SDIO card is called."""
 OUT = "/txop/out"
@@ -151,8 +120,8 @@ class Chip:
 
     def __post_init__(self) -> None:
         """Raise :class:`GuestError` for invalid settings."""
-        if self.device not in (*DEVICES, *FUNCTIONS):
-            raise GuestError(f"unknown virtual device {self.device!r}: {', '.join((*DEVICES, *FUNCTIONS))}")
+        if self.device not in ROWS:
+            raise GuestError(f"unknown virtual device {self.device!r}: {', '.join(ROWS)}")
         if self.device in FUNCTIONS and self.air is not None:
             raise GuestError(f"{self.device} has no air that could be captured")
         if self.command_log is not None and self.device not in SDIO_CARDS:
@@ -245,6 +214,8 @@ class Chip:
         """What ``txop-lab`` reads."""
         return {
             "LAB_DEVICE": self.device,
+            "LAB_KIND": ROWS[self.device].kind,
+            "LAB_BUS": ROWS[self.device].bus,
             "LAB_DRIVER": self.driver,
             "LAB_PARAMETERS": " ".join(self.parameters),
             "LAB_HOST": self.sdio_host,

@@ -17,19 +17,7 @@ from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.modules import KernelModule, ModuleFolder, read_module
 from txop.guest_image.overlay import given_modules
-
-_MODALIASES = {
-    "rtl8188cus": "usb:v7392p7811d0200dc00dsc00dp00icFFiscFFipFFin00",
-    "mt7610u": "usb:v148Fp7610d0100dc00dsc00dp00icFFiscFFipFFin00",
-    "mt7601u": "usb:v148Fp7601d0100dc00dsc00dp00icFFiscFFipFFin00",
-    "rtl8723au": "usb:v0BDAp1724d0200dc00dsc00dp00icFFiscFFipFFin00",
-    "rtl8188eu": "usb:v0BDAp8179d0200dc00dsc00dp00icFFiscFFipFFin00",
-    "ar6003": "sdio:c00v0271d0301",
-    "ar6004": "sdio:c00v0271d0401",
-    "sd8686": "sdio:c00v02DFd9103",
-}
-"""By wireless chip: what its interface or function is called to drivers (Linux scripts/mod/file2alias.c, do_usb_entry
-and do_sdio_entry)."""
+from txop.plan.devices import ROWS
 
 
 def check_driver(chip: Chip, image: Image, modules: Sequence[Path] = ()) -> None:
@@ -46,7 +34,7 @@ def check_driver(chip: Chip, image: Image, modules: Sequence[Path] = ()) -> None
     module = _find(chip.driver, image, modules)
     if module is None:  # built in: it does not say in a file what it knows
         return
-    name = _MODALIASES.get(chip.device)
+    name = ROWS[chip.device].modalias
     if name is not None and not any(fnmatchcase(name, alias) for alias in module.aliases):
         raise GuestError(
             f"{chip.driver} of Linux {image.release} does not know the {chip.device}",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from txop.guest.chips import NEEDS_BUILD
 from txop.guest.driver import SWITCHES, DriverBuild, build_driver
 from txop.guest.mmc_host import with_mmc_host
 from txop.guest_image.error import GuestError
@@ -14,6 +13,7 @@ from txop.guest_image.modules import ModuleFolder, read_module
 from txop.guest_image.overlay import given_modules
 from txop.guest_image.packages.apt import Progress
 from txop.guest_image.packages.lock import Lock
+from txop.plan.devices import NEEDS_BUILD
 
 
 async def modules_for(

@@ -8,8 +8,8 @@ from importlib import resources
 from pathlib import Path
 
 from txop.core.nearest import did_you_mean
-from txop.guest.chips import SDIO_CARDS
 from txop.guest_image.error import GuestError
+from txop.plan.devices import SDIO_CARDS
 
 SUFFIX = ".toml"
 MOST_BYTES = 1 << 20

@@ -14,6 +14,7 @@ from txop.guest_exploration.script import (
     Script,
     completed,
 )
+from txop.plan.device_table import DEVICES
 
 MOST_FAULTS = 4
 """How many faults a mutated script has at most."""
@@ -27,23 +28,17 @@ MOST_TRANSFERS = 3_000
 MOST_BYTES = 2_048
 
 
-_REALTEK = ((0, "in"), (0, "out"), (1, "in"), (2, "out"), (3, "out"))
-_MEDIATEK = ((0, "in"), (0, "out"), (4, "in"), (5, "in"), *((number, "out") for number in range(4, 10)))
 ENDPOINTS: Mapping[str, tuple[tuple[int, str], ...]] = {
-    "rtl8188cus": _REALTEK,
-    "rtl8723au": _REALTEK,
-    "rtl8188eu": _REALTEK,
-    "mt7610u": _MEDIATEK,
-    "mt7601u": _MEDIATEK,
-}
-"""By virtual chip: its endpoints, each with a direction (crates/vusb, chips/rtl8188cus and chips/mt7610u)."""
+    device.name: device.endpoints for device in DEVICES if device.endpoints
+}  # fmt: skip
+"""By virtual chip on USB: its endpoints, each with a direction."""
 
 
 @dataclass(frozen=True)
 class Targets:
     """What faults can be about."""
 
-    endpoints: tuple[tuple[int, str], ...] = _REALTEK
+    endpoints: tuple[tuple[int, str], ...] = DEVICES[0].endpoints
     registers: tuple[int, ...] = ()
     """Those that the driver uses."""
 

@@ -6,6 +6,7 @@
 # with the next access point of several, or with the one of this number). A network
 # function (ncm, mbim, ecm, qmi-modem) has a wire in place of air and access point. What it is made of comes in variables:
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
+#   LAB_KIND  chip, or function: a network function   LAB_BUS   usb, or sdio: the bus that it is on
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
 #   LAB_HOST  ushc, or virtual: the SD host controller of an SDIO card      LAB_HOST_PARAMETERS  of virtual_mmc_host
 #   LAB_AP  hostapd, or builtin: that of txop-vusb, open
@@ -29,6 +30,7 @@
 #   LAB_BUS_FIRST=yes  the chip and the virtual USB host run before everything else, as hardware and its interrupts do
 set -u
 export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+kind=${LAB_KIND:-chip} bus=${LAB_BUS:-usb}
 device=${LAB_DEVICE:-rtl8188cus} driver=${LAB_DRIVER:-rtl8192cu} security=${LAB_SECURITY:-wpa2}
 ap=${LAB_AP:-hostapd}
 channel=${LAB_CHANNEL:-6} width=${LAB_WIDTH:-20} options=${LAB_OPTIONS:-} parameters=${LAB_PARAMETERS:-}
@@ -67,7 +69,7 @@ wait_for() { # wait_for SECONDS COMMAND...: until it succeeds; 1 when it never d
 
 # Drivers without mac80211 do not say that their radio may leave the first network namespace (WIPHY_FLAG_NETNS_OK): there
 # `dut` is another name of that one.
-stays() { [ "$device" = ar6003 ] || [ "$device" = ar6004 ] || [ "$device" = sd8686 ] || [ -e "$run/stays" ]; }
+stays() { [ "$bus" = sdio ] || [ -e "$run/stays" ]; }
 
 wireless() { # the first wireless interface of this namespace, in the order they were made: wlan10 after wlan2
     first=
@@ -181,9 +183,7 @@ load() {
         modprobe virtual_mmc_host ${LAB_HOST_PARAMETERS:-} || fail "the virtual SD host controller cannot be loaded"
     else
         modprobe vhci_hcd || fail "this kernel has no virtual USB host"
-        case $device in
-        ar6003 | ar6004 | sd8686) modprobe ushc || fail "this kernel has no driver for the SD host controller" ;;
-        esac
+        [ "$bus" != sdio ] || modprobe ushc || fail "this kernel has no driver for the SD host controller"
     fi
     # shellcheck disable=SC2086
     modprobe "$driver" $parameters || fail "the driver $driver cannot be loaded"
@@ -618,7 +618,7 @@ namespaces() {
 
 up() {
     namespaces
-    case $device in ncm | mbim | ecm | qmi-modem) wired; return ;; esac
+    case $kind in function) wired; return ;; esac
     if [ -n "${LAB_STATIONS:-}" ]; then
         plug_of_stations
         [ "${LAB_ONLY:-}" = plug ] || serve_stations
@@ -666,7 +666,7 @@ prepare)
     ;;
 plug) plug ;;
 serve)
-    case $device in ncm | mbim | ecm | qmi-modem) fail "the $device is a network function: it has no access point" ;; esac
+    case $kind in function) fail "the $device is a network function: it has no access point" ;; esac
     [ -z "${LAB_STATIONS:-}" ] || fail "the chip is the access point of stations: without --plug-only it serves them"
     [ ! -s "$run/hostapd.pid" ] && [ ! -s "$run/hostapd1.pid" ] || fail "the access point is up already"
     serve

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from txop.plan.devices import DRIVERS as DEVICE_DRIVERS
+
 KERNELS = ("6.1", "6.12")
 """Kernel series that txop ships a lock for."""
 
@@ -64,10 +66,12 @@ FILES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 """By package: name in the tree, name in the image."""
 
-DRIVERS = (
+_FIRST_DRIVERS = (
     "ath6kl_sdio", "libertas_sdio", "rtl8xxxu", "rtl8192cu", "mt76x0u", "mt76x2u", "mt7601u",
     "qmi_wwan", "cdc_ncm", "cdc_mbim", "cdc_ether",
 )  # fmt: skip
+"""In the order in which images have them; those of later devices follow."""
+DRIVERS = (*_FIRST_DRIVERS, *(name for name in dict.fromkeys(DEVICE_DRIVERS.values()) if name not in _FIRST_DRIVERS))
 """The drivers under test. A kernel of one's own may lack those that its guests do not use."""
 
 WATCHDOG = ("i6300esb",)

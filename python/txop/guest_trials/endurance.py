@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from txop.guest.chips import SDIO_CARDS, Chip
+from txop.guest.chips import Chip
 from txop.guest.results import MAX_EVENTS_BYTES, Event, read_events
 from txop.guest.running import FILES
 from txop.guest_trials.facts import Facts
@@ -22,6 +22,7 @@ from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
 from txop.log.boots import SEQUENCE_GAP
 from txop.log.naming import read_log
 from txop.log.report import LogReport
+from txop.plan.devices import SDIO_CARDS
 from txop.present.format import plural
 
 MAX_NAMED = 4

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
+from txop.plan.device_table import DeviceName, SecurityName
 from txop.plan.devices import DRIVERS, LAST_CHANNEL_2_GHZ
 from txop.plan.fields import Module
 from txop.plan.guest_access_point import GuestStation, QueueSpec, Topology
@@ -36,26 +37,11 @@ class GuestVariant(Strict):
     append: Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]*$", max_length=1000)] = ""
     """Further arguments of the kernel's command line: ``"kfence.sample_interval=1 slub_debug=FZP"``. What the kernel
     then reports is a fault of the run."""
-    device: Literal[
-        "rtl8188cus",
-        "rtl8723au",
-        "rtl8188eu",
-        "mt7610u",
-        "mt7601u",
-        "ar6003",
-        "ar6004",
-        "sd8686",
-        "ncm",
-        "mbim",
-        "ecm",
-        "qmi-modem",
-    ] = "rtl8188cus"
-    """The virtual chip (``ar6003``, ``ar6004`` and ``sd8686`` are SDIO cards), or a network function without a radio
-    that a driver could see (``ncm``, ``mbim``, ``ecm``, ``qmi-modem``)."""
+    device: DeviceName = "rtl8188cus"
+    """The virtual chip, or a network function without a radio that a driver could see (docs/virtual-chips.md lists
+    them)."""
     driver: Module = DRIVERS["rtl8188cus"]
-    """Module of the driver under test; default for an RTL8723AU and an RTL8188EU: ``rtl8xxxu``, for an MT7610U:
-    ``mt76x0u``, for an MT7601U: ``mt7601u``, for an AR6003 and an AR6004: ``ath6kl_sdio``, for an SD8686:
-    ``libertas_sdio``, for network functions: ``cdc_ncm``, ``cdc_mbim``, ``cdc_ether`` or ``qmi_wwan``."""
+    """Module of the driver under test; default: the first one that docs/virtual-chips.md lists for the device."""
     module: Module | None = None
     """Module that is built with the arm's patches, from ``source`` where that is set: ``mac80211``, say; default: the
     driver."""
@@ -84,7 +70,7 @@ class GuestVariant(Strict):
     (``CONFIG_RTL8XXXU_UNTESTED`` in rtl8xxxu)."""
     reverse: bool = False
     """Take the arm's patches back instead of applying them; not possible with edit scripts."""
-    security: Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"] = "wpa2"
+    security: SecurityName = "wpa2"
     """Security of the access point; with the built-in one the default is open."""
     channel: Annotated[int, Field(ge=1, le=161)] = 6
     """Channel of the access point: 1 to 13; of an MT7610U also 36 to 48 and 149 to 161, which are in 5 GHz."""

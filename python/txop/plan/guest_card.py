@@ -1,6 +1,6 @@
 """The SDIO card in a guest of a plan, and the bus that it is on.
 
-Ranges are those of the program (``crates/vusb/src/cli.rs``, ``crates/vusb/src/chips/ar6003/assumptions.rs``).
+Ranges are those of the program (``crates/vusb/src/options.rs``, ``crates/vusb/src/chips/ar6003/assumptions.rs``).
 """
 
 from __future__ import annotations
@@ -9,14 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from txop.plan.devices import WITH_BUNDLES
 from txop.plan.strict import STRICT
 
-CARDS = ("ar6003", "ar6004", "sd8686")
-"""Devices on an SDIO bus."""
-WITH_BUNDLES = ("ar6003", "ar6004")
-"""Those whose firmware and host exchange several packets at once."""
 OF_BUNDLES = ("bundle", "credits")
-"""Keys about their firmware; an SD8686 has one packet at a time."""
+"""Keys about the firmware of cards that exchange several packets at once."""
 OF_VIRTUAL_HOST = ("interrupts", "segments", "pio_bytes")
 """Keys about a host controller that decides on them; `ushc` does not."""
 

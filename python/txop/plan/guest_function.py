@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from txop.plan.devices import FUNCTIONS, ROWS
 from txop.plan.strict import STRICT
 
-FUNCTION_INTERFACES = {"ncm": "usb0", "mbim": "wwan0", "ecm": "usb0", "qmi-modem": "wwan0"}
+FUNCTION_INTERFACES = {name: ROWS[name].interface for name in FUNCTIONS}
 """By network function: the interface that the driver makes of it. QMAP interfaces stand on top of it."""
 FUNCTION_TABLES = {"ncm": "ncm", "mbim": "mbim", "qmi-modem": "modem"}
 """By network function: the table of its settings; those without one have none."""

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 
-from txop.guest.chips import STOCK_DRIVERS
 from txop.guest.fault_check import check_faults
 from txop.guest.shipped_faults import find_faults
 from txop.guest.wireless_stack import DRIVERS as REBUILT
@@ -15,9 +14,9 @@ from txop.guest_image.error import GuestError
 from txop.guest_image.kernel_tree import MAKEFILES, find_module
 from txop.guest_image.locks import find_lock
 from txop.plan.arm import Arm
-from txop.plan.devices import DRIVERS
+from txop.plan.devices import DRIVERS, ROWS, SDIO_CARDS, STOCK_DRIVERS, WITH_BUNDLES
 from txop.plan.guest import GuestSpec
-from txop.plan.guest_card import CARDS, OF_BUNDLES, OF_VIRTUAL_HOST, WITH_BUNDLES, SdioSpec
+from txop.plan.guest_card import OF_BUNDLES, OF_VIRTUAL_HOST, SdioSpec
 from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
@@ -31,12 +30,13 @@ Place = Callable[..., Path]
 def wrong_chips(loaded: LoadedPlan) -> Found:
     """Invalid chips, parameters and drivers of arms."""
     for arm, spec, place in _specs(loaded):
-        if spec.sdio is not None and spec.device not in CARDS:
+        if spec.sdio is not None and spec.device not in SDIO_CARDS:
             yield place("sdio"), f"an {spec.device} is not on an SDIO bus", "take it out"
         elif spec.sdio is not None and spec.device not in WITH_BUNDLES and spec.sdio.model_fields_set & {*OF_BUNDLES}:
-            said = f"{' and '.join(OF_BUNDLES)} are an AR6003's or AR6004's: an {spec.device} has one packet at a time"
+            known = " or ".join(f"{ROWS[name].label}'s" for name in WITH_BUNDLES)
+            said = f"{' and '.join(OF_BUNDLES)} are an {known}: an {spec.device} has one packet at a time"
             yield place("sdio"), said, "take them out"
-        if spec.sdio is not None and spec.device in CARDS:
+        if spec.sdio is not None and spec.device in SDIO_CARDS:
             yield from _host_controller(spec.sdio, place)
         if spec.is_function:
             yield from _function(arm, spec, place)
@@ -138,7 +138,7 @@ def _function(arm: Arm, spec: GuestSpec, place: Place) -> Found:
     for other in FUNCTION_TABLES.values():
         if other != FUNCTION_TABLES.get(spec.device) and getattr(spec, other) is not None:
             yield place(other), f"the device is {spec.device}", f"take the settings of {other} out"
-    if spec.driver in STOCK_DRIVERS["rtl8188cus"]:
+    if any(spec.driver in drivers for drivers in STOCK_DRIVERS.values()):
         yield place("driver", "device"), f"{spec.driver} does not know a {spec.device}", f"{DRIVERS[spec.device]} does"
     if spec.modem is not None:
         yield from _modem(arm, spec, spec.modem, place)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.guest.chips import NEEDS_BUILD
 from txop.guest.driver import DriverBuild, patch_files
 from txop.guest.wireless_stack import StackBuild
 from txop.guest_image.locks import find_lock
 from txop.guest_image.packages.lock import Lock
 from txop.plan.arm import Arm, Patch
+from txop.plan.devices import NEEDS_BUILD
 from txop.plan.guest import GuestSpec
 from txop.plan.named_file import named_file
 

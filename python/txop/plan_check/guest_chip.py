@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from txop.guest.chips import Chip, Queues
 from txop.guest.function_host import FunctionHost
+from txop.plan.devices import SDIO_CARDS
 from txop.plan.guest import GuestSpec
 from txop.plan.guest_access_point import QueueSpec
-from txop.plan.guest_card import CARDS, SdioSpec
+from txop.plan.guest_card import SdioSpec
 from txop.plan.guest_function import MbimSpec, ModemSpec, NcmSpec
 
 
@@ -16,11 +17,11 @@ def chip_of(spec: GuestSpec) -> Chip:
         "qmi-modem": (spec.modem or ModemSpec()).words(),
         "ncm": (spec.ncm or NcmSpec()).words(),
         "mbim": (spec.mbim or MbimSpec()).words(),
-        **{card: (spec.sdio or SdioSpec()).words(card) for card in CARDS},
+        **{card: (spec.sdio or SdioSpec()).words(card) for card in SDIO_CARDS},
     }
     assumed = [word for name, value in spec.assume.items() for word in ("--assume", f"{name}={value}")]
     values = {name: int(value) if isinstance(value, bool) else value for name, value in spec.parameters.items()}
-    sdio = (spec.sdio if spec.device in CARDS else None) or SdioSpec()
+    sdio = (spec.sdio if spec.device in SDIO_CARDS else None) or SdioSpec()
     return Chip(
         device=spec.device,
         driver=spec.driver,

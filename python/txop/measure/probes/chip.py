@@ -10,12 +10,12 @@ from pathlib import Path
 
 from txop.core.metrics import METRICS, station_key
 from txop.formats.proc_stat import increase
-from txop.guest.chips import SDIO_CARDS
 from txop.guest.device_statistics.layout import FORMAT
 from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
 from txop.measure.probes.air_analysis import main_direction
 from txop.measure.probes.windowed import bounded_json
 from txop.measure.traffic.iperf3_reading import jain
+from txop.plan.devices import SDIO_CARDS
 from txop.plan.guest import GuestSpec
 from txop.plan.guest_function import ModemSpec
 
