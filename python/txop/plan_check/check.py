@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from txop.core.metrics import describe, in_origin
 from txop.core.nearest import did_you_mean
 from txop.plan.arm import Arm, BuildSpec, ModuleSpec
+from txop.plan.devices import ACCESS_POINT_DEVICES
 from txop.plan.guest import GuestSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
@@ -326,7 +327,7 @@ def _guest(loaded: LoadedPlan) -> Found:
     for index, test in enumerate(plan.test):
         if isinstance(test, StationsTest) and not plan.guest_stations:
             said = f"a {test.kind} test in a guest needs stations of its device"
-            yield ("test", index, "kind"), said, 'set device = "mt7610u" and stations in [guest]'
+            yield ("test", index, "kind"), said, f'set device = "{ACCESS_POINT_DEVICES[0]}" and stations in [guest]'
         elif isinstance(test, StationsTest) and (odd := [n for n in test.stations if n not in plan.guest_stations]):
             said = f'"{odd[0]}" is not a station of the access point'
             yield ("test", index, "stations"), said, f"there are {', '.join(plan.guest_stations)}"

@@ -40,7 +40,7 @@ pub fn incompatible(entry: &Entry, around: &Surroundings) -> Option<String> {
     }
     let (chip, is_card) = (entry.chip(), entry.is_card());
     if !around.stations.is_empty() && !chip.is_some_and(|chip| chip.is_access_point) {
-        let known = DEVICES.into_iter().filter(|entry| entry.chip().is_some_and(|chip| chip.is_access_point));
+        let known = DEVICES.iter().filter(|entry| entry.chip().is_some_and(|chip| chip.is_access_point));
         let (labels, names): (Vec<String>, Vec<&str>) =
             known.map(|entry| (with_article(entry.label), entry.name)).unzip();
         return Some(format!(
@@ -85,7 +85,7 @@ pub fn incompatible(entry: &Entry, around: &Surroundings) -> Option<String> {
     }
     let times = |entry: &Entry| entry.chip().is_some_and(|chip| chip.times_interrupts);
     if around.interrupt_us.is_some() && !is_card && !times(entry) {
-        let known = DEVICES.into_iter().filter(|entry| times(entry)).map(|entry| with_article(entry.label));
+        let known = DEVICES.iter().filter(|entry| times(entry)).map(|entry| with_article(entry.label));
         let known: Vec<String> = known.chain(["an SDIO card".to_owned()]).collect();
         return Some(format!("--interrupt-us: only {} times its interrupt endpoint", any_of(&known)));
     }

@@ -8,15 +8,14 @@ use crate::entry::{Entry, Options};
 
 /// Reads the name of a device; help lists all.
 pub fn named() -> impl TypedValueParser<Value = &'static Entry> {
-    let values = DEVICES.map(|entry| PossibleValue::new(entry.name).help(entry.about));
-    PossibleValuesParser::new(values)
-        .try_map(|name| DEVICES.into_iter().find(|entry| entry.name == name).ok_or("there is no such device"))
+    let values = DEVICES.iter().map(|entry| PossibleValue::new(entry.name).help(entry.about));
+    let by_name = |name: String| DEVICES.iter().copied().find(|entry| entry.name == name);
+    PossibleValuesParser::new(values).try_map(move |name| by_name(name).ok_or("there is no such device"))
 }
 
 /// The device where none is named.
-pub const fn default_device() -> &'static str {
-    let [first, ..] = DEVICES;
-    first.name
+pub fn default_device() -> &'static str {
+    DEVICES.first().map_or("", |first| first.name)
 }
 
 /// The options that devices have beside those of their surroundings. Each device reads its own.

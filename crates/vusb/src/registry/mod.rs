@@ -17,7 +17,7 @@ use crate::entry::Entry;
 use crate::functions::{ecm, mbim, ncm, qmi_modem};
 
 /// Every device, in the order of help.
-pub static DEVICES: [&Entry; 12] = [
+pub static DEVICES: &[&Entry] = &[
     &rtl8188cus::entry::RTL8188CUS,
     &rtl8188cus::entry::RTL8723AU,
     &rtl8188cus::entry::RTL8188EU,
@@ -35,7 +35,7 @@ pub static DEVICES: [&Entry; 12] = [
 /// The devices in groups that have the same `key`, groups and devices in the order of the list.
 fn grouped<K: PartialEq>(key: impl Fn(&Entry) -> Option<K>) -> Vec<(K, Vec<&'static Entry>)> {
     let mut groups: Vec<(K, Vec<&'static Entry>)> = Vec::new();
-    for entry in DEVICES {
+    for &entry in DEVICES {
         let Some(key) = key(entry) else { continue };
         match groups.iter_mut().find(|(known, _)| *known == key) {
             Some((_, group)) => group.push(entry),

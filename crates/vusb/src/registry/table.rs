@@ -135,7 +135,7 @@ impl Table {
             version: FORMAT_VERSION,
             stations_max: STATIONS_MAX,
             securities: Security::ALL.iter().map(|security| security.name()).collect(),
-            devices: DEVICES.map(DeviceRow::of).into(),
+            devices: DEVICES.iter().copied().map(DeviceRow::of).collect(),
         }
     }
 }

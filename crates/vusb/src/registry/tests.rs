@@ -31,7 +31,7 @@ fn line(words: &[&str]) -> Line {
 fn names_are_unique_and_can_be_typed() {
     let names: BTreeSet<&str> = DEVICES.iter().map(|entry| entry.name).collect();
     assert_eq!(names.len(), DEVICES.len());
-    for entry in DEVICES {
+    for &entry in DEVICES {
         assert!(entry.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'));
         assert!(std::ptr::eq(line(&["--device", entry.name]).device, entry), "{}", entry.name);
         assert!(!entry.drivers.is_empty() && !entry.about.ends_with('.'), "{}", entry.name);
@@ -42,7 +42,7 @@ fn names_are_unique_and_can_be_typed() {
 
 #[test]
 fn a_chip_is_made_and_is_who_its_line_says() {
-    for entry in DEVICES.into_iter().filter(|entry| entry.chip().is_some()) {
+    for entry in DEVICES.iter().filter(|entry| entry.chip().is_some()) {
         let Line { surroundings, assume, access_point, own, .. } = line(&["--ap", "none", "--device", entry.name]);
         let (assumptions, access_point) = (&assume[..], &access_point);
         let making =
