@@ -131,7 +131,7 @@ impl CommandFault {
 
 /// A fault of a script, which happened or has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Struck {
+pub struct FaultEvent {
     /// Its name in the script.
     pub name: String,
     /// What happened, or what undid it.
@@ -217,7 +217,7 @@ pub trait Device {
     }
 
     /// Moves out the faults of its script that happened or ended since the last call, in order.
-    fn struck(&mut self, _faults: &mut Vec<Struck>) {}
+    fn fault_events(&mut self, _events: &mut Vec<FaultEvent>) {}
 
     /// What it has counted; `None`: it counts nothing.
     fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
@@ -275,8 +275,8 @@ impl<D: Device + ?Sized> Device for Box<D> {
     fn command(&self, endpoint: u8, data: &[u8]) -> Option<sdio::Command> {
         (**self).command(endpoint, data)
     }
-    fn struck(&mut self, faults: &mut Vec<Struck>) {
-        (**self).struck(faults);
+    fn fault_events(&mut self, events: &mut Vec<FaultEvent>) {
+        (**self).fault_events(events);
     }
     fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
         (**self).statistics()

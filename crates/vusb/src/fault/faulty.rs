@@ -6,7 +6,7 @@ use wire::usb::setup::Setup;
 
 use super::script::{Action, Direction, Fault, Script};
 use crate::device::{
-    ControlReply, Device, DeviceCounters, Effect, FaultCounters, Identity, InReply, OutReply, Source, Struck,
+    ControlReply, Device, DeviceCounters, Effect, FaultCounters, FaultEvent, Identity, InReply, OutReply, Source,
 };
 
 const MS: u64 = 1_000_000;
@@ -41,7 +41,7 @@ pub struct Faulty<D> {
     /// The time up to which everything has happened.
     reached_ns: u64,
     /// What happened and was not yet asked for.
-    struck: Vec<Struck>,
+    events: Vec<FaultEvent>,
 }
 
 /// The end of a fault inside the device.
@@ -105,7 +105,7 @@ impl<D: Device> Faulty<D> {
             unplugged_until_ns: None,
             ends: Vec::new(),
             reached_ns: 0,
-            struck: Vec::new(),
+            events: Vec::new(),
         }
     }
 
@@ -168,12 +168,12 @@ impl<D: Device> Faulty<D> {
             Some((effect, _)) => format!("{effect:?}"),
             None => format!("{:?}", fault.action),
         };
-        self.keep(Struck { name: fault.name.clone(), what });
+        self.keep(FaultEvent { name: fault.name.clone(), what });
     }
 
-    fn keep(&mut self, struck: Struck) {
-        if self.struck.len() < MOST_REPORTED {
-            self.struck.push(struck);
+    fn keep(&mut self, event: FaultEvent) {
+        if self.events.len() < MOST_REPORTED {
+            self.events.push(event);
         }
     }
 
@@ -371,7 +371,7 @@ impl<D: Device> Device for Faulty<D> {
         }
         while let Some(at) = self.ends.iter().position(|end| end.at_ns <= now_ns) {
             let Ending { undo, name, .. } = self.ends.swap_remove(at);
-            self.keep(Struck { name, what: format!("{undo:?}") });
+            self.keep(FaultEvent { name, what: format!("{undo:?}") });
             self.inner.inject(now_ns, undo);
         }
         self.inner.advance(now_ns);
@@ -423,9 +423,9 @@ impl<D: Device> Device for Faulty<D> {
         self.inner.command(endpoint, data)
     }
 
-    fn struck(&mut self, faults: &mut Vec<Struck>) {
-        faults.append(&mut self.struck);
-        self.inner.struck(faults);
+    fn fault_events(&mut self, events: &mut Vec<FaultEvent>) {
+        events.append(&mut self.events);
+        self.inner.fault_events(events);
     }
 
     fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {

@@ -19,7 +19,7 @@ use serde::Serialize;
 use wire::usb::setup::Setup;
 
 use crate::device::{
-    ControlReply, Device, DeviceCounters, Effect, FaultCounters, Identity, InReply, OutReply, Source, Struck,
+    ControlReply, Device, DeviceCounters, Effect, FaultCounters, FaultEvent, Identity, InReply, OutReply, Source,
 };
 pub use line::{hex, Detail, FrameDetail, Plain, Vocabulary};
 
@@ -75,7 +75,7 @@ pub struct Traced<D, W> {
     writer: Writer<W>,
     present: bool,
     /// Faults to be written; kept for its memory.
-    struck: Vec<Struck>,
+    events: Vec<FaultEvent>,
 }
 
 impl<D: Device> Traced<D, BufWriter<File>> {
@@ -91,7 +91,7 @@ impl<D: Device> Traced<D, BufWriter<File>> {
 impl<D: Device, W: Write> Traced<D, W> {
     /// Writes at most `limit` bytes and a last line.
     pub fn new(inner: D, vocabulary: Box<dyn Vocabulary>, out: W, limit: u64) -> Self {
-        Self { inner, vocabulary, writer: Writer { out, left: limit, failed: None }, present: true, struck: Vec::new() }
+        Self { inner, vocabulary, writer: Writer { out, left: limit, failed: None }, present: true, events: Vec::new() }
     }
 
     fn note(&mut self, now_ns: u64, event: &str, detail: Detail) {
@@ -100,13 +100,13 @@ impl<D: Device, W: Write> Traced<D, W> {
 
     /// Writes the faults of the call that was just made.
     fn faults(&mut self, now_ns: u64) {
-        let mut struck = std::mem::take(&mut self.struck);
-        self.inner.struck(&mut struck);
-        for fault in struck.drain(..) {
+        let mut events = std::mem::take(&mut self.events);
+        self.inner.fault_events(&mut events);
+        for fault in events.drain(..) {
             let name = Some(fault.name).filter(|name| !name.is_empty());
             self.note(now_ns, "fault", Detail { name, means: Some(fault.what), ..Detail::default() });
         }
-        self.struck = struck;
+        self.events = events;
     }
 
     fn transfer(
@@ -201,8 +201,8 @@ impl<D: Device, W: Write> Device for Traced<D, W> {
         self.inner.inject(now_ns, effect)
     }
 
-    fn struck(&mut self, faults: &mut Vec<Struck>) {
-        self.inner.struck(faults);
+    fn fault_events(&mut self, events: &mut Vec<FaultEvent>) {
+        self.inner.fault_events(events);
     }
 
     fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {

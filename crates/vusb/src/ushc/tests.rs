@@ -301,9 +301,9 @@ fn faults_happen_to_the_commands_that_they_name() {
         let flags = Response5::parse(response).flags & flag::ERRORS;
         assert_eq!(flags, if action.contains("refuse") { flag::ERROR } else { 0 }, "{action}");
         assert_eq!(done(read).0, whole, "{action}");
-        let mut struck = Vec::new();
-        device.struck(&mut struck);
-        assert_eq!(struck.len(), 1, "{action}");
+        let mut events = Vec::new();
+        device.fault_events(&mut events);
+        assert_eq!(events.len(), 1, "{action}");
     }
 }
 

@@ -193,9 +193,9 @@ fn a_fault_that_the_device_does_not_have_did_not_strike() {
     for ms in 1..20 {
         host.device.advance(ms * 1_000_000);
     }
-    let mut struck = Vec::new();
-    host.device.struck(&mut struck);
-    let names: Vec<_> = struck.iter().map(|fault| fault.name.as_str()).collect();
+    let mut events = Vec::new();
+    host.device.fault_events(&mut events);
+    let names: Vec<_> = events.iter().map(|fault| fault.name.as_str()).collect();
     assert_eq!(names, ["refused", "away"]);
 }
 
