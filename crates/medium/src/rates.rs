@@ -41,14 +41,14 @@ const REMEMBERED: usize = 16;
 
 /// What was found out of a rate, not to be computed again: senders ask for the same few PPDUs all the time.
 #[derive(Clone, Debug)]
-struct Known {
+struct Remembered {
     /// Length of a PSDU and its duration, by the length; a duration of 0: nothing yet.
     durations: [Cell<(usize, u64)>; REMEMBERED],
     /// The bounds and the answer of the last question for the longest PSDU.
     within: Cell<Option<(usize, u64, usize)>>,
 }
 
-impl Known {
+impl Remembered {
     fn nothing() -> Self {
         Self { durations: std::array::from_fn(|_| Cell::new((0, 0))), within: Cell::new(None) }
     }
@@ -66,7 +66,7 @@ pub struct Rates {
     basic: Option<RateSet>,
     rates: Vec<Rate>,
     /// What was found out of each of them.
-    known: Vec<Known>,
+    known: Vec<Remembered>,
 }
 
 impl Rates {
@@ -111,7 +111,7 @@ impl Rates {
             silence_ns: if extended { u64::from(timing.signal_extension_ns) } else { 0 },
         };
         self.rates.push(rate);
-        self.known.push(Known::nothing());
+        self.known.push(Remembered::nothing());
         let number = RateId::try_from(self.rates.len() - 1).ok();
         // What is lost of an answer depends on its rate.
         self.rate_id(response)?;

@@ -56,7 +56,7 @@ impl Layout {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct DecodedHeader {
     fixed: [u8; FIXED_BYTES],
     rest: u128,
     info: RadioInfo,
@@ -67,7 +67,7 @@ struct Known {
 pub(crate) struct Memo {
     /// Layout of the latest header.
     layout: Layout,
-    known: Vec<Option<Known>>,
+    known: Vec<Option<DecodedHeader>>,
 }
 
 impl Memo {
@@ -96,18 +96,18 @@ impl Memo {
                 info.noise_dbm = self.layout.noise_at.map_or(info.noise_dbm, dbm);
                 Ok(info)
             }
-            _ => self.learn(record, Known { fixed: *fixed, rest, info: RadioInfo::default() }, slot),
+            _ => self.learn(record, DecodedHeader { fixed: *fixed, rest, info: RadioInfo::default() }, slot),
         }
     }
 
     #[cold]
-    fn learn(&mut self, record: &[u8], kind: Known, slot: usize) -> Result<RadioInfo, RadioError> {
+    fn learn(&mut self, record: &[u8], kind: DecodedHeader, slot: usize) -> Result<RadioInfo, RadioError> {
         let info = decode(record)?;
         if self.known.is_empty() {
             self.known = vec![None; SLOTS];
         }
         if let Some(place) = self.known.get_mut(slot) {
-            *place = Some(Known { info, ..kind });
+            *place = Some(DecodedHeader { info, ..kind });
         }
         Ok(info)
     }

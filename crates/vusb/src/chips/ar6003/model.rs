@@ -32,7 +32,7 @@ pub enum Revision {
 }
 
 /// What the driver knows of a revision.
-struct Known {
+struct RevisionRow {
     revision: Revision,
     name: &'static str,
     model: Model,
@@ -40,43 +40,43 @@ struct Known {
     version: u32,
 }
 
-const fn known(revision: Revision, name: &'static str, model: Model, version: u32) -> Known {
-    Known { revision, name, model, version }
+const fn row(revision: Revision, name: &'static str, model: Model, version: u32) -> RevisionRow {
+    RevisionRow { revision, name, model, version }
 }
 
-const REVISIONS: [Known; 7] = [
-    known(Revision::Ar6003V20, "2.0", Model::Ar6003, 0x3000_0384),
-    known(Revision::Ar6003V211, "2.1.1", Model::Ar6003, 0x3000_0582),
-    known(Revision::Ar6004V10, "1.0", Model::Ar6004, 0x3000_0623),
-    known(Revision::Ar6004V11, "1.1", Model::Ar6004, 0x3000_0001),
-    known(Revision::Ar6004V12, "1.2", Model::Ar6004, 0x3000_07e8),
-    known(Revision::Ar6004V13, "1.3", Model::Ar6004, 0x31c8_088a),
-    known(Revision::Ar6004V30, "3.0", Model::Ar6004, 0x31c8_09f8),
+const REVISIONS: [RevisionRow; 7] = [
+    row(Revision::Ar6003V20, "2.0", Model::Ar6003, 0x3000_0384),
+    row(Revision::Ar6003V211, "2.1.1", Model::Ar6003, 0x3000_0582),
+    row(Revision::Ar6004V10, "1.0", Model::Ar6004, 0x3000_0623),
+    row(Revision::Ar6004V11, "1.1", Model::Ar6004, 0x3000_0001),
+    row(Revision::Ar6004V12, "1.2", Model::Ar6004, 0x3000_07e8),
+    row(Revision::Ar6004V13, "1.3", Model::Ar6004, 0x31c8_088a),
+    row(Revision::Ar6004V30, "3.0", Model::Ar6004, 0x31c8_09f8),
 ];
 
 impl Revision {
-    fn known(self) -> Option<&'static Known> {
-        REVISIONS.iter().find(|known| known.revision == self)
+    fn row(self) -> Option<&'static RevisionRow> {
+        REVISIONS.iter().find(|row| row.revision == self)
     }
 
     /// By its name.
     pub(super) fn named(name: &str) -> Option<Self> {
-        REVISIONS.iter().find(|known| known.name == name).map(|known| known.revision)
+        REVISIONS.iter().find(|row| row.name == name).map(|row| row.revision)
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        self.known().map_or("", |known| known.name)
+        self.row().map_or("", |row| row.name)
     }
 
     /// Which chip has it.
     pub(super) fn model(self) -> Model {
-        self.known().map_or_else(Model::default, |known| known.model)
+        self.row().map_or_else(Model::default, |row| row.model)
     }
 
     /// What BMI says of it.
     pub(super) fn version(self) -> u32 {
-        self.known().map_or(0, |known| known.version)
+        self.row().map_or(0, |row| row.version)
     }
 }
 
