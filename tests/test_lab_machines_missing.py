@@ -13,6 +13,7 @@ import pytest
 FOLDER = Path(__file__).with_name("whole_machines")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ci", "status", "said"),
     [("", 0, "NO LAB MACHINE WAS STARTED: there is no qemu"), ("true", 1, "here one has to be: there is no qemu")],

@@ -222,7 +222,7 @@ def test_the_last_bar_of_the_waterfall_is_the_row_of_the_table(report):
     assert [row["high"] for row in rows if row["cause"] == "Payload"] == [left]
 
 
-def test_causes_are_told_without_colour(report):
+def test_causes_are_told_without_colour(report, html):
     signs = list(GLYPH_OF_CAUSE.values())
     assert len(set(signs)) == len(signs)
     assert set(GLYPH_OF_CAUSE) == set(INK_OF_CAUSE)
@@ -232,4 +232,4 @@ def test_causes_are_told_without_colour(report):
         if step.share > 0.02:
             assert glyph(step.cause) in drawn, step.cause
             shown = glyph(step.cause).replace("█", "")
-            assert f'<span class="on-{INK_OF_CAUSE[step.cause]}" aria-hidden="true">{shown}</span>' in page(report)
+            assert f'<span class="on-{INK_OF_CAUSE[step.cause]}" aria-hidden="true">{shown}</span>' in html

@@ -563,6 +563,7 @@ def test_half_of_an_arm_s_runs_with_another_build_leaves_none_of_it(copied: Path
 # Bounded time and memory ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_line_of_a_gigabyte_is_one_damaged_line(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     line = b'{"event": "note", "at": "2026-01-01T00:00:00Z", "monotonic_s": 1.0}\n'

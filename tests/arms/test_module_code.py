@@ -108,6 +108,7 @@ def digest_of(tmp_path_factory):
     return digest
 
 
+@pytest.mark.slow
 def test_a_hundred_generated_no_ops_have_the_code_of_their_base(digest_of):
     base, as_it_was = digest_of(SOURCE)
     draw = random.Random(22)  # noqa: S311 - tests are repeated

@@ -54,6 +54,7 @@ def damaged(data: bytes, how: tuple) -> bytes:
     raise AssertionError(how)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(harm=st.lists(DAMAGE, min_size=1, max_size=3))
 def test_no_good_run_is_lost_whatever_is_done_to_the_journal(make_bench, plan_text, tmp_path, harm):

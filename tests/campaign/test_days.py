@@ -8,6 +8,8 @@ import random
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from txop.archive.counting import counting
 from txop.archive.reader import ArchiveReader, read_archive
 from txop.campaign.ending import End
@@ -62,6 +64,7 @@ class Watcher(Noted):
                 self.seen.append(look(self._reader)[1])
 
 
+@pytest.mark.slow
 def test_a_campaign_of_hundreds_of_runs_on_bad_days(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "archive", PLAN.replace("blocks = 3", f"blocks = {BLOCKS}"))
     weather, watcher, sent = Weather(1), Watcher(bench.layout.root), tmp_path / "sent"

@@ -206,6 +206,7 @@ def test_a_target_that_is_lost_leaves_the_rows_of_the_others(rows):
     assert found["dut", "interface"].state == "ok"
 
 
+@pytest.mark.slow
 def test_over_ssh_nothing_is_changed(busybox_sshd, txop, tmp_path):
     server = busybox_sshd(programs=["iperf3"])
     hosts = tmp_path / "hosts"

@@ -89,6 +89,7 @@ def test_without_turns_both_are_on_the_air_at_once(tmp_path, plan_text):
     assert overlap(noted)
 
 
+@pytest.mark.slow
 def test_one_at_a_time_is_on_the_air_and_both_get_their_turns(tmp_path, plan_text):
     folder = tmp_path / "turns"
     noted, reporters = both(tmp_path, plan_text, (Turn("ap", folder), Turn("ap", folder)))

@@ -177,6 +177,7 @@ def test_one_that_was_imported(tmp_path, txop):
     assert (now["doing"], now["valid"], now["runs_to_come"]) == ("imported", 1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kill", [True, False])
 def test_while_another_process_writes_it(tmp_path, txop, program, kill):
     root = tmp_path / "archive"

@@ -153,7 +153,7 @@ def test_captures_are_read_by_air_and_bus(emulate: Emulate, tmp_path: Path) -> N
 
     air, usb = tmp_path / "air.pcapng", tmp_path / "usb.pcapng"
     load = ("--json", "-b", "server=iperf3 -s", "--in", "1")
-    ran = emulate("cell", *load, "--capture", str(air), "--", "iperf3", "-c", "{server}", "-t", "1")
+    ran = emulate("cell", *load, "--air", str(air), "--", "iperf3", "-c", "{server}", "-t", "1")
     assert ran.returncode == 0, ran.stderr
     status = json.loads(ran.stdout)
     report = json.loads(_native.analyze_air(air))
@@ -168,7 +168,7 @@ def test_captures_are_read_by_air_and_bus(emulate: Emulate, tmp_path: Path) -> N
     assert carried["framing"] == "qmap"
     # What is on the bus at the end has not been delivered yet.
     assert 0 <= carried["datagrams"] - up["packets_delivered"] < 200
-    ran = emulate("modem", "--capture", str(air), "--", "true")
+    ran = emulate("modem", "--air", str(air), "--", "true")
     assert ran.returncode == 2
     assert "has no air to capture" in ran.stderr
 

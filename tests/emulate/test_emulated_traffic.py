@@ -22,6 +22,7 @@ Tcp = Callable[..., Awaitable[float]]
 DUT, AP = "02:74:78:6f:70:01", "02:74:78:6f:70:00"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("can_emulate")
 def test_variants_of_a_link_show_in_tcp(run_tool: RunTool, tcp: Tcp) -> None:
     """MCS 7 with short guard interval carries 66 Mbit/s of UDP payload; TCP pays for its acknowledgements."""

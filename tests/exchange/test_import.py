@@ -226,6 +226,7 @@ def test_words_near_what_was_meant(txop, tmp_path):
     assert 'Did you mean "flent"' in txop("export", "a", "-o", "b", "--format", "flnt", cwd=tmp_path).stderr
 
 
+@pytest.mark.slow
 def test_it_is_imported_wherever_it_is_shown(txop, tmp_path):
     for arm, data in (("old", specimens.flent_bytes(4)), ("new", specimens.flent_bytes(3))):
         (tmp_path / f"{arm}.flent").write_bytes(data)

@@ -125,6 +125,7 @@ def _many(runs: int) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("add_to", [False, True])
 def test_a_kill_in_the_middle_leaves_the_archive_as_it_was(program, theirs, tmp_path, add_to):
     place = theirs if add_to else tmp_path / "fresh"

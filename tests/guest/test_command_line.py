@@ -21,6 +21,7 @@ WALL_S = 900
 """For a busy machine; nothing is timed."""
 
 
+@pytest.mark.slow
 def test_the_status_of_the_command_is_txops_own(txop: RunTxop, image: Image) -> None:
     ran = txop("guest", "run", "--", "sh", "-c", "uname -r; exit 7", timeout=WALL_S)
     assert ran.returncode == 7, ran.stderr

@@ -90,6 +90,7 @@ def differing(one: Mapping[str, bytes], other: Mapping[str, bytes]) -> list[str]
     return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
 
 
+@pytest.mark.slow
 def test_two_exact_guests_are_identical_to_the_byte_in_different_surroundings(
     image: Image, chips: Path, tmp_path: Path
 ) -> None:

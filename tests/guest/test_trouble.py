@@ -151,6 +151,7 @@ def test_what_qemu_complains_of_is_reported(stand_ins: Path, tmp_path: Path) -> 
     assert list((tmp_path / "cache" / "runs").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["console", "stdout", "stderr", "events", "files"])
 def test_a_guest_that_never_stops_talking_is_ended(
     stand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -335,6 +336,7 @@ def building(cache: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", BUILD, str(cache)], stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_builds_that_are_killed_damaged_or_at_the_same_time_end_with_the_same_image(
     image: Image, tmp_path: Path
 ) -> None:

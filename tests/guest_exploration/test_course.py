@@ -70,6 +70,7 @@ def tries_until_found(seed: int, most: int, *, guided: bool = True, driver: Runn
     return quiet.found_at.get(MISTAKE, most)
 
 
+@pytest.mark.slow
 def test_guidance_finds_the_mistake_sooner_than_mutation_alone() -> None:
     most, seeds = 400, range(1, 7)
     guided = [tries_until_found(seed, most, guided=True) for seed in seeds]

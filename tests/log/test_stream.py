@@ -55,6 +55,7 @@ def test_a_line_of_a_hundred_megabytes():
     assert peak < 16 << 20
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_different_faults():
     lines = b"".join(
         b"[%5d.0] usb %d-%d: USB disconnect, device number 4\n" % (n, n % 250, n // 250) for n in range(9000)

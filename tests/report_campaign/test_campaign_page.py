@@ -138,6 +138,10 @@ def test_every_anchor_leads_somewhere(reading):
             assert str(attributes["href"])[1:] in ids
 
 
+def test_without_a_capture_of_a_bus_there_is_no_chapter_of_it(golden_page):
+    assert 'id="bus"' not in golden_page
+
+
 def test_hostile_text_stays_text(poisoned_page):
     seen = _Reading(poisoned_page)
     assert [tag for tag, _ in seen.tags].count("script") == 1

@@ -18,6 +18,7 @@ def test_goodput_of_one_station(tmp_path):
     assert ran.stdout.count("Mbit/s | ") == 10
 
 
+@pytest.mark.slow
 def test_what_is_out_of_its_tolerance_fails(tmp_path):
     code = "import sys; sys.argv[0:1] = []; import runpy, wlan; wlan.CASES[0].__dict__['reference'] = 1.0; "
     code += "runpy.run_path(sys.argv[0], run_name='__main__')"

@@ -157,6 +157,7 @@ def test_jump_hosts(busybox_sshd: StartServer, tmp_path: Path) -> None:
     assert third.wait_for_no_commands(6) == []
 
 
+@pytest.mark.slow
 def test_the_advice_for_an_unknown_key_behind_jump_hosts_leads_there(busybox_sshd: StartServer, tmp_path: Path) -> None:
     first = busybox_sshd()
     second = busybox_sshd(behind=first)

@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
                 ),
                 ("txop emulate link.toml --in server --shell", "a shell at the server"),
                 (
-                    "txop emulate link.toml --capture air.pcapng -- ping -c 5 {server}",
+                    "txop emulate link.toml --air air.pcapng -- ping -c 5 {server}",
                     "and what a monitor would have captured",
                 ),
                 ("txop emulate two-stations", "only the link, until Ctrl-C"),
@@ -66,7 +66,7 @@ def emulate(
     ] = None,
     shell: Annotated[bool, typer.Option("--shell", help="Run a shell.")] = False,
     settings: SetOption = None,
-    capture: Annotated[
+    air: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what a monitor would have captured of the air.")
     ] = None,
     usb: Annotated[
@@ -101,7 +101,7 @@ def emulate(
     check_name(scenario)
     argv = of_user() if shell else list(command or ())
     captures = Captures(
-        air=capture,
+        air=air,
         usb=usb,
         snap_bytes=_WHOLE if whole else 128,
         limit_bytes=None if max_capture_mb is None else max_capture_mb * 1_000_000,
