@@ -175,12 +175,14 @@ def test_a_kernel_that_does_not_build_leaves_nothing_but_its_log(tmp_path, no_co
 
 def test_the_command_copies_it_and_says_how_to_boot_it(tmp_path, no_compiler, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "400")
     tree, out = small_tree(tmp_path / "linux"), tmp_path / "mine"
     with pytest.raises(SystemExit) as left:
         main(["guest", "kernel", "--source", str(tree), "-o", str(out)])
     assert left.value.code == 0
     said = capsys.readouterr()
-    assert f"--kernel-file {out}/bzImage --modules-dir {out}/lib/modules/6.99.0" in said.out
+    booted = " ".join(said.out.split())  # lines are as wide as the terminal
+    assert f"--kernel-file {out}/bzImage --modules-dir {out}/lib/modules/6.99.0" in booted
     build = Path(" ".join(said.err.split()).rpartition("--build-dir ")[2])
     assert build.parent == tmp_path / "cache/txop/guest/kernel-builds"
     assert (out / "config").is_file()

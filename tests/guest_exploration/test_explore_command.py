@@ -209,6 +209,7 @@ def test_a_replay_that_differs_ends_with_1(
     no_guests: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(FakeGuests, "unsteady", True)
+    monkeypatch.setenv("COLUMNS", "400")
     assert command(no_guests, tmp_path / "out", "-n", "0") == 1
     assert "another log" in capsys.readouterr().out
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -59,14 +60,21 @@ def hosts():
     return two_hosts
 
 
+MARK = "TXOP_TESTS_OF"
+"""Environment variable with the number of the process that runs the tests; programs inherit it."""
+os.environ[MARK] = str(os.getpid())
+
+
 def running_here(word: str) -> list[str]:
-    """Command lines of this machine's processes with ``word`` among their arguments."""
+    """Command lines of processes that these tests started, with ``word`` among their arguments. Other campaigns may run
+    on this machine."""
+    mine = b"%s=%d" % (MARK.encode(), os.getpid())
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             with contextlib.suppress(OSError):
                 words = (entry / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
-                if word in words:
+                if word in words and mine in (entry / "environ").read_bytes().split(b"\0"):
                     found.append(" ".join(words))
     return found
 

@@ -27,15 +27,17 @@ TEST = '[[test]]\nname = "c"\nkind = "module-cycle"\ncycles = {}\npause_s = 0.3\
 class Unplugged:
     """The module is played by the link: with the module its interface and address go."""
 
-    def __init__(self, two, *, stays_away: int = 0, seconds: float = 0.0) -> None:
+    def __init__(self, two, *, stays_away: int = 0, seconds: float = 0.0, look=lambda: None) -> None:
         self.two, self.stays_away, self.seconds = two, stays_away, seconds
         self.steps: list[str] = []
+        self.look = look
 
     async def _ip(self, *argv: str) -> None:
         await self.two.dut.run(["ip", *argv], root=True)
 
     async def take_out(self) -> None:
         self.steps.append("out")
+        self.look()
         await self._ip("addr", "flush", "dev", self.two.interface)
         await self._ip("link", "set", "dev", self.two.interface, "down")
 
@@ -62,7 +64,10 @@ def go(hosts, folder, cycles: int, recover_s: float, **options):
 
 
 def test_cycles_under_traffic(hosts, tmp_path, find_running):
-    reading, steps, marks = go(hosts, tmp_path, 2, 10, seconds=0.5)
+    seen: list[str] = []
+    look = lambda: seen.extend(find_running("-J"))  # noqa: E731 - what runs while the module is taken out
+    reading, steps, marks = go(hosts, tmp_path, 2, 10, seconds=0.5, look=look)
+    assert seen, "a search that finds no traffic while there is some would find none afterwards either"
     assert steps == ["out", "in"] * 2
     got = values(reading)
     assert (got["cycles"], got["cycles_failed"]) == (2, 0)
