@@ -47,7 +47,7 @@ TAIL = """
 | TCP (Reno, CUBIC, BBR): goodput, round trip, window | Linux' own TCP over the same pipe | `crates/link/tests` |
 | what the air carried: frames, retries, Block Acks | `txop air` on the link's capture | `crates/monitor/tests` |
 | a TCP download and pings, virtual against real time: within 5 and 10 % | Linux' own TCP | `tests/emulate` |
-| contention, 20 seeds | ns-3.44, Bianchi's model | `crates/link/tests/contention.rs` |
+| contention, 20 seeds | ns-3.44, Bianchi's model | `crates/link/tests/all/contention.rs` |
 """
 
 

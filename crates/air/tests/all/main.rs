@@ -1,0 +1,29 @@
+//! Tests of the analysis of 802.11 captures, as one program: linking one takes as long as running most of them.
+
+mod access_points;
+mod arrival;
+mod capture_loss;
+mod damaged;
+mod events;
+mod every_capture;
+mod generated_sentences;
+mod goodput;
+mod handmade;
+mod hearing;
+mod interfaces;
+mod joint_responses;
+mod late_responses;
+mod multi_link_devices;
+mod multi_user;
+mod networks;
+mod oracle_tcp;
+mod oracle_tcp_losses;
+mod oracle_tshark;
+mod order;
+mod packets;
+mod rare_frames;
+mod records;
+mod roles;
+mod selection;
+mod specimen_truth;
+mod window;

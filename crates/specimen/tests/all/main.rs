@@ -1,0 +1,5 @@
+//! Tests of synthetic captures, as one program.
+
+mod decode;
+mod recount;
+mod tshark;
