@@ -1,6 +1,6 @@
 //! Beacons as evidence that the sniffer was listening: they come in a raster (IEEE 802.11-2020, 11.1.3.2).
 
-use sentence::{sentence, Figure, Sentence};
+use sentence::{one_or, sentence, Figure, Sentence};
 use wire::ieee80211::MacAddr;
 
 use crate::captured_by::CapturedBy;
@@ -60,7 +60,7 @@ impl Raster {
         match self.damaged {
             0 => said,
             damaged => {
-                said.and("; ", sentence!("{damaged} damaged frames name it, too", damaged = Figure::total(damaged)))
+                said.and("; ", sentence!("{damaged} name it, too", damaged = Figure::all(damaged, "damaged frame")))
             }
         }
     }
@@ -122,9 +122,9 @@ impl Beacons {
             self.rasters.iter().filter(|r| r.due() >= MIN_DUE && r.is_one() && r.heard_share() >= HEARD && spans(r));
         let raster = steady.max_by(|a, b| a.heard_share().total_cmp(&b.heard_share()))?;
         Some(sentence!(
-            "{heard} of the {due} beacons of {who} that were due were captured ({share})",
+            "{heard} of the {due} of {who} that were due were captured ({share})",
             heard = Figure::count(raster.beacons.min(raster.due()), raster.due()),
-            due = Figure::total(raster.due()),
+            due = Figure::all(raster.due(), "beacon"),
             share = Figure::percent(raster.beacons.min(raster.due()), raster.due(), 1);
             who = raster.address
         ))
@@ -170,11 +170,12 @@ impl Beacons {
         }
         if best.heard_share() < HEARD {
             return best.with_damaged(sentence!(
-                "no access point was captured{by} throughout (best {heard} of {who}, where {due} were due between the first and the last)",
+                "no access point was captured{by} throughout (best {heard} of {who}, where {due} {were} due between the first and the last)",
                 heard = heard(),
                 due = Figure::total(best.due());
                 who = best.address,
-                by = place.by()
+                by = place.by(),
+                were = one_or(best.due(), "was", "were")
             ));
         }
         let seconds = |ns: i64| Figure::of(ns as f64 / 1e9, "s", best.beacons, 1);
@@ -202,8 +203,8 @@ impl Beacons {
     pub fn of_no_raster(&self) -> Option<Sentence> {
         let (who, beacons) = self.irregular.filter(|_| self.rasters.is_empty())?;
         Some(sentence!(
-            "the {beacons} beacons of {who} name more than one interval, so how many were due cannot be determined",
-            beacons = Figure::total(beacons);
+            "the {beacons} of {who} name more than one interval, so how many were due cannot be determined",
+            beacons = Figure::all(beacons, "beacon");
             who = who
         ))
     }
@@ -214,12 +215,13 @@ impl Beacons {
         let raster = self.rasters.iter().find(|raster| raster.address == a || raster.address == b)?;
         (raster.due() >= MIN_DUE && raster.heard_share() < HEARD).then(|| {
             raster.with_damaged(sentence!(
-                "{heard} {undamaged}beacons of {who} are in {place}, where {due} were due between the first and the last",
+                "{heard} {undamaged}beacons of {who} are in {place}, where {due} {were} due between the first and the last",
                 heard = Figure::count(raster.beacons, raster.due()),
                 due = Figure::total(raster.due());
                 who = raster.address,
                 place = place,
-                undamaged = if raster.damaged > 0 { "undamaged " } else { "" }
+                undamaged = if raster.damaged > 0 { "undamaged " } else { "" },
+                were = one_or(raster.due(), "was", "were")
             ))
         })
     }

@@ -16,8 +16,7 @@ use crate::captured_by::CapturedBy;
 use crate::frame::{is_real, Frame};
 use crate::micros::us;
 use crate::report::{StampHypothesis, Timing};
-use sentence::agreed;
-use sentence::grouped;
+use sentence::{counted, grouped, one_or, Figure};
 
 /// Which clock the timeline reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,7 +183,7 @@ impl Calibration {
             }
             _ => self.of_neighbours.clone(),
         };
-        let text = self.text.iter().cloned().chain(of_neighbours).map(agreed);
+        let text = self.text.iter().cloned().chain(of_neighbours);
         Timing {
             frames: Some(self.looked_at),
             clock: match self.source {
@@ -265,9 +264,9 @@ fn invented_fcs<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<Stri
     let invented = right == 0 && wrong >= MIN_WRONG_FCS;
     if invented {
         text.push(format!(
-            "the FCS of all {wrong} frames that could be checked is wrong although the receiver flags none: these four \
+            "the FCS of all {wrong} that could be checked is wrong although the receiver flags none: these four \
              bytes are no FCS (a simulator's capture), so the receiver's flag is believed",
-            wrong = grouped(wrong)
+            wrong = counted(wrong, "frame")
         ));
     }
     invented
@@ -287,23 +286,27 @@ fn choose_source<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<Str
             0 => String::new(),
             empty => format!("; in {} others its value means that there is none", grouped(empty)),
         };
+        let carry = one_or(tsft, "carries", "carry");
         let [tsft, all] = [tsft, all].map(grouped);
-        text.push(format!("{tsft} of {all} received frames carry a hardware time stamp (TSFT or mactime){without}"));
+        text.push(format!("{tsft} of {all} received frames {carry} a hardware time stamp (TSFT or mactime){without}"));
         ClockSource::Tsft
     } else if field * 2 > received {
+        let carry = one_or(field, "carries", "carry");
         let [field, received] = [field, received].map(grouped);
-        text.push(format!("{field} of {received} received frames carry radiotap's timestamp field"));
+        text.push(format!("{field} of {received} received frames {carry} radiotap's timestamp field"));
         ClockSource::StampField
     } else if all == 0 {
         text.push("no frame was received from the air, so there is no time stamp of a reception".to_owned());
         ClockSource::Capture
     } else {
-        text.push(agreed(format!(
-            "only {} of {} received frames carry a hardware time stamp: the capture clock is used, which is \
+        let (stamped, of) = (tsft.max(field), if received > 0 { received } else { all });
+        text.push(format!(
+            "{} of {} received frames {} a hardware time stamp: the capture clock is used, which is \
              read after reception and too coarse for gaps of microseconds",
-            grouped(tsft.max(field)),
-            grouped(if received > 0 { received } else { all })
-        )));
+            Figure::only(stamped, of),
+            grouped(of),
+            one_or(stamped, "carries", "carry")
+        ));
         ClockSource::Capture
     }
 }
@@ -557,13 +560,13 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
             calibration.confidence = Some(share * n / (n + 10.0) * if tied.is_some() { 0.5 } else { 1.0 });
             calibration.ambiguous_with = tied.copied();
             calibration.text.push(format!(
-                "stamps mark the {} ({} solicited responses, median gap {:.1} µs, {} of them within SIFS -4/+10 µs)",
+                "stamps mark the {} ({}, median gap {:.1} µs, {} of them within SIFS -4/+10 µs)",
                 match meaning {
                     StampMeaning::FirstMpduBit => "first bit of the MPDU",
                     StampMeaning::PpduStart => "start of the PPDU",
                     StampMeaning::PpduEnd => "end of the PPDU",
                 },
-                grouped(gaps.len() as u64),
+                counted(gaps.len() as u64, "solicited response"),
                 median(gaps).unwrap_or(0.0),
                 grouped((share * n).round() as u64),
             ));
@@ -576,10 +579,9 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
             }
         }
         None => calibration.of_neighbours.push(format!(
-            "what the stamps mark cannot be determined ({pairs} solicited responses with stamps, at least {MIN_PAIRS} \
-             with a \
-             gap near SIFS are needed): gaps and response delays are not available",
-            pairs = grouped(pairs as u64)
+            "what the stamps mark cannot be determined ({pairs} with stamps, at least {MIN_PAIRS} \
+             with a gap near SIFS are needed): gaps and response delays are not available",
+            pairs = counted(pairs as u64, "solicited response")
         )),
     }
 }

@@ -19,7 +19,6 @@ use crate::claims::Claims;
 use crate::link::Links;
 use crate::report::{Basis, CapabilityAudit};
 use crate::station::{Station, Stations};
-use sentence::agreed;
 
 /// Addresses audited at most: access points first, then those with the most frames.
 const MAX_AUDITS: usize = 256;
@@ -77,7 +76,7 @@ pub fn audit(
             let frames = station.sent.saturating_sub(station.sent_bad);
             let ssid = claimed.and_then(|claimed| claimed.ssid).filter(|ssid| !ssid.is_hidden());
             let peers = all_peers.of(address);
-            let mut rows = rows::rows(&Subject {
+            let rows = rows::rows(&Subject {
                 is_ap,
                 claimed,
                 shows_security: claimed.is_some() && claimed_in != Some("probe request"),
@@ -88,9 +87,6 @@ pub fn audit(
                 pm_frames: station.pm_frames,
                 pm_changes: station.pm_changes,
             });
-            for row in &mut rows {
-                row.seen_detail = row.seen_detail.take().map(agreed);
-            }
             CapabilityAudit {
                 address: address.to_string(),
                 role: if is_ap { claims.kind(address).unwrap_or("ap") } else { "station" },

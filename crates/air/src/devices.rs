@@ -9,7 +9,7 @@ use crate::frame::Frame;
 use crate::micros::us;
 use crate::report::{DeviceLink, MultiLinkDevice, RetryCount, UnclearLink};
 use crate::station::Stations;
-use sentence::{sentence, Figure};
+use sentence::{one_or, sentence, Figure};
 
 /// Link addresses kept.
 const MAX_ADDRESSES: usize = 4_096;
@@ -113,14 +113,15 @@ impl Membership {
         UnclearLink {
             address: address.to_string(),
             text: sentence!(
-                "{all} frames claim {address} for {least}{count} multi-link devices, {first} of them for one and {others} for \
+                "{all} {claim} {address} for {least}{count} multi-link devices, {first} of them for one and {others} for \
                  others: which one it is a link of can't be determined",
-                all = Figure::total(all),
+                all = Figure::all(all, "frame"),
                 count = Figure::total(count),
                 first = Figure::count(first, all),
                 others = Figure::count(all - first, all);
                 address = address,
-                least = least
+                least = least,
+                claim = one_or(all, "claims", "claim")
             ),
             mlds: devices.into_iter().map(|(mld, _)| mld.to_string()).collect(),
         }

@@ -100,9 +100,9 @@ impl Floods {
                     sender: sender.to_string(),
                     receiver: receiver.to_string(),
                     sentence: sentence!(
-                        "{kind} flood: {frames} frames in {seconds} s, up to {most} in one second; {sent} in the name of {sender}, \
+                        "{kind} flood: {frames} in {seconds} s, up to {most} in one second; {sent} in the name of {sender}, \
                          {received} to {receiver}: an attack, a test tool, or a device out of control{unless}{copies}",
-                        frames = Figure::total(kind.frames),
+                        frames = Figure::all(kind.frames, "frame"),
                         seconds = Figure::of(seconds, "s", kind.frames, 1),
                         most = Figure::count(kind.most_in_a_second, kind.frames),
                         sent = Figure::count(sent, kind.frames),

@@ -17,7 +17,7 @@ use crate::medium::Totals;
 use crate::ppdu::Ppdu;
 use crate::report::{BlockAckFlow, Hearing};
 use crate::station::Stations;
-use sentence::{sentence, Figure, Sentence};
+use sentence::{one_or, sentence, Figure, Sentence};
 
 /// Share of orphaned responses, or of acknowledged MPDUs without their frame, from which a capture is deaf.
 const ORPHANS: f64 = 0.1;
@@ -115,8 +115,8 @@ impl Listener {
         // A filter for beacons leaves their whole raster and nothing else.
         let only_beacons = (self.beside < MIN_FRAMES).then(|| {
             sentence!(
-                "only {beside} of {ppdus} PPDUs in {place} are data or control frames, as where the others were filtered out",
-                beside = Figure::count(self.beside, self.ppdus),
+                "{beside} of {ppdus} PPDUs in {place} are data or control frames, as where the others were filtered out",
+                beside = Figure::only(self.beside, self.ppdus),
                 ppdus = Figure::total(self.ppdus);
                 place = place
             )
@@ -146,9 +146,9 @@ impl Listener {
             return None;
         }
         let none = sentence!(
-            "no undamaged beacon is in {place}, although {data} data frames of an infrastructure network are, in {seconds} s in which an access \
+            "no undamaged beacon is in {place}, although {data} of an infrastructure network are, in {seconds} s in which an access \
              point usually sends about {due}",
-            data = Figure::total(self.infrastructure_data),
+            data = Figure::all(self.infrastructure_data, "data frame"),
             seconds = Figure::of(observed_ns as f64 / 1e9, "s", self.infrastructure_data, 1),
             due = Figure::total((observed_ns / USUAL_NS) as u64);
             place = place
@@ -172,9 +172,10 @@ impl Listener {
     fn responses_missing(&self, asked: &Asked) -> Option<Sentence> {
         if asked.asking >= MIN_FRAMES && self.control == 0 {
             return Some(sentence!(
-                "no undamaged control frame is in it, although at least {asking} PPDUs ask for a response: they were damaged, filtered out or not recorded{or}",
-                asking = Figure::total(asked.asking);
-                or = if asked.anybody_there { "" } else { ", or no receiver was there: no frame of any of them was captured" }
+                "no undamaged control frame is in it, although at least {asking} {ask} for a response: they were damaged, filtered out or not recorded{or}",
+                asking = Figure::all(asked.asking, "PPDU");
+                or = if asked.anybody_there { "" } else { ", or no receiver was there: no frame of any of them was captured" },
+                ask = one_or(asked.asking, "asks", "ask")
             ));
         }
         let settled = asked.answered + asked.unanswered;

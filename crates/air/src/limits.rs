@@ -12,7 +12,7 @@ use crate::link::Links;
 use crate::report::Limit;
 use crate::station::Stations;
 use crate::summary;
-use sentence::{sentence, Figure, Sentence};
+use sentence::{one_or, sentence, Figure, Sentence};
 use times::{farthest_back, in_it_twice, sorted, MIN_COPIES, MIN_JUMPS, TIMED_OR_COUNTED};
 
 /// The hardware clock and the capture's may differ by this much, ns, and by this share of the time, before it is said: packets are
@@ -53,10 +53,11 @@ fn no_address(known: &Known<'_>) -> Option<Limit> {
     let (zero, all) = (known.addressless, known.counts.frames());
     (zero > 0).then(|| {
         let sentence = sentence!(
-            "{zero} of {all} frames have the transmitter address 00:00:00:00:00:00, which is no station's: the sender or the sniffer left \
+            "{zero} of {all} frames {have} the transmitter address 00:00:00:00:00:00, which is no station's: the sender or the sniffer left \
              it empty, and whose they are is not known",
             zero = Figure::count(zero, all),
-            all = Figure::total(all)
+            all = Figure::total(all);
+            have = one_or(zero, "has", "have")
         );
         Limit::new("no-address", sentence, &["stations", "exchanges", "Block Ack accounting"])
     })
@@ -68,8 +69,9 @@ fn joint(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "joint-responses",
             sentence!(
-                "{ppdus} PPDUs carry data to or from several users: who of these answered, and when, is not judged",
-                ppdus = Figure::total(known.joint_ppdus)
+                "{ppdus} {carry} data to or from several users: who of these answered, and when, is not judged",
+                ppdus = Figure::all(known.joint_ppdus, "PPDU");
+                carry = one_or(known.joint_ppdus, "carries", "carry")
             ),
             &["exchanges", "response delay"],
         ));
@@ -96,9 +98,10 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "no-tsft",
             sentence!(
-                "{stamped} of {n} frames carry a hardware time stamp: gaps of microseconds cannot be determined",
+                "{stamped} of {n} frames {carry} a hardware time stamp: gaps of microseconds cannot be determined",
                 stamped = Figure::count(counts.stamped(), n),
-                n = Figure::total(n)
+                n = Figure::total(n);
+                carry = one_or(counts.stamped(), "carries", "carry")
             ),
             affects,
         ));
@@ -107,20 +110,22 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
         let that = CapturedBy::new(known.main_interface, counts.interfaces()).that();
         let said = if pairs < MIN_PAIRS {
             sentence!(
-                "{stamped} of {n} frames carry a hardware time stamp of any kind, but only {pairs} solicited responses{that} could show what it marks",
+                "{stamped} of {n} frames {carry} a hardware time stamp of any kind, but {pairs}{that} could show what it marks",
                 stamped = stamped,
                 n = Figure::total(n),
-                pairs = Figure::total(pairs);
-                that = that
+                pairs = Figure::only_counted(pairs, pairs, "solicited response");
+                that = that,
+                carry = one_or(counts.stamped(), "carries", "carry")
             )
         } else {
             sentence!(
-                "{stamped} of {n} frames carry a hardware time stamp of any kind, but none of its possible meanings puts the gaps of the {pairs} solicited \
+                "{stamped} of {n} frames {carry} a hardware time stamp of any kind, but none of its possible meanings puts the gaps of the {pairs} solicited \
                  responses{that}, in the whole capture, near SIFS",
                 stamped = stamped,
                 n = Figure::total(n),
                 pairs = Figure::total(pairs);
-                that = that
+                that = that,
+                carry = one_or(counts.stamped(), "carries", "carry")
             )
         };
         limits.push(Limit::new("stamps-not-calibrated", said, affects));
@@ -144,9 +149,9 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "some-clock-jumps",
             sentence!(
-                "the hardware clock left the capture's clock, or came back to it, {jumps} times in {n} frames",
-                jumps = Figure::count(known.jumps, n),
-                n = Figure::total(n)
+                "the hardware clock left the capture's clock, or came back to it, {jumps} in {n}",
+                jumps = Figure::counted(known.jumps, n, "time"),
+                n = Figure::all(n, "frame")
             ),
             &["airtime", "waterfall"],
         ));
@@ -159,10 +164,11 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             limits.push(Limit::new(
                 "some-disorder",
                 sentence!(
-                    "sorted as far as is done while reading, {disordered} of {n} records are still earlier than one before them, by up to {most} s",
+                    "sorted as far as is done while reading, {disordered} of {n} records {are} still earlier than one before them, by up to {most} s",
                     disordered = Figure::count(disordered, n),
                     n = Figure::total(n),
-                    most = farthest_back(counts)
+                    most = farthest_back(counts);
+                    are = one_or(disordered, "is", "are")
                 ),
                 &["airtime", "exchanges"],
             ));
@@ -198,9 +204,10 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "no-rate",
             sentence!(
-                "only {rated} of {n} frames carry the rate they were sent at",
-                rated = Figure::count(counts.rated(), n),
-                n = Figure::total(n)
+                "{rated} of {n} frames {carry} the rate they were sent at",
+                rated = Figure::only(counts.rated(), n),
+                n = Figure::total(n);
+                carry = one_or(counts.rated(), "carries", "carry")
             ),
             &["airtime", "waterfall", "rates"],
         ));
@@ -243,18 +250,20 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
             )
         } else if rated == 0 {
             sentence!(
-                "{status} of {n} frames have an A-MPDU status, and the format of none is known: MPDUs cannot be grouped to PPDUs",
+                "{status} of {n} frames {have} an A-MPDU status, and the format of none is known: MPDUs cannot be grouped to PPDUs",
                 status = Figure::count(status, n),
-                n = Figure::total(n)
+                n = Figure::total(n);
+                have = one_or(status, "has", "have")
             )
         } else if aggregatable == 0 {
             sentence!(
-                "{status} of {n} frames have an A-MPDU status, and {aggregatable} of the {rated} whose format is known can carry an \
+                "{status} of {n} frames {have} an A-MPDU status, and {aggregatable} of the {rated} whose format is known can carry an \
                  A-MPDU: MPDUs cannot be grouped to PPDUs",
                 status = Figure::count(status, n),
                 n = Figure::total(n),
                 aggregatable = Figure::count(0, rated),
-                rated = Figure::total(rated)
+                rated = Figure::total(rated);
+                have = one_or(status, "has", "have")
             )
         } else if status > 0 {
             sentence!(
@@ -265,9 +274,10 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
             )
         } else {
             sentence!(
-                "{status} of {n} frames have an A-MPDU status, and no time stamps repeat: MPDUs cannot be grouped to PPDUs",
+                "{status} of {n} frames {have} an A-MPDU status, and no time stamps repeat: MPDUs cannot be grouped to PPDUs",
                 status = Figure::count(status, n),
-                n = Figure::total(n)
+                n = Figure::total(n);
+                have = one_or(status, "has", "have")
             )
         };
         limits.push(Limit::new("no-ampdu-status", why, &["aggregation", "position of left-out MPDUs"]));
@@ -344,9 +354,10 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "cut",
             sentence!(
-                "{cut} of {n} frames are cut in the capture: their FCS and the end of their bodies are not available",
+                "{cut} of {n} frames {are} cut in the capture: their FCS and the end of their bodies are not available",
                 cut = Figure::count(cut, n),
-                n = Figure::total(n)
+                n = Figure::total(n);
+                are = one_or(cut, "is", "are")
             ),
             &["bad FCS", "A-MSDU", "capabilities"],
         ));
@@ -402,11 +413,12 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "hopping",
             sentence!(
-                "{elsewhere} of {all} frames were captured on another channel than the others: {share} of the time lies between two frames \
+                "{elsewhere} of {all} frames {were} captured on another channel than the others: {share} of the time lies between two frames \
                  of different channels, and is not observed",
                 elsewhere = Figure::count(all - here, all),
                 all = Figure::total(all),
-                share = Figure::share(share(totals.hopped_ns), all, 0)
+                share = Figure::share(share(totals.hopped_ns), all, 0);
+                were = one_or(all - here, "was", "were")
             ),
             &["airtime", "waterfall", "steadiness"],
         ));
@@ -416,10 +428,11 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "away",
             sentence!(
-                "not even beacons were captured for {share} of the time, where {beacons} were captured at other times: the sniffer did not \
+                "not even beacons were captured for {share} of the time, where {beacons} {were} captured at other times: the sniffer did not \
                  listen, the access point was away, or frames were filtered out",
                 share = Figure::share(share(silent_ns), medium.beacons(), 0),
-                beacons = Figure::total(medium.beacons())
+                beacons = Figure::total(medium.beacons());
+                were = one_or(medium.beacons(), "was", "were")
             ),
             &["airtime", "waterfall", "steadiness", "exchanges"],
         ));
@@ -438,10 +451,10 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "several-interfaces",
             sentence!(
-                "{least}{interfaces} interfaces captured these frames: airtime, waterfall, steadiness, what stamps mark, response delays and \
+                "{least}{interfaces} captured these frames: airtime, waterfall, steadiness, what stamps mark, response delays and \
                  what beacons and silence show are those of interface {main}, which has {own} of {n}, and of those that were looked at first no fewer than any other; everything \
                  else is of all",
-                interfaces = Figure::total(counts.interfaces()),
+                interfaces = Figure::all(counts.interfaces(), "interface"),
                 own = Figure::count(counts.captured_by(main), n),
                 n = Figure::total(n);
                 main = main,
@@ -455,9 +468,10 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "own-transmissions",
             sentence!(
-                "{own} of {n} frames were sent by the capturing machine itself: they carry no reception data",
+                "{own} of {n} frames {were} sent by the capturing machine itself: they carry no reception data",
                 own = Figure::count(counts.own(), n),
-                n = Figure::total(n)
+                n = Figure::total(n);
+                were = one_or(counts.own(), "was", "were")
             ),
             &["signal", "airtime", "response delay"],
         ));
@@ -466,8 +480,8 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "dropped",
             sentence!(
-                "the capture lost {dropped} packets by its own count",
-                dropped = Figure::count(dropped, n.saturating_add(dropped))
+                "the capture lost {dropped} by its own count",
+                dropped = Figure::counted(dropped, n.saturating_add(dropped), "packet")
             ),
             &["all counts"],
         ));
@@ -513,18 +527,18 @@ fn one_direction(links: &Links, stations: &Stations) -> Option<Sentence> {
     (back == 0 && !answered).then(|| {
         if others > 0 {
             return sentence!(
-                "{mpdus} data MPDUs of {ta} to {ra} are in it, but of the {sent} frames of {ra} none goes to {ta} ({back}), nor does an \
+                "{mpdus} of {ta} to {ra} are in it, but of the {sent} of {ra} none goes to {ta} ({back}), nor does an \
                  undamaged response",
-                mpdus = Figure::total(busiest.mpdus),
-                sent = Figure::total(others),
+                mpdus = Figure::all(busiest.mpdus, "data MPDU"),
+                sent = Figure::all(others, "frame"),
                 back = Figure::count(0, others);
                 ta = busiest.ta,
                 ra = busiest.ra
             );
         }
         sentence!(
-            "of {ta} and {ra} only the first was captured ({mpdus} data MPDUs, {back} undamaged frames the other way)",
-            mpdus = Figure::total(busiest.mpdus),
+            "of {ta} and {ra} only the first was captured ({mpdus}, {back} undamaged frames the other way)",
+            mpdus = Figure::all(busiest.mpdus, "data MPDU"),
             back = Figure::count(0, busiest.mpdus);
             ta = busiest.ta,
             ra = busiest.ra

@@ -4,7 +4,7 @@ use crate::link::{FlowSum, Link};
 use crate::medium::Medium;
 use crate::micros::us;
 use crate::report::{FlowBin, Hearing, RetryCount, Steadiness, SteadinessEvent};
-use sentence::{sentence, Figure, Sentence};
+use sentence::{one_or, sentence, Figure, Sentence};
 
 /// Bins below which a series is too short to speak of steadiness.
 const MIN_BINS: usize = 10;
@@ -167,15 +167,22 @@ fn explain(before: &Level, during: &Level, known: &Known) -> (bool, Sentence) {
     let mut words: Vec<Sentence> = Vec::new();
     let mut explained = false;
     if during.frames_per_bin < SILENT * before.frames_per_bin {
+        let mpdus = one_or(during.frames_per_bin.round_ties_even() as u64, "MPDU", "MPDUs");
         let before = Figure::of(before.frames_per_bin, "MPDUs/bin", before.retry.frames, 0);
         let during = Figure::of(during.frames_per_bin, "MPDUs/bin", during.retry.frames, 0);
         words.push(if known.silence_is_evidence {
-            sentence!("sender silent ({during} MPDUs in a bin instead of {before})", during = during, before = before)
+            sentence!(
+                "sender silent ({during} {mpdus} in a bin instead of {before})",
+                during = during,
+                before = before;
+                mpdus = mpdus
+            )
         } else {
             sentence!(
-                "sender not captured ({during} MPDUs in a bin instead of {before}; whether it was silent, this capture does not show)",
+                "sender not captured ({during} {mpdus} in a bin instead of {before}; whether it was silent, this capture does not show)",
                 during = during,
-                before = before
+                before = before;
+                mpdus = mpdus
             )
         });
     } else if let (Some(a), Some(b)) = (before.retry.percent, during.retry.percent) {
@@ -212,7 +219,7 @@ fn explain(before: &Level, during: &Level, known: &Known) -> (bool, Sentence) {
     if let (Some(a), Some(b)) = (before.retry.percent, during.retry.percent) {
         explained |= (b - a).abs() >= RETRY_POINTS && (b > a) == drop;
     }
-    let nothing = || sentence!("nothing else changed in {mpdus} MPDUs", mpdus = Figure::total(frames));
+    let nothing = || sentence!("nothing else changed in {mpdus}", mpdus = Figure::all(frames, "MPDU"));
     let all = words.into_iter().reduce(|all, next| all.and(", ", next));
     (explained, all.unwrap_or_else(nothing))
 }

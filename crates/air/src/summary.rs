@@ -362,9 +362,9 @@ pub fn cut_rows(report: &mut Report, aps_not_kept: u64) {
     if aps_not_kept > 0 {
         let kept = Figure::total(report.access_points.len() as u64);
         let more = sentence!(
-            "{kept} access points are listed; {frames} beacons and probe responses of others are not looked at",
+            "{kept} access points are listed; {frames} and probe responses of others are not looked at",
             kept = kept,
-            frames = Figure::total(aps_not_kept)
+            frames = Figure::all(aps_not_kept, "beacon")
         );
         report.summary.limits.push(Limit::new(
             "access-points-not-kept",
@@ -407,8 +407,8 @@ pub fn cut_rows(report: &mut Report, aps_not_kept: u64) {
     }
     if !cut.is_empty() {
         let listed = sentence!(
-            "only the first {listed} rows of a table are listed; there are {cut}",
-            listed = Figure::total(MAX_ROWS as u64);
+            "only the first {listed} of a table are listed; there are {cut}",
+            listed = Figure::all(MAX_ROWS as u64, "row");
             cut = cut.join(", ")
         );
         report.summary.limits.push(Limit::new("rows-cut", listed, &["stations", "networks", "links"]));

@@ -27,9 +27,9 @@ fn many_retries(retry: Option<RetryCount>) -> Option<RetryCount> {
 fn beside_retries(said: Sentence, retries: &RetriesOf, ta: &str, ra: &str) -> Sentence {
     let Some(retry) = many_retries(retries.get(ta, ra)) else { return said };
     let carried = sentence!(
-        "yet {retries} of the {mpdus} MPDUs captured carry the retry bit ({share})",
+        "yet {retries} of the {mpdus} captured carry the retry bit ({share})",
         retries = Figure::count(retry.retries, retry.frames),
-        mpdus = Figure::total(retry.frames),
+        mpdus = Figure::all(retry.frames, "MPDU"),
         share = Figure::percent(retry.retries, retry.frames, 1)
     );
     let left_out = retries.left_out(ta, ra);

@@ -5,7 +5,7 @@ use crate::link::{Link, SpentNs};
 use crate::medium::Totals;
 use crate::micros::us;
 use crate::report::{Hearing, Limit, Waterfall, WaterfallStep};
-use sentence::{sentence, Figure, Sentence};
+use sentence::{one_or, sentence, Figure, Sentence};
 
 /// Causes in the order of the report, with their words.
 const CAUSES: [(&str, &str); 14] = [
@@ -52,8 +52,8 @@ impl Direction<'_> {
         let seconds = |ns: i64| Figure::of(ns as f64 / 1e9, "s", frames, 1);
         (((last - first) as f64) < TOGETHER * observed_ns as f64).then(|| {
             sentence!(
-                "the two were not in contact all the time (the {frames} frames between them{that} lie within {together} of {observed} s)",
-                frames = Figure::total(frames),
+                "the two were not in contact all the time (the {frames} between them{that} lie within {together} of {observed} s)",
+                frames = Figure::all(frames, "frame"),
                 together = seconds(last - first),
                 observed = seconds(observed_ns);
                 that = place.that()
@@ -226,9 +226,10 @@ impl Grounds<'_> {
         let (untimed, all) = self.untimed;
         if untimed * 10 > all {
             return Some(sentence!(
-                "{untimed} of {all} frames have no known duration",
+                "{untimed} of {all} frames {have} no known duration",
                 untimed = Figure::count(untimed, all),
-                all = Figure::total(all)
+                all = Figure::total(all);
+                have = one_or(untimed, "has", "have")
             ));
         }
         if self.hearing.silence_is_evidence {
@@ -243,9 +244,10 @@ fn advise(waterfall: &Waterfall, direction: Direction<'_>, grounds: &Grounds<'_>
     let link = direction.link;
     if link.medium_mpdus < MIN_MPDUS {
         return vec![sentence!(
-            "What limits this direction cannot be determined, because only {mpdus} data MPDUs were captured of it (at least {MIN_MPDUS} are \
+            "What limits this direction cannot be determined, because {mpdus} {were} captured of it (at least {MIN_MPDUS} are \
              needed).",
-            mpdus = Figure::total(link.medium_mpdus)
+            mpdus = Figure::only_counted(link.medium_mpdus, link.medium_mpdus, "data MPDU");
+            were = one_or(link.medium_mpdus, "was", "were")
         )];
     }
     let mut losses: Vec<&WaterfallStep> = waterfall.steps.iter().filter(|step| step.cause != "payload").collect();
@@ -286,36 +288,39 @@ fn remedy(
     is_said: bool,
 ) -> Sentence {
     let Direction { link, reverse, elsewhere_ns, .. } = direction;
-    let mpdus = || Figure::total(link.medium_mpdus);
+    let sent = link.medium_mpdus;
+    let payload = link.payload_bytes as f64 / sent.max(1) as f64;
     match step.cause.as_str() {
         "ifs_backoff" | "preamble" | "ack" => once_per_ppdu(link, grounds.grouped),
         "mac_headers" => sentence!(
-            "larger MPDUs would lower it (mean payload {payload} bytes of {mpdus} MPDUs)",
-            payload = Figure::of(link.payload_bytes as f64 / link.medium_mpdus.max(1) as f64, "bytes", link.medium_mpdus, 0),
-            mpdus = mpdus()
+            "larger MPDUs would lower it (mean payload {payload} {bytes} of {mpdus} MPDUs)",
+            payload = Figure::of(payload, "bytes", sent, 0),
+            mpdus = Figure::total(sent);
+            bytes = one_or(payload.round_ties_even() as u64, "byte", "bytes")
         ),
         "rts_cts" => {
             let (rts, ppdus) = link.exchange.as_ref().map_or((0, 0), |stats| (stats.rts(), stats.asking()));
             sentence!(
-                "{rts} RTS stand beside its {ppdus} PPDUs that ask for a response; the RTS threshold and the protection bits of the BSS \
+                "{rts} RTS stand beside its {ppdus} that ask for a response; the RTS threshold and the protection bits of the BSS \
                  decide on protection",
                 rts = Figure::total(rts),
-                ppdus = Figure::total(ppdus)
+                ppdus = Figure::all(ppdus, "PPDU")
             )
         }
         "retries" => sentence!(
-            "{retry} of the {mpdus} MPDUs are retries; the Block Ack and response sections show what can be determined about whether they were lost or \
+            "{retry} of the {mpdus} {are} retries; the Block Ack and response sections show what can be determined about whether they were lost or \
              acknowledged too late, and a lower rate helps only if they were lost",
             retry = Figure::percent(link.medium_retries, link.medium_mpdus, 1),
-            mpdus = mpdus()
+            mpdus = Figure::all(sent, "MPDU");
+            are = one_or(sent, "is", "are")
         ),
         "reverse" => match reverse.map(|reverse| (reverse, aggregatable(reverse))) {
             Some((reverse, (can, known))) if can > 0 => {
                 let (ppdus, mpdus) = ppdus_of(reverse);
                 let came = sentence!(
-                    "its {mpdus} MPDUs came in {ppdus} PPDUs",
-                    mpdus = Figure::total(mpdus),
-                    ppdus = Figure::total(ppdus)
+                    "its {mpdus} came in {ppdus}",
+                    mpdus = Figure::all(mpdus, "MPDU"),
+                    ppdus = Figure::all(ppdus, "PPDU")
                 );
                 if !grounds.grouped || mpdus >= 4 * ppdus {
                     return came;
@@ -323,22 +328,23 @@ fn remedy(
                 came.and(
                     "; ",
                     sentence!(
-                        "{can} of {known} were sent in a format that can be aggregated, and more of them in a PPDU would shorten it",
+                        "{can} of {known} {were} sent in a format that can be aggregated, and more of them in a PPDU would shorten it",
                         can = Figure::count(can, known),
-                        known = Figure::total(known)
+                        known = Figure::total(known);
+                        were = one_or(can, "was", "were")
                     ),
                 )
             }
             other => sentence!(
-                "{mpdus} MPDUs, none of them in a format that can be aggregated",
-                mpdus = Figure::total(other.map_or(0, |(reverse, _)| reverse.medium_mpdus))
+                "{mpdus}, none of them in a format that can be aggregated",
+                mpdus = Figure::all(other.map_or(0, |(reverse, _)| reverse.medium_mpdus), "MPDU")
             ),
         },
         "other_stations" => sentence!(
-            "{seconds} s, of which {own} s are of frames that {ta} sent itself; this direction sent {mpdus} MPDUs beside them",
+            "{seconds} s, of which {own} s are of frames that {ta} sent itself; this direction sent {mpdus} beside them",
             seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2),
             own = Figure::of(us(elsewhere_ns) / 1e6, "s", link.medium_mpdus, 2),
-            mpdus = mpdus();
+            mpdus = Figure::all(sent, "MPDU");
             ta = link.ta
         ),
         "beacons_management" => {
@@ -428,8 +434,8 @@ fn once_per_ppdu(link: &Link, grouped: bool) -> Sentence {
     }
     if !grouped {
         return sentence!(
-            "every PPDU pays this once; how many of the {mpdus} MPDUs shared one, this capture does not show",
-            mpdus = Figure::total(link.medium_mpdus)
+            "every PPDU pays this once; how many of the {mpdus} shared one, this capture does not show",
+            mpdus = Figure::all(link.medium_mpdus, "MPDU")
         );
     }
     let per_ppdu = Figure::of(mean, "MPDUs/PPDU", ppdus, 1);
@@ -463,11 +469,11 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, g
                 Some(proof) => said.and(", while ", proof.clone()),
                 None => said,
             };
-            let mpdus = Figure::total(link.medium_mpdus);
+            let (mpdus, were) = (Figure::all(link.medium_mpdus, "MPDU"), one_or(link.medium_mpdus, "was", "were"));
             let captured = match direction.elsewhere_mpdus {
-                0 => sentence!("{mpdus} MPDUs were captured{by}", mpdus = mpdus; by = grounds.place.by()),
+                0 => sentence!("{mpdus} {were} captured{by}", mpdus = mpdus; were = were, by = grounds.place.by()),
                 others => sentence!(
-                    "{mpdus} MPDUs to this receiver and {others} to others were captured{by}",
+                    "{mpdus} to this receiver and {others} to others were captured{by}",
                     mpdus = mpdus,
                     others = Figure::total(others);
                     by = grounds.place.by()
@@ -488,9 +494,9 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, g
         return said.and(
             ". ",
             sentence!(
-                "It includes inter-frame spaces and backoff of {ppdus} PPDUs, in which {mpdus} MPDUs came: {why}",
+                "It includes inter-frame spaces and backoff of {ppdus} PPDUs, in which {mpdus} came: {why}",
                 ppdus = Figure::total(ppdus),
-                mpdus = Figure::total(mpdus);
+                mpdus = Figure::all(mpdus, "MPDU");
                 why = if grounds.stamped {
                     "frames have hardware time stamps, but what these mark could not be inferred"
                 } else {

@@ -1,6 +1,6 @@
 //! What the data formats that a host and a modem agreed on mean, in words.
 
-use sentence::{counted, grouped, sentence, Figure, Sentence};
+use sentence::{counted, grouped, one_or, sentence, Figure, Sentence};
 
 use crate::conclusion::{unit, verdict};
 use crate::report::{AgreedDirection, DataFormat, Device, Limit, Report, Verdict};
@@ -188,14 +188,15 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
             found.push(verdict(&format!("{name}-beyond-agreed"), "bad", device, text, why).quoting(messages(format)));
         } else if compared >= ENOUGH && way.most_bytes.is_some() && cut > 0 {
             let text = sentence!(
-                "No {name} {unit} is seen to go past {limits}, but {cut} of {all} are cut in the capture, so their datagrams \
+                "No {name} {unit} is seen to go past {limits}, but {cut} of {all} {are} cut in the capture, so their datagrams \
                  can't be counted (the most seen in one: {seen}).",
                 cut = Figure::count(cut, compared),
                 all = Figure::total(compared);
                 name = name,
                 unit = unit,
                 limits = limits,
-                seen = seen
+                seen = seen,
+                are = one_or(cut, "is", "are")
             );
             found.push(
                 verdict(&format!("{name}-within-agreed"), "neutral", device, text, Vec::new())

@@ -1,6 +1,6 @@
 //! What the figures mean, in words.
 
-use sentence::{sentence, Figure, Sentence};
+use sentence::{one_or, sentence, Figure, Sentence};
 
 use crate::conclusion::{part, unit, verdict, with_bytes, without_data};
 use crate::report::{self, Device, Endpoint, Report, Traffic, Verdict};
@@ -144,9 +144,10 @@ fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missin
     if completions > 0 && dropped > 0 {
         let all = report.records + dropped;
         let evidence = sentence!(
-            "{dropped} of {all} records were dropped while capturing, by the capture's own count: the rate is a lower bound",
+            "{dropped} of {all} records {were} dropped while capturing, by the capture's own count: the rate is a lower bound",
             dropped = Figure::count(dropped, all),
-            all = Figure::total(all)
+            all = Figure::total(all);
+            were = one_or(dropped, "was", "were")
         );
         return Some(Missing { is_bound: true, is_handed_over: false, evidence });
     }
@@ -334,14 +335,15 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     let is_few = |per_transfer: f64| per_transfer < NOT_AGGREGATED;
     if is_few(mean) && cut > 0 && !row.at_most_per_transfer.is_some_and(is_few) {
         let said = sentence!(
-            "Whether the {way} is aggregated can't be determined, because {cut} of {transfers} are cut in the capture: at least {mean} \
+            "Whether the {way} is aggregated can't be determined, because {cut} of {transfers} {are} cut in the capture: at least {mean} \
              datagrams per {unit} ({framing})",
             cut = Figure::count(cut, transfers),
             transfers = Figure::all(transfers, "transfer"),
             mean = each;
             way = way,
             unit = unit,
-            framing = framing
+            framing = framing,
+            are = one_or(cut, "is", "are")
         );
         return conclude("aggregation-unknown", "neutral", said, ".");
     }

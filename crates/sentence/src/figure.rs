@@ -47,6 +47,23 @@ impl Figure {
         Self::counted(count, count, one)
     }
 
+    /// `count` of the `n` that could have been counted, where that is few: `only 12`, `none`.
+    pub fn only(count: u64, n: u64) -> Self {
+        let shown = if count == 0 { "none".to_owned() } else { format!("only {}", grouped(count)) };
+        Self::new(count as f64, "count", n, shown)
+    }
+
+    /// The same with what they are: `only 12 frames`, `no frames`.
+    pub fn only_counted(count: u64, n: u64, one: &str) -> Self {
+        let shown = if count == 0 { format!("no {one}s") } else { format!("only {}", counted(count, one)) };
+        Self::new(count as f64, "count", n, shown)
+    }
+
+    /// A size in bytes, with its unit: `1 byte`, `1,200 bytes`.
+    pub fn sized(bytes: u64) -> Self {
+        Self::new(bytes as f64, "bytes", 1, counted(bytes, "byte"))
+    }
+
     /// `part` of `whole` in %, with `decimals`, or with more where these would make it nothing or everything; 0 % of nothing.
     pub fn percent(part: u64, whole: u64, decimals: usize) -> Self {
         let value = 100.0 * part as f64 / whole.max(1) as f64;
@@ -120,6 +137,15 @@ pub fn counted(count: u64, one: &str) -> String {
     format!("{} {one}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
+/// The word that goes with a count: `one` with 1, `many` with any other.
+pub fn one_or(count: u64, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 {
+        one
+    } else {
+        many
+    }
+}
+
 /// A percentage with `decimals`, or with as many more (up to three) as it takes for 0 and 100 % to be said of nothing and of
 /// all only: `99.98 %`, `below 0.001 %`.
 pub fn percent(value: f64, decimals: usize) -> String {
@@ -145,6 +171,18 @@ mod tests {
         assert_eq!(shown(999_999_999, 1_000_000_000, 0), "above 99.999 %");
         assert_eq!(shown(1, 1_000_000_000, 1), "below 0.001 %");
         assert_eq!(shown(1, 3, 5), "33.33333 %");
+    }
+
+    #[test]
+    fn few_and_none_are_said() {
+        let only = [0, 1, 1_200].map(|count| Figure::only(count, 2_000).to_string());
+        assert_eq!(only, ["none", "only 1", "only 1,200"]);
+        let frames = [0, 1, 2].map(|count| Figure::only_counted(count, 9, "frame").to_string());
+        assert_eq!(frames, ["no frames", "only 1 frame", "only 2 frames"]);
+        assert_eq!([0, 1, 2].map(|count| one_or(count, "was", "were")), ["were", "was", "were"]);
+        let few = Figure::only(3, 40);
+        assert_eq!((few.value, few.unit, few.n), (3.0, "count", 40));
+        assert_eq!(Figure::sized(1).to_string(), "1 byte");
     }
 
     #[test]

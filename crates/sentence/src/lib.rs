@@ -2,10 +2,8 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
-mod agreement;
 mod figure;
 mod sentence;
 
-pub use agreement::agreed;
-pub use figure::{counted, grouped, percent, Figure};
+pub use figure::{counted, grouped, one_or, percent, Figure};
 pub use sentence::Sentence;

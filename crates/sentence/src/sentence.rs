@@ -5,7 +5,6 @@
 
 use serde::Serialize;
 
-use crate::agreement::agreed;
 use crate::figure::Figure;
 
 /// A statement that cannot be made without its figures.
@@ -23,7 +22,7 @@ impl Sentence {
     #[doc(hidden)]
     pub fn from_parts(text: String, figures: Vec<Figure>) -> Self {
         debug_assert!(!figures.is_empty(), "a sentence without a figure: {text}");
-        Self { text: agreed(text), figures }
+        Self { text, figures }
     }
 
     /// In words.

@@ -10,7 +10,7 @@ use super::security::security;
 use super::subject::{band_name, row, Seen, Subject, NO_CLAIM, NO_RATES};
 use crate::access_point::width_mhz;
 use crate::report::{Basis, CapabilityRow, Claim};
-use sentence::{grouped, sentence, Figure, Sentence};
+use sentence::{counted, grouped, sentence, Figure, Sentence};
 
 /// Puts claims and use side by side.
 pub fn rows(subject: &Subject<'_>) -> Vec<CapabilityRow> {
@@ -311,14 +311,14 @@ fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
 fn with_received(mut row: CapabilityRow, received: u64) -> CapabilityRow {
     if received > 0 {
         row.seen = Some(row.seen.unwrap_or(0) + received);
-        let more = format!("{} frames to it", grouped(received));
+        let more = format!("{} to it", counted(received, "frame"));
         row.seen_detail = Some(match row.seen_detail.take() {
             Some(detail) => format!("{detail}; {more}"),
             None => more,
         });
         row.note = row.note.take().or_else(|| {
             (row.claimed == Claim::No && received >= MIN_CONTRADICTION).then(|| {
-                sentence!("not claimed, but used in {received} frames to it", received = Figure::total(received))
+                sentence!("not claimed, but used in {received} to it", received = Figure::all(received, "frame"))
             })
         });
     }
@@ -458,10 +458,9 @@ fn power_management(subject: &Subject<'_>) -> CapabilityRow {
     let mut row = row(Basis::Mac, "Power Management", claim, Seen::Unknown("no frame of it captured"), None);
     if subject.frames > 0 {
         row.seen = Some(subject.pm_changes);
-        let (changes, with_bit) = (grouped(subject.pm_changes), grouped(subject.pm_frames));
+        let (changes, with_bit) = (counted(subject.pm_changes, "change"), grouped(subject.pm_frames));
         let frames = grouped(subject.frames);
-        row.seen_detail =
-            Some(format!("{changes} changes of the bit; {with_bit} of {frames} frames it sent have it set"));
+        row.seen_detail = Some(format!("{changes} of the bit; {with_bit} of {frames} frames it sent have it set"));
     }
     row
 }

@@ -1,7 +1,7 @@
 //! Whether the times of a capture can be used, and whether its frames are there once.
 
 use capture::Order;
-use sentence::{sentence, Figure, Sentence};
+use sentence::{one_or, sentence, Figure, Sentence};
 
 use super::known::Known;
 use crate::calibrate::{Calibration, SeveralRadios, Steps};
@@ -41,19 +41,21 @@ pub fn disorder(counts: &Counts) -> Option<Limit> {
     let most = farthest_back(counts);
     let sentence = if counts.tally.order.is_reversed() {
         sentence!(
-            "the records stand in reverse order: sorted as far as is done while reading, {disordered} of {n} are still earlier than one before \
+            "the records stand in reverse order: sorted as far as is done while reading, {disordered} of {n} {are} still earlier than one before \
              them, by up to {most} s, so that their times cannot be used (sort them: reordercap)",
             disordered = disordered,
             n = n,
-            most = most
+            most = most;
+            are = one_or(counts.disordered(), "is", "are")
         )
     } else {
         sentence!(
-            "sorted as far as is done while reading, {disordered} of {n} records are still earlier than one before them, by up to {most} s: records that are out of order, or captures that were put one behind the other, have no times that \
+            "sorted as far as is done while reading, {disordered} of {n} records {are} still earlier than one before them, by up to {most} s: records that are out of order, or captures that were put one behind the other, have no times that \
              can be used (sort them: reordercap, mergecap)",
             disordered = disordered,
             n = n,
-            most = most
+            most = most;
+            are = one_or(counts.disordered(), "is", "are")
         )
     };
     Some(Limit::new("disorder", sentence, TIMED))
@@ -74,11 +76,12 @@ pub fn sorted(order: &Order) -> Option<Limit> {
     let most = Figure::of(farthest_ns as f64 / 1e9, "s", moved, 3);
     let sentence = if order.is_reversed() {
         sentence!(
-            "the records stand in reverse order: {moved} of {n} were put before others that are later by up to {most} s, but records up to \
+            "the records stand in reverse order: {moved} of {n} {were} put before others that are later by up to {most} s, but records up to \
              1 ms apart stay as they stand, so that who answered what is not known (sort them: reordercap)",
             moved = count,
             n = n,
-            most = most
+            most = most;
+            were = one_or(moved, "was", "were")
         )
     } else {
         sentence!(
@@ -136,10 +139,11 @@ pub fn doubled(counts: &Counts, calibration: &Calibration) -> Option<Limit> {
 /// Frames that are copies of others.
 pub fn in_it_twice(duplicates: u64, n: u64) -> Sentence {
     sentence!(
-        "at least {duplicates} of {n} frames are in the file twice, with the same header, length and time: a capture merged with itself, \
+        "at least {duplicates} of {n} frames {are} in the file twice, with the same header, length and time: a capture merged with itself, \
          or two captures of one interface",
         duplicates = Figure::count(duplicates, n),
-        n = Figure::total(n)
+        n = Figure::total(n);
+        are = one_or(duplicates, "is", "are")
     )
 }
 
@@ -148,10 +152,11 @@ pub fn heard_twice(counts: &Counts) -> Option<Limit> {
     let (n, twice) = (counts.frames(), counts.heard_twice);
     (twice >= MIN_COPIES && twice * 100 > n).then(|| {
         let sentence = sentence!(
-            "at least {twice} of {n} frames were captured by two interfaces, and count twice in stations, links, exchanges, Block Acks and \
+            "at least {twice} of {n} frames {were} captured by two interfaces, and count twice in stations, links, exchanges, Block Acks and \
              aggregation; --capture-interface gives one interface alone",
             twice = Figure::count(twice, n),
-            n = Figure::total(n)
+            n = Figure::total(n);
+            were = one_or(twice, "was", "were")
         );
         Limit::new("heard-twice", sentence, &["all counts", "exchanges", "Block Ack accounting", "aggregation"])
     })
@@ -164,10 +169,10 @@ pub fn merged(counts: &Counts, calibration: &Calibration, main_interface: u32) -
     let several = calibration.several_radios.filter(|_| !chosen)?;
     let sentence = match several {
         SeveralRadios::Fast { fast, changes } => sentence!(
-            "{fast} of the first {changes} changes of the channel in the file come within half a millisecond, faster than a radio can be tuned: captures of several \
+            "{fast} of the first {changes} of the channel in the file come within half a millisecond, faster than a radio can be tuned: captures of several \
              radios were merged, or frames name another channel than the one they were captured on; --channel gives one channel alone",
             fast = Figure::count(fast, changes),
-            changes = Figure::total(changes)
+            changes = Figure::all(changes, "change")
         ),
         SeveralRadios::Clocks(steps) => stepping(steps).and(
             ", ",
@@ -206,10 +211,10 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
         return Some(Limit::new(
             "clock-jumps",
             sentence!(
-                "the hardware clock left the capture's clock, or came back to it, {jumps} times in {n} frames: the times between them do not \
+                "the hardware clock left the capture's clock, or came back to it, {jumps} in {n}: the times between them do not \
                  add up",
-                jumps = Figure::count(known.jumps, n),
-                n = Figure::total(n)
+                jumps = Figure::counted(known.jumps, n, "time"),
+                n = Figure::all(n, "frame")
             ),
             &["airtime", "waterfall", "steadiness", "events", "rates"],
         ));
@@ -218,10 +223,10 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
         return Some(Limit::new(
             "rates-not-true",
             sentence!(
-                "at the rates that the capture claims, {overruns} of the first {checked} frames that could be checked would still be on the air when the next one begins, \
+                "at the rates that the capture claims, {overruns} of the first {checked} that could be checked would still be on the air when the next one begins, \
                  by the hardware time stamps: the rates, the preambles or the stamps are not true (frames of a simulated radio take no time)",
                 overruns = Figure::count(overruns, checked),
-                checked = Figure::total(checked)
+                checked = Figure::all(checked, "frame")
             ),
             TIMED,
         ));
@@ -233,8 +238,8 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
         return Some(Limit::new(
             "airtime-exceeds-time",
             sentence!(
-                "{frames} frames would take {modelled} s at the rates that the capture claims, in {span} s: {why} (frames of a simulated radio take no time)",
-                frames = Figure::total(ppdus),
+                "{frames} would take {modelled} s at the rates that the capture claims, in {span} s: {why} (frames of a simulated radio take no time)",
+                frames = Figure::all(ppdus, "frame"),
                 modelled = Figure::of(modelled_ns as f64 / 1e9, "s", ppdus, 1),
                 span = Figure::of(known.span_ns as f64 / 1e9, "s", ppdus, 1);
                 why = if known.counts.channels(known.main_interface) > 1 {

@@ -79,10 +79,10 @@ fn words(
     source: &str,
     destination: &str,
 ) -> Sentence {
-    let bytes = Figure::of(f64::from(loss.segment.payload_len), "bytes", 1, 0);
+    let bytes = Figure::sized(loss.segment.payload_len.into());
     let Some((fate, after_ns)) = fate.zip(after_ns) else {
         let said = sentence!(
-            "TCP segment {sequence} ({bytes} bytes) from {source} to {destination}: {none} copies of it are known before \
+            "TCP segment {sequence} ({bytes}) from {source} to {destination}: {none} copies of it are known before \
              record {record}, though later bytes are",
             bytes = bytes,
             none = Figure::count(0, 1);
@@ -99,7 +99,7 @@ fn words(
     };
     let at: Vec<String> = rates.iter().map(|rate| format!("{} at {}", rate.attempts, rate.label)).collect();
     let said = sentence!(
-        "TCP segment {sequence} ({bytes} bytes) from {source} to {destination}, sent again in record {record} after {after} ms: \
+        "TCP segment {sequence} ({bytes}) from {source} to {destination}, sent again in record {record} after {after} ms: \
          the copy before it was {attempts} {noun} of MPDU {mpdu} ({at}){missed}, {acknowledged}",
         bytes = bytes,
         after = Figure::of(after_ns as f64 / 1e6, "ms", 1, 1),
@@ -191,11 +191,11 @@ impl FlowRow {
         let again = self.sent_again();
         Some(sentence!(
             "{source} to {destination}, from {ta} to {ra}: {again} of {segments} TCP segments came behind later ones or again; the \
-             copy before was captured without an acknowledgement of its MPDU in {lost} cases, acknowledged in {acknowledged}, and \
+             copy before was captured without an acknowledgement of its MPDU in {lost}, acknowledged in {acknowledged}, and \
              not captured in {unseen}, of which {retries} came in 802.11 retries (most likely overtaken while they were repeated)",
             again = Figure::count(again, self.segments),
             segments = Figure::total(self.segments),
-            lost = Figure::count(self.not_acknowledged, again),
+            lost = Figure::counted(self.not_acknowledged, again, "case"),
             acknowledged = Figure::count(self.acknowledged_before, again),
             unseen = Figure::count(self.not_captured, again),
             retries = Figure::count(self.not_captured_retries, self.not_captured);

@@ -2,7 +2,7 @@
 
 use super::{beside_retries, percent, RetriesOf};
 use crate::report::{AckVerdict, BlockAckFlow};
-use sentence::{sentence, Figure, Sentence};
+use sentence::{one_or, sentence, Figure, Sentence};
 
 /// Left-out MPDUs below which nothing is said.
 const MIN_LEFT_OUT: u64 = 20;
@@ -54,19 +54,20 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
     let mut evidence = Vec::new();
     if answered > 0 {
         evidence.push(sentence!(
-            "{block_acks} Block Acks: {newly_acked} MPDUs acknowledged for the first time, {left_out} of those they \
+            "{block_acks}: {newly_acked} acknowledged for the first time, {left_out} of those they \
          answer left out ({share})",
-            block_acks = Figure::total(acks),
-            newly_acked = Figure::count(newly, answered),
+            block_acks = Figure::all(acks, "Block Ack"),
+            newly_acked = Figure::counted(newly, answered, "MPDU"),
             left_out = Figure::count(left_out, answered),
             share = Figure::percent(left_out, answered, 1)
         ));
     }
     if not_captured > 0 {
         evidence.push(sentence!(
-            "{acked_not_captured} MPDUs were acknowledged whose transmission was not captured undamaged ({share} of all acknowledged)",
-            acked_not_captured = Figure::count(not_captured, newly + not_captured),
-            share = Figure::percent(not_captured, newly + not_captured, 1)
+            "{acked_not_captured} {were} acknowledged whose transmission was not captured undamaged ({share} of all acknowledged)",
+            acked_not_captured = Figure::counted(not_captured, newly + not_captured, "MPDU"),
+            share = Figure::percent(not_captured, newly + not_captured, 1);
+            were = one_or(not_captured, "was", "were")
         ));
     }
     if left_out > 0 {
@@ -84,10 +85,11 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
     if again > 0 {
         let all = sum(|f| f.retransmissions);
         evidence.push(sentence!(
-            "{again} of {retransmissions} retransmissions repeat an MPDU that had been acknowledged: the sender missed or \
+            "{again} of {retransmissions} retransmissions {repeat} an MPDU that had been acknowledged: the sender missed or \
              ignored the acknowledgement",
             again = Figure::count(again, all),
-            retransmissions = Figure::total(all)
+            retransmissions = Figure::total(all);
+            repeat = one_or(again, "repeats", "repeat")
         ));
     }
     let proven = Proof::new(late, resent + lost, newly, not_captured);
@@ -95,9 +97,9 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
     let tail = tail_test(flows, in_tail, positioned).filter(|_| events >= MIN_TAIL_BLOCK_ACKS);
     if let Some(tail) = &tail {
         evidence.push(sentence!(
-            "{in_tail} of {positioned} left out by {events} Block Acks that acknowledge others of the same A-MPDU were in its last \
+            "{in_tail} of {positioned} left out by {events} that acknowledge others of the same A-MPDU were in its last \
              quarter ({share}), where {expected} would be expected by chance (z = {z})",
-            events = Figure::total(events),
+            events = Figure::all(events, "Block Ack"),
             in_tail = Figure::count(in_tail, positioned),
             positioned = Figure::total(positioned),
             share = Figure::percent(in_tail, positioned, 0),
@@ -120,42 +122,44 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
     let (answer, sentence) = if answered == 0 {
         unheard(if not_captured == 0 {
             sentence!(
-                "cannot be determined from this capture, because its {block_acks} Block Acks acknowledge no MPDU, and no undamaged data of this \
+                "cannot be determined from this capture, because its {block_acks} acknowledge no MPDU, and no undamaged data of this \
                  direction was captured",
-                block_acks = Figure::total(acks)
+                block_acks = Figure::all(acks, "Block Ack")
             )
         } else {
             sentence!(
-                "cannot be determined from this capture, because none of the data that the {block_acks} Block Acks answer was captured undamaged",
-                block_acks = Figure::total(acks)
+                "cannot be determined from this capture, because none of the data that the {block_acks} {answer} was captured undamaged",
+                block_acks = Figure::all(acks, "Block Ack");
+                answer = one_or(acks, "answers", "answer")
             )
         })
     } else if answered < MIN_LEFT_OUT {
         unheard(sentence!(
-            "cannot be determined from this capture, because data and its Block Ack were both captured of only {answered} MPDUs (at \
+            "cannot be determined from this capture, because data and its Block Ack were both captured of {answered} (at \
              least {MIN_LEFT_OUT} are needed)",
-            answered = Figure::total(answered)
+            answered = Figure::only_counted(answered, answered, "MPDU")
         ))
     } else if not_captured > newly {
         unheard(sentence!(
-            "cannot be determined from this capture, because it misses most of the data: {acked_not_captured} MPDUs \
-             were \
+            "cannot be determined from this capture, because it misses most of the data: {acked_not_captured} \
+             {were} \
              acknowledged whose transmission was not captured undamaged, against {newly_acked} that were",
-            acked_not_captured = Figure::count(not_captured, newly + not_captured),
-            newly_acked = Figure::count(newly, newly + not_captured)
+            acked_not_captured = Figure::counted(not_captured, newly + not_captured, "MPDU"),
+            newly_acked = Figure::count(newly, newly + not_captured);
+            were = one_or(not_captured, "was", "were")
         ))
     } else if percent(left_out, answered) < COMPLETE_PERCENT && misses_frames {
         unheard(sentence!(
-            "cannot be determined from this capture, because it misses frames: the {block_acks} Block Acks captured leave {left_out} of {answered} \
+            "cannot be determined from this capture, because it misses frames: the {block_acks} captured leave {left_out} of {answered} \
              MPDUs out ({share}), and what others left out is not known",
-            block_acks = Figure::total(acks),
+            block_acks = Figure::all(acks, "Block Ack"),
             left_out = Figure::count(left_out, answered),
             answered = Figure::total(answered),
             share = Figure::percent(left_out, answered, 1)
         ))
     } else if percent(left_out, answered) < COMPLETE_PERCENT {
         let complete = sentence!(
-            "Block Acks are {whole}: {left_out} of {answered} MPDUs were left out ({share})",
+            "Block Acks are {whole}: {left_out} of {answered} MPDUs {were} left out ({share})",
             left_out = Figure::count(left_out, answered),
             answered = Figure::total(answered),
             share = Figure::percent(left_out, answered, 1);
@@ -164,13 +168,15 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
                 (0, true) => "complete as far as captured",
                 (_, false) => "in order",
                 (_, true) => "in order as far as captured",
-            }
+            },
+            were = one_or(left_out, "was", "were")
         );
         ("in-order", beside_retries(complete, retries, &link.originator, &link.recipient))
     } else if left_out < MIN_LEFT_OUT {
         unheard(sentence!(
-            "cannot be determined from this capture, because only {left_out} MPDUs were left out (at least {MIN_LEFT_OUT} are needed)",
-            left_out = Figure::count(left_out, answered)
+            "cannot be determined from this capture, because {left_out} {were} left out (at least {MIN_LEFT_OUT} are needed)",
+            left_out = Figure::only_counted(left_out, answered, "MPDU");
+            were = one_or(left_out, "was", "were")
         ))
     } else if proven.is_proof(late, left_out) {
         let said = sentence!(
@@ -230,23 +236,24 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
             "not-received",
             sentence!(
                 "not received: the omissions do not prefer the most recently sent MPDUs ({share} of the {positioned} whose place says \
-                 something in the last quarter of their A-MPDU, {expected} expected by chance), and only {late} of {left_out} turned out to have arrived",
+                 something in the last quarter of their A-MPDU, {expected} expected by chance), and {late} of {left_out} turned out to have arrived",
                 share = Figure::percent(in_tail, positioned, 0),
                 positioned = Figure::total(positioned),
                 expected = Figure::share(tail.expected, tail.all, 0),
-                late = Figure::count(late, left_out),
+                late = Figure::only(late, left_out),
                 left_out = Figure::total(left_out)
             ),
         )
     } else {
         unheard(sentence!(
-            "cannot be determined from this capture, because only {positioned} of the {left_out} MPDUs left out were in A-MPDUs of 4 and more \
-             MPDUs that were acknowledged in part, by {events} Block Acks (at least {MIN_LEFT_OUT} by {MIN_TAIL_BLOCK_ACKS} and half of \
-             them are needed); of all left out {again} were sent again",
-            events = Figure::total(events),
-            positioned = Figure::count(positioned, left_out),
-            left_out = Figure::total(left_out),
-            again = Figure::count(resent + lost, left_out)
+            "cannot be determined from this capture, because {positioned} of the {left_out} left out were in A-MPDUs of 4 and more \
+             MPDUs that were acknowledged in part, by {events} (at least {MIN_LEFT_OUT} by {MIN_TAIL_BLOCK_ACKS} and half of \
+             them are needed); of all left out {again} {were} sent again",
+            events = Figure::all(events, "Block Ack"),
+            positioned = Figure::only(positioned, left_out),
+            left_out = Figure::all(left_out, "MPDU"),
+            again = Figure::count(resent + lost, left_out);
+            were = one_or(resent + lost, "was", "were")
         ))
     };
     AckVerdict {

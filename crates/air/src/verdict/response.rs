@@ -3,7 +3,7 @@
 use super::{beside_retries, many_retries, percent, RetriesOf};
 use crate::report::{AckVerdict, Exchange, ExchangeKind, ExchangeRate, Spread};
 use crate::station::Stations;
-use sentence::{sentence, Figure, Sentence};
+use sentence::{one_or, sentence, Figure, Sentence};
 use wire::ieee80211::MacAddr;
 
 /// PPDUs of a rate below which its answered share means nothing.
@@ -92,9 +92,9 @@ fn judge_rates(
         (
             "not-determined",
             sentence!(
-                "cannot be determined from this capture, because no undamaged control frame is in what was counted, so no response to these {ppdus} PPDUs \
+                "cannot be determined from this capture, because no undamaged control frame is in what was counted, so no response to these {ppdus} \
                  either{own}",
-                ppdus = ppdus();
+                ppdus = Figure::all(data.ppdus, "PPDU");
                 own = if receiver.is_ours {
                     ": their receiver is the capturing machine, whose radio does not report the responses that it sends"
                 } else {
@@ -160,14 +160,15 @@ fn judge_rates(
         (
             "not-determined",
             sentence!(
-                "cannot be determined from this capture, because {retries} of the {mpdus} MPDUs captured carry the retry bit ({share}){beside}, and of \
-                 {ppdus} PPDUs only {resent} were sent again for lack of a response as far as captured: {why}",
+                "cannot be determined from this capture, because {retries} of the {mpdus} captured carry the retry bit ({share}){beside}, and of \
+                 {ppdus} PPDUs {resent} {were} sent again for lack of a response as far as captured: {why}",
                 retries = Figure::count(retry.retries, retry.frames),
-                mpdus = Figure::total(retry.frames),
+                mpdus = Figure::all(retry.frames, "MPDU"),
                 share = Figure::percent(retry.retries, retry.frames, 1),
-                resent = resent(),
+                resent = Figure::only(data.missing_resent, data.ppdus),
                 ppdus = ppdus();
                 beside = if retries.left_out(&exchange.ta, &exchange.ra) > 0 { ", beside those that Block Acks left out" } else { "" },
+                were = one_or(data.missing_resent, "was", "were"),
                 why = if lacks_attempts {
                     "of most of the others no undamaged earlier attempt was captured"
                 } else {
@@ -177,7 +178,7 @@ fn judge_rates(
         )
     } else if resent_percent <= 2.0 && answered_share >= 0.9 {
         let complete = sentence!(
-            "Responses are {whole}: {answered} of {ppdus} PPDUs were answered, {resent} were sent again for lack of a response \
+            "Responses are {whole}: {answered} of {ppdus} PPDUs {were} answered, {resent} {resent_were} sent again for lack of a response \
              ({share})",
             answered = Figure::count(data.answered, data.ppdus),
             ppdus = ppdus(),
@@ -188,21 +189,23 @@ fn judge_rates(
                 (false, true) => "in order",
                 (true, false) => "complete as far as captured",
                 (false, false) => "in order as far as captured",
-            }
+            },
+            were = one_or(data.answered, "was", "were"),
+            resent_were = one_or(data.missing_resent, "was", "were")
         );
         ("in-order", beside_retries(complete, retries, &exchange.ta, &exchange.ra))
     } else if resent_percent <= 2.0 {
         (
             "not-determined",
             sentence!(
-                "cannot be determined from this capture, because only {answered} {responses} to {ppdus} PPDUs {were} captured undamaged ({share}); \
-                 only {resent} were sent again{meaning}",
-                answered = Figure::count(data.answered, data.ppdus),
-                ppdus = ppdus(),
+                "cannot be determined from this capture, because {answered} to {ppdus} {were} captured undamaged ({share}); \
+                 {resent} {resent_were} sent again{meaning}",
+                answered = Figure::only_counted(data.answered, data.ppdus, "response"),
+                ppdus = Figure::all(data.ppdus, "PPDU"),
                 share = Figure::percent(data.answered, data.ppdus, 0),
-                resent = resent();
-                responses = if data.answered == 1 { "response" } else { "responses" },
-                were = if data.answered == 1 { "was" } else { "were" },
+                resent = Figure::only(data.missing_resent, data.ppdus);
+                were = one_or(data.answered, "was", "were"),
+                resent_were = one_or(data.missing_resent, "was", "were"),
                 meaning = if hears_all {
                     ", so the sender most likely got the others"
                 } else {
@@ -230,16 +233,18 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
     let ppdus = || Figure::total(data.ppdus);
     let resent = || Figure::count(data.missing_resent, data.ppdus);
     let best = rates.iter().max_by(|a, b| share(a.answered, a.ppdus).total_cmp(&share(b.answered, b.ppdus)));
+    let measured = exchange.data_gap_us.map_or(0, |gap| gap.n);
     let held: u64 = rates.iter().map(|rate| rate.missing_resent).sum();
     let worst = rates.iter().min_by(|a, b| share(a.answered, a.ppdus).total_cmp(&share(b.answered, b.ppdus)));
     if data.missing_resent < MIN_MISSING {
         return (
             "not-determined",
             sentence!(
-                "cannot be determined from this capture, because only {resent} of {ppdus} PPDUs were sent again without a response captured undamaged (at least \
+                "cannot be determined from this capture, because {resent} of {ppdus} PPDUs {were} sent again without a response captured undamaged (at least \
                  {MIN_MISSING} are needed)",
-                resent = resent(),
-                ppdus = ppdus()
+                resent = Figure::only(data.missing_resent, data.ppdus),
+                ppdus = ppdus();
+                were = one_or(data.missing_resent, "was", "were")
             ),
         );
     }
@@ -247,9 +252,9 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
         return (
             "not-determined",
             sentence!(
-                "cannot be determined from this capture, because only {held} of the {resent} PPDUs that were sent again without a response captured undamaged \
+                "cannot be determined from this capture, because {held} of the {resent} PPDUs that were sent again without a response captured undamaged \
                  were sent at a rate that is used enough (at least {MIN_PPDUS} PPDUs)",
-                held = Figure::count(held, data.missing_resent),
+                held = Figure::only(held, data.missing_resent),
                 resent = resent()
             ),
         );
@@ -291,12 +296,13 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
         (Some(best), ..) if share(best.answered, best.ppdus) >= 0.8 && data.answered >= MIN_PPDUS && timed.is_none() => (
             "not-determined",
             sentence!(
-                "cannot be determined from this capture, because only {timed} response delays were measured (at least {MIN_PPDUS} are \
+                "cannot be determined from this capture, because {timed} {were} measured (at least {MIN_PPDUS} are \
                  needed): {resent} of {ppdus} PPDUs ({share}) have no response captured undamaged and were sent again, lost or answered too late",
-                timed = Figure::count(exchange.data_gap_us.map_or(0, |gap| gap.n), data.answered),
+                timed = Figure::only_counted(measured, data.answered, "response delay"),
                 resent = resent(),
                 ppdus = ppdus(),
-                share = Figure::percent(data.missing_resent, data.ppdus, 1)
+                share = Figure::percent(data.missing_resent, data.ppdus, 1);
+                were = one_or(measured, "was", "were")
             ),
         ),
         (None, ..) => (
@@ -312,11 +318,12 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
         _ => (
             "not-determined",
             sentence!(
-                "cannot be determined from this capture, because the responses of {who} are in it too seldom ({answered} for {ppdus} \
-                 PPDUs): {resent} PPDUs were sent again, but a response that only the sniffer missed looks the same",
+                "cannot be determined from this capture, because the responses of {who} are in it too seldom ({answered} for {ppdus}): \
+                 {resent} {were} sent again, but a response that only the sniffer missed looks the same",
                 answered = Figure::count(data.answered, data.ppdus),
-                ppdus = ppdus(),
-                resent = resent();
+                ppdus = Figure::all(data.ppdus, "PPDU"),
+                resent = Figure::counted(data.missing_resent, data.ppdus, "PPDU");
+                were = one_or(data.missing_resent, "was", "were"),
                 who = exchange.ra
             ),
         ),
@@ -327,10 +334,11 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
 fn sent_again(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> {
     let by_rate = rates.iter().map(|rate| {
         sentence!(
-            "{label}: {resent} of {ppdus} PPDUs were sent again",
+            "{label}: {resent} of {ppdus} PPDUs {were} sent again",
             resent = Figure::count(rate.missing_resent, rate.ppdus),
             ppdus = Figure::total(rate.ppdus);
-            label = rate.label
+            label = rate.label,
+            were = one_or(rate.missing_resent, "was", "were")
         )
     });
     by_rate.chain(nulls(&exchange.data)).collect()
@@ -340,13 +348,14 @@ fn sent_again(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> {
 fn nulls(data: &ExchangeKind) -> Option<Sentence> {
     let nulls = data.nulls.unwrap_or(0);
     if nulls == data.ppdus && nulls > 1 {
-        return Some(sentence!("all {nulls} PPDUs are Null frames, which carry no data", nulls = Figure::total(nulls)));
+        return Some(sentence!("all {nulls} are Null frames, which carry no data", nulls = Figure::all(nulls, "PPDU")));
     }
     (nulls * 10 > data.ppdus).then(|| {
         sentence!(
-            "{nulls} of these {ppdus} PPDUs are Null frames, which carry no data",
+            "{nulls} of these {ppdus} {are} Null frames, which carry no data",
             nulls = Figure::count(nulls, data.ppdus),
-            ppdus = Figure::total(data.ppdus)
+            ppdus = Figure::all(data.ppdus, "PPDU");
+            are = one_or(data.ppdus, "is", "are")
         )
     })
 }
@@ -357,11 +366,11 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
         .iter()
         .map(|rate| {
             sentence!(
-                "{label}: {answered} of {ppdus} PPDUs answered ({share}), {resent} unanswered ones sent again",
+                "{label}: {answered} of {ppdus} PPDUs answered ({share}), {resent} sent again",
                 answered = Figure::count(rate.answered, rate.ppdus),
                 ppdus = Figure::total(rate.ppdus),
                 share = Figure::percent(rate.answered, rate.ppdus, 0),
-                resent = Figure::count(rate.missing_resent, rate.ppdus);
+                resent = Figure::counted(rate.missing_resent, rate.ppdus, "unanswered one");
                 label = rate.label
             )
         })
@@ -369,9 +378,9 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
     let missing = data.missing_resent + data.missing_not_resent;
     if missing > 0 {
         evidence.push(sentence!(
-            "{missing} PPDUs without a response captured undamaged: {resent} sent again (not acknowledged, or the sender missed it), \
+            "{missing} without a response captured undamaged: {resent} sent again (not acknowledged, or the sender missed it), \
              {not_resent} not sent again as far as captured (acknowledged unheard, or given up)",
-            missing = Figure::count(missing, data.ppdus),
+            missing = Figure::counted(missing, data.ppdus, "PPDU"),
             resent = Figure::count(data.missing_resent, missing),
             not_resent = Figure::count(data.missing_not_resent, missing)
         ));
@@ -410,9 +419,10 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
     if exchange.management.ppdus > 0 {
         let management = exchange.management;
         evidence.push(sentence!(
-            "management frames are not judged here: {answered} of {ppdus} were answered",
+            "management frames are not judged here: {answered} of {ppdus} {were} answered",
             answered = Figure::count(management.answered, management.ppdus),
-            ppdus = Figure::total(management.ppdus)
+            ppdus = Figure::total(management.ppdus);
+            were = one_or(management.answered, "was", "were")
         ));
     }
     evidence
