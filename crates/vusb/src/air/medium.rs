@@ -13,6 +13,7 @@ use super::neighbour::Neighbour;
 use super::sides::{function_of, parameters, Stations, CHIP, FUNCTIONS};
 use super::transmission::{Busy, Transmission};
 use super::{Outcome, Protection, Reception, Response, Station};
+use crate::device::Effect;
 use crate::record::AirFile;
 
 /// The band before any station has a channel.
@@ -78,21 +79,36 @@ impl Medium {
         &self.air.counters
     }
 
+    /// What goes wrong on the air; `false`: it does not happen there, or to no one who is.
+    pub fn inject(&mut self, effect: Effect) -> bool {
+        match effect {
+            Effect::Loss(probability) => self.set_loss(probability),
+            Effect::Noise(dbm) => self.set_noise(dbm),
+            Effect::Signal(peer, dbm) => return self.move_station(peer.into(), dbm),
+            Effect::FirmwareHang
+            | Effect::LostC2h(_)
+            | Effect::LateBlockAck(_)
+            | Effect::Unplug(_)
+            | Effect::Command(_) => return false,
+        }
+        true
+    }
+
     /// The part of all frames that gets lost from now on, on top of what was lost at the beginning.
-    pub fn set_loss(&mut self, loss: f64) {
+    fn set_loss(&mut self, loss: f64) {
         self.air.settings.loss = 1.0 - (1.0 - self.air.loss) * (1.0 - loss);
         self.air.forget_losses();
     }
 
     /// How loud the noise is from now on; `None`: as at the beginning.
-    pub fn set_noise(&mut self, dbm: Option<i8>) {
+    fn set_noise(&mut self, dbm: Option<i8>) {
         self.air.settings.noise_dbm = dbm.unwrap_or(self.air.noise_dbm);
         self.air.forget_losses();
     }
 
     /// One of several stations or access points has moved: the signal on the link to it, both ways, from now on. `false`:
     /// there is no such one.
-    pub fn move_station(&mut self, number: usize, dbm: i8) -> bool {
+    fn move_station(&mut self, number: usize, dbm: i8) -> bool {
         let (Some(link), Some(counters)) =
             (self.air.signals.get_mut(number), self.air.counters.peers_mut().get_mut(number))
         else {

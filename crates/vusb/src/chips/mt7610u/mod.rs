@@ -216,10 +216,7 @@ impl Device for Mt7610u {
     fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
         match effect {
             Effect::FirmwareHang => self.mac.hang_firmware(),
-            Effect::Loss(probability) => self.medium.set_loss(probability),
-            Effect::Noise(dbm) => self.medium.set_noise(dbm),
-            Effect::Signal(station, dbm) => return self.medium.move_station(station.into(), dbm),
-            Effect::LostC2h(_) | Effect::LateBlockAck(_) | Effect::Unplug(_) | Effect::Command(_) => return false,
+            other => return self.medium.inject(other),
         }
         true
     }

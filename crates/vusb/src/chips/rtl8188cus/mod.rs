@@ -265,11 +265,8 @@ impl Device for Rtl8188cus {
         match effect {
             Effect::FirmwareHang => self.mac.hang_firmware(),
             Effect::LostC2h(lost) => self.mac.lose_c2h(lost),
-            Effect::Loss(probability) => self.medium.set_loss(probability),
-            Effect::Noise(dbm) => self.medium.set_noise(dbm),
             Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
-            Effect::Signal(peer, dbm) => return self.medium.move_station(peer.into(), dbm),
-            Effect::Unplug(_) | Effect::Command(_) => return false,
+            other => return self.medium.inject(other),
         }
         true
     }

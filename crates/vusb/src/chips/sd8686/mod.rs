@@ -326,10 +326,7 @@ impl SdioChip for Sd8686 {
                     self.firmware.stop();
                 }
             }
-            Effect::Loss(probability) => self.medium.set_loss(probability),
-            Effect::Noise(dbm) => self.medium.set_noise(dbm),
-            Effect::Signal(peer, dbm) => return self.medium.move_station(peer.into(), dbm),
-            Effect::LostC2h(_) | Effect::LateBlockAck(_) | Effect::Unplug(_) | Effect::Command(_) => return false,
+            other => return self.medium.inject(other),
         }
         true
     }
