@@ -125,7 +125,7 @@ test-rust: $(SYSTEM) $(RUN_TOOLS) $(TEST_TOOLS)
 	$(FIXED_SEED) $(CARGO) test --workspace --locked
 
 test-python: guest-image $(RUN_TOOLS) $(TEST_TOOLS)
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" -n auto --dist loadfile
 
 test-slow: guest-image $(DIST_TOOLS) $(RUN_TOOLS) $(TEST_TOOLS)
 	TXOP_EVERY_CAPTURE=1 $(CARGO) test --workspace --locked --profile slow-tests -- --include-ignored

@@ -30,6 +30,7 @@ const LONGEST_NAME: usize = 32;
 
 /// Why there is no report.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Error {
     /// The file could not be opened, or is not a capture.
     Open(OpenError),

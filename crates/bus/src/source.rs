@@ -37,6 +37,7 @@ pub struct Options {
 
 /// Why there is no report.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Error {
     /// The file could not be opened, or is not a capture.
     Open(OpenError),

@@ -18,6 +18,7 @@ pub struct Damage {
 
 /// Why an input cannot be read as a capture at all.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OpenError {
     /// The operating system refused.
     #[error("{0}")]

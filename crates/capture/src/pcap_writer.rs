@@ -9,6 +9,7 @@ use crate::located::RECORD_LEN_MAX;
 
 /// Why a record or header cannot be written.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WriteError {
     /// The operating system refused.
     #[error("{0}")]

@@ -100,6 +100,7 @@ pub struct RadioInfo {
 
 /// Why a link header could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RadioError {
     /// The record ends inside the header.
     Truncated {

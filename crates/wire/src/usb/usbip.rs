@@ -50,6 +50,7 @@ pub enum Speed {
 
 /// What is wrong with bytes from the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UsbipError {
     /// A request of another version of the protocol.
     Version(u16),

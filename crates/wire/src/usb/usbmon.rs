@@ -112,6 +112,7 @@ impl Header {
 
 /// Why a record is not a usbmon record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UsbmonError {
     /// The record ends inside its header.
     Truncated {

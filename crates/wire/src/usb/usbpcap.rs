@@ -42,6 +42,7 @@ pub enum Stage {
 
 /// Why a record is not a USBPcap record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UsbpcapError {
     /// The record ends inside its header.
     Truncated {
