@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.targets.contract import CommandFailed, CommandTimeout, Listener, Ran, Silence, TargetLost
+from txop.targets.contract import CommandFailedError, CommandTimeoutError, Listener, Ran, Silence, TargetLostError
 
 NUMBERS = itertools.count(1)
 
@@ -97,14 +97,14 @@ class FakeTarget:
         self._scripts.setdefault(argv, []).append(given)
 
     def lose_at(self, number: int, *, for_good: bool = False) -> None:
-        """The ``number``-th command (from 1; reads and writes count) raises TargetLost, and so does everything after
-        it until :meth:`connect`, which fails too when ``for_good``."""
+        """The ``number``-th command (from 1; reads and writes count) raises TargetLostError, and so does everything
+        after it until :meth:`connect`, which fails too when ``for_good``."""
         self._lose_at.add(number)
         self._never_back = for_good
 
     async def connect(self) -> None:
         if self._never_back and self.count >= min(self._lose_at):
-            raise TargetLost(self.name, "no route to host")
+            raise TargetLostError(self.name, "no route to host")
         self.connected = True
         self.connects += 1
 
@@ -127,7 +127,7 @@ class FakeTarget:
         if what.forever or what.seconds > timeout_s:
             await asyncio.sleep(min(timeout_s, 0.05))
             self.listener.command_ended(self.name, number, None, timeout_s)
-            raise CommandTimeout(self.name, f"`{' '.join(argv)}` did not end in {timeout_s:g} s")
+            raise CommandTimeoutError(self.name, f"`{' '.join(argv)}` did not end in {timeout_s:g} s")
         await asyncio.sleep(what.seconds)
         self.listener.command_ended(self.name, number, what.status, what.seconds)
         return Ran(what.status, what.stdout, what.stderr)
@@ -166,7 +166,7 @@ class FakeTarget:
         self._begin(("write", path), log=False)
         what = self._answer(("write", path), data, default=Answer())
         if what.status:
-            raise CommandFailed(self.name, ["write", path], Ran(what.status, what.stdout, what.stderr))
+            raise CommandFailedError(self.name, ["write", path], Ran(what.status, what.stdout, what.stderr))
         self.written[path] = data
         self.files[path] = data
 
@@ -190,7 +190,7 @@ class FakeTarget:
                 self.listener.command_ended(self.name, number, None, 0.0)
             for running in self.running:
                 running.lose()
-            raise TargetLost(self.name, "connection lost" if self.connects else "not connected")
+            raise TargetLostError(self.name, "connection lost" if self.connects else "not connected")
         return number
 
     def _answer(self, argv: Sequence[str], stdin: bytes | None, default: Answer | None = None) -> Answer:
@@ -272,7 +272,7 @@ class FakeRunning:
 
     def _result(self) -> Ran:
         if self._lost:
-            raise TargetLost(self._target.name, "connection lost")
+            raise TargetLostError(self._target.name, "connection lost")
         assert self._status is not None
         return Ran(self._status, b"", self._what.stderr, self._cut)
 

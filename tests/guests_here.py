@@ -19,7 +19,7 @@ from txop.arms.build import Built
 from txop.guest.chips import find_chips
 from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.qemu import check_qemu
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.image import Image, build_image
 from txop.guest_image.locks import find_lock
 
@@ -45,7 +45,7 @@ def built_image(series: str) -> Image:
     try:
         check_qemu()
         return build_image(find_lock(series))
-    except MissingForGuest as error:
+    except MissingGuestToolError as error:
         no_guest(str(error))
     except GuestError as error:
         no_guest(f"its packages cannot be had here: {error}")
@@ -55,7 +55,7 @@ def built_chips() -> Path:
     """The program that is the virtual chips."""
     try:
         return find_chips()
-    except MissingForGuest as error:
+    except MissingGuestToolError as error:
         no_guest(f"no chip can be plugged in: {error}")
 
 
@@ -63,5 +63,5 @@ def rebuilt_driver(driver: str, series: str = "6.12", patches: tuple[Path, ...] 
     """A driver built from scratch for the kernel of a series."""
     try:
         return asyncio.run(build_driver(DriverBuild(driver, patches), find_lock(series)))
-    except MissingForGuest as error:
+    except MissingGuestToolError as error:
         no_guest(f"no driver can be built: {error}")

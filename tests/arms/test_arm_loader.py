@@ -11,12 +11,12 @@ from fake_kernel import BUSYBOX, FakeKernel, commands, plan_of
 from fake_target import FakeTarget, answer
 from txop.arms.arm_loader import InitialState, LoadedArm, shown_steps, tag_of, undo_by_commands
 from txop.arms.module import arguments, parse_modules
-from txop.arms.steps import StepFailed
+from txop.arms.steps import StepError
 from txop.arms.verify import same_value
 from txop.plan.load import LoadedPlan
 from txop.plan.model import Plan
 from txop.plan_check.check import check
-from txop.targets.contract import TargetError, TargetLost, Targets
+from txop.targets.contract import TargetError, TargetLostError, Targets
 
 BY_NAME = """\
 [[arm]]
@@ -118,7 +118,7 @@ def test_a_target_without_modprobe_still_inserts_files(make_module, tmp_path):
     assert asyncio.run(loaded.unload()) == []
     assert kernel.modules == {}
     assert kernel.left_behind() == []
-    with pytest.raises(StepFailed, match="has no modprobe, so rtl8xxxu has to be given as a file"):
+    with pytest.raises(StepError, match="has no modprobe, so rtl8xxxu has to be given as a file"):
         load(targets, plan_of('[[arm]]\nname = "a"\nmodule = { name = "rtl8xxxu" }\n'), tmp_path)
 
 
@@ -143,7 +143,7 @@ def test_a_module_in_use_is_tried_again_and_its_users_are_named(kernel, targets,
     asyncio.run(loaded.unload())
     kernel.load("cfg80211", "mac80211", "brcmfmac")
     plan = plan_of('[[arm]]\nname = "a"\nremove = ["cfg80211"]\n')
-    with pytest.raises(StepFailed, match=r"could not remove cfg80211.*it is used by mac80211, brcmfmac"):
+    with pytest.raises(StepError, match=r"could not remove cfg80211.*it is used by mac80211, brcmfmac"):
         load(targets, plan, tmp_path)
 
 
@@ -160,7 +160,7 @@ def test_a_failed_insmod_says_why(kernel, targets, make_module, tmp_path):
     kernel.answer("uname", "-r", stdout="6.6.1\n")
     kernel._scripts["insmod",] = [answer(status=1, stderr="insmod: ERROR: Invalid module format\n")]
     kernel._scripts["uname", "-r"] = [answer(stdout="6.6.1\n")]
-    with pytest.raises(StepFailed) as failed:
+    with pytest.raises(StepError) as failed:
         load(targets, plan_of(arm_of(str(make_module()))), tmp_path)
     said = str(failed.value)
     assert "Invalid module format" in said
@@ -173,10 +173,10 @@ def test_built_in_and_unknown_modules_are_told_apart(kernel, targets, tmp_path):
     plan = plan_of('[[arm]]\nname = "a"\nmodule = { name = "loop" }\n')
     kernel.answer("modprobe", "loop")
     kernel.folders.add("/sys/module/loop")
-    with pytest.raises(StepFailed, match="built into the kernel"):
+    with pytest.raises(StepError, match="built into the kernel"):
         load(targets, plan, tmp_path)
     kernel.folders.discard("/sys/module/loop")
-    with pytest.raises(StepFailed, match="give the module's own name"):
+    with pytest.raises(StepError, match="give the module's own name"):
         load(targets, plan, tmp_path)
 
 
@@ -184,7 +184,7 @@ def test_built_in_and_unknown_modules_are_told_apart(kernel, targets, tmp_path):
 def test_a_file_that_is_no_module_never_reaches_the_target(kernel, targets, tmp_path, content):
     if content is not None:
         (tmp_path / "x.ko").write_bytes(content)
-    with pytest.raises(StepFailed, match=r"x\.ko"):
+    with pytest.raises(StepError, match=r"x\.ko"):
         load(targets, plan_of(arm_of("x.ko")), tmp_path)
     assert commands(kernel, "insmod") == []
 
@@ -209,7 +209,7 @@ def test_everything_is_taken_back_wherever_the_load_fails(make_module, tmp_path)
         try:
             asyncio.run(loaded.load(targets, plan.find_arm("a"), plan))
             break
-        except TargetLost:
+        except TargetLostError:
             failures += 1
         asyncio.run(kernel.connect())
         assert asyncio.run(loaded.unload()) == []
@@ -238,7 +238,7 @@ def test_an_unload_that_is_interrupted_goes_on_where_it_was(make_module, tmp_pat
         try:
             asyncio.run(loaded.unload())
             break
-        except TargetLost:
+        except TargetLostError:
             interrupted += 1
         asyncio.run(kernel.connect())
         assert asyncio.run(loaded.unload()) == []
@@ -297,7 +297,7 @@ def test_firmware_is_put_in_place_before_the_load_and_back_after(kernel, targets
     assert asyncio.run(loaded.unload()) == []
     assert kernel.files["/lib/firmware/rtlwifi/fw.bin"] == b"old"
     kernel.files["/lib/firmware/updates/rtlwifi/fw.bin"] = b"hides ours"
-    with pytest.raises(StepFailed, match=r"updates/rtlwifi/fw\.bin would be loaded instead"):
+    with pytest.raises(StepError, match=r"updates/rtlwifi/fw\.bin would be loaded instead"):
         load(targets, plan, tmp_path)
 
 
@@ -520,7 +520,7 @@ def test_a_module_that_oopses_while_it_is_loaded_is_named_and_not_waited_for(ker
     kernel.busy["rtl8xxxu"] = 100
     plan = plan_of(arm_of(str(make_module())))
     loaded = LoadedArm(tmp_path)
-    with pytest.raises(StepFailed) as failed:
+    with pytest.raises(StepError) as failed:
         asyncio.run(loaded.load(targets, plan.arm[0], plan))
     assert "ended with 137; kernel log: [  455.7] BUG: kernel NULL pointer dereference" in failed.value.what
     assert failed.value.what.endswith("RIP: 0010:probe+0x1b/0x1000 [rtl8xxxu]")

@@ -11,12 +11,12 @@ from fake_target import FakeTarget, answer
 from txop.arms import boot as booting
 from txop.arms.arm_loader import shown_steps
 from txop.arms.boot import NOTES, boot
-from txop.arms.steps import StepFailed
+from txop.arms.steps import StepError
 from txop.plan.arm import BootSpec
 from txop.plan.load import LoadedPlan
 from txop.plan_check.changes import changes_of
 from txop.plan_check.check import check
-from txop.targets.contract import TargetLost, Targets
+from txop.targets.contract import TargetLostError, Targets
 from txop.targets.hooks import BOOT_ID
 
 
@@ -44,12 +44,12 @@ class Machine(FakeTarget):
         self.boots += 1
         self.files[BOOT_ID] = f"boot-{self.boots}\n".encode()
         self.files[NOTES] = note("22" * 20)
-        raise TargetLost(self.name, "the SSH connection broke")
+        raise TargetLostError(self.name, "the SSH connection broke")
 
     async def connect(self) -> None:
         if self.away > 0:
             self.away -= 1
-            raise TargetLost(self.name, "no route to host")
+            raise TargetLostError(self.name, "no route to host")
         await super().connect()
 
 
@@ -87,19 +87,21 @@ def test_another_kernel_of_the_same_release_is_told_by_its_build_id():
     ],
 )
 def test_another_kernel_that_comes_up_is_named(changes, said):
-    with pytest.raises(StepFailed, match=said):
+    with pytest.raises(StepError, match=said):
         asyncio.run(boot(Targets({"dut": Machine("6.1.9")}), spec(**changes)))
 
 
 def test_one_that_does_not_come_back_is_lost():
-    with pytest.raises(TargetLost, match=r"did not come back within 0.05 s when 6.12.1 was booted: no route to host"):
+    with pytest.raises(
+        TargetLostError, match=r"did not come back within 0.05 s when 6.12.1 was booted: no route to host"
+    ):
         asyncio.run(boot(Targets({"dut": Machine(refuses=10_000)}), spec(timeout_s=0.05)))
 
 
 def test_one_that_does_not_restart_says_why():
     machine = Machine()
     machine._scripts[("kexec",)] = [answer(status=1, stderr="no kernel is loaded\n")]
-    with pytest.raises(StepFailed, match=r"did not restart within 0.05 s .*ended with 1: no kernel is loaded"):
+    with pytest.raises(StepError, match=r"did not restart within 0.05 s .*ended with 1: no kernel is loaded"):
         asyncio.run(boot(Targets({"dut": machine}), spec(timeout_s=0.05)))
 
 
@@ -108,7 +110,7 @@ def test_targets_on_the_same_machine_are_connected_again_and_a_hook_runs_here(tm
     peer.answer("true")
     told = tmp_path / "told"
     how = spec(commands=[], hook=[["touch", str(told)]], timeout_s=0.05)
-    with pytest.raises(StepFailed, match="did not restart"):
+    with pytest.raises(StepError, match="did not restart"):
         asyncio.run(boot(Targets({"dut": machine, "peer": peer}), how))
     assert told.exists()
     asyncio.run(boot(Targets({"dut": machine, "peer": peer}), spec()))

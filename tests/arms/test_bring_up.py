@@ -12,8 +12,8 @@ from fake_kernel import FakeKernel, commands, plan_of
 from fake_target import answer
 from txop.arms import bring_up
 from txop.arms.bring_up import LinkUp, shown_bring_up
-from txop.arms.steps import StepFailed
-from txop.targets.contract import TargetLost, Targets
+from txop.arms.steps import StepError
+from txop.targets.contract import TargetLostError, Targets
 
 TEXT = """\
 [[arm]]
@@ -197,7 +197,7 @@ def test_what_does_not_come_up_says_why_and_goes_down_cleanly(folder, change, me
     link, story = up(kernel, folder)
 
     async def whole() -> None:
-        with pytest.raises(StepFailed, match=message):
+        with pytest.raises(StepError, match=message):
             await story()
         await link.down()
         assert all(running.done for running in kernel.running)
@@ -211,7 +211,7 @@ def test_the_configuration_is_read_before_anything_runs_on_it(tmp_path):
     link, story = up(kernel, tmp_path)
 
     async def whole() -> None:
-        with pytest.raises(StepFailed, match=r"wpa\.conf: No such file"):
+        with pytest.raises(StepError, match=r"wpa\.conf: No such file"):
             await story()
         assert await link.down() == []
         assert commands(kernel, "wpa_supplicant") == []
@@ -231,7 +231,7 @@ def test_a_target_that_is_lost_anywhere_can_be_tidied_up_later(folder):
                 await story()
                 await link.down()
                 return False
-            except TargetLost:
+            except TargetLostError:
                 await kernel.connect()
             assert await link.down() == []
             assert all(running.done for running in kernel.running)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from txop.arms.build import BuildFailed, Built, build, recipe
+from txop.arms.build import BuildError, Built, build, recipe
 from txop.arms.local_command import run_here
 from txop.arms.source_tree import SourceTree
 from txop.plan.arm import Arm
@@ -95,7 +95,7 @@ def test_patches_are_applied_in_their_order_to_a_copy(tree, make_module, tmp_pat
     assert not built.cached
     assert "git apply" in built.log.read_text()
     assert built.source == git(tree, "rev-parse", "HEAD").strip()
-    with pytest.raises(BuildFailed, match=r"patch 1 of 2 \(second.patch\) does not apply: driver.c, hunk 1 \(line 2\)"):
+    with pytest.raises(BuildError, match=r"patch 1 of 2 \(second.patch\) does not apply: driver.c, hunk 1 \(line 2\)"):
         made(arm(tree, make_module(), [second, first]), tmp_path / "cache")
 
 
@@ -192,7 +192,7 @@ def test_a_patch_that_does_not_apply_is_named_with_its_hunk(tree, make_module, t
         for name in ("patch", "sh", "mkdir", "cp"):
             (tools / name).symlink_to(shutil.which(name) or name)
         environment["PATH"] = str(tools)
-    with pytest.raises(BuildFailed) as failed:
+    with pytest.raises(BuildError) as failed:
         made(arm(tree, make_module(), [good, two_hunks]), tmp_path / "cache", environment=environment)
     said = str(failed.value)
     assert "patch 2 of 2 (two.patch) does not apply, after the ones before it: driver.c, hunk 2 (line " in said
@@ -209,17 +209,17 @@ def test_a_patch_that_does_not_apply_is_named_with_its_hunk(tree, make_module, t
 def test_a_patch_for_a_file_that_is_not_there_says_so(tree, make_module, tmp_path):
     patch = tmp_path / "other.patch"
     patch.write_text("--- a/no/such.c\n+++ b/no/such.c\n@@ -1 +1 @@\n-a\n+b\n")
-    with pytest.raises(BuildFailed, match=r"there is no no/such\.c"):
+    with pytest.raises(BuildError, match=r"there is no no/such\.c"):
         made(arm(tree, make_module(), [patch]), tmp_path / "cache")
     patch.write_text("not a patch\n")
-    with pytest.raises(BuildFailed, match=r"patch 1 of 1 \(other\.patch\) does not apply"):
+    with pytest.raises(BuildError, match=r"patch 1 of 1 \(other\.patch\) does not apply"):
         made(arm(tree, make_module(), [patch]), tmp_path / "cache")
 
 
 def test_a_patch_cannot_write_outside_the_copy(tree, make_module, tmp_path):
     patch = tmp_path / "evil.patch"
     patch.write_text("--- /dev/null\n+++ b/../../evil\n@@ -0,0 +1 @@\n+x\n")
-    with pytest.raises(BuildFailed):
+    with pytest.raises(BuildError):
         made(arm(tree, make_module(), [patch]), tmp_path / "cache")
     assert not list(tmp_path.rglob("evil"))
 
@@ -236,7 +236,7 @@ def test_a_patch_cannot_write_outside_the_copy(tree, make_module, tmp_path):
     ],
 )
 def test_a_build_that_fails_says_why_and_keeps_its_log(tree, make_module, tmp_path, command, message):
-    with pytest.raises(BuildFailed, match=message) as failed:
+    with pytest.raises(BuildError, match=message) as failed:
         made(arm(tree, make_module(), command=command), tmp_path / "cache")
     assert not failed.value.rejected
     assert failed.value.log is not None
@@ -244,9 +244,9 @@ def test_a_build_that_fails_says_why_and_keeps_its_log(tree, make_module, tmp_pa
 
 
 def test_what_is_not_there_says_so(tmp_path, make_module, tree):
-    with pytest.raises(BuildFailed, match="nowhere: is not a folder"):
+    with pytest.raises(BuildError, match="nowhere: is not a folder"):
         made(arm(tmp_path / "nowhere", make_module()), tmp_path / "cache")
-    with pytest.raises(BuildFailed, match=r"gone\.patch: No such file"):
+    with pytest.raises(BuildError, match=r"gone\.patch: No such file"):
         made(arm(tree, make_module(), [tmp_path / "gone.patch"]), tmp_path / "cache")
 
 
@@ -256,7 +256,7 @@ def test_a_build_that_hangs_is_killed_with_its_children(tree, make_module, tmp_p
     assert hanging.build is not None
     hanging = hanging.model_copy(update={"build": hanging.build.model_copy(update={"timeout_s": 0.5})})
     started = time.monotonic()
-    with pytest.raises(BuildFailed, match=r"did not end within 0\.5 s"):
+    with pytest.raises(BuildError, match=r"did not end within 0\.5 s"):
         made(hanging, tmp_path / "cache")
     assert time.monotonic() - started < 20
     assert all_gone(marker)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from txop.arms.edits.apply import EditFailed, apply_script, edited
-from txop.arms.edits.script import MAX_BYTES, BadScript, Edit, parse_script
+from txop.arms.edits.apply import EditError, apply_script, edited
+from txop.arms.edits.script import MAX_BYTES, Edit, EditScriptError, parse_script
 from txop.arms.edits.tokens import TokenError, find, tokens_of
 from txop.arms.patches import NOT_BACKWARDS, NotApplied, apply_patches
 
@@ -74,7 +74,7 @@ def test_words_are_found_in_code_only_and_whatever_the_white_space() -> None:
     changed = after(**{"in": "start", "replace": "s ->rate/**/=   24", "with": "s->rate = 6", "count": 2, "only": 2})
     assert changed == SOURCE.replace("case 1:\n\t\ts->rate = 24", "case 1:\n\t\ts->rate = 6")
     assert after(delete="&& test(s)").count("if (s->on )") == 1
-    with pytest.raises(EditFailed, match="is not there"):
+    with pytest.raises(EditError, match="is not there"):
         after(delete="stop = 1")
 
 
@@ -126,13 +126,13 @@ def test_insertions_take_the_indentation_of_their_place() -> None:
     ],
 )
 def test_an_edit_that_does_not_fit_says_what_stands_there(keys: dict[str, object], message: str) -> None:
-    with pytest.raises(EditFailed, match=message):
+    with pytest.raises(EditError, match=message):
         after(**keys)
 
 
 def test_a_statement_cut_by_the_preprocessor_is_left_alone() -> None:
     source = "void f(void)\n{\n\tcall(a,\n#ifdef X\n\t     b,\n#endif\n\t     c);\n\tnext();\n}\n"
-    with pytest.raises(EditFailed, match="line 3: `call`: a preprocessor line cuts"):
+    with pytest.raises(EditError, match="line 3: `call`: a preprocessor line cuts"):
         edited(source, edit(delete="call", whole="statement"), "x.c")
     assert "next" not in edited(source, edit(delete="next", whole="statement"), "x.c")[0]
 
@@ -184,7 +184,7 @@ def test_what_is_no_script_is_refused(old: str, new: str, message: str | None) -
     if message is None:
         parse_script(text.encode())
         return
-    with pytest.raises(BadScript, match=message):
+    with pytest.raises(EditScriptError, match=message):
         parse_script(text.encode())
 
 
@@ -201,7 +201,7 @@ def test_a_script_changes_everything_or_nothing(tmp_path: Path) -> None:
     assert "-\t\ts->rate = 24;\n+\t\ts->rate = 6;\n" in done.changes
     before = place.read_text()
     bad = SCRIPT.replace('"24"', '"6"').replace('"return"', '"goto"')
-    with pytest.raises(EditFailed, match=r"edit 2 of 2: x.c: `goto` is not there"):
+    with pytest.raises(EditError, match=r"edit 2 of 2: x.c: `goto` is not there"):
         apply_script(tmp_path / "tree", parse_script(bad.encode()))
     assert place.read_text() == before
 
@@ -212,14 +212,14 @@ def test_a_script_stays_in_its_tree(tmp_path: Path) -> None:
     place = tree(tmp_path / "tree") / "drivers" / "x.c"
     place.unlink()
     script = parse_script(SCRIPT.encode())
-    with pytest.raises(EditFailed, match=r"there is no drivers/y.c or drivers/x.c"):
+    with pytest.raises(EditError, match=r"there is no drivers/y.c or drivers/x.c"):
         apply_script(tmp_path / "tree", script)
     place.symlink_to(outside)
-    with pytest.raises(EditFailed, match="a link out of the source"):
+    with pytest.raises(EditError, match="a link out of the source"):
         apply_script(tmp_path / "tree", script)
     assert outside.read_text() == SOURCE
     (tmp_path / "tree" / "drivers" / "y.c").write_text(SOURCE)
-    with pytest.raises(EditFailed, match="more than one of"):
+    with pytest.raises(EditError, match="more than one of"):
         apply_script(tmp_path / "tree", script)
 
 
@@ -350,6 +350,6 @@ def test_any_bytes_are_a_script_or_a_reason(data: bytes) -> None:
         said = ""
         try:
             parse_script(content)
-        except BadScript as error:
+        except EditScriptError as error:
             said = str(error)
         assert "\x1b" not in said

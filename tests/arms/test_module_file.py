@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from txop.arms.module_file import NotAModule, build_id, module_info, unpack
+from txop.arms.module_file import NotAModuleError, build_id, module_info, unpack
 
 
 def test_every_field_is_read(make_module):
@@ -91,23 +91,23 @@ def test_compressed_files_are_unpacked(make_module):
     data = make_module().read_bytes()
     for packed in (data, gzip.compress(data), lzma.compress(data)):
         assert unpack(packed, "x.ko") == data
-    with pytest.raises(NotAModule, match="zstd"):
+    with pytest.raises(NotAModuleError, match="zstd"):
         unpack(b"\x28\xb5\x2f\xfd" + data, "x.ko.zst")
     for damaged in (gzip.compress(data)[:-20], lzma.compress(data)[:-20], b"\x1f\x8bxxx"):
-        with pytest.raises(NotAModule, match="damaged"):
+        with pytest.raises(NotAModuleError, match="damaged"):
             unpack(damaged, "x.ko")
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b"x" * 100, b"#!/bin/sh\n" * 20])
 def test_what_is_no_module_is_refused(data):
-    with pytest.raises(NotAModule):
+    with pytest.raises(NotAModuleError):
         module_info(data)
 
 
 def test_a_program_is_no_module():
     from pathlib import Path
 
-    with pytest.raises(NotAModule, match="not a relocatable"):
+    with pytest.raises(NotAModuleError, match="not a relocatable"):
         module_info(Path("/bin/true").read_bytes())
 
 
@@ -118,7 +118,7 @@ def test_damage_anywhere_is_refused_or_read_and_never_crashes(data):
     for _ in range(data.draw(st.integers(1, 6))):
         whole[data.draw(st.integers(4, len(whole) - 1))] = data.draw(st.integers(0, 255))
     cut = whole[: data.draw(st.integers(0, len(whole)))] if data.draw(st.booleans()) else whole
-    with contextlib.suppress(NotAModule):
+    with contextlib.suppress(NotAModuleError):
         module_info(bytes(cut))
 
 

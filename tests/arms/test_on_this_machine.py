@@ -16,7 +16,7 @@ from txop.arms.arm_loader import LoadedArm
 from txop.arms.bring_up import LinkUp
 from txop.arms.firmware import PutFirmware
 from txop.arms.qdisc import parse_root
-from txop.arms.steps import Session, StepFailed
+from txop.arms.steps import Session, StepError
 from txop.plan.target import SshTarget as SshTable
 from txop.targets.contract import Silence, Targets
 from txop.targets.factory import make_targets
@@ -98,9 +98,7 @@ def test_a_wrong_discipline_is_told_with_the_words_of_tc(namespace, tmp_path):
         await targets.dut.connect()
         try:
             loaded = LoadedArm(tmp_path)
-            with pytest.raises(
-                StepFailed, match=r"could not set nosuchqdisc on veth0: `tc qdisc replace .* ended with"
-            ):
+            with pytest.raises(StepError, match=r"could not set nosuchqdisc on veth0: `tc qdisc replace .* ended with"):
                 await loaded.load(targets, plan.arm[0], plan)
             assert await loaded.unload() == []
         finally:
@@ -153,7 +151,7 @@ def test_the_link_comes_up_is_checked_and_goes_down_again(namespace, tmp_path):
                     record = await link.up(targets, check)
                     assert record.ready_s < record.seconds
                 else:
-                    with pytest.raises(StepFailed, match=r"it was not ready within 3 s: `ping .* 10\.99\.0\.200`"):
+                    with pytest.raises(StepError, match=r"it was not ready within 3 s: `ping .* 10\.99\.0\.200`"):
                         await link.up(targets, check)
                 assert "10.99.0.7/24" in state()
                 assert ",UP" in state()

@@ -18,7 +18,7 @@ import pytest
 from txop.archive.run_file import RunFile, Value, Voiding
 from txop.bisect import engine
 from txop.campaign.run import RunOutcome
-from txop.guest.driver import DriverNotBuilt
+from txop.guest.driver import DriverBuildError
 
 FOLDER = "drivers/net/wireless/realtek/rtl8xxxu"
 
@@ -68,7 +68,7 @@ def guests(monkeypatch, tmp_path) -> Guests:
         if "#error" in text:
             log = tmp_path / "build.log"
             log.write_text("core.c: #error\n")
-            raise DriverNotBuilt("the module could not be built: core.c: #error", log)
+            raise DriverBuildError("the module could not be built: core.c: #error", log)
         level = float(re.findall(r"level (\d+)", text)[-1])
         made.builds.append(level)
         module = tmp_path / f"built-{level:g}.ko"

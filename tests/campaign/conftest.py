@@ -23,7 +23,7 @@ from txop.measure.instrument import GateFinding, Instrument, Reading, RunContext
 from txop.plan.arm import Arm
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
-from txop.targets.contract import TargetLost, Targets
+from txop.targets.contract import TargetLostError, Targets
 
 PLAN = """
 title = "two arms"
@@ -67,7 +67,7 @@ class FakeInstrument:
     async def start(self, run: RunContext) -> None:
         what = self._testbed.mishap(run.folder.name)
         if what == "lost":
-            raise TargetLost("dut", "connection closed")
+            raise TargetLostError("dut", "connection closed")
         if what == "hang":
             await asyncio.sleep(3600)
         if what == "die":

@@ -14,7 +14,7 @@ import pytest
 from txop.archive.reader import read_archive
 from txop.campaign import session
 from txop.campaign.emulated import EmulatedTestbed, tables_of
-from txop.emulate import EmulationStatus, MissingForEmulation, link_scenario
+from txop.emulate import EmulationStatus, MissingEmulationToolError, link_scenario
 from txop.emulate.namespaces import check_tools
 from txop.measure.probes.emulated_link import STATUS_FILE
 from txop.plan.load import load_plan
@@ -47,7 +47,7 @@ def _can_emulate() -> None:
         pytest.skip("emulated links need ping and /dev/net/tun")
     try:
         check_tools()
-    except MissingForEmulation as error:
+    except MissingEmulationToolError as error:
         pytest.skip(f"this machine cannot emulate links: {error}")
 
 

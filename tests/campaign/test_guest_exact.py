@@ -18,7 +18,7 @@ from txop.guest.chips import VARIABLE, Chip
 from txop.guest.exactness import results_sha256
 from txop.guest.qemu import TESTED_QEMU, Computer
 from txop.guest.results import Event
-from txop.guest.running import Cause, Ended, GuestFailed
+from txop.guest.running import Cause, Ended, GuestFailedError
 from txop.guest_image.image import Image
 from txop.measure.instrument import Marks, RunContext
 from txop.measure.probes.guest_trial import FOLDER
@@ -103,7 +103,7 @@ class GoesDown(Guests):
         if self.booted:
             how["listener"].event(Event("stage", 2.7, "booted"))
         console = "[   52.1] Kernel panic - not syncing: NMI: Not continuing\n[   52.1] RIP: 0010:spin+0xf/0x20 [bad]\n"
-        raise GuestFailed("the guest failed: it powered off", console, cause=self.cause)
+        raise GuestFailedError("the guest failed: it powered off", console, cause=self.cause)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from txop.campaign.placed_arm import ArmError
 from txop.guest.chips import VARIABLE, Chip
 from txop.guest.qemu import Computer
 from txop.guest.results import Event
-from txop.guest.running import Cause, Ended, GuestFailed
+from txop.guest.running import Cause, Ended, GuestFailedError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
 from txop.guest_trials import trial as trials
@@ -257,7 +257,7 @@ class Guest:
         self.overlay = overlay
         (results / "files").mkdir(parents=True)
         if self.fails is not None:
-            raise GuestFailed("the guest failed: it was ended", cause=self.fails)
+            raise GuestFailedError("the guest failed: it was ended", cause=self.fails)
         (results / "files" / "facts").write_text(self.facts)
         (results / "files" / "steps.log").write_text("txop-lab: no association in 60 s\n")
         return Ended(self.status, (Event("end", 30.0, "0"),), (), 7.5)

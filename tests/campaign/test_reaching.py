@@ -22,7 +22,7 @@ from txop.campaign.testbed import Reached
 from txop.cli.campaign_live import LiveReporter
 from txop.plan.load import parse_plan
 from txop.targets import hooks
-from txop.targets.contract import Silence, TargetLost
+from txop.targets.contract import Silence, TargetLostError
 
 from .conftest import Noted
 
@@ -58,7 +58,7 @@ class Away(FakeTarget):
     async def connect(self) -> None:
         if self.refuses > 0:
             self.refuses -= 1
-            raise TargetLost(self.name, "no route to host")
+            raise TargetLostError(self.name, "no route to host")
         await super().connect()
 
 

@@ -18,7 +18,7 @@ from txop.campaign.course import Course
 from txop.campaign.placed_arm import ArmError, Placed
 from txop.campaign.testbed import Reached
 from txop.ci import judge
-from txop.guest.driver import DriverNotBuilt
+from txop.guest.driver import DriverBuildError
 from txop.measure.instrument import Reading, RunContext, RunFacts
 from txop.targets.contract import Targets
 
@@ -135,7 +135,7 @@ def played(monkeypatch, tmp_path) -> Played:
         made.sources.append(what)
         arm = "base" if len(made.sources) % 2 else "series"
         if arm in made.broken:
-            raise DriverNotBuilt(made.broken[arm], rejected=made.rejected)
+            raise DriverBuildError(made.broken[arm], rejected=made.rejected)
         module, log = tmp_path / f"{arm}.ko", tmp_path / f"{arm}.log"
         module.write_text("same" if made.same else arm)
         log.write_text(made.log.get(arm, ""))

@@ -15,7 +15,7 @@ from txop.archive.reader import read_archive
 from txop.compare.archive import compare
 from txop.compare.facts import NOT_RADIO
 from txop.compare.result import CompareResult
-from txop.compare.select import CannotCompare
+from txop.compare.select import CompareError
 from txop.compare.two import compare_two
 from txop.core.origin import Origin
 from txop.report.answer.verdicts import verdicts
@@ -176,10 +176,10 @@ def test_single_imported_runs_are_labelled_and_never_judged(sample, tmp_path):
 
 def test_origins_are_never_mixed(copied, change, sample, tmp_path, golden):
     change(copied, "002-vendor-rx", lambda run: run.update(origin="simulated"))
-    with pytest.raises(CannotCompare, match="different origin"):
+    with pytest.raises(CompareError, match="different origin"):
         compare(read_archive(copied))
     hardware = sample.single(tmp_path / "b", origin=Origin.HARDWARE)
-    with pytest.raises(CannotCompare, match="hardware figures"):
+    with pytest.raises(CompareError, match="hardware figures"):
         compare_two(golden, read_archive(hardware))
 
 
@@ -194,7 +194,7 @@ def test_two_archives_are_compared_unpaired(sample, tmp_path, golden):
     assert "drift not controlled" in result.warnings[0]
     twice = compare_two(golden, golden, "patch10")
     assert row(twice, "tx.throughput_mbit_s", "B").estimate == pytest.approx(0.0)
-    with pytest.raises(CannotCompare, match="no arm nobody in common"):
+    with pytest.raises(CompareError, match="no arm nobody in common"):
         compare_two(golden, golden, "nobody")
 
 
@@ -207,12 +207,12 @@ def test_tests_that_differ_between_archives_are_not_compared(sample, tmp_path, g
 
 
 def test_unknown_names_are_refused_with_the_known_ones(golden):
-    with pytest.raises(CannotCompare) as caught:
+    with pytest.raises(CompareError) as caught:
         compare(golden, baseline="nobody")
     assert "vanilla" in caught.value.what_to_do
-    with pytest.raises(CannotCompare, match=r"no figure tx\.speed"):
+    with pytest.raises(CompareError, match=r"no figure tx\.speed"):
         compare(golden, metrics=["tx.speed"])
-    with pytest.raises(CannotCompare, match="there is no radio"):
+    with pytest.raises(CompareError, match="there is no radio"):
         compare(golden, metrics=["tx.signal_dbm"])
 
 

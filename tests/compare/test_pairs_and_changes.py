@@ -19,7 +19,7 @@ from txop.archive.run_file import RunFile, Value, Voiding
 from txop.cli import app
 from txop.compare import words
 from txop.compare.archive import compare
-from txop.compare.select import CannotCompare
+from txop.compare.select import CompareError
 from txop.compare.table import comparison_rows
 from txop.compare.two import compare_two
 from txop.core.metrics import describe
@@ -158,9 +158,9 @@ def test_an_arm_left_out_is_nowhere_and_changes_no_other_verdict(tmp_path):
     assert row(less, "p10") == row(whole, "p10")
     assert row(less, "p10-8-7-6").p_adjusted == row(whole, "p10-8-7-6").p_adjusted
     assert any("Left out as asked: p10-7" in warning for warning in less.warnings)
-    with pytest.raises(CannotCompare, match="has no arm nobody"):
+    with pytest.raises(CompareError, match="has no arm nobody"):
         compare(archive, without=["nobody"])
-    with pytest.raises(CannotCompare, match="is the baseline"):
+    with pytest.raises(CompareError, match="is the baseline"):
         compare(archive, without=["vanilla"])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from txop.emulate import EmulatedNetwork, MissingForEmulation, link_scenario
+from txop.emulate import EmulatedNetwork, MissingEmulationToolError, link_scenario
 
 
 async def _possible() -> None:
@@ -25,7 +25,7 @@ def can_emulate() -> None:
         pytest.skip("iperf3 is not installed")
     try:
         asyncio.run(_possible())
-    except MissingForEmulation as error:
+    except MissingEmulationToolError as error:
         pytest.skip(f"this machine cannot emulate links: {error}")
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import txop
 from processes_here import command_of, wait_for
-from txop.emulate import EmulatedNetwork, EmulationError, MissingForEmulation, link_scenario
+from txop.emulate import EmulatedNetwork, EmulationError, MissingEmulationToolError, link_scenario
 
 ONE_STATION = link_scenario({"wlan": {}})
 
@@ -141,7 +141,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
     with monkeypatch.context() as patched:
         patched.setattr("txop.emulate.network.TUN_DEVICE", tmp_path / "tun")
-        with pytest.raises(MissingForEmulation, match="there is no ") as missing:
+        with pytest.raises(MissingEmulationToolError, match="there is no ") as missing:
             asyncio.run(enter())
         assert missing.value.what_to_do is not None
         assert "modprobe tun" in missing.value.what_to_do
@@ -150,7 +150,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     with monkeypatch.context() as patched:
         patched.setattr("txop.emulate.namespaces._SBIN", ())
         patched.setenv("PATH", str(tmp_path))
-        with pytest.raises(MissingForEmulation, match="needs the program unshare"):
+        with pytest.raises(MissingEmulationToolError, match="needs the program unshare"):
             asyncio.run(enter())
     # A stand-in for a kernel that refuses.
     real = shutil.which("nsenter")
@@ -161,7 +161,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     )
     (tmp_path / "unshare").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with pytest.raises(MissingForEmulation, match="Operation not permitted"):
+    with pytest.raises(MissingEmulationToolError, match="Operation not permitted"):
         asyncio.run(enter())
 
 

@@ -11,10 +11,10 @@ import pytest
 import exchange_specimens as specimens
 from txop.archive.reader import read_archive
 from txop.compare.archive import compare
-from txop.compare.select import CannotCompare
+from txop.compare.select import CompareError
 from txop.compare.two import compare_two
 from txop.core.origin import Origin
-from txop.exchange.imported import CannotImport, Direction
+from txop.exchange.imported import DataImportError, Direction
 from txop.exchange.recognise import read_file
 from txop.exchange.write import Source, write_archive
 from txop.formats.error import FormatError
@@ -108,12 +108,12 @@ def test_text_that_does_not_say_who_sent_asks(tmp_path):
 
 def test_imported_and_measured_figures_are_never_compared(tmp_path, golden):
     theirs = imported(tmp_path / "a", [("vanilla", "x.flent", specimens.flent_bytes(4))])
-    with pytest.raises(CannotCompare, match="which cannot be compared with"):
+    with pytest.raises(CompareError, match="which cannot be compared with"):
         compare_two(read_archive(golden), theirs)
     run = theirs.runs[0].model_copy(update={"origin": Origin.HARDWARE})
     (tmp_path / "a" / "runs" / run.run / "run.json").write_text(run.model_dump_json())
     other = imported(tmp_path / "b", [("vanilla", "x.flent", specimens.flent_bytes(4))])
-    with pytest.raises(CannotCompare):
+    with pytest.raises(CompareError):
         compare_two(read_archive(tmp_path / "a"), other)
 
 
@@ -132,7 +132,7 @@ def test_an_archive_that_is_there_is_left_as_it_is(tmp_path, golden):
     place.mkdir()
     (place / "note").write_text("mine")
     source = Source("p.txt", specimens.PING.encode(), None, read_file(specimens.PING.encode(), Direction()))
-    with pytest.raises(CannotImport, match="exists already"):
+    with pytest.raises(DataImportError, match="exists already"):
         write_archive(place, "t", [source], [])
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
     assert (place / "note").read_text() == "mine"

@@ -15,7 +15,7 @@ from txop.core.errors import UserError
 from txop.exchange import add as adding
 from txop.exchange.add import add
 from txop.exchange.beside import folder_beside
-from txop.exchange.imported import CannotImport, Direction
+from txop.exchange.imported import DataImportError, Direction
 from txop.exchange.recognise import read_file
 from txop.exchange.write import Source, write_archive
 
@@ -99,10 +99,10 @@ def test_whatever_goes_wrong_the_archive_stays(theirs, monkeypatch, step):
 
 def test_what_cannot_be_added_to(theirs, tmp_path):
     before = state(theirs)
-    with pytest.raises(CannotImport, match="already"):
+    with pytest.raises(DataImportError, match="already"):
         add(theirs, [source("again.txt", IPERF3, "other")])
     assert state(theirs) == before
-    with pytest.raises(CannotImport, match="not an archive of imported files"):
+    with pytest.raises(DataImportError, match="not an archive of imported files"):
         add(SAMPLE, [source("ping.txt", specimens.PING.encode())])
     with pytest.raises(ArchiveError):
         add(tmp_path, [source("ping.txt", specimens.PING.encode())])
@@ -114,7 +114,7 @@ def test_what_cannot_be_added_to(theirs, tmp_path):
 def test_names_in_import_json_stay_in_their_folder(theirs):
     told = theirs / "imported" / "import.json"
     told.write_text(told.read_text().replace("001-a.txt", "../plan.toml"))
-    with pytest.raises(CannotImport, match="outside"):
+    with pytest.raises(DataImportError, match="outside"):
         add(theirs, [source("ping.txt", specimens.PING.encode())])
 
 

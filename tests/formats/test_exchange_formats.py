@@ -12,7 +12,7 @@ import exchange_specimens as specimens
 from txop.formats import driver_table, flent, ttcp
 from txop.formats.dokuwiki import tables
 from txop.formats.error import FormatError
-from txop.formats.written_number import NotANumber, number, written
+from txop.formats.written_number import NotANumberError, number, written
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_comma_is_read_as_what_it_can_only_be(text, value):
 
 @pytest.mark.parametrize("text", ["1,234", "12,345", "", "x", "1,2,3", "1.2.3", "1,23.4", "nan", "inf", "--1", "1e"])
 def test_what_could_be_two_numbers_or_is_none_is_refused(text):
-    with pytest.raises(NotANumber):
+    with pytest.raises(NotANumberError):
         number(text)
 
 
@@ -33,7 +33,7 @@ def test_a_range_is_no_single_figure():
     found = written("7-14 Mbits/s")
     assert (found.low, found.high, found.unit, found.single) == (7.0, 14.0, "Mbits/s", None)
     assert written("42 %").single == 42.0
-    with pytest.raises(NotANumber, match="ends before"):
+    with pytest.raises(NotANumberError, match="ends before"):
         written("9~7 %")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.packages import archive
 from txop.guest_image.packages.archive import current_archive, security_beside
 from txop.guest_image.packages.lock import Lock, LockedPackage, in_order
@@ -212,7 +212,7 @@ def test_a_machine_that_knows_no_debian_mirror_says_how_to_name_one(
     indextargets(tmp_path / "programs", ["http://mirror.invalid/ubuntu/\tnoble\tmain\t$(ORIGIN)"], monkeypatch)
     template = tmp_path / "Debian.info"
     monkeypatch.setattr(archive, "TEMPLATE", template)
-    with pytest.raises(MissingForGuest, match="no Debian mirror in its sources") as said:
+    with pytest.raises(MissingGuestToolError, match="no Debian mirror in its sources") as said:
         current_archive("debian-12")
     assert "--mirror" in (said.value.what_to_do or "")
     template.write_text("Suite: x\nBaseURI: http://known.invalid/debian/\nMirrorsFile: Debian.mirrors\n\nSuite: y\n")
@@ -221,7 +221,7 @@ def test_a_machine_that_knows_no_debian_mirror_says_how_to_name_one(
     mine = current_archive("debian-12")
     assert (mine.main, mine.security) == ("http://mine.invalid/debian", "http://safe.invalid/security")
     monkeypatch.setattr(archive, "KEYRINGS", ())
-    with pytest.raises(MissingForGuest, match="keys") as said:
+    with pytest.raises(MissingGuestToolError, match="keys") as said:
         current_archive("debian-12")
     assert "debian-archive-keyring" in (said.value.what_to_do or "")
 

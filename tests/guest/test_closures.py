@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from txop.guest_image.elf import NotElf, read_dynamic
+from txop.guest_image.elf import NotElfError, read_dynamic
 from txop.guest_image.error import GuestError
-from txop.guest_image.libraries import MissingLibrary, libraries_of
-from txop.guest_image.modules import KernelModule, ModuleMissing, alias_text, closure, dependency_text
+from txop.guest_image.libraries import MissingLibraryError, libraries_of
+from txop.guest_image.modules import KernelModule, MissingModuleError, alias_text, closure, dependency_text
 from txop.guest_image.packages.store import FileTree
 
 
@@ -69,7 +69,7 @@ def test_hostile_elf_files_are_refused_or_read(noise: bytes, at: int, patch: byt
     for data in (b"\x7fELF" + noise, whole[:at], whole[:at] + patch + whole[at + len(patch) :]):
         try:
             dynamic = read_dynamic(data)
-        except NotElf:
+        except NotElfError:
             continue
         assert len(dynamic.needed) <= 65_536
 
@@ -104,7 +104,7 @@ def test_libraries_of_libraries_are_found_through_links(tmp_path: Path) -> None:
 
 def test_a_library_that_nobody_has_is_named_with_who_needs_it(tmp_path: Path) -> None:
     tree = tree_of(tmp_path, {"usr/bin/iw": elf(["liba.so.1"]), f"{LIB}/liba.so.1": elf(["libgone.so.3"])})
-    with pytest.raises(MissingLibrary, match=r"libgone\.so\.3, which .*liba\.so\.1 needs"):
+    with pytest.raises(MissingLibraryError, match=r"libgone\.so\.3, which .*liba\.so\.1 needs"):
         libraries_of(tree, ["usr/bin/iw"])
 
 
@@ -140,7 +140,7 @@ def test_modules_come_after_what_they_need() -> None:
 
 
 def test_a_module_that_is_missing_is_named_with_who_needs_it() -> None:
-    with pytest.raises(ModuleMissing, match="no module mac80211, which rtl8xxxu needs"):
+    with pytest.raises(MissingModuleError, match="no module mac80211, which rtl8xxxu needs"):
         closed(["rtl8xxxu"], [module("rtl8xxxu", ("mac80211",))])
 
 

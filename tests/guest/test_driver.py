@@ -14,7 +14,7 @@ from guests_here import rebuilt_driver
 from txop.guest import driver
 from txop.guest.driver import DriverBuild, build_driver, check_compiler, patch_files
 from txop.guest_image.compiler import compiler_folder, variables_of
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.image import Image
 from txop.guest_image.kernel_tree import build_folder, is_one_file
 from txop.guest_image.locks import find_lock
@@ -59,7 +59,7 @@ def test_an_edit_script_is_read_before_anything_is_built(tmp_path, content, reve
 
 def test_on_a_processor_that_cannot_build_the_way_round_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
-    with pytest.raises(MissingForGuest, match="this is an aarch64 one") as said:
+    with pytest.raises(MissingGuestToolError, match="this is an aarch64 one") as said:
         asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12"), cache=tmp_path))
     assert "--module" in said.value.what_to_do
 
@@ -67,14 +67,14 @@ def test_on_a_processor_that_cannot_build_the_way_round_is_named(tmp_path, monke
 def test_a_compiler_says_what_it_is_or_is_missing(tmp_path):
     (tmp_path / ".kernelvariables").write_text("CC = $(CROSS_COMPILE)gcc-12\n")
     variables = {"PATH": str(tmp_path)}
-    with pytest.raises(MissingForGuest, match="built with gcc-12, which is not here"):
+    with pytest.raises(MissingGuestToolError, match="built with gcc-12, which is not here"):
         check_compiler(tmp_path, variables)
     compiler = tmp_path / "gcc-12"
     compiler.write_text("#!/bin/sh\necho 'gcc-12 (Debian 12.2.0-14) 12.2.0'; echo more\n")
     compiler.chmod(0o755)
     assert check_compiler(tmp_path, variables) == "gcc-12 (Debian 12.2.0-14) 12.2.0"
     compiler.write_text("#!/bin/sh\nexit 1\n")
-    with pytest.raises(MissingForGuest, match="gcc-12 does not report its version"):
+    with pytest.raises(MissingGuestToolError, match="gcc-12 does not report its version"):
         check_compiler(tmp_path, variables)
 
 
@@ -86,7 +86,7 @@ def test_the_pinned_compiler_makes_the_bytes_that_the_same_one_installed_makes(i
     try:
         if check_compiler(kernel, os.environ) != check_compiler(kernel, own):
             pytest.skip("another version of the compiler is installed here")
-    except MissingForGuest as error:
+    except MissingGuestToolError as error:
         pytest.skip(str(error))
     monkeypatch.setattr(driver, "compiler_folder", lambda *_, **__: None)
     cache = tmp_path / "cache"

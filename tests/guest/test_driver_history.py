@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from driver_history import commit_all, git
 
-from txop.arms.repository import GitFailed, Repository
+from txop.arms.repository import GitError, Repository
 from txop.guest.driver_history import driver_folders, source_of
 
 
@@ -35,5 +35,5 @@ def test_a_driver_at_the_top_of_its_repository(tmp_path):
 
 def test_a_repository_without_the_driver(tmp_path):
     first, _ = own_repository(tmp_path / "radio")
-    with pytest.raises(GitFailed, match=r"no Makefile that makes other\.o"):
+    with pytest.raises(GitError, match=r"no Makefile that makes other\.o"):
         driver_folders(Repository.at(tmp_path / "radio"), (first,), "other")

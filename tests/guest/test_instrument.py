@@ -13,7 +13,7 @@ import pytest
 from tiny_module import LISTING
 from txop.guest.coverage import instrument as module
 from txop.guest.coverage.instrument import KernelBuild, instrument, kernel_build
-from txop.guest.driver import DriverNotBuilt
+from txop.guest.driver import DriverBuildError
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.locks import find_lock
@@ -113,7 +113,7 @@ def test_a_driver_that_is_not_there_and_one_that_does_not_build(
     with pytest.raises(GuestError, match="has no module other"):
         asyncio.run(instrument("other", image, kernel, lambda _: None, cache=tmp_path / "cache"))
     (tmp_path / "programs/make").write_text("#!/bin/sh\necho 'a.c:1: error: no' >&2\nexit 2\n")
-    with pytest.raises(DriverNotBuilt, match=r"a\.c:1: error: no"):
+    with pytest.raises(DriverBuildError, match=r"a\.c:1: error: no"):
         asyncio.run(instrument("chip_usb", image, kernel, lambda _: None, cache=tmp_path / "cache"))
 
 

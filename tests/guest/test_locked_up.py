@@ -10,7 +10,7 @@ import pytest
 from guests_here import built_image
 from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.qemu import WATCHDOG_S, Computer, Mode
-from txop.guest.running import Cause, GuestFailed, run_guest
+from txop.guest.running import Cause, GuestFailedError, run_guest
 from txop.guest_image.locks import find_lock
 from txop.guest_image.overlay import Overlay
 from txop.guest_trials.kernel_lines import LOCKED_UP, read_kernel_lines
@@ -43,7 +43,7 @@ def test_the_kernel_reports_where_it_was(tmp_path: Path) -> None:
     overlay = Overlay(script="dmesg | tail -n 1; insmod /root/locked.ko", files={"/root/locked.ko": built.module})
     # of a slow processor the watchdog's time is few instructions
     computer = Computer(mode=Mode.EXACT, shift=3)
-    with pytest.raises(GuestFailed) as failed:
+    with pytest.raises(GuestFailedError) as failed:
         asyncio.run(run_guest(image, overlay, computer, results=tmp_path / "out", wall_limit_s=900))
     assert failed.value.cause is Cause.OFF
     console = tmp_path / "out" / "console"

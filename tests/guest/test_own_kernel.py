@@ -12,7 +12,7 @@ import pytest
 
 from txop.cli.app import main
 from txop.guest_image import own_kernel
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.locks import find_lock
 from txop.guest_image.own_kernel import CHECKERS, KernelRecipe, check_programs, lost_lines
 from txop.guest_image.recipe import MODULES
@@ -109,7 +109,7 @@ def test_what_is_no_clean_tree(tmp_path, prepare, message):
 
 def test_programs_that_are_not_here_are_named_with_their_packages(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name, **_: None if name in ("flex", "bison") else f"/usr/bin/{name}")
-    with pytest.raises(MissingForGuest, match="flex, bison") as raised:
+    with pytest.raises(MissingGuestToolError, match="flex, bison") as raised:
         check_programs()
     assert "apt-get install flex bison" in str(raised.value.what_to_do)
 

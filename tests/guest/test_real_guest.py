@@ -17,7 +17,7 @@ from guests_here import rebuilt_driver
 from txop.guest.chips import IN_GUEST, Chip
 from txop.guest.qemu import Computer, Mode
 from txop.guest.results import Event
-from txop.guest.running import Cause, Ended, GuestFailed, run_guest
+from txop.guest.running import Cause, Ended, GuestFailedError, run_guest
 from txop.guest_image.cache import default_cache
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
@@ -125,20 +125,20 @@ def test_nothing_of_a_guest_outlives_the_program_that_started_it(image: Image, t
     while processes_with(marker) and time.monotonic() < until:
         time.sleep(0.1)
     assert processes_with(marker) == []
-    with pytest.raises(GuestFailed):  # the next guest sweeps what the killed one left
+    with pytest.raises(GuestFailedError):  # the next guest sweeps what the killed one left
         run(image, Overlay(("true",)), tmp_path / "next", wall_limit_s=0.2)
     assert not list((default_cache() / "runs").glob(f"{program.pid}-*"))
 
 
 def test_a_guest_that_takes_too_long_is_ended_and_says_so(image: Image, tmp_path: Path) -> None:
-    with pytest.raises(GuestFailed, match=r"did not end within 1 s") as failed:
+    with pytest.raises(GuestFailedError, match=r"did not end within 1 s") as failed:
         run(image, Overlay(("sleep", "1000")), tmp_path / "out", wall_limit_s=1)
     assert failed.value.cause is Cause.HOST
 
 
 @pytest.mark.slow
 def test_a_guest_that_panics_says_why(image: Image, tmp_path: Path) -> None:
-    with pytest.raises(GuestFailed) as failed:
+    with pytest.raises(GuestFailedError) as failed:
         run(image, Overlay(script="echo c >/proc/sysrq-trigger; sleep 100"), tmp_path / "out")
     assert failed.value.cause is Cause.OFF
     assert "sysrq triggered crash" in failed.value.console

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from txop.guest.qemu import Computer
-from txop.guest.running import Cause, Ended, GuestFailed
+from txop.guest.running import Cause, Ended, GuestFailedError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
 from txop.guest_trials import trial as trials
@@ -35,7 +35,7 @@ class Guests:
         results.mkdir(parents=True, exist_ok=True)
         if self.failure:
             (results / "console").write_text("[    1.000000] BUG: kernel NULL pointer dereference, address: 10\n")
-            raise GuestFailed("the guest failed", cause=self.failure)
+            raise GuestFailedError("the guest failed", cause=self.failure)
         (results / "files").mkdir(exist_ok=True)
         (results / "files" / "facts").write_text("1.00 struck 3\n2.00 done\n")
         (results / "files" / "log").write_text("<6>[    1.000000] usb 1-1: new\n")

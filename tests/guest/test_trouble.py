@@ -18,10 +18,10 @@ import pytest
 
 from txop.guest import qemu, running
 from txop.guest.qemu import Computer, check_kvm, check_qemu
-from txop.guest.running import Cause, GuestFailed, run_guest
+from txop.guest.running import Cause, GuestFailedError, run_guest
 from txop.guest.scratch import sweep
 from txop.guest_image.cache import new_folder, room
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.image import KEPT_UNUSED_DAYS, Image, build_image
 from txop.guest_image.locks import find_lock
 from txop.guest_image.overlay import Overlay
@@ -81,7 +81,7 @@ def run(tmp_path: Path, *, results: Path | None = None) -> running.Ended:
 
 def test_without_qemu_the_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MissingForGuest, match="there is no qemu-system-x86_64") as said:
+    with pytest.raises(MissingGuestToolError, match="there is no qemu-system-x86_64") as said:
         check_qemu()
     assert "qemu-system-x86" in (said.value.what_to_do or "")
 
@@ -96,7 +96,7 @@ def test_without_qemu_the_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
 )
 def test_a_qemu_that_cannot_be_used_is_refused(stand_ins: Path, tmp_path: Path, text: str, words: str) -> None:
     program(stand_ins, qemu.PROGRAM, text)
-    with pytest.raises(MissingForGuest, match=words) as said:
+    with pytest.raises(MissingGuestToolError, match=words) as said:
         run(tmp_path)
     assert str(said.value).isprintable()
     assert not (tmp_path / "cache").exists()
@@ -111,7 +111,7 @@ def test_qemu_is_asked_for_its_version_once_and_a_slow_answer_is_told_as_such(
     assert (tmp_path / "asked").read_text() == "x\n"
     monkeypatch.setattr(qemu, "ANSWER_S", 0.2)
     program(stand_ins, qemu.PROGRAM, "exec sleep 1000")
-    with pytest.raises(MissingForGuest, match=r"did not report its version within 0\.2 s") as said:
+    with pytest.raises(MissingGuestToolError, match=r"did not report its version within 0\.2 s") as said:
         check_qemu()
     assert "less busy" in (said.value.what_to_do or "")
 
@@ -122,21 +122,21 @@ def test_kvm_that_is_asked_for_and_does_not_work_says_why(
     monkeypatch.setattr(qemu.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(qemu, "_KVM", tmp_path / "none")
     monkeypatch.setattr(qemu, "KVM_PVM", tmp_path / "kvm_pvm")
-    with pytest.raises(MissingForGuest, match=r"there is no .*/none"):
+    with pytest.raises(MissingGuestToolError, match=r"there is no .*/none"):
         check_kvm()
     (tmp_path / "kvm").touch()
     monkeypatch.setattr(qemu, "_KVM", tmp_path / "kvm")
     program(stand_ins, qemu.PROGRAM, "echo 'Could not access KVM kernel module: \x1b[1mno\x1b[0m' >&2; exit 1")
-    with pytest.raises(MissingForGuest, match="Could not access KVM kernel module") as said:
+    with pytest.raises(MissingGuestToolError, match="Could not access KVM kernel module") as said:
         check_kvm()
     assert str(said.value).isprintable()
     program(stand_ins, qemu.PROGRAM, "cat >/dev/null")
     check_kvm()
     (tmp_path / "kvm_pvm").mkdir()
-    with pytest.raises(MissingForGuest, match="kvm_pvm, which does without"):
+    with pytest.raises(MissingGuestToolError, match="kvm_pvm, which does without"):
         check_kvm()
     monkeypatch.setattr(qemu.platform, "machine", lambda: "aarch64")
-    with pytest.raises(MissingForGuest, match="guests are x86-64"):
+    with pytest.raises(MissingGuestToolError, match="guests are x86-64"):
         check_kvm()
 
 
@@ -145,7 +145,7 @@ def test_kvm_that_is_asked_for_and_does_not_work_says_why(
 
 def test_what_qemu_complains_of_is_reported(stand_ins: Path, tmp_path: Path) -> None:
     program(stand_ins, qemu.PROGRAM, f"{VERSION}echo 'qemu: no machine \x1b[31mtoday' >&2; exit 1")
-    with pytest.raises(GuestFailed, match="QEMU ended with 1: qemu: no machine") as failed:
+    with pytest.raises(GuestFailedError, match="QEMU ended with 1: qemu: no machine") as failed:
         run(tmp_path)
     assert failed.value.cause is Cause.HOST
     assert list((tmp_path / "cache" / "runs").iterdir()) == []
@@ -158,7 +158,7 @@ def test_a_guest_that_never_stops_talking_is_ended(
 ) -> None:
     monkeypatch.setitem(running._LIMITS, name, 1 << 20)
     program(stand_ins, qemu.PROGRAM, f'{VERSION}{PORTS}exec yes "stage 1.0 words" >"${name}"')
-    with pytest.raises(GuestFailed, match=f"its {name} grew beyond 1 MB") as failed:
+    with pytest.raises(GuestFailedError, match=f"its {name} grew beyond 1 MB") as failed:
         run(tmp_path)
     assert failed.value.cause is Cause.FLOOD
     assert list((tmp_path / "cache" / "runs").iterdir()) == []
@@ -169,7 +169,7 @@ def test_a_guest_is_ended_before_the_disk_is_full(
 ) -> None:
     monkeypatch.setattr(running, "MIN_FREE_BYTES", 1 << 62)
     program(stand_ins, qemu.PROGRAM, f"{VERSION}exec sleep 1000")
-    with pytest.raises(GuestFailed, match=r"the disk that has .* is full") as failed:
+    with pytest.raises(GuestFailedError, match=r"the disk that has .* is full") as failed:
         run(tmp_path)
     assert failed.value.cause is Cause.HOST
 
@@ -435,7 +435,7 @@ def test_an_archive_that_lacks_the_package_says_the_way_forward(
 
 def test_without_apt_the_way_round_is_named(stand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(stand_ins))
-    with pytest.raises(MissingForGuest, match="there is no apt") as said:
+    with pytest.raises(MissingGuestToolError, match="there is no apt") as said:
         PackageStore(tmp_path / "cache", lambda _: None, "debian-12").package(PINNED)
     assert "copy" in (said.value.what_to_do or "")
 

@@ -13,7 +13,7 @@ from txop.guest.qemu import Computer, Mode
 from txop.guest.running import FILES
 from txop.guest.shipped_faults import CONTROL, find_faults
 from txop.guest_exploration.in_guests import InGuests
-from txop.guest_image.error import MissingForGuest
+from txop.guest_image.error import MissingGuestToolError
 from txop.guest_image.image import Image
 from txop.guest_image.locks import find_lock
 from txop.guest_trials.trial import Place
@@ -29,7 +29,7 @@ def covered(image: Image) -> Covered:
 
     try:
         return asyncio.run(built())
-    except MissingForGuest as error:
+    except MissingGuestToolError as error:
         no_guest(f"no driver can be built: {error}")
 
 

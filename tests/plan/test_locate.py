@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from txop.plan.locate import MAX_DEPTH, Place, TooDeep, nearest, places, shown
+from txop.plan.locate import MAX_DEPTH, NestingError, Place, nearest, places, shown
 
 KEYS = st.one_of(
     st.from_regex(r"[A-Za-z0-9_-]{1,4}", fullmatch=True),
@@ -167,7 +167,7 @@ def test_nearest_is_the_innermost_thing_that_has_a_place():
 )
 def test_depth_is_bounded(text):
     tomllib.loads(text)
-    with pytest.raises(TooDeep):
+    with pytest.raises(NestingError):
         places(text)
 
 

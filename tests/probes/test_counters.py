@@ -40,7 +40,7 @@ from txop.measure.probes.idle_difference import above_idle
 from txop.measure.probes.interface import COUNTERS, InterfaceCounters, file_name
 from txop.plan.measurement import StationsTest
 from txop.plan.model import Gates
-from txop.targets.contract import TargetLost
+from txop.targets.contract import TargetLostError
 from txop.targets.local import LocalTarget
 
 SHORT = '[[test]]\nname = "tx"\nkind = "tcp-tx"\nduration_s = 2\nwarm_up_s = 0\n'
@@ -386,9 +386,9 @@ def test_a_vanished_target_raises_and_does_not_hang(tmp_path):
         probe = HostCounters("dut")
         await probe.prepare(run)
         target.lose_at(target.count + 1)
-        with pytest.raises(TargetLost):
+        with pytest.raises(TargetLostError):
             await target.run(["true"])
-        with pytest.raises(TargetLost):
+        with pytest.raises(TargetLostError):
             await probe.stop(run)
 
     asyncio.run(asyncio.wait_for(story(), 10))

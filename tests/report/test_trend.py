@@ -13,7 +13,7 @@ from scipy.stats import mannwhitneyu
 
 from txop.archive.counting import counting, figure_value
 from txop.archive.reader import read_archive
-from txop.compare.select import CannotCompare
+from txop.compare.select import CompareError
 from txop.present.plot import INK
 from txop.report.trend import follow
 from txop.report.trend.page import page
@@ -145,14 +145,14 @@ def test_other_tests_and_missing_figures_have_no_point(tmp_path):
 
 def test_what_cannot_be_followed(tmp_path):
     first, other = release(tmp_path, "2026-01"), release(tmp_path, "2026-02", origin="hardware")
-    with pytest.raises(CannotCompare, match="hardware"):
+    with pytest.raises(CompareError, match="hardware"):
         followed(first, other)
-    with pytest.raises(CannotCompare, match="two or more"):
+    with pytest.raises(CompareError, match="two or more"):
         followed(first)
     second = release(tmp_path, "2026-03")
-    with pytest.raises(CannotCompare, match="no arm"):
+    with pytest.raises(CompareError, match="no arm"):
         followed(first, second, arm="vanila")
-    with pytest.raises(CannotCompare, match="no figure"):
+    with pytest.raises(CompareError, match="no figure"):
         followed(first, second, metrics=["tx.nothing"])
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from txop.targets import shell
-from txop.targets.contract import CommandFailed, CommandTimeout, Target, TargetError, TargetLost, must
+from txop.targets.contract import CommandFailedError, CommandTimeoutError, Target, TargetError, TargetLostError, must
 
 from .conftest import Place, tell
 
@@ -60,7 +60,7 @@ def test_runs_commands(place: Place) -> None:
                 await target.run(bad)
         with pytest.raises(TargetError):
             await target.run(["true"], environment={"A;reboot": "1"})
-        with pytest.raises(CommandFailed, match="ended with 1"):
+        with pytest.raises(CommandFailedError, match="ended with 1"):
             await must(target, ["false"])
 
     tell(place.target(), story)
@@ -82,7 +82,7 @@ def test_kills_what_takes_too_long(place: Place) -> None:
             (["sh", "-c", f"cat; sleep {child}"], b"data"),
         ):
             began = time.monotonic()
-            with pytest.raises(CommandTimeout, match=r"did not end in 0\.8 s"):
+            with pytest.raises(CommandTimeoutError, match=r"did not end in 0\.8 s"):
                 await target.run(argv, timeout_s=0.8, stdin=stdin)
             assert time.monotonic() - began < 8
             assert await gone(place, child)
@@ -118,7 +118,7 @@ def test_bounds_output(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert ended.cut
         assert ended.stdout_bytes == b""
         assert (tmp_path / "flood").stat().st_size == 123_457
-        with pytest.raises(CommandTimeout):
+        with pytest.raises(CommandTimeoutError):
             await target.run(["yes"], timeout_s=0.5)
         endless = await target.read("/dev/zero", limit_bytes=5000)
         assert endless == bytes(5000)
@@ -231,7 +231,7 @@ def test_reads_and_writes_files(place: Place) -> None:
         await target.write(f"{folder}/big", b"new")
         assert (await target.run(["stat", "-c", "%a", f"{folder}/big"])).stdout == "755\n"
         assert (await target.run(["sh", "-c", 'ls -a "$1" | grep txop', "sh", folder])).status == 1
-        with pytest.raises(CommandFailed):
+        with pytest.raises(CommandFailedError):
             await target.write(f"{folder}/none/file", b"x")
         stat = await target.read("/proc/stat")
         assert stat is not None
@@ -290,18 +290,18 @@ def test_says_when_it_is_lost(place: Place, tmp_path: Path) -> None:
         running = await target.start(["sleep", word], stdout=tmp_path / "out")
         await there(place, word)
         lose()
-        with pytest.raises(TargetLost):
+        with pytest.raises(TargetLostError):
             await target.run(["true"])
         if "ssh" in type(target).__module__:
-            with pytest.raises(TargetLost):
+            with pytest.raises(TargetLostError):
                 await running.wait(20)
-            with pytest.raises(TargetLost):
+            with pytest.raises(TargetLostError):
                 await running.stop()
             assert await gone(place, word)
             await target.connect()
             assert (await target.run(["echo", "back"])).stdout == "back\n"
         else:
-            with pytest.raises(TargetLost):
+            with pytest.raises(TargetLostError):
                 await target.connect()
 
     tell(place.target(), story)

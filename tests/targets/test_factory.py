@@ -17,7 +17,7 @@ from fake_target import FakeTarget
 from ssh_server import Server
 from txop.plan import target as tables
 from txop.plan.model import Plan
-from txop.targets.contract import Silence, Target, TargetError, TargetLost
+from txop.targets.contract import Silence, Target, TargetError, TargetLostError
 from txop.targets.factory import CONSTRUCTORS, make_targets
 from txop.targets.local import LocalTarget
 from txop.targets.namespace import NamespaceTarget
@@ -70,10 +70,10 @@ def test_a_namespace_needs_root_and_to_be_there(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(TargetError, match=r"needs root.*sudo = true"):
         asyncio.run(connect())
-    with pytest.raises(TargetLost, match="ip netns add no-such-namespace-here"):
+    with pytest.raises(TargetLostError, match="ip netns add no-such-namespace-here"):
         asyncio.run(connect(sudo=True))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    with pytest.raises(TargetLost, match="there is no network namespace"):
+    with pytest.raises(TargetLostError, match="there is no network namespace"):
         asyncio.run(connect())
 
 
@@ -103,7 +103,7 @@ exec "$@"
         sudo.write_text("#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
         with pytest.raises(TargetError, match="NOPASSWD") as caught:
             await target.run(["true"], root=True)
-        assert not isinstance(caught.value, TargetLost)
+        assert not isinstance(caught.value, TargetLostError)
 
     tell(LocalTarget("dut", sudo=True, listener=recorder), story)
     assert ("dut", ("echo", "b")) in [(name, argv) for name, argv, _ in recorder.started]
@@ -220,7 +220,7 @@ def test_labgrid_says_what_is_wrong(labgrid: Callable[[Session], None], monkeypa
         asyncio.run(place().connect())
     labgrid(Session({}))
     monkeypatch.delenv("LG_COORDINATOR", raising=False)
-    with pytest.raises(TargetLost, match=r"127\.0\.0\.1:20408"):
+    with pytest.raises(TargetLostError, match=r"127\.0\.0\.1:20408"):
         asyncio.run(place().connect())
     monkeypatch.setenv("LG_COORDINATOR", "coordinator:20408")
     with pytest.raises(TargetError, match="no NetworkService"):

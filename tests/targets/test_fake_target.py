@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fake_target import FakeTarget, answer
-from txop.targets.contract import CommandTimeout, Target, TargetLost
+from txop.targets.contract import CommandTimeoutError, Target, TargetLostError
 
 
 def test_answers_and_losses(tmp_path: Path) -> None:
@@ -21,7 +21,7 @@ def test_answers_and_losses(tmp_path: Path) -> None:
         target.answer("echo", script=lambda argv, _: answer(stdout=argv[1]))
         target.answer("dmesg", "-w", stdout="0123456789", forever=True)
         target.files["/proc/stat"] = [b"1", b"2"]
-        with pytest.raises(TargetLost):
+        with pytest.raises(TargetLostError):
             await target.run(["uname"])
         await target.connect()
         outputs = [(await target.run(argv)).stdout for argv in (["uname", "-r"], ["uname", "-r"], ["uname", "-r"])]
@@ -31,7 +31,7 @@ def test_answers_and_losses(tmp_path: Path) -> None:
         assert (await target.run(["nothing"])).status == 127
         assert [await target.read("/proc/stat") for _ in range(3)] == [b"1", b"2", b"2"]
         assert await target.read("/none") is None
-        with pytest.raises(CommandTimeout):
+        with pytest.raises(CommandTimeoutError):
             await target.run(["dmesg", "-w"], timeout_s=0.01)
         running = await target.start(["dmesg", "-w"], stdout=tmp_path / "log")
         assert await running.wait(0.01) is None
@@ -43,9 +43,9 @@ def test_answers_and_losses(tmp_path: Path) -> None:
         assert (tmp_path / "cut").read_bytes() == b"0123"
         target.lose_at(target.count + 2)
         lost = await target.start(["dmesg", "-w"], stdout=tmp_path / "lost")
-        with pytest.raises(TargetLost):
+        with pytest.raises(TargetLostError):
             await target.run(["uname"])
-        with pytest.raises(TargetLost):
+        with pytest.raises(TargetLostError):
             await lost.wait(1)
         await target.connect()
         assert (await target.run(["uname"])).ok

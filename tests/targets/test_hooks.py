@@ -9,7 +9,7 @@ import pytest
 
 from fake_target import FakeTarget
 from txop.targets import hooks
-from txop.targets.contract import CommandFailed, TargetLost
+from txop.targets.contract import CommandFailedError, TargetLostError
 from txop.targets.hooks import run_hook
 
 from .conftest import Recorder
@@ -26,7 +26,7 @@ def test_waits_until_it_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         async def connect(self) -> None:
             if self.connects and (not plug.exists() or self.refusals < 3):
                 self.refusals += 1
-                raise TargetLost(self.name, "connection refused")
+                raise TargetLostError(self.name, "connection refused")
             await super().connect()
 
         refusals = 0
@@ -44,11 +44,11 @@ def test_waits_until_it_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert not (await run_hook(target, [["true"]], settle_s=5)).rebooted
         del target.files[BOOT_ID]
         assert (await run_hook(target, [["true"]], settle_s=5)).rebooted is None
-        with pytest.raises(CommandFailed, match="ended with 3"):
+        with pytest.raises(CommandFailedError, match="ended with 3"):
             await run_hook(target, [["sh", "-c", "exit 3"], ["rm", str(plug)]], settle_s=5)
         assert plug.exists()
         plug.unlink()
-        with pytest.raises(TargetLost, match=r"did not come back within 0\.05 s: connection refused"):
+        with pytest.raises(TargetLostError, match=r"did not come back within 0\.05 s: connection refused"):
             await run_hook(target, [["true"]], settle_s=0.05)
 
     asyncio.run(story())

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ssh_server import Server
-from txop.targets.contract import Target, TargetError, TargetLost, must
+from txop.targets.contract import Target, TargetError, TargetLostError, must
 from txop.targets.ssh_connection import Hop
 
 from .conftest import Recorder, running_here, ssh_target, tell
@@ -127,7 +127,7 @@ def test_jump_hosts(busybox_sshd: StartServer, tmp_path: Path) -> None:
     hosts = tmp_path / "all_hosts"
     hosts.write_text(first.known_hosts_line + second.known_hosts_line + third.known_hosts_line)
     jump = [f"root@{first.address}", f"root@{second.address}:22"]
-    refused(third, tmp_path, TargetLost, known_hosts=str(hosts), connect_timeout_s=1)
+    refused(third, tmp_path, TargetLostError, known_hosts=str(hosts), connect_timeout_s=1)
     greet(third, tmp_path, jump=jump, known_hosts=str(hosts))
     # The same out of a configuration file, as ssh has it.
     config = tmp_path / "config"
@@ -145,7 +145,7 @@ def test_jump_hosts(busybox_sshd: StartServer, tmp_path: Path) -> None:
     async def story(target: Target) -> None:
         running = await target.start(["sleep", "100"], stdout=tmp_path / "out")
         first.cut_connections()
-        with pytest.raises(TargetLost):
+        with pytest.raises(TargetLostError):
             await running.wait(20)
         await target.connect()
         assert (await target.run(["true"])).ok
@@ -178,10 +178,10 @@ def test_the_advice_for_an_unknown_key_behind_jump_hosts_leads_there(busybox_ssh
 
 
 def test_nobody_there(server: Server, tmp_path: Path) -> None:
-    assert "cannot be reached" in refused(server, tmp_path, TargetLost, port=2)
+    assert "cannot be reached" in refused(server, tmp_path, TargetLostError, port=2)
     server.set_link(up=False)
-    assert "198.1" in refused(server, tmp_path, TargetLost, connect_timeout_s=1)
-    assert "cannot be reached" in refused(server, tmp_path, TargetLost, host="no-such-host.invalid")
+    assert "198.1" in refused(server, tmp_path, TargetLostError, connect_timeout_s=1)
+    assert "cannot be reached" in refused(server, tmp_path, TargetLostError, host="no-such-host.invalid")
 
 
 @pytest.mark.slow
@@ -195,7 +195,7 @@ def test_a_vanished_host_is_noticed_and_leaves_nothing(server: Server, tmp_path:
         await asyncio.sleep(0.3)
         server.set_link(up=False)
         began = time.monotonic()
-        with pytest.raises(TargetLost):
+        with pytest.raises(TargetLostError):
             await target.run(["sleep", "60"], timeout_s=60)
         assert time.monotonic() - began < 17
         assert endless.done
@@ -215,9 +215,9 @@ def test_a_power_cut(server: Server, tmp_path: Path) -> None:
     async def story(target: Target) -> None:
         await must(target, ["touch", "/root/before"])
         server.stop()
-        with pytest.raises(TargetLost):
+        with pytest.raises(TargetLostError):
             await target.run(["sleep", "60"], timeout_s=60)
-        with pytest.raises(TargetLost):
+        with pytest.raises(TargetLostError):
             await target.connect()
         server.start()
         await target.connect()
@@ -300,7 +300,7 @@ def test_a_login_without_a_shell(busybox_sshd: StartServer, tmp_path: Path) -> N
         config.write("ForceCommand echo This account is not available; false\n")
     server.stop()
     server.start()
-    assert "This account is not available" in refused(server, tmp_path, TargetLost)
+    assert "This account is not available" in refused(server, tmp_path, TargetLostError)
 
 
 def test_the_benefit_of_many_sessions(server: Server, tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_not_a_jump_host(text: str) -> None:
 
 def test_commands_in_a_network_namespace_of_the_machine(busybox_sshd: StartServer, tmp_path: Path) -> None:
     server = busybox_sshd(programs=["ip"])
-    assert "iproute2" in refused(busybox_sshd(), tmp_path, TargetLost, namespace="ap")
+    assert "iproute2" in refused(busybox_sshd(), tmp_path, TargetLostError, namespace="ap")
     enter = ["nsenter", "-t", str(min(server.processes())), "-m", "-n", "-p", "chroot", str(server.root)]
     (real,) = (f"/{path.relative_to(server.root)}" for path in server.root.glob("usr/*bin/ip"))
     made = subprocess.run([*enter, real, "netns", "add", "ap"], capture_output=True, text=True)
@@ -384,5 +384,5 @@ def test_commands_in_a_network_namespace_of_the_machine(busybox_sshd: StartServe
 
     tell(ssh_target(server, tmp_path, Recorder(), namespace="ap"), story)
     assert server.wait_for_no_commands(6) == []
-    message = refused(server, tmp_path, TargetLost, namespace="gone")
+    message = refused(server, tmp_path, TargetLostError, namespace="gone")
     assert "gone" in message

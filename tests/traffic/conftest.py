@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from txop.emulate import EmulatedNetwork, MissingForEmulation, link_scenario
+from txop.emulate import EmulatedNetwork, MissingEmulationToolError, link_scenario
 from txop.targets.prefix import PrefixTarget
 
 
@@ -55,7 +55,7 @@ def hosts():
 
     try:
         asyncio.run(possible())
-    except MissingForEmulation as error:
+    except MissingEmulationToolError as error:
         pytest.skip(f"this machine cannot emulate links: {error}")
     return two_hosts
 

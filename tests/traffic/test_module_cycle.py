@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fake_kernel import FakeKernel
 from instrument_bench import CAPTURED, carry_out, context_of, facts_of, gate_states, make_plan, values
 from txop.arms.arm_loader import LoadedArm
-from txop.arms.steps import StepFailed
+from txop.arms.steps import StepError
 from txop.campaign.instruments import instruments_of
 from txop.campaign.run import longest_s
 from txop.measure.traffic.cycle_reading import read_cycles
@@ -46,7 +46,7 @@ class Unplugged:
         await asyncio.sleep(self.seconds)
         if self.stays_away > 0:
             self.stays_away -= 1
-            raise StepFailed("dut", "could not load rtl8xxxu: `modprobe rtl8xxxu` ended with 1")
+            raise StepError("dut", "could not load rtl8xxxu: `modprobe rtl8xxxu` ended with 1")
         await self._ip("link", "set", "dev", self.two.interface, "up")
         await self._ip("addr", "add", f"{self.two.dut_address}/30", "dev", self.two.interface)
 
@@ -240,5 +240,5 @@ def test_an_arm_is_taken_out_and_put_in_again_with_what_comes_after_its_module()
 
 def test_an_arm_without_a_module_cannot():
     _, arm, _ = loaded("")
-    with pytest.raises(StepFailed, match="loads no module"):
+    with pytest.raises(StepError, match="loads no module"):
         asyncio.run(arm.take_out())

@@ -13,7 +13,7 @@ from txop.arms.arm_steps import DUT, blacklist_of, steps_of
 from txop.arms.build import Built, build, recipe
 from txop.arms.firmware import ROOT, put_back
 from txop.arms.module import ARM_FILE, CAMPAIGN_FILE, InsertModule, KeepAway, LoadModule, loaded_modules, normal
-from txop.arms.steps import COMMAND_TIMEOUT_S, RUN_FOLDER, Session, Step, StepFailed, ended, line
+from txop.arms.steps import COMMAND_TIMEOUT_S, RUN_FOLDER, Session, Step, StepError, ended, line
 from txop.arms.verify import Verified, verify_arm
 from txop.plan.access import without_access
 from txop.plan.arm import Arm
@@ -31,14 +31,14 @@ class Builds:
         self._built: dict[str, Built] = {}
 
     async def get(self, targets: Targets, arm: Arm) -> Built:
-        """The module of an arm that has a ``build``. Raises :class:`~txop.arms.build.BuildFailed`."""
+        """The module of an arm that has a ``build``. Raises :class:`~txop.arms.build.BuildError`."""
         if arm.name not in self._built:
             release = arm.boot.release if arm.boot is not None else None
             if arm.build is not None and arm.build.kernel is None and release is None:
                 ran = await targets.dut.run(["uname", "-r"])
                 release = ran.stdout.strip() or None
                 if release is None or "/" in release:
-                    raise StepFailed(DUT, "the release of its kernel is not known: give build.kernel")
+                    raise StepError(DUT, "the release of its kernel is not known: give build.kernel")
             self._built[arm.name] = await build(recipe(arm, self._folder, release), cache=self._cache)
         return self._built[arm.name]
 
@@ -96,7 +96,7 @@ class LoadedArm:
         """Build if need be, and do every step.
 
         Raises:
-            StepFailed: a step could not be done; nothing has been undone yet.
+            StepError: a step could not be done; nothing has been undone yet.
             TargetError: a target did not answer.
         """
         if self._session is not None:
@@ -120,7 +120,7 @@ class LoadedArm:
         return LoadRecord(tuple(self.records), seconds, tuple(session.warnings), self._built)
 
     async def verify(self, targets: Targets, arm: Arm, plan: Plan) -> Verified:
-        """Compare what is loaded with what should be. Raises :class:`~txop.targets.contract.TargetLost`."""
+        """Compare what is loaded with what should be. Raises :class:`~txop.targets.contract.TargetLostError`."""
         session = self._session or Session(targets, self.folder, tag=tag_of(plan))
         verified = await verify_arm(session, self.steps, arm)
         if self._built is not None:
@@ -129,11 +129,11 @@ class LoadedArm:
 
     async def take_out(self) -> None:
         """Remove the arm's module (of several: the driver itself, the last one) while it is in use, and leave the rest
-        as it is. Raises :class:`StepFailed`."""
+        as it is. Raises :class:`StepError`."""
         await self._module_step().undo(self._loaded_session())
 
     async def put_in(self) -> None:
-        """Load the module again, and do again what the arm does after that. Raises :class:`StepFailed`."""
+        """Load the module again, and do again what the arm does after that. Raises :class:`StepError`."""
         session = self._loaded_session()
         for step in self.steps[self.steps.index(self._module_step()) :]:
             await step.do(session)
@@ -141,19 +141,19 @@ class LoadedArm:
     def _module_step(self) -> Step:
         step = next((step for step in reversed(self.steps) if isinstance(step, InsertModule | LoadModule)), None)
         if step is None:
-            raise StepFailed(DUT, "the arm loads no module")
+            raise StepError(DUT, "the arm loads no module")
         return step
 
     def _loaded_session(self) -> Session:
         if self._session is None:
-            raise StepFailed(DUT, "the arm is not loaded")
+            raise StepError(DUT, "the arm is not loaded")
         return self._session
 
     async def unload(self) -> list[str]:
         """Undo every step in reverse order; what could not be undone, in words. Nothing to undo is not an error.
 
         Raises:
-            TargetLost: nothing more can be done until it is back; then call again.
+            TargetLostError: nothing more can be done until it is back; then call again.
         """
         if self._session is None:
             return []
@@ -213,7 +213,7 @@ class InitialState:
 
     async def give_back(self, targets: Targets, plan: Plan) -> list[str]:
         """Load what was loaded when the campaign began; what could not be done, in words. Raises
-        :class:`~txop.targets.contract.TargetLost`."""
+        :class:`~txop.targets.contract.TargetLostError`."""
         problems: list[str] = []
         with failures_to(problems):
             await clear_away(targets, plan)
@@ -232,7 +232,7 @@ async def undo_by_commands(targets: Targets, arm: Arm, plan: Plan) -> list[str]:
     next load.
 
     Raises:
-        TargetLost: a target does not answer.
+        TargetLostError: a target does not answer.
     """
     problems: list[str] = []
     commands = [(DUT, argv) for argv in plan.bring_up.down]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from txop.arms.module_file import kernel_build_id
-from txop.arms.steps import COMMAND_TIMEOUT_S, StepFailed, ended, line, need
+from txop.arms.steps import COMMAND_TIMEOUT_S, StepError, ended, line, need
 from txop.plan.arm import BootSpec
-from txop.targets.contract import CommandTimeout, Listener, Target, TargetError, TargetLost, Targets, must
+from txop.targets.contract import CommandTimeoutError, Listener, Target, TargetError, TargetLostError, Targets, must
 from txop.targets.hooks import BOOT_ID, HOOK_TIMEOUT_S
 from txop.targets.local import LocalTarget
 
@@ -42,8 +42,8 @@ async def boot(targets: Targets, spec: BootSpec, listener: Listener | None = Non
         listener: Hears of commands on this machine, as of a target called ``dut-boot``.
 
     Raises:
-        StepFailed: Another kernel came up, or the device did not restart.
-        TargetLost: It did not come back.
+        StepError: Another kernel came up, or the device did not restart.
+        TargetLostError: It did not come back.
         TargetError: A command failed.
     """
     dut = targets.dut
@@ -60,7 +60,7 @@ async def boot(targets: Targets, spec: BootSpec, listener: Listener | None = Non
     found = await _running(dut)
     different = _difference(found, spec)
     if different is not None:
-        raise StepFailed(dut.name, f"{different} after `{line([*spec.commands, *spec.hook][-1])}`")
+        raise StepError(dut.name, f"{different} after `{line([*spec.commands, *spec.hook][-1])}`")
     return Booted({**found, "boot_s": round(time.monotonic() - begun, 1)})
 
 
@@ -72,7 +72,7 @@ async def _restart(dut: Target, spec: BootSpec, listener: Listener | None) -> st
             continue
         try:
             ran = await dut.run(argv, root=True, timeout_s=COMMAND_TIMEOUT_S)
-        except (TargetLost, CommandTimeout):
+        except (TargetLostError, CommandTimeoutError):
             return ""
         return "" if ran.ok else f": `{line(argv)}` {ended(ran)}"
     here = LocalTarget(f"{dut.name}-boot", listener=listener)
@@ -95,16 +95,16 @@ async def _wait(dut: Target, before: bytes | None, spec: BootSpec, said: str) ->
             if now is not None and now != before:
                 return
             why = ""
-        except (TargetLost, CommandTimeout, TimeoutError) as error:
+        except (TargetLostError, CommandTimeoutError, TimeoutError) as error:
             why = error.what if isinstance(error, TargetError) else "it does not answer"
         if time.monotonic() > until:
             break
         await asyncio.sleep(RETRY_S)
     if why:
-        raise TargetLost(
+        raise TargetLostError(
             dut.name, f"did not come back within {spec.timeout_s:g} s when {spec.release} was booted: {why}"
         )
-    raise StepFailed(dut.name, f"did not restart within {spec.timeout_s:g} s to boot {spec.release}{said}")
+    raise StepError(dut.name, f"did not restart within {spec.timeout_s:g} s to boot {spec.release}{said}")
 
 
 async def _still_there(target: Target, until: float) -> None:
@@ -113,9 +113,9 @@ async def _still_there(target: Target, until: float) -> None:
         try:
             await asyncio.wait_for(target.connect(), CONNECT_S)
             return
-        except (TargetLost, CommandTimeout, TimeoutError):
+        except (TargetLostError, CommandTimeoutError, TimeoutError):
             if time.monotonic() > until:
-                raise TargetLost(target.name, "went away when the device under test was restarted") from None
+                raise TargetLostError(target.name, "went away when the device under test was restarted") from None
             await asyncio.sleep(RETRY_S)
 
 

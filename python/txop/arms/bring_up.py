@@ -13,7 +13,7 @@ from txop.arms.arm_loader import tag_of
 from txop.arms.steps import (
     COMMAND_TIMEOUT_S,
     Session,
-    StepFailed,
+    StepError,
     ended,
     how_it_ended,
     line,
@@ -23,7 +23,7 @@ from txop.arms.steps import (
     wait_for_interface,
 )
 from txop.plan.model import Plan
-from txop.targets.contract import CommandTimeout, Running, TargetError, TargetLost, Targets, failures_to
+from txop.targets.contract import CommandTimeoutError, Running, TargetError, TargetLostError, Targets, failures_to
 
 DUT = "dut"
 CONFIG_BYTES = 1 << 20
@@ -48,7 +48,7 @@ class UpRecord:
 class LinkUp:
     """The link of the device under test, from :meth:`up` to :meth:`down`. An object serves for one time.
 
-    ``down`` is due after ``up`` in any case; after :class:`~txop.targets.contract.TargetLost` it may be called again.
+    Call ``down`` after ``up`` in any case. It may be called again after a ``TargetLostError``.
     """
 
     folder: Path
@@ -70,7 +70,7 @@ class LinkUp:
             peer_address: For the default ready check; default: the plan's.
 
         Raises:
-            StepFailed: it did not come up; nothing has been undone yet.
+            StepError: it did not come up; nothing has been undone yet.
             TargetError: the target did not answer.
         """
         self._session = session = Session(targets, self.folder, tag=tag_of(plan))
@@ -99,7 +99,7 @@ class LinkUp:
 
     async def down(self) -> list[str]:
         """Take the link down; what could not be done, in words. Raises
-        :class:`~txop.targets.contract.TargetLost`."""
+        :class:`~txop.targets.contract.TargetLostError`."""
         session = self._session
         if session is None:
             return []
@@ -123,7 +123,7 @@ class LinkUp:
         if self._supplicant is not None:
             try:
                 await self._supplicant.stop()
-            except TargetLost:
+            except TargetLostError:
                 pass  # it ended with its connection; the next step shows whether that is back
             except TargetError as error:
                 problems.append(str(error))
@@ -142,7 +142,7 @@ class LinkUp:
         how, dut = plan.bring_up.wpa_supplicant, session.targets.dut
         assert how is not None
         if await dut.find("wpa_supplicant") is None:
-            raise StepFailed(DUT, "it has no wpa_supplicant")
+            raise StepError(DUT, "it has no wpa_supplicant")
         file = f"{await session.temporary(DUT)}/wpa_supplicant.conf"
         await put(dut, file, session.read_file(how.config, CONFIG_BYTES), "copy the configuration of wpa_supplicant")
         await need(dut, ["chmod", "600", file], "keep the configuration of wpa_supplicant from others")
@@ -153,12 +153,12 @@ class LinkUp:
         deadline = started + plan.bring_up.timeout_s
         while True:
             if self._supplicant.done:
-                raise StepFailed(DUT, f"wpa_supplicant ended by itself{await self._last_words(log)}")
+                raise StepError(DUT, f"wpa_supplicant ended by itself{await self._last_words(log)}")
             if await _has_carrier(session, interface):
                 return time.monotonic() - started
             if time.monotonic() >= deadline:
                 waited = f"{plan.bring_up.timeout_s:g} s"
-                raise StepFailed(DUT, f"{interface} did not associate within {waited}{await self._last_words(log)}")
+                raise StepError(DUT, f"{interface} did not associate within {waited}{await self._last_words(log)}")
             await asyncio.sleep(0.5)
 
     async def _last_words(self, log: Path) -> str:
@@ -190,12 +190,12 @@ class LinkUp:
                 self._after.append(["dhclient", "-4", "-r", *files, interface])
             ran = await dut.run(argv, root=True, timeout_s=max(timeout_s, 1.0))
             if not ran.ok:
-                raise StepFailed(DUT, f"no address for {interface}: `{line(argv)}` {ended(ran)}")
+                raise StepError(DUT, f"no address for {interface}: `{line(argv)}` {ended(ran)}")
             shown = await dut.run(["ip", "-4", "addr", "show", "dev", interface])
             if "inet " not in shown.stdout:
-                raise StepFailed(DUT, f"{program} succeeded, but {interface} has no address")
+                raise StepError(DUT, f"{program} succeeded, but {interface} has no address")
             return
-        raise StepFailed(DUT, f"it has none of {', '.join(clients)}")
+        raise StepError(DUT, f"it has none of {', '.join(clients)}")
 
     async def _ready(self, session: Session, argv: Sequence[str], timeout_s: float) -> None:
         dut = session.targets.dut
@@ -209,12 +209,12 @@ class LinkUp:
                     return
                 if ran.status == 127:
                     how = await how_it_ended(dut, argv, ran)
-                    raise StepFailed(DUT, f"the ready check cannot be run: `{line(argv)}` {how}")
-            except CommandTimeout:
+                    raise StepError(DUT, f"the ready check cannot be run: `{line(argv)}` {how}")
+            except CommandTimeoutError:
                 words = "it did not end"
             if time.monotonic() >= deadline:
                 tail = f": {words}" if words else ""
-                raise StepFailed(DUT, f"it was not ready within {timeout_s:g} s: `{line(argv)}`{tail}")
+                raise StepError(DUT, f"it was not ready within {timeout_s:g} s: `{line(argv)}`{tail}")
             await asyncio.sleep(max(0.0, min(1.0, began + 1.0 - time.monotonic())))
 
 
@@ -253,7 +253,7 @@ def _ping(plan: Plan, peer_address: str | None, interface: str | None) -> list[s
 
 def _interface(name: str | None) -> str:
     if name is None:
-        raise StepFailed(DUT, "it has no interface under test")
+        raise StepError(DUT, "it has no interface under test")
     return name
 
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.arms.local_command import run_here
-from txop.arms.module_file import MAX_BYTES, ModuleInfo, NotAModule, module_info, unpack
+from txop.arms.module_file import MAX_BYTES, ModuleInfo, NotAModuleError, module_info, unpack
 from txop.arms.patches import apply_patches, is_script
 from txop.arms.source_tree import SourceTree
-from txop.arms.steps import StepFailed, line
+from txop.arms.steps import StepError, line
 from txop.core.whole_file import whole_file
 from txop.plan.arm import Arm, BuildSpec
 from txop.plan.named_file import named_file
@@ -37,7 +37,7 @@ _KERNEL_FILES = (".config", "Module.symvers", "include/config/kernel.release", "
 """Files of a kernel build folder that a module depends on."""
 
 
-class BuildFailed(StepFailed):
+class BuildError(StepError):
     """A module could not be built: a patch does not apply (``rejected``), or the tools failed. ``log`` is what they
     said, ``None`` when it did not come that far."""
 
@@ -141,7 +141,7 @@ async def build(how: Recipe, *, cache: Path | None = None, environment: Mapping[
         environment: Variables; default: this process's own.
 
     Raises:
-        BuildFailed: with the patch and hunk, or the compiler's first errors.
+        BuildError: with the patch and hunk, or the compiler's first errors.
     """
     variables = dict(os.environ if environment is None else environment)
     folder = cache or default_cache()
@@ -155,7 +155,7 @@ async def build(how: Recipe, *, cache: Path | None = None, environment: Mapping[
         return await _make(how, tree, folder, key, variables)
     except OSError as error:
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
-        raise BuildFailed(how.arm, f"{where}{error.strerror or error}") from None
+        raise BuildError(how.arm, f"{where}{error.strerror or error}") from None
 
 
 def default_cache() -> Path:
@@ -179,10 +179,10 @@ async def _make(how: Recipe, tree: SourceTree, folder: Path, key: str, variables
         log.touch()
         if unpatched := await apply_patches(copy, how.series, log, variables, reverse=how.reverse):
             log.replace(failed)
-            raise BuildFailed(how.arm, unpatched.text, failed, rejected=unpatched.rejected)
+            raise BuildError(how.arm, unpatched.text, failed, rejected=unpatched.rejected)
         if trouble := await _run_build(how, copy, log, variables):
             log.replace(failed)
-            raise BuildFailed(how.arm, trouble, failed)
+            raise BuildError(how.arm, trouble, failed)
         result = work / "result"
         result.mkdir()
         for module in (how.module, *how.beside):
@@ -205,7 +205,7 @@ async def _make(how: Recipe, tree: SourceTree, folder: Path, key: str, variables
         shutil.rmtree(work, ignore_errors=True)
     built = _finished(place, tree, cached=False)
     if built is None:
-        raise BuildFailed(how.arm, f"{how.module} is not a kernel module", place / "build.log")
+        raise BuildError(how.arm, f"{how.module} is not a kernel module", place / "build.log")
     return built
 
 
@@ -225,7 +225,7 @@ async def _run_build(how: Recipe, copy: Path, log: Path, variables: dict[str, st
             return f"the build made no {name}" + (f", but {', '.join(made)}" if made else "")
         try:
             module_info(unpack(module.read_bytes()[: MAX_BYTES + 1], module.name))
-        except NotAModule as error:
+        except NotAModuleError as error:
             return f"{name}: {error}"
     return None
 

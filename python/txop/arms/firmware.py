@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
-from txop.arms.steps import Session, Step, StepFailed, need, put
+from txop.arms.steps import Session, Step, StepError, need, put
 from txop.targets.contract import Target
 
 ROOT = "/lib/firmware"
@@ -59,7 +59,7 @@ class PutFirmware(Step):
         for folder in (f"updates/{release}", "updates", release):
             if release and await _there(target, f"{self.root}/{folder}/{self.name}"):
                 said = f"{self.root}/{folder}/{self.name} would be loaded instead of {self.path}: move it away"
-                raise StepFailed(self.target, said)
+                raise StepError(self.target, said)
         if not await _there(target, self.path + KEPT) and not await _there(target, self.path + NONE):
             if await _there(target, self.path):
                 await need(target, ["mv", self.path, self.path + KEPT], f"keep {self.path}")

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from txop.arms.module_file import MAX_BYTES, ModuleInfo, NotAModule, module_info, unpack
-from txop.arms.steps import Session, Step, StepFailed, ended, line, need, put
+from txop.arms.module_file import MAX_BYTES, ModuleInfo, NotAModuleError, module_info, unpack
+from txop.arms.steps import Session, Step, StepError, ended, line, need, put
 from txop.targets.contract import Ran, Target
 
 MODULE_TIMEOUT_S = 60.0
@@ -79,15 +79,15 @@ def parse_modules(text: str) -> dict[str, LoadedModule]:
 
 
 async def loaded_modules(target: Target) -> dict[str, LoadedModule]:
-    """The modules that a target has loaded. Raises :class:`StepFailed` when it cannot say."""
+    """The modules that a target has loaded. Raises :class:`StepError` when it cannot say."""
     text = await target.read("/proc/modules", limit_bytes=4 << 20)
     if text is None:
-        raise StepFailed(target.name, "/proc/modules cannot be read: its kernel may have no modules")
+        raise StepError(target.name, "/proc/modules cannot be read: its kernel may have no modules")
     return parse_modules(text.decode("utf-8", "replace"))
 
 
 async def remove_module(session: Session, name: str, module: str) -> bool:
-    """Remove a module, trying again while it is in use. Whether it was there; raises :class:`StepFailed`."""
+    """Remove a module, trying again while it is in use. Whether it was there; raises :class:`StepError`."""
     target = session.target(name)
     if normal(module) not in await loaded_modules(target):
         return False
@@ -106,9 +106,9 @@ async def remove_module(session: Session, name: str, module: str) -> bool:
             users = there[normal(module)].users
         if there[normal(module)].stuck:
             said = "it is half loaded, as after an oops, and only a restart of the machine removes it"
-            raise StepFailed(name, f"could not remove {module}: {said}")
+            raise StepError(name, f"could not remove {module}: {said}")
     used = f"; it is used by {', '.join(users)}: name them before it in remove" if users else ""
-    raise StepFailed(name, f"could not remove {module}: `{line(ways[-1])}` {ended(ran)}{used}")
+    raise StepError(name, f"could not remove {module}: `{line(ways[-1])}` {ended(ran)}{used}")
 
 
 @dataclass
@@ -220,20 +220,20 @@ class LoadModule(Step):
         target = session.target(self.target)
         if await session.tools(self.target) is None:
             said = f"it has no modprobe, so {self.module} has to be given as a file"
-            raise StepFailed(self.target, said)
+            raise StepError(self.target, said)
         await remove_module(session, self.target, self.module)
         for name in self.depends:
             await need(target, ["modprobe", name], f"load {name}", timeout_s=MODULE_TIMEOUT_S)
         ran = await target.run(self._argv(), root=True, timeout_s=MODULE_TIMEOUT_S)
         if not ran.ok:
             said = f"could not load {self.module}: `{line(self._argv())}` {ended(ran)}"
-            raise StepFailed(self.target, said + await _kernel_says(target, self.module))
+            raise StepError(self.target, said + await _kernel_says(target, self.module))
         if normal(self.module) not in await loaded_modules(target):
             if (await target.run(["test", "-d", f"/sys/module/{normal(self.module)}"])).ok:
                 said = "it is built into the kernel: it cannot be loaded or given parameters"
             else:
                 said = "modprobe succeeded, but no module of this name is loaded: give the module's own name"
-            raise StepFailed(self.target, f"could not load {self.module}: {said}")
+            raise StepError(self.target, f"could not load {self.module}: {said}")
 
     async def undo(self, session: Session) -> None:
         """See :class:`Step`."""
@@ -288,10 +288,10 @@ class InsertModule(Step):
         if not ran.ok:
             said = f"could not load {path}: `{line(argv)}` {ended(ran)}"
             said += await self._other_kernel(target) + await _kernel_says(target, self.module)
-            raise StepFailed(self.target, said)
+            raise StepError(self.target, said)
         there = await loaded_modules(target)
         if self.module not in there:
-            raise StepFailed(self.target, f"insmod of {path} succeeded, but no module {self.module} is loaded")
+            raise StepError(self.target, f"insmod of {path} succeeded, but no module {self.module} is loaded")
 
     async def undo(self, session: Session) -> None:
         """See :class:`Step`."""
@@ -317,13 +317,13 @@ class InsertModule(Step):
 
 
 def read_module(session: Session, path: Path) -> tuple[bytes, ModuleInfo, str]:
-    """A module file, unpacked; what it says of itself; its name in the kernel. Raises :class:`StepFailed`."""
+    """A module file, unpacked; what it says of itself; its name in the kernel. Raises :class:`StepError`."""
     try:
         data = unpack(session.read_file(str(path), MAX_BYTES), path.name)
         info = module_info(data)
-    except NotAModule as error:
+    except NotAModuleError as error:
         said = str(error)
-        raise StepFailed("this machine", said if said.startswith(path.name) else f"{path}: {said}") from None
+        raise StepError("this machine", said if said.startswith(path.name) else f"{path}: {said}") from None
     return data, info, normal(info.name or path.name.partition(".")[0])
 
 

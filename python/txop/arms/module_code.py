@@ -10,7 +10,7 @@ import hashlib
 import struct
 from collections.abc import Callable
 
-from txop.arms.module_file import NotAModule, Section, sections_of
+from txop.arms.module_file import NotAModuleError, Section, sections_of
 
 _BUG_ENTRY, _LINE_AT, _LINE_BYTES = 12, 8, 2
 """``struct bug_entry`` of Linux include/asm-generic/bug.h, with relative pointers, as x86-64 has it: bytes of an entry,
@@ -27,7 +27,7 @@ def code_digest(data: bytes) -> str:
     """
     try:
         sections = sections_of(data)
-    except NotAModule:
+    except NotAModuleError:
         return hashlib.sha256(data).hexdigest()
     if data[4:6] != b"\x02\x01":
         return hashlib.sha256(data).hexdigest()

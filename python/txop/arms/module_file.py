@@ -23,7 +23,7 @@ _MAX_SECTIONS = 65_536
 _MAX_ENTRIES = 100_000
 
 
-class NotAModule(TxopError, ValueError):  # noqa: N818 - the name says what the file is not
+class NotAModuleError(TxopError, ValueError):
     """The bytes are not a kernel module, or not one that can be read here."""
 
 
@@ -55,7 +55,7 @@ def unpack(data: bytes, name: str) -> bytes:
     """The module itself, of a file that may be compressed (``.gz``, ``.xz``).
 
     Raises:
-        NotAModule: compressed in another way, damaged, or larger than :data:`MAX_BYTES` when unpacked.
+        NotAModuleError: compressed in another way, damaged, or larger than :data:`MAX_BYTES` when unpacked.
     """
     try:
         if data[:2] == b"\x1f\x8b":
@@ -65,13 +65,13 @@ def unpack(data: bytes, name: str) -> bytes:
             with lzma.LZMAFile(io.BytesIO(data)) as packed_xz:
                 out = packed_xz.read(MAX_BYTES + 1)
         elif data[:4] == b"\x28\xb5\x2f\xfd":
-            raise NotAModule(f"{name} is compressed with zstd: unpack it first (unzstd)")
+            raise NotAModuleError(f"{name} is compressed with zstd: unpack it first (unzstd)")
         else:
             out = data
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise NotAModule(f"{name} is damaged: {error}") from None
+        raise NotAModuleError(f"{name} is damaged: {error}") from None
     if len(out) > MAX_BYTES:
-        raise NotAModule(f"{name} is larger than {MAX_BYTES:,} bytes")
+        raise NotAModuleError(f"{name} is larger than {MAX_BYTES:,} bytes")
     return out
 
 
@@ -79,7 +79,7 @@ def module_info(data: bytes) -> ModuleInfo:
     """Read an unpacked module.
 
     Raises:
-        NotAModule: it is not an ELF relocatable with a ``.modinfo`` section.
+        NotAModuleError: it is not an ELF relocatable with a ``.modinfo`` section.
     """
     sections = _sections(data)
     entries = _entries(sections)
@@ -103,14 +103,14 @@ def modinfo_entries(data: bytes) -> dict[str, list[str]]:
     """Everything that an unpacked module says of itself, by key, in its order (``alias``, ``depends``, ``softdep``...).
 
     Raises:
-        NotAModule: it is not an ELF relocatable with a ``.modinfo`` section.
+        NotAModuleError: it is not an ELF relocatable with a ``.modinfo`` section.
     """
     return _entries(_sections(data))
 
 
 def _entries(sections: dict[str, bytes]) -> dict[str, list[str]]:
     if ".modinfo" not in sections:
-        raise NotAModule("it has no .modinfo section, so it is not a kernel module")
+        raise NotAModuleError("it has no .modinfo section, so it is not a kernel module")
     entries: dict[str, list[str]] = {}
     for entry in sections[".modinfo"].split(b"\x00")[:_MAX_ENTRIES]:
         key, equals, value = entry.decode("utf-8", "replace").partition("=")
@@ -173,7 +173,7 @@ class Section:
 
 
 def sections_of(data: bytes) -> list[Section]:
-    """The sections of a module, in their order. Raises :class:`NotAModule`."""
+    """The sections of a module, in their order. Raises :class:`NotAModuleError`."""
     return [
         Section(name, entry[1], entry[2], entry[5], b"" if entry[1] == _NOBITS else _bytes(data, entry))
         for name, entry in _headers(data)
@@ -189,20 +189,20 @@ def _sections(data: bytes) -> dict[str, bytes]:
 def _headers(data: bytes) -> list[tuple[str, tuple[int, ...]]]:
     """Name and header of each section."""
     if data[:4] != b"\x7fELF" or len(data) < 52:
-        raise NotAModule("it is not an ELF file, so it is not a kernel module")
+        raise NotAModuleError("it is not an ELF file, so it is not a kernel module")
     wide, order = data[4] == 2, ">" if data[5] == 2 else "<"
     try:
         if struct.unpack_from(f"{order}H", data, 16)[0] != 1:
-            raise NotAModule("it is not a relocatable object, so it is not a kernel module")
+            raise NotAModuleError("it is not a relocatable object, so it is not a kernel module")
         table = struct.unpack_from(f"{order}Q" if wide else f"{order}I", data, 40 if wide else 32)[0]
         size, count, names_index = struct.unpack_from(f"{order}HHH", data, 58 if wide else 46)
         header = f"{order}IIQQQQ" if wide else f"{order}IIIIII"
         if size < struct.calcsize(header):
-            raise NotAModule("its section headers are damaged")
+            raise NotAModuleError("its section headers are damaged")
         headers = [struct.unpack_from(header, data, table + size * index) for index in range(min(count, _MAX_SECTIONS))]
         names = _bytes(data, headers[names_index])
     except (struct.error, IndexError, OverflowError):
-        raise NotAModule("its section headers are damaged") from None
+        raise NotAModuleError("its section headers are damaged") from None
     found = []
     for entry in headers:
         end = names.find(b"\x00", entry[0])
@@ -214,5 +214,5 @@ def _headers(data: bytes) -> list[tuple[str, tuple[int, ...]]]:
 def _bytes(data: bytes, header: tuple[int, ...]) -> bytes:
     offset, size = header[4], header[5]
     if offset + size > len(data):
-        raise NotAModule("it is cut short")
+        raise NotAModuleError("it is cut short")
     return data[offset : offset + size]

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.arms.edits.apply import EditFailed, apply_script
-from txop.arms.edits.script import SUFFIX, BadScript, read_script
+from txop.arms.edits.apply import EditError, apply_script
+from txop.arms.edits.script import SUFFIX, EditScriptError, read_script
 from txop.arms.local_command import run_here
 
 TIMEOUT_S = 300.0
@@ -63,7 +63,7 @@ def _edit(tree: Path, patch: Path, log: Path, *, reverse: bool) -> str | None:
         return NOT_BACKWARDS
     try:
         done = apply_script(tree, read_script(patch))
-    except (BadScript, EditFailed) as error:
+    except (EditScriptError, EditError) as error:
         return str(error)
     with log.open("a", encoding="utf-8", errors="surrogateescape") as out:
         out.write(f"{patch.name}: {', '.join(done.lines)}\n{done.changes}")

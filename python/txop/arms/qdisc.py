@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from txop.arms.steps import Session, Step, StepFailed, ended, has_interface, line, need, wait_for_interface
+from txop.arms.steps import Session, Step, StepError, ended, has_interface, line, need, wait_for_interface
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class SetQdisc(Step):
         """The interface."""
         name = self.interface or session.target(self.target).interface
         if name is None:
-            raise StepFailed(self.target, "it has no interface that a queue discipline could be set on")
+            raise StepError(self.target, "it has no interface that a queue discipline could be set on")
         return name
 
     def shown(self) -> list[str]:
@@ -87,7 +87,7 @@ class SetQdisc(Step):
             return
         after = parse_root((await target.run(["tc", "qdisc", "show", "dev", device], root=True)).stdout)
         if after is not None and after.handle != "0:":
-            raise StepFailed(self.target, f"could not take {after.kind} off {device}: `{line(argv)}` {ended(ran)}")
+            raise StepError(self.target, f"could not take {after.kind} off {device}: `{line(argv)}` {ended(ran)}")
 
     async def find(self, session: Session) -> tuple[str | None, str | None]:
         """Kind found on the interface, and what is wrong with it."""

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO
 
-from txop.core.errors import MissingTool, UserError
+from txop.core.errors import MissingToolError, UserError
 from txop.core.visible import visible
 
 TIMEOUT_S = 600.0
@@ -39,7 +39,7 @@ class Commit:
         return self.sha[:12]
 
 
-class GitFailed(UserError):  # noqa: N818 - git failed
+class GitError(UserError):
     """git did not do as asked."""
 
 
@@ -53,22 +53,22 @@ class Repository:
 
     @classmethod
     def at(cls, folder: Path) -> Repository:
-        """The repository that holds a folder. Raises :class:`GitFailed` where there is none."""
+        """The repository that holds a folder. Raises :class:`GitError` where there is none."""
         if not folder.is_dir():
-            raise GitFailed("it is not a folder", where=str(folder))
+            raise GitError("it is not a folder", where=str(folder))
         ran = _git(folder, ["rev-parse", "--show-toplevel"], check=False)
         if ran.returncode == 0:
             return cls(Path(os.fsdecode(ran.stdout.rstrip(b"\n"))))
         ran = _git(folder, ["rev-parse", "--absolute-git-dir"], check=False)  # without a work tree
         if ran.returncode != 0:
-            raise GitFailed("it is not in a git repository", where=str(folder), what_to_do="give a clone with --source")
+            raise GitError("it is not in a git repository", where=str(folder), what_to_do="give a clone with --source")
         return cls(Path(os.fsdecode(ran.stdout.rstrip(b"\n"))))
 
     def commit(self, name: str) -> str:
-        """The hash of a commit by its name. Raises :class:`GitFailed` for one that is not there."""
+        """The hash of a commit by its name. Raises :class:`GitError` for one that is not there."""
         ran = self._run(["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"], check=False)
         if ran.returncode != 0:
-            raise GitFailed(
+            raise GitError(
                 f"there is no commit {visible(name)!r}",
                 where=str(self.root),
                 what_to_do="`git log` shows what there is; a shallow clone lacks old commits (git fetch --unshallow)",
@@ -76,7 +76,7 @@ class Repository:
         return ran.stdout.decode().strip()
 
     def about(self, sha: str) -> Commit:
-        """A commit with its title. Raises :class:`GitFailed`."""
+        """A commit with its title. Raises :class:`GitError`."""
         return _commits(self._run(["log", "-1", f"--format={_FIELDS}", sha]).stdout)[0]
 
     def merge_base(self, one: str, other: str) -> str | None:
@@ -88,10 +88,10 @@ class Repository:
         """The commits after ``good`` up to ``bad`` that change any of the folders, oldest first.
 
         Raises:
-            GitFailed: ``good`` is not an ancestor of ``bad``.
+            GitError: ``good`` is not an ancestor of ``bad``.
         """
         if self.merge_base(good, bad) != good:
-            raise GitFailed(
+            raise GitError(
                 f"{good[:12]} is not an ancestor of {bad[:12]}",
                 where=str(self.root),
                 what_to_do="give as good a commit that bad comes from: `git merge-base GOOD BAD` names one",
@@ -117,10 +117,10 @@ class Repository:
         return hashlib.sha256(shown).hexdigest()[:32]
 
     def export(self, treeish: str, folders: Sequence[str], target: Path) -> None:
-        """Write the folders of a commit or tree below an empty folder. Raises :class:`GitFailed`."""
+        """Write the folders of a commit or tree below an empty folder. Raises :class:`GitError`."""
         there = [folder for folder in folders if not folder or self._has(treeish, folder)]
         if not there:
-            raise GitFailed(f"{treeish[:12]} has no folder {' or '.join(map(visible, folders))}", where=str(self.root))
+            raise GitError(f"{treeish[:12]} has no folder {' or '.join(map(visible, folders))}", where=str(self.root))
         paths = [] if "" in there else there
         with tempfile.TemporaryFile() as packed:
             argv = ["archive", "--format=tar", treeish, "--", *paths]
@@ -133,7 +133,7 @@ class Repository:
         """The trees of a commit with 1, 2, ... all of the patches applied (``git apply``, no fuzz).
 
         Raises:
-            GitFailed: A patch does not apply.
+            GitError: A patch does not apply.
             ValueError: There is no :attr:`scratch`.
         """
         if self.scratch is None:
@@ -146,7 +146,7 @@ class Repository:
             if ran.returncode != 0:
                 rows = [row for row in ran.stderr.decode("utf-8", "replace").splitlines() if row.strip()]
                 before = ", after the ones before it" if number > 1 else ""
-                raise GitFailed(
+                raise GitError(
                     f"patch {number} of {len(patches)} ({patch.name}) does not apply to {base[:12]}{before}: "
                     f"{' / '.join(rows[:3])[:500] or 'no reason given'}",
                     what_to_do="give the commit that the series is for with --base",
@@ -207,12 +207,12 @@ def _git(
             check=False,
         )
     except FileNotFoundError:
-        raise MissingTool("there is no git", what_to_do="install the package git") from None
+        raise MissingToolError("there is no git", what_to_do="install the package git") from None
     except subprocess.TimeoutExpired:
-        raise GitFailed(f"`git {argv[0]}` did not end within {TIMEOUT_S:g} s", where=str(folder)) from None
+        raise GitError(f"`git {argv[0]}` did not end within {TIMEOUT_S:g} s", where=str(folder)) from None
     if check and ran.returncode != 0:
         rows = ran.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise GitFailed(f"`git {argv[0]}` failed: {rows[0][:300] if rows else 'no reason given'}", where=str(folder))
+        raise GitError(f"`git {argv[0]}` failed: {rows[0][:300] if rows else 'no reason given'}", where=str(folder))
     return ran
 
 

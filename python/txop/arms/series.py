@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from email.header import decode_header, make_header
 from pathlib import Path
 
-from txop.arms.edits.script import BadScript, read_script
+from txop.arms.edits.script import EditScriptError, read_script
 from txop.arms.patches import is_script
 from txop.core.errors import UserError
 from txop.core.whole_file import replacement
@@ -67,7 +67,7 @@ def _of_file(path: Path, folder: Path) -> list[SeriesPatch]:
     if is_script(path):
         try:
             return [SeriesPatch(path, read_script(path).title)]
-        except BadScript as error:
+        except EditScriptError as error:
             raise UserError(str(error), where=str(path)) from None
     with path.open("rb") as source:
         data = source.read(MAX_BYTES + 1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from txop.targets.contract import CommandFailed, Ran, Target, TargetError, Targets
+from txop.targets.contract import CommandFailedError, Ran, Target, TargetError, Targets
 
 COMMAND_TIMEOUT_S = 60.0
 """For a free command."""
@@ -21,7 +21,7 @@ RUN_FOLDER = "/run/txop"
 Tools = Literal["kmod", "busybox", "other"]
 
 
-class StepFailed(TargetError):  # noqa: N818 - the step failed
+class StepError(TargetError):
     """A step could not be done. ``what`` says what was tried and why it failed."""
 
 
@@ -41,26 +41,26 @@ class Session:
     _tools: dict[str, Tools | None] = field(default_factory=dict)
 
     def target(self, name: str) -> Target:
-        """A target of the plan; :class:`StepFailed` when there is none."""
+        """A target of the plan; :class:`StepError` when there is none."""
         try:
             return self.targets.by_name[name]
         except KeyError:
-            raise StepFailed(name, "no such target in the plan") from None
+            raise StepError(name, "no such target in the plan") from None
 
     def file(self, name: str) -> Path:
         """A file the plan names, as an absolute path on this machine."""
         return self.folder.absolute() / Path(name).expanduser()
 
     def read_file(self, name: str, limit_bytes: int) -> bytes:
-        """The contents of a file the plan names; :class:`StepFailed` when it cannot be read or is larger."""
+        """The contents of a file the plan names; :class:`StepError` when it cannot be read or is larger."""
         path = self.file(name)
         try:
             with path.open("rb") as source:
                 data = source.read(limit_bytes + 1)
         except OSError as error:
-            raise StepFailed("this machine", f"{path}: {error.strerror or error}") from None
+            raise StepError("this machine", f"{path}: {error.strerror or error}") from None
         if len(data) > limit_bytes:
-            raise StepFailed("this machine", f"{path} is larger than {limit_bytes:,} bytes")
+            raise StepError("this machine", f"{path} is larger than {limit_bytes:,} bytes")
         return data
 
     async def temporary(self, name: str) -> str:
@@ -73,7 +73,7 @@ class Session:
             made = await need(target, ["mktemp", "-d", f"{base}/{self.tag}-XXXXXX"], "make a temporary folder")
             path = made.stdout.strip()
             if not path.startswith(f"{base}/{self.tag}-"):
-                raise StepFailed(name, f"mktemp gave no folder but {path[:100]!r}")
+                raise StepError(name, f"mktemp gave no folder but {path[:100]!r}")
             self._folders[name] = path
         return self._folders[name]
 
@@ -122,7 +122,7 @@ class Step(ABC):
 
     @abstractmethod
     async def do(self, session: Session) -> None:
-        """Do it. Raises :class:`StepFailed`, or another :class:`~txop.targets.contract.TargetError`."""
+        """Do it. Raises :class:`StepError`, or another :class:`~txop.targets.contract.TargetError`."""
 
     async def undo(self, session: Session) -> None:
         """Undo it, also when :meth:`do` got only half way; nothing to undo is not an error."""
@@ -138,10 +138,10 @@ async def need(
     timeout_s: float = 30.0,
     stdin: bytes | None = None,
 ) -> Ran:
-    """Run a command that has to succeed; else :class:`StepFailed` says ``what`` failed and what the command said."""
+    """Run a command that has to succeed; else :class:`StepError` says ``what`` failed and what the command said."""
     ran = await target.run(argv, root=root, timeout_s=timeout_s, stdin=stdin)
     if not ran.ok:
-        raise StepFailed(target.name, f"could not {what}: `{line(argv)}` {await how_it_ended(target, argv, ran)}")
+        raise StepError(target.name, f"could not {what}: `{line(argv)}` {await how_it_ended(target, argv, ran)}")
     return ran
 
 
@@ -149,8 +149,8 @@ async def put(target: Target, path: str, data: bytes, what: str) -> None:
     """Write a file that has to be written."""
     try:
         await target.write(path, data, root=True)
-    except CommandFailed as error:
-        raise StepFailed(target.name, f"could not {what}: {path}: {said(error.ran) or error.what}") from None
+    except CommandFailedError as error:
+        raise StepError(target.name, f"could not {what}: {path}: {said(error.ran) or error.what}") from None
 
 
 async def has_interface(target: Target, interface: str) -> bool:
@@ -169,7 +169,7 @@ async def wait_for_interface(session: Session, name: str, interface: str) -> Non
     deadline = loop.time() + session.interface_timeout_s
     while not await has_interface(target, interface):
         if loop.time() >= deadline:
-            raise StepFailed(name, f"interface {interface} did not appear within {session.interface_timeout_s:g} s")
+            raise StepError(name, f"interface {interface} did not appear within {session.interface_timeout_s:g} s")
         await asyncio.sleep(0.25)
 
 

@@ -15,7 +15,7 @@ from txop.arms.module_file import build_id
 from txop.arms.qdisc import SetQdisc
 from txop.arms.steps import COMMAND_TIMEOUT_S, Session, Step, how_it_ended, line
 from txop.plan.arm import Arm, VerifySpec
-from txop.targets.contract import CommandTimeout, Target
+from txop.targets.contract import CommandTimeoutError, Target
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ def _text(data: bytes | None) -> str | None:
 async def _command(target: Target, argv: Sequence[str], findings: _Findings) -> None:
     try:
         ran = await target.run(argv, root=True, timeout_s=COMMAND_TIMEOUT_S)
-    except CommandTimeout as error:
+    except CommandTimeoutError as error:
         findings.problems.append(str(error))
         return
     if not ran.ok:

@@ -17,7 +17,7 @@ from pathlib import Path
 from txop.archive.journal import JournalWriter, read_journal
 from txop.archive.layout import ArchiveLock, Layout, sync_folder
 from txop.arms.module_code import code_digest
-from txop.arms.repository import GitFailed, Repository
+from txop.arms.repository import GitError, Repository
 from txop.bisect.journal import BUILT, NOT_BUILT, RAN, VOIDED, Account, account_of
 from txop.bisect.judge import judge_of
 from txop.bisect.request import Place, Request
@@ -28,7 +28,7 @@ from txop.campaign.reporter import Reporter
 from txop.campaign.run import carry_out
 from txop.compare.select import metric_of
 from txop.core.metrics import Metric
-from txop.guest.driver import DriverNotBuilt, build_driver
+from txop.guest.driver import DriverBuildError, build_driver
 from txop.guest.driver_history import source_of
 from txop.plan.arm import Arm, Patch
 from txop.plan.guest import GuestVariant
@@ -144,8 +144,8 @@ class Engine:
         begun = time.monotonic()
         try:
             built = await self._built(at)
-        except (DriverNotBuilt, GitFailed) as error:
-            cause, log = (error.cause, error.log) if isinstance(error, DriverNotBuilt) else (error.what, None)
+        except (DriverBuildError, GitError) as error:
+            cause, log = (error.cause, error.log) if isinstance(error, DriverBuildError) else (error.what, None)
             kept = None if log is None else self._keep_log(at, log)
             journal.write(NOT_BUILT, at_candidate=at, name=candidate.name, cause=cause, log=kept)
             self._reporter.notice(f"{candidate.name} does not build, so it is skipped: {cause}")

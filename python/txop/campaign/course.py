@@ -12,7 +12,7 @@ from txop.archive.run_file import Voiding
 from txop.campaign.placed_arm import ArmError, Placed
 from txop.campaign.reporter import Reporter
 from txop.measure.instrument import Instrument, RunContext
-from txop.targets.contract import TargetError, TargetLost
+from txop.targets.contract import TargetError, TargetLostError
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 """Errors of the archive that end a campaign: no further run could be kept."""
@@ -61,7 +61,7 @@ class Course:
             yield
         except ArmError as error:
             self.void_for(error.gate, error.cause, error.target)
-        except TargetLost as error:
+        except TargetLostError as error:
             self.lost = error.target
             self.void_for("target-lost", error.what, error.target)
         except TargetError as error:
@@ -73,7 +73,7 @@ class Course:
         try:
             async with asyncio.timeout(STEP_TIMEOUT_S):
                 await step
-        except TargetLost as error:
+        except TargetLostError as error:
             self.lost = error.target
             if instrument.essential or not self.void:
                 self.void_for("target-lost", error.what, error.target)

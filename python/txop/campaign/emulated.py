@@ -27,7 +27,7 @@ from txop.plan.link_tables import seeded
 from txop.plan.measurement import Test
 from txop.plan.model import BringUp, Plan
 from txop.simulate.error import ScenarioError
-from txop.targets.contract import Listener, TargetError, TargetLost, Targets
+from txop.targets.contract import Listener, TargetError, TargetLostError, Targets
 from txop.targets.prefix import PrefixTarget
 
 
@@ -95,7 +95,7 @@ class EmulatedTestbed(StepByStep):
             verified = await self._arm.verify(self.targets, arm, self._plan)
         except (EmulationError, ScenarioError) as error:
             raise ArmError("arm-load-failed", error.clause) from None
-        except TargetLost:
+        except TargetLostError:
             raise
         except TargetError as error:
             raise ArmError("arm-load-failed", error.what, error.target) from None
@@ -127,7 +127,7 @@ class EmulatedTestbed(StepByStep):
         self._placed = False
         try:
             status = await self._made.stop()
-        except (EmulationError, TargetLost) as error:
+        except (EmulationError, TargetLostError) as error:
             return [*problems, f"the emulated link: {error.what}"]
         with whole_file(folder / STATUS_FILE) as out:
             out.write(status.model_dump_json(indent=1, by_alias=True) + "\n")
@@ -144,7 +144,7 @@ class EmulatedTestbed(StepByStep):
         await self.close()
         try:
             await self.open()
-        except (TargetError, TargetLost):
+        except (TargetError, TargetLostError):
             return False
         return True
 
@@ -164,7 +164,7 @@ class EmulatedTestbed(StepByStep):
     @property
     def _made(self) -> EmulatedNetwork:
         if self._network is None:
-            raise TargetLost("dut", "the emulated link is gone")
+            raise TargetLostError("dut", "the emulated link is gone")
         return self._network
 
 

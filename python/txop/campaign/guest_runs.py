@@ -21,7 +21,7 @@ from txop.guest.chips import Chip
 from txop.guest.exactness import difference, results_sha256
 from txop.guest.qemu import Computer, Mode, qemu_version, shift_of, untested_qemu
 from txop.guest.results import Event, Milestone
-from txop.guest.running import FILES, Cause, Ended, GuestFailed, run_guest
+from txop.guest.running import FILES, Cause, Ended, GuestFailedError, run_guest
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
@@ -160,7 +160,7 @@ class GuestArm:
             return await run_guest(
                 self.image, overlay, computer, results=guest, wall_limit_s=wall_limit_s, listener=watch
             )
-        except GuestFailed as error:
+        except GuestFailedError as error:
             said = error.console.splitlines()
             where = [row[row.index("RIP: ") :] for row in said if "RIP: 0010:" in row]
             shown = "; ".join([*said[:1], *where[:1]])

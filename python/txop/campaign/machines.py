@@ -25,7 +25,7 @@ from txop.measure.programs import ensure_programs
 from txop.plan.arm import Arm
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
-from txop.targets.contract import CommandTimeout, Listener, Target, TargetError, TargetLost, Targets
+from txop.targets.contract import CommandTimeoutError, Listener, Target, TargetError, TargetLostError, Targets
 from txop.targets.factory import make_targets
 from txop.targets.hooks import run_hook
 
@@ -106,7 +106,7 @@ class MachineTestbed(StepByStep):
             return
         try:
             self._booted = (await boot(self.targets, arm.boot, self._listener)).found
-        except TargetLost:
+        except TargetLostError:
             raise
         except TargetError as error:
             raise ArmError("arm-load-failed", error.what, error.target) from None
@@ -120,7 +120,7 @@ class MachineTestbed(StepByStep):
             record = await self._arm.load(self.targets, arm, self._plan)
             await self._link.up(self.targets, self._plan, self.peer_address or None)
             verified = await self._arm.verify(self.targets, arm, self._plan)
-        except TargetLost:
+        except TargetLostError:
             raise
         except TargetError as error:
             raise ArmError("arm-load-failed", error.what, error.target) from None
@@ -140,7 +140,7 @@ class MachineTestbed(StepByStep):
                 continue
             try:
                 problems += await step()
-            except TargetLost as error:
+            except TargetLostError as error:
                 problems.append(f"{error.target} was lost before everything was undone")
             except TargetError as error:
                 problems.append(str(error))
@@ -159,7 +159,7 @@ class MachineTestbed(StepByStep):
         machine = self.targets.by_name[name]
         try:
             await machine.run(["true"], timeout_s=SIGN_OF_LIFE_S)
-        except (TargetLost, CommandTimeout):
+        except (TargetLostError, CommandTimeoutError):
             try:
                 await machine.connect()
             except TargetError:
@@ -254,7 +254,7 @@ async def _connect_again(machine: Target, seconds: float) -> None:
         try:
             await machine.connect()
             return
-        except TargetLost:
+        except TargetLostError:
             if time.monotonic() >= until:
                 raise
             await asyncio.sleep(RETRY_S)

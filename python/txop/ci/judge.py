@@ -13,7 +13,7 @@ from txop.ci.sources import Sources
 from txop.ci.verdict import BASE, SERIES, State, new_faults, state_of
 from txop.compare.result import CompareResult
 from txop.core.errors import UserError
-from txop.guest.driver import DriverNotBuilt, build_driver
+from txop.guest.driver import DriverBuildError, build_driver
 from txop.guest_image.packages.apt import Progress
 from txop.plan.load import LoadedPlan
 from txop.plan_check.exact_guest import exact_guest
@@ -49,14 +49,14 @@ class Judged:
         """
         try:
             self.base = await self._module(BASE, progress)
-        except DriverNotBuilt as error:
+        except DriverBuildError as error:
             raise UserError(
                 f"the base does not build: {error.what}",
                 what_to_do="give a base that builds for the plan's kernel, or a plan whose arm has a patch for it",
             ) from None
         try:
             self.series = await self._module(SERIES, progress)
-        except DriverNotBuilt as error:
+        except DriverBuildError as error:
             self.state = State.DOES_NOT_APPLY if error.rejected else State.DOES_NOT_BUILD
             self.reason = error.what
             return

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.arms.repository import GitFailed, Repository
+from txop.arms.repository import GitError, Repository
 from txop.arms.series import SeriesPatch, read_series
 from txop.core.errors import UserError
 from txop.guest.driver_history import driver_folders, source_of
@@ -14,7 +14,7 @@ from txop.guest_image.cache import default_cache
 from txop.present.format import plural
 
 
-class DoesNotApply(UserError):  # noqa: N818 - the series does not apply
+class SeriesDoesNotApplyError(UserError):
     """The series does not apply to its base."""
 
 
@@ -49,7 +49,7 @@ def sources(asked: Asked, driver: str, *, cache: Path | None = None) -> Sources:
     """Find, apply and export them.
 
     Raises:
-        DoesNotApply: A patch does not apply.
+        SeriesDoesNotApplyError: A patch does not apply.
         UserError: Something that was asked for is not there, or does not fit together.
     """
     folder = cache or default_cache()
@@ -73,8 +73,8 @@ def sources(asked: Asked, driver: str, *, cache: Path | None = None) -> Sources:
     patched = Repository(found.root, folder / "objects")
     try:
         tree = patched.applied(base, [patch.file for patch in patches])[-1]
-    except GitFailed as error:
-        raise DoesNotApply(error.what, what_to_do=error.what_to_do) from None
+    except GitError as error:
+        raise SeriesDoesNotApplyError(error.what, what_to_do=error.what_to_do) from None
     return _exported(found, patched, base, tree, _name(found, base, asked.base), patches, asked, driver, cache)
 
 

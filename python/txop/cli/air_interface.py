@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from txop.core.errors import ExitCode, MissingTool, UserError
+from txop.core.errors import ExitCode, MissingToolError, UserError
 from txop.core.nearest import did_you_mean
 from txop.process.held import ASKED_TO_END_WITH_PARENT
 
@@ -35,12 +35,12 @@ def capturing(interface: str) -> Iterator[str]:
 
     Raises:
         UserError: there is no such interface, it is not a monitor, or dumpcap could not capture on it.
-        MissingTool: there is no dumpcap.
+        MissingToolError: there is no dumpcap.
     """
     check_interface(interface)
     program = shutil.which(_PROGRAM) or shutil.which(_PROGRAM, path=_SYSTEM_FOLDERS)
     if program is None:
-        raise MissingTool(f"there is no {_PROGRAM}", what_to_do="install it (Debian: wireshark-common, or tshark)")
+        raise MissingToolError(f"there is no {_PROGRAM}", what_to_do="install it (Debian: wireshark-common, or tshark)")
     held = ASKED_TO_END_WITH_PARENT if shutil.which(ASKED_TO_END_WITH_PARENT[0]) else ()
     with tempfile.TemporaryFile() as said:
         with subprocess.Popen(

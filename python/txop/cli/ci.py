@@ -121,7 +121,7 @@ def ci(
     """Build a patch series and its base, run both in exact guests, and write the verdict as a mail."""
     from txop.ci.judge import Judged
     from txop.ci.plan import two_arms
-    from txop.ci.sources import Asked, DoesNotApply, Sources, sources
+    from txop.ci.sources import Asked, SeriesDoesNotApplyError, Sources, sources
     from txop.ci.verdict import State
     from txop.cli.plan_problems import read_plan
     from txop.plan_check.exact_guest import exact_guest
@@ -135,7 +135,7 @@ def ci(
     asked = Asked(source, base, folder, tuple(series or ()), branch)
     try:
         found = sources(asked, driver)
-    except DoesNotApply as error:
+    except SeriesDoesNotApplyError as error:
         shown = Sources(base or "the base", ", ".join(path.name for path in series or ()), (), None, None)
         judged = Judged(two_arms(loaded, shown, arm, blocks), shown, again)
         judged.state, judged.reason = State.DOES_NOT_APPLY, error.what

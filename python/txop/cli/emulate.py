@@ -15,7 +15,7 @@ from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.cli.scenario_name import check_name
 from txop.cli.shared_options import ScenarioArgument, SetOption
-from txop.core.errors import ExitCode, MissingTool, UserError
+from txop.core.errors import ExitCode, MissingToolError, UserError
 
 if TYPE_CHECKING:
     from txop.emulate.network import EmulatedNetwork
@@ -144,7 +144,7 @@ def _beside(text: str) -> tuple[str, list[str]]:
     except ValueError as error:
         raise UserError(f'"{line}" is not a command: {error}') from None
     if shutil.which(argv[0]) is None:
-        raise MissingTool(f"program not found: {argv[0]}")
+        raise MissingToolError(f"program not found: {argv[0]}")
     return host, argv
 
 
@@ -154,7 +154,7 @@ def _ready(network: EmulatedNetwork, argv: list[str], at: str, *, quiet: bool) -
 
     where = find_host(network.hosts, at)
     if argv and shutil.which(argv[0]) is None:
-        raise MissingTool(f"program not found: {argv[0]}")
+        raise MissingToolError(f"program not found: {argv[0]}")
     if quiet or (argv and len(argv) > 1):
         return
     out = console.stderr()

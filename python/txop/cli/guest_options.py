@@ -85,7 +85,7 @@ def note(words: str) -> None:
 @contextmanager
 def errors_reported() -> Iterator[Ending]:
     """Report errors of a guest as errors of the command. Signals end the block in order."""
-    from txop.guest.running import GuestFailed
+    from txop.guest.running import GuestFailedError
     from txop.guest_image.cache import default_cache, room
 
     ending = Ending()
@@ -96,7 +96,7 @@ def errors_reported() -> Iterator[Ending]:
         if ending.number in (None, signal.SIGINT):
             raise
         raise SystemExit(128 + ending.number) from None
-    except GuestFailed as error:
+    except GuestFailedError as error:
         if error.console:
             note("The console of the guest, where it went wrong:")
             for row in error.console.splitlines():

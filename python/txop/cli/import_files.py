@@ -99,7 +99,7 @@ def import_files(
     json: JsonFlag = False,
 ) -> int:
     """Show the figures in other tools' files, and make an archive of them: compared and exported as imported."""
-    from txop.exchange.imported import CannotImport
+    from txop.exchange.imported import DataImportError
     from txop.exchange.write import looked_at, write_archive
 
     if add and output is None:
@@ -111,7 +111,7 @@ def import_files(
     named, problems = files_of(files)
     _read_all(named, given, sources, problems)
     if not sources:
-        raise CannotImport(
+        raise DataImportError(
             "; ".join(problems[:3]) + (f"; and {len(problems) - 3} more" if len(problems) > 3 else ""),
             what_to_do="see txop help import for what can be read",
         )
@@ -120,7 +120,7 @@ def import_files(
 
         if problems:
             to_do = "nothing was added; leave that file out, or import it into an archive of its own"
-            raise CannotImport(f"not all of it can be read: {problems[0]}", what_to_do=to_do)
+            raise DataImportError(f"not all of it can be read: {problems[0]}", what_to_do=to_do)
         assert output is not None
         made = add_files(output, sources, title)
     elif output is None:

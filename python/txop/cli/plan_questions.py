@@ -22,7 +22,7 @@ BACK, HELP = "<", "?"
 """What is answered to go back to the question before, and to learn what is asked for."""
 
 
-class _Back(Exception):  # noqa: N818 - not an error
+class _Back(Exception):  # noqa: N818 - control flow, not an error
     """The question before is to be asked again."""
 
 

@@ -26,7 +26,7 @@ from txop.compare.facts import (
 )
 from txop.compare.result import ComparedFigure, CompareResult, NotAvailable, RemarkFacts, Source, WarnedRun
 from txop.compare.rows import compare_figures, family_size
-from txop.compare.select import CannotCompare, one_origin, primary_of
+from txop.compare.select import CompareError, one_origin, primary_of
 from txop.compare.test_set import TestSet
 from txop.core.nearest import did_you_mean
 from txop.core.origin import Origin
@@ -49,7 +49,7 @@ def compare(
     ``include_void`` lets void runs and repeated blocks count, for a look at what they would have changed.
 
     Raises:
-        CannotCompare: figures of different origin in one archive; an unknown baseline, arm or metric.
+        CompareError: figures of different origin in one archive; an unknown baseline, arm or metric.
     """
     runs = archive.runs
     plan = archive.plan
@@ -57,14 +57,14 @@ def compare(
     name = baseline or plan.baseline
     arms = [arm.name for arm in plan.arm]
     if name not in arms:
-        raise CannotCompare(f"has no arm {name}", where=archive.layout.root, what_to_do=did_you_mean(name, arms))
+        raise CompareError(f"has no arm {name}", where=archive.layout.root, what_to_do=did_you_mean(name, arms))
     for left_out_arm in without:
         if left_out_arm not in arms:
             said, to_do = f"has no arm {left_out_arm}", did_you_mean(left_out_arm, arms)
-            raise CannotCompare(said, where=archive.layout.root, what_to_do=to_do)
+            raise CompareError(said, where=archive.layout.root, what_to_do=to_do)
         if left_out_arm == name:
             to_do = "choose another one with --baseline"
-            raise CannotCompare(f"{name} is the baseline, so it stays in", where=archive.layout.root, what_to_do=to_do)
+            raise CompareError(f"{name} is the baseline, so it stays in", where=archive.layout.root, what_to_do=to_do)
     changes = changes_of(plan, name)
     beside = changes.beside(name)
     paired = origin is not Origin.IMPORTED
@@ -161,7 +161,7 @@ def without_arms(
 def narrowed(
     figures: list[ComparedFigure], missing: Sequence[NotAvailable], metrics: Sequence[str] | None, where: Path | str
 ) -> list[ComparedFigure]:
-    """``figures``, or those of them that ``metrics`` names. Raises :class:`CannotCompare` for one that is not there."""
+    """``figures``, or those of them that ``metrics`` names. Raises :class:`CompareError` for one that is not there."""
     if not metrics:
         return figures
     known = {figure.name for figure in figures}
@@ -170,8 +170,8 @@ def narrowed(
             continue
         reason = next((m.reason for m in missing if m.figure == name), None)
         if reason is not None:
-            raise CannotCompare(f"{name} is not available: {reason}", where=where)
-        raise CannotCompare(
+            raise CompareError(f"{name} is not available: {reason}", where=where)
+        raise CompareError(
             f"has no figure {name}",
             where=where,
             what_to_do=did_you_mean(name, [*(figure.name for figure in figures), *(m.figure for m in missing)]),

@@ -91,7 +91,7 @@ def figure_draft(
             continue
         try:
             row = _row(plan, tests, key, metric, against, arm, paired=paired)
-        except _NoPairs:
+        except _NoPairsError:
             reason = f"no block in which both it and {against} have the figure"
             missing.append(NotAvailable(figure=name, arm=arm, reason=reason))
         except ValueError as error:
@@ -104,7 +104,7 @@ def figure_draft(
     return draft
 
 
-class _NoPairs(ValueError):  # noqa: N818 - found and reported
+class _NoPairsError(ValueError):
     pass
 
 
@@ -140,7 +140,7 @@ def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, ar
         excluded += [f"{run.run}: {_reason([run], key)}" for run in lacking_runs]
         below_noise = sum(_is_below_noise(run, key) for run in lacking_runs)
     if not before or not after:
-        raise _NoPairs
+        raise _NoPairsError
     run_compare = _comparer(plan, metric, baseline, arm, in_time=tests.in_time)
     judged = run_compare(before, after, paired)
     draft = Draft(

@@ -21,7 +21,7 @@ _BOTH_WAYS = ("throughput_up_mbit_s", "throughput_down_mbit_s")
 _ROUND_TRIP = "rtt_p50_ms"
 
 
-class CannotCompare(ArchiveError):  # noqa: N818 - the cause is in the archives, not in the program
+class CompareError(ArchiveError):
     """The runs must not, or cannot, be compared as asked."""
 
 
@@ -29,14 +29,14 @@ def one_origin(archive: Archive) -> Origin:
     """The origin of all its figures.
 
     Raises:
-        CannotCompare: when they are of several.
+        CompareError: when they are of several.
     """
     found = sorted({run.origin for run in archive.runs})
     if len(found) > 1:
         example = ", ".join(
             f"{next(run.run for run in archive.runs if run.origin is origin)} is {origin.value}" for origin in found
         )
-        raise CannotCompare(
+        raise CompareError(
             f"holds figures of different origin ({example}), which cannot be compared with each other",
             where=archive.layout.root,
             what_to_do="compare runs of one origin: keep one campaign per archive",

@@ -24,7 +24,7 @@ from txop.compare.facts import (
 )
 from txop.compare.result import CompareResult, NotAvailable, Source, WarnedRun
 from txop.compare.rows import compare_figures, family_size
-from txop.compare.select import CannotCompare, one_origin, primary_of
+from txop.compare.select import CompareError, one_origin, primary_of
 from txop.compare.test_set import TestSet
 from txop.core.nearest import did_you_mean
 from txop.plan.measurement import Test
@@ -38,12 +38,12 @@ def compare_two(
     ``arm`` is needed when the archives share several arms and the first one's baseline is not among them.
 
     Raises:
-        CannotCompare: archives of different origin, or without a common arm; an unknown arm or metric.
+        CompareError: archives of different origin, or without a common arm; an unknown arm or metric.
     """
     origins = one_origin(first), one_origin(second)
     where = second.layout.root
     if origins[0] is not origins[1]:
-        raise CannotCompare(
+        raise CompareError(
             f"holds {origins[1].value} figures and {first.layout.root} {origins[0].value} ones, which cannot be"
             " compared with each other",
             where=where,
@@ -150,4 +150,4 @@ def _shared_arm(first: Archive, second: Archive, wanted: str | None) -> str:
     else:
         what = "shares several arms with" if wanted is None else f"has no arm {wanted} in common with"
         to_do = f"choose with --arm: {some(shared)}" if wanted is None else did_you_mean(wanted, shared)
-    raise CannotCompare(f"{what} {first.layout.root}", where=second.layout.root, what_to_do=to_do)
+    raise CompareError(f"{what} {first.layout.root}", where=second.layout.root, what_to_do=to_do)

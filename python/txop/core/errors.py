@@ -97,7 +97,7 @@ class UserError(TxopError):
         return text
 
 
-class MissingTool(UserError):  # noqa: N818 - it is the tool that is missing, not an error that is
+class MissingToolError(UserError):
     """A program, device or permission that the command cannot do without."""
 
     def __init__(self, what: str, *, where: str | None = None, what_to_do: str | None = None) -> None:

@@ -8,7 +8,7 @@ Addresses, in namespaces that nothing else can see: the server (behind the acces
 first host at the near ends 10.80.208.2, and so on, all in one /20, on the interface ``link0``.
 """
 
-from txop.emulate.error import EmulationError, MissingForEmulation
+from txop.emulate.error import EmulationError, MissingEmulationToolError
 from txop.emulate.hosts import Host
 from txop.emulate.network import Captures, EmulatedNetwork
 from txop.emulate.scenario import LinkScenario, link_scenario, load_scenario
@@ -21,7 +21,7 @@ __all__ = [
     "EmulationStatus",
     "Host",
     "LinkScenario",
-    "MissingForEmulation",
+    "MissingEmulationToolError",
     "link_scenario",
     "load_scenario",
 ]

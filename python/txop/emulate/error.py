@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from txop.core.errors import MissingTool, UserError
+from txop.core.errors import MissingToolError, UserError
 
 
 class EmulationError(UserError):
     """An emulated link that could not be made, or broke."""
 
 
-class MissingForEmulation(MissingTool, EmulationError):  # noqa: N818 - something is missing
+class MissingEmulationToolError(MissingToolError, EmulationError):
     """A program, device or permission of this machine that an emulated link cannot do without."""

@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Sequence
 
-from txop.emulate.error import EmulationError, MissingForEmulation
+from txop.emulate.error import EmulationError, MissingEmulationToolError
 from txop.emulate.starting import started
 from txop.process.held import DIES_WITH_PARENT, HeldProcess
 
@@ -31,11 +31,11 @@ def tool_environment() -> dict[str, str]:
 
 
 def check_tools() -> None:
-    """Raise :class:`MissingForEmulation` for a program that is not installed."""
+    """Raise :class:`MissingEmulationToolError` for a program that is not installed."""
     path = tool_environment()["PATH"]
     for program, package in _PACKAGES.items():
         if shutil.which(program, path=path) is None:
-            raise MissingForEmulation(
+            raise MissingEmulationToolError(
                 f"an emulated link needs the program {program}", what_to_do=f"install the package {package}"
             )
 
@@ -52,7 +52,7 @@ class Namespaces:
     async def make(cls, count: int, environment: dict[str, str]) -> Namespaces:
         """Make ``count`` of them; what keeps them gets ``environment``.
 
-        Raises :class:`MissingForEmulation` when this machine does not allow it.
+        Raises :class:`MissingEmulationToolError` when this machine does not allow it.
         """
         check_tools()
         # Root without the right to make namespaces (in a container) may still have user namespaces.
@@ -70,7 +70,7 @@ class Namespaces:
                 raise
             else:
                 return namespaces
-        raise MissingForEmulation(
+        raise MissingEmulationToolError(
             f"cannot make network namespaces: {complaint}",
             what_to_do="run as root, or allow user namespaces (`txop doctor` shows how)",
         )

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from txop.emulate.error import EmulationError, MissingForEmulation
+from txop.emulate.error import EmulationError, MissingEmulationToolError
 from txop.emulate.hosts import INTERFACE, MOST_HOSTS, PREFIX_LENGTH, Host, hosts_of
 from txop.emulate.leftovers import VARIABLE, end_marked, mark
 from txop.emulate.namespaces import Namespaces, tool_environment
@@ -259,8 +259,8 @@ class EmulatedNetwork:
 
 def _check_tun() -> None:
     if not TUN_DEVICE.exists():
-        raise MissingForEmulation(f"there is no {TUN_DEVICE}", what_to_do="load the kernel module: modprobe tun")
+        raise MissingEmulationToolError(f"there is no {TUN_DEVICE}", what_to_do="load the kernel module: modprobe tun")
     if not os.access(TUN_DEVICE, os.R_OK | os.W_OK):
-        raise MissingForEmulation(
+        raise MissingEmulationToolError(
             f"no permission to use {TUN_DEVICE}", what_to_do=f"run as root, or allow it: chmod a+rw {TUN_DEVICE}"
         )

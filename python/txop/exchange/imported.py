@@ -19,7 +19,7 @@ Kind = Literal["tcp-tx", "tcp-rx", "tcp-both", "udp-tx", "udp-rx", "rrul", "late
 Points = list[tuple[float, float | None]]
 
 
-class CannotImport(UserError):  # noqa: N818 - the cause is in the files
+class DataImportError(UserError):
     """Nothing of the files can become an archive."""
 
 

@@ -18,7 +18,7 @@ from txop.core.origin import Origin
 from txop.core.visible import visible
 from txop.exchange.beside import folder_beside
 from txop.exchange.how_read import HOW_READ_FILE, how_read_document
-from txop.exchange.imported import CannotImport, Direction, FileReading, ImportedRun, TestKey
+from txop.exchange.imported import DataImportError, Direction, FileReading, ImportedRun, TestKey
 from txop.plan.draft import quoted
 from txop.plan.model import Plan
 from txop.stats.limits import MAX_BLOCKS
@@ -91,11 +91,11 @@ def write_archive(root: Path, title: str, sources: Sequence[Source], problems: S
     """Write the archive ``root``, which must not exist or be an empty folder.
 
     Raises:
-        CannotImport: ``root`` holds something, there is no run at all, or more than an archive can hold.
+        DataImportError: ``root`` holds something, there is no run at all, or more than an archive can hold.
         OSError: it could not be written; nothing is left of it.
     """
     if root.is_symlink() or (root.exists() and (not root.is_dir() or any(root.iterdir()))):
-        raise CannotImport(
+        raise DataImportError(
             "exists already and is left as it is",
             where=str(root),
             what_to_do="give a new folder, or add to an archive that txop import made with --add",
@@ -113,31 +113,31 @@ def fill(beside: Path, title: str, sources: Sequence[Source], problems: Sequence
     """Make the empty folder ``beside`` an archive.
 
     Raises:
-        CannotImport: there is no run at all, or more than an archive can hold.
+        DataImportError: there is no run at all, or more than an archive can hold.
         OSError: it could not be written.
     """
     arms: dict[str, str] = {}
     tests: dict[str, TestKey] = {}
     placed, left_out = _place(sources, arms, tests)
     if not placed:
-        raise CannotImport("the files contain no run", what_to_do="see above for what could not be read")
+        raise DataImportError("the files contain no run", what_to_do="see above for what could not be read")
     text = _plan(title, arms, tests, placed, sources, [*problems, *left_out])
     try:
         Plan.model_validate(tomllib.loads(text), strict=True)
     except (ValidationError, ValueError) as error:
-        raise CannotImport(f"the runs do not make a plan: {error}") from error
+        raise DataImportError(f"the runs do not make a plan: {error}") from error
     _fill(beside, text, placed, sources, [*problems, *left_out])
     beside.chmod(0o777 & ~_umask())
     return _written(arms, tests, placed, left_out)
 
 
 def looked_at(sources: Sequence[Source]) -> Written:
-    """What an archive of ``sources`` would hold. Raises CannotImport when there is no run at all."""
+    """What an archive of ``sources`` would hold. Raises DataImportError when there is no run at all."""
     arms: dict[str, str] = {}
     tests: dict[str, TestKey] = {}
     placed, left_out = _place(sources, arms, tests)
     if not placed:
-        raise CannotImport("the files contain no run", what_to_do="see above for what could not be read")
+        raise DataImportError("the files contain no run", what_to_do="see above for what could not be read")
     return _written(arms, tests, placed, left_out)
 
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from txop.core.visible import visible
 from txop.formats.dokuwiki import WikiRow, WikiTable, tables
 from txop.formats.error import FormatError
-from txop.formats.written_number import NotANumber, Written, written
+from txop.formats.written_number import NotANumberError, Written, written
 
 _WHAT = "tables of throughput by driver"
 _FIGURES = re.compile("throughput", re.IGNORECASE)
@@ -132,7 +132,7 @@ def _both(found: DriverTables, line: int, text: str) -> tuple[Written | None, Wr
 def _figure(found: DriverTables, line: int, name: str, text: str, units: frozenset[str]) -> Written | None:
     try:
         figure = written(text)
-    except NotANumber as error:
+    except NotANumberError as error:
         found.problems.append((line, f"{name}: {error}"))
         return None
     if figure.unit.lower() not in units:

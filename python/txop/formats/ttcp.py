@@ -22,7 +22,7 @@ from statistics import fmean
 from txop.core.visible import visible
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.reading import lines_of, text_of
-from txop.formats.written_number import NotANumber, number
+from txop.formats.written_number import NotANumberError, number
 
 _WHAT = "a table of ttcp transfers"
 _LONGEST_LINE = 500
@@ -143,7 +143,7 @@ def _take_row(found: TtcpTables, table: Transfers, line: int, row: re.Match[str]
         return
     try:
         figures = [number(cell) for cell in cells]
-    except NotANumber as error:
+    except NotANumberError as error:
         found.wrong(line, str(error))
         return
     if min(figures) < 0:
@@ -164,7 +164,7 @@ def _take_ping(found: TtcpTables, lead: re.Match[str], section: str, line: int, 
         return
     try:
         low, mean, high, spread = (number(part) for part in figures.groups())
-    except NotANumber as error:
+    except NotANumberError as error:
         found.wrong(line, str(error))
         return
     samples = None if lead["samples"] is None else int(lead["samples"])

@@ -14,7 +14,7 @@ _RANGE = re.compile(rf"(?P<low>{_NUMBER})(?:\s*(?:~|-|–|\.\.\.|to)\s*(?P<high>
 _GROUPS = re.compile(r"[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 
 
-class NotANumber(TxopError, ValueError):  # noqa: N818 - a finding about a cell
+class NotANumberError(TxopError, ValueError):
     """The text is not a number, or could be two."""
 
 
@@ -52,15 +52,15 @@ def number(text: str) -> float:
             plain = stripped.replace(",", ".")
         elif _GROUPS.fullmatch(stripped) is not None:
             whole, _, rest = stripped.partition(",")
-            raise NotANumber(f'"{visible(stripped)}" may be {whole}{rest} or {whole}.{rest}')
+            raise NotANumberError(f'"{visible(stripped)}" may be {whole}{rest} or {whole}.{rest}')
     found = real(plain, least=-1e18)
     if found is None:
-        raise NotANumber(f'"{visible(stripped[:40])}" is not a number' if stripped else "the cell is empty")
+        raise NotANumberError(f'"{visible(stripped[:40])}" is not a number' if stripped else "the cell is empty")
     return found
 
 
 def written(text: str) -> Written:
-    """The number or range at the start of a cell, with the unit behind it. Raises :class:`NotANumber`.
+    """The number or range at the start of a cell, with the unit behind it. Raises :class:`NotANumberError`.
 
     >>> written("23~27 Mbits/s")
     Written(low=23.0, high=27.0, unit='Mbits/s')
@@ -70,9 +70,9 @@ def written(text: str) -> Written:
     stripped = text.strip()[:200]
     found = _RANGE.fullmatch(stripped)
     if found is None:
-        raise NotANumber(f'"{visible(stripped[:40])}" is not a number' if stripped else "the cell is empty")
+        raise NotANumberError(f'"{visible(stripped[:40])}" is not a number' if stripped else "the cell is empty")
     low = number(found["low"])
     high = low if found["high"] is None else number(found["high"])
     if high < low:
-        raise NotANumber(f'"{visible(stripped[:40])}" is a range that ends before it begins')
+        raise NotANumberError(f'"{visible(stripped[:40])}" is a range that ends before it begins')
     return Written(low, high, visible((found["unit"] or "").strip()))

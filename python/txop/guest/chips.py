@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from txop.guest.function_host import FunctionHost
-from txop.guest_image.elf import NotElf, read_dynamic
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.elf import NotElfError, read_dynamic
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.plan.device_table import SECURITIES, STATIONS_MAX
 from txop.plan.devices import (
     ACCESS_POINT_DEVICES,
@@ -289,21 +289,21 @@ def find_chips() -> Path:
     The one that :data:`VARIABLE` names, else the one that `make setup` puts beside this module, else one in PATH.
 
     Raises:
-        MissingForGuest: There is none.
+        MissingGuestToolError: There is none.
         GuestError: It needs libraries, which the guest may not have.
     """
     named = os.environ.get(VARIABLE)
     beside = Path(__file__).parent / "bin" / PROGRAM
     path = Path(named) if named else beside if beside.is_file() else Path(shutil.which(PROGRAM) or "")
     if not path.is_file():
-        raise MissingForGuest(
+        raise MissingGuestToolError(
             f"{named} is not a file" if named else f"there is no {PROGRAM}, which is the virtual chips",
             what_to_do=f"in a clone: make setup (on another processor than x86-64, with a Rust toolchain from "
             f"rustup); or name the program, as built on an x86-64 machine, in {VARIABLE}",
         )
     try:
         needed = read_dynamic(path.read_bytes()).needed
-    except (OSError, NotElf):
+    except (OSError, NotElfError):
         return path  # a script, in tests
     if needed:
         raise GuestError(f"{path} needs {needed[0]}: it has to be linked statically", what_to_do="make setup")

@@ -14,15 +14,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.arms.build import BuildFailed, Built, Recipe, build
-from txop.arms.edits.script import BadScript, read_script
+from txop.arms.build import BuildError, Built, Recipe, build
+from txop.arms.edits.script import EditScriptError, read_script
 from txop.arms.patches import NOT_BACKWARDS, is_script
 from txop.core.visible import visible
 from txop.core.whole_file import whole_file
 from txop.guest import qemu
 from txop.guest_image.cache import default_cache, new_folder
 from txop.guest_image.compiler import compiler_folder, variables_of
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.kernel_tree import build_folder, find_module, folder_of_module, is_one_file, source_folder
 from txop.guest_image.packages.apt import Progress
 from txop.guest_image.packages.lock import Lock
@@ -46,7 +46,7 @@ _DEPTH = {"drivers/net/wireless": 5, "drivers/net/ethernet": 5}
 """How many parts of its path a driver's folder has where that is not three: below it lies all that belongs to it."""
 
 
-class DriverNotBuilt(GuestError):  # noqa: N818 - the driver was not built
+class DriverBuildError(GuestError):
     """The source does not build: a patch does not apply (``rejected``), the compiler fails, or it has no such driver.
     ``log`` is what the tools said."""
 
@@ -80,10 +80,10 @@ async def build_driver(
     """Build a module, or take it from the cache.
 
     Raises:
-        DriverNotBuilt: The source has no such driver, or it cannot be built; the message has the patch and hunk, or
+        DriverBuildError: The source has no such driver, or it cannot be built; the message has the patch and hunk, or
             the compiler's first errors.
         GuestError: Something else fails: an edit script that cannot be used, packages that cannot be had.
-        MissingForGuest: No compiler.
+        MissingGuestToolError: No compiler.
     """
     for name in what.switches:
         if not _SYMBOL.fullmatch(name):
@@ -125,8 +125,8 @@ async def build_driver(
         built = await build(recipe, cache=folder / "modules", environment=variables)
         _remember(what, lock, folder, built)
         return built
-    except BuildFailed as error:
-        raise DriverNotBuilt(error.what, error.log, rejected=error.rejected) from None
+    except BuildError as error:
+        raise DriverBuildError(error.what, error.log, rejected=error.rejected) from None
 
 
 def compiler_flags(driver: str, switches: Sequence[str] = (), *, debug: str = "-g0") -> list[str]:
@@ -159,7 +159,7 @@ def _own_source(source: Path, driver: str) -> tuple[Path, list[str]]:
     if found is not None:
         return found[0], _of_kernel(source / found[0], found[1], driver)
     if not (source / "Makefile").is_file() and not (source / "Kbuild").is_file():
-        raise DriverNotBuilt(f"{source} has no Makefile to build a module with")
+        raise DriverBuildError(f"{source} has no Makefile to build a module with")
     return Path(), ["modules"]
 
 
@@ -219,14 +219,14 @@ def check_scripts(what: DriverBuild) -> None:
             raise GuestError(f"{path}: {wrong}", what_to_do=advice)
         try:
             read_script(path)
-        except BadScript as error:
+        except EditScriptError as error:
             raise GuestError(f"{path}: {error}") from None
         except OSError as error:
             raise GuestError(f"{path}: {error.strerror}") from None
 
 
 def check_tools(kernel_source: bool = True, *, own_compiler: bool = True) -> None:
-    """Raise :class:`MissingForGuest` for a program that building takes, and on a processor that cannot build.
+    """Raise :class:`MissingGuestToolError` for a program that building takes, and on a processor that cannot build.
 
     Args:
         kernel_source: The kernel's source is to be unpacked.
@@ -234,7 +234,7 @@ def check_tools(kernel_source: bool = True, *, own_compiler: bool = True) -> Non
     """
     machine = platform.machine()
     if machine not in qemu.X86:
-        raise MissingForGuest(
+        raise MissingGuestToolError(
             f"drivers for guests are built on x86-64 machines, and this is an {machine} one: the programs in Debian's "
             "kernel packages that build modules are x86-64 ones",
             what_to_do="build the module on an x86-64 machine with `txop guest module --output FILE`, and give it with "
@@ -243,7 +243,9 @@ def check_tools(kernel_source: bool = True, *, own_compiler: bool = True) -> Non
     for program, package in TOOLS.items():
         needed = {"ld": not own_compiler, "xz": kernel_source or own_compiler}.get(program, True)
         if needed and shutil.which(program) is None:
-            raise MissingForGuest(f"building a driver takes {program}", what_to_do=f"install the package {package}")
+            raise MissingGuestToolError(
+                f"building a driver takes {program}", what_to_do=f"install the package {package}"
+            )
 
 
 def check_compiler(kernel: Path, variables: Mapping[str, str]) -> str:
@@ -254,7 +256,7 @@ def check_compiler(kernel: Path, variables: Mapping[str, str]) -> str:
         variables: Environment variables, with the ``PATH`` where it is looked for.
 
     Raises:
-        MissingForGuest: It is not here, or does not say what it is.
+        MissingGuestToolError: It is not here, or does not say what it is.
     """
     try:
         text = (kernel / ".kernelvariables").read_text(encoding="utf-8")
@@ -264,7 +266,7 @@ def check_compiler(kernel: Path, variables: Mapping[str, str]) -> str:
     found = shutil.which(compiler, path=variables.get("PATH"))
     if found is None:
         package = compiler.rsplit("linux-gnu-", 1)[-1]
-        raise MissingForGuest(
+        raise MissingGuestToolError(
             f"the kernel was built with {compiler}, which is not here", what_to_do=f"install the package {package}"
         )
     try:
@@ -273,7 +275,7 @@ def check_compiler(kernel: Path, variables: Mapping[str, str]) -> str:
         ).stdout
         return said.decode("utf-8", "replace").splitlines()[0][:200]
     except (OSError, subprocess.SubprocessError, IndexError) as error:
-        raise MissingForGuest(
+        raise MissingGuestToolError(
             f"{compiler} does not report its version: {error}", what_to_do="reinstall its package"
         ) from None
 

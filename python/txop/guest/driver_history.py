@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePosixPath
 
-from txop.arms.repository import GitFailed, Repository
+from txop.arms.repository import GitError, Repository
 from txop.guest.driver import top_folder
 from txop.guest_image.cache import default_cache, new_folder
 from txop.guest_image.kernel_tree import MAKEFILES, symbol_in
@@ -21,13 +21,13 @@ def driver_folders(repository: Repository, commits: tuple[str, ...], driver: str
     """The folders that hold all of a driver in these commits; ``""`` is the whole repository.
 
     Raises:
-        GitFailed: A commit makes no such module.
+        GitError: A commit makes no such module.
     """
     found = []
     for commit in commits:
         folder = _folder(repository, commit, driver)
         if folder is None:
-            raise GitFailed(
+            raise GitError(
                 f"{commit[:12]} has no Makefile that makes {driver}.o",
                 where=str(repository.root),
                 what_to_do="name the driver's folder with --folder, or another driver in the plan's [guest]",
@@ -40,7 +40,7 @@ def driver_folders(repository: Repository, commits: tuple[str, ...], driver: str
 
 
 def source_of(repository: Repository, treeish: str, folders: tuple[str, ...], *, cache: Path | None = None) -> Path:
-    """The folders of a commit or tree, with their names, in a folder of the cache. Raises :class:`GitFailed`."""
+    """The folders of a commit or tree, with their names, in a folder of the cache. Raises :class:`GitError`."""
     place = (cache or default_cache()) / "sources" / repository.tree(treeish, folders)
     if not place.is_dir():
         with new_folder(place) as work:

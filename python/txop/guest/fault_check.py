@@ -12,7 +12,7 @@ from pathlib import Path
 from txop.core.visible import visible
 from txop.guest.chips import PROGRAM, find_chips
 from txop.guest.shipped_faults import SUFFIX, FaultScript
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 
 LIMIT_S = 120.0
 """For reading a script, on a busy machine."""
@@ -26,7 +26,7 @@ def check_faults(scripts: Iterable[FaultScript], ap: str) -> None:
     """
     try:
         program = find_chips()
-    except MissingForGuest:
+    except MissingGuestToolError:
         return
     with tempfile.TemporaryDirectory(prefix="txop-faults-") as folder:
         for script in scripts:
@@ -58,7 +58,7 @@ def check_options(
             timeout=LIMIT_S,
             check=False,
         )
-    except (MissingForGuest, OSError, subprocess.TimeoutExpired):
+    except (MissingGuestToolError, OSError, subprocess.TimeoutExpired):
         return
     words = said.stderr.decode("utf-8", "replace")
     if said.returncode == 2 and words.startswith(("error: ", _COMPLAINT)) and "'check-options'" not in words:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from txop.core.visible import visible
 from txop.guest.perturbation import perturbation
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 
 CPU = "qemu64,+ssse3,+sse4.1,+sse4.2,+aes,+pclmulqdq"
 """The processor of a guest without KVM. It has AES as single instructions, for the kernel and for the virtual chip:
@@ -112,17 +112,17 @@ def untested_qemu(said: str) -> str | None:
 
 
 def find_qemu() -> str:
-    """Path of QEMU. Raises :class:`MissingForGuest`."""
+    """Path of QEMU. Raises :class:`MissingGuestToolError`."""
     path = shutil.which(PROGRAM)
     if path is None:
-        raise MissingForGuest(
+        raise MissingGuestToolError(
             f"there is no {PROGRAM}", what_to_do="install the package qemu-system-x86 (`txop doctor` shows how)"
         )
     return path
 
 
 def qemu_version() -> str:
-    """What QEMU says of itself. Raises :class:`MissingForGuest`."""
+    """What QEMU says of itself. Raises :class:`MissingGuestToolError`."""
     try:
         path = Path(find_qemu()).resolve()
         about = path.stat()
@@ -130,7 +130,7 @@ def qemu_version() -> str:
     except OSError:
         return "unknown"
     except subprocess.TimeoutExpired:
-        raise MissingForGuest(
+        raise MissingGuestToolError(
             f"{path} did not report its version within {ANSWER_S:g} s",
             what_to_do="try again when this machine is less busy",
         ) from None
@@ -145,17 +145,17 @@ def _version(path: Path, _changed_ns: int, _size: int) -> str:
 
 
 def check_qemu() -> None:
-    """Raise :class:`MissingForGuest` where there is no QEMU, one that does not run, or one that is too old."""
+    """Raise :class:`MissingGuestToolError` where there is no QEMU, one that does not run, or one that is too old."""
     said = qemu_version()
     version = parse_version(said)
     if version is None:
-        raise MissingForGuest(
+        raise MissingGuestToolError(
             f"{find_qemu()} does not report its version (it prints {visible(said[:80])!r})",
             what_to_do="reinstall the package qemu-system-x86",
         )
     if version < MINIMUM_QEMU:
         have, need = (".".join(map(str, each)) for each in (version, MINIMUM_QEMU))
-        raise MissingForGuest(
+        raise MissingGuestToolError(
             f"{find_qemu()} is QEMU {have}; guests need {need} or later",
             what_to_do="install a newer one",
         )
@@ -194,10 +194,10 @@ def kvm_works() -> bool:
 
 
 def check_kvm() -> None:
-    """Raise :class:`MissingForGuest`, with the reason, where KVM does not work."""
+    """Raise :class:`MissingGuestToolError`, with the reason, where KVM does not work."""
     trouble = kvm_trouble()
     if trouble is not None:
-        raise MissingForGuest(
+        raise MissingGuestToolError(
             f"KVM does not work here: {trouble}",
             what_to_do="leave --kvm out: QEMU's translator does without, some times slower",
         )

@@ -26,7 +26,7 @@ from txop.guest.qemu import PORTS, Computer, arguments, check_qemu
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
 from txop.guest.scratch import scratch_folder
 from txop.guest_image.cache import default_cache, room
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay, overlay_archive
 from txop.process.held import DIES_WITH_PARENT
@@ -62,7 +62,7 @@ class Cause(Enum):
     """The guest turned itself off before it handed out its results."""
 
 
-class GuestFailed(GuestError):  # noqa: N818 - the guest failed
+class GuestFailedError(GuestError):
     """A guest that ended otherwise than it should. ``console``: the part of its console that may say why."""
 
     def __init__(self, what: str, console: str = "", *, cause: Cause) -> None:
@@ -139,8 +139,8 @@ async def run_guest(
         cache: Folder for its temporary files; default the user's.
 
     Raises:
-        GuestFailed: It ended without a result, or not in its time.
-        MissingForGuest: No QEMU here, or one that is too old.
+        GuestFailedError: It ended without a result, or not in its time.
+        MissingGuestToolError: No QEMU here, or one that is too old.
     """
     check_qemu()
     check_results(results)
@@ -211,9 +211,9 @@ def _work_folder(cache: Path | None, image: Image, overlay: Overlay) -> Iterator
 
 
 def check_setpriv() -> None:
-    """Raise :class:`MissingForGuest` where the program that ties QEMU to this process is missing."""
+    """Raise :class:`MissingGuestToolError` where the program that ties QEMU to this process is missing."""
     if shutil.which("setpriv") is None:
-        raise MissingForGuest("there is no setpriv", what_to_do="install the package util-linux")
+        raise MissingGuestToolError("there is no setpriv", what_to_do="install the package util-linux")
 
 
 class _Watch:
@@ -357,4 +357,4 @@ def _outcome(work: Path, results: Path, seconds: float, problem: _Problem | None
         words = f"it powered off before it delivered its results; its last message was {last!r}"
         problem = _Problem(words, Cause.OFF)
     console = _last_of(work / "console", MAX_CONSOLE_BYTES)
-    raise GuestFailed(f"the guest failed: {problem.words}", excerpt(console), cause=problem.cause)
+    raise GuestFailedError(f"the guest failed: {problem.words}", excerpt(console), cause=problem.cause)

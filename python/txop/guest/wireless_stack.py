@@ -16,7 +16,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.arms.build import BuildFailed, Recipe, build
+from txop.arms.build import BuildError, Recipe, build
 from txop.guest.driver import check_compiler, check_tools, is_kept, keep
 from txop.guest_image.cache import default_cache, new_folder
 from txop.guest_image.compiler import compiler_folder, variables_of
@@ -77,7 +77,7 @@ async def build_with_debugfs(
 
     Raises:
         GuestError: It cannot be built; the message has the patch and hunk, or the compiler's first errors.
-        MissingForGuest: No compiler.
+        MissingGuestToolError: No compiler.
     """
     check_tools(own_compiler=bool(lock.of_role("compiler")))
     folder = cache or default_cache()
@@ -115,7 +115,7 @@ async def build_with_debugfs(
         built = await build(recipe, cache=folder / "modules", environment=variables)
         keep(folder, asked(lock, what), built)
         return (built.module, *built.beside)
-    except BuildFailed as error:
+    except BuildError as error:
         log = f" (all of it: {error.log})" if error.log is not None else ""
         raise GuestError(f"{error.what}{log}") from None
 

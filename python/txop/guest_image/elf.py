@@ -18,7 +18,7 @@ _MAX_ENTRIES = 65_536
 _MAX_NAME = 4096
 
 
-class NotElf(TxopError, ValueError):  # noqa: N818 - the name says what the file is not
+class NotElfError(TxopError, ValueError):
     """The bytes are not an ELF file, or it is damaged."""
 
 
@@ -34,9 +34,9 @@ class Dynamic:
 
 
 def read_dynamic(data: bytes) -> Dynamic:
-    """Read an ELF file. Raises :class:`NotElf`."""
+    """Read an ELF file. Raises :class:`NotElfError`."""
     if data[:4] != b"\x7fELF" or len(data) < 52 or data[4] not in (1, 2) or data[5] not in (1, 2):
-        raise NotElf("it is not an ELF file")
+        raise NotElfError("it is not an ELF file")
     wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
     try:
         loads, dynamic, interpreter = _headers(data, order, wide=wide)
@@ -50,7 +50,7 @@ def read_dynamic(data: bytes) -> Dynamic:
                 break
             entries.append((tag, value))
     except (struct.error, OverflowError):  # an offset beyond the file, or beyond every file
-        raise NotElf("it is cut short") from None
+        raise NotElfError("it is cut short") from None
     table = next((value for tag, value in entries if tag == _DT_STRTAB), None)
     if table is None:
         return Dynamic((), None, interpreter)
@@ -69,7 +69,7 @@ def _headers(data: bytes, order: str, *, wide: bool) -> tuple[list[_Load], tuple
     size, count = struct.unpack_from(f"{order}HH", data, 54 if wide else 42)
     header = struct.Struct(f"{order}IIQQQQQQ" if wide else f"{order}IIIIIIII")
     if count and size < header.size:
-        raise NotElf("its program headers are damaged")
+        raise NotElfError("its program headers are damaged")
     loads: list[_Load] = []
     dynamic: tuple[int, int] | None = None
     interpreter = None
@@ -90,11 +90,11 @@ def _file_offset(loads: list[_Load], address: int) -> int:
     for start, offset, size in loads:
         if start <= address < start + size:
             return address - start + offset
-    raise NotElf("its string table is nowhere in the file")
+    raise NotElfError("its string table is nowhere in the file")
 
 
 def _string(data: bytes, offset: int) -> str:
     end = data.find(b"\0", offset, offset + _MAX_NAME) if 0 <= offset < len(data) else -1
     if end < 0:
-        raise NotElf("a name in it does not end")
+        raise NotElfError("a name in it does not end")
     return data[offset:end].decode("utf-8", "replace")

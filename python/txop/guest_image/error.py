@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from txop.core.errors import MissingTool, UserError
+from txop.core.errors import MissingToolError, UserError
 
 
 class GuestError(UserError):
     """A guest that could not be made, or failed."""
 
 
-class MissingForGuest(MissingTool, GuestError):  # noqa: N818 - something is missing
+class MissingGuestToolError(MissingToolError, GuestError):
     """A program or package of this machine that a guest cannot do without."""

@@ -14,7 +14,7 @@ import tarfile
 from pathlib import Path
 
 from txop.guest_image.cache import default_cache, new_folder
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.packages.apt import Progress
 from txop.guest_image.packages.lock import Lock, LockedPackage
 from txop.guest_image.packages.store import PackageStore
@@ -131,7 +131,7 @@ def symbol_in(makefile: str, module: str) -> str | None:
 
 def _unpack_source(tar: Path, work: Path) -> None:
     if shutil.which("xz") is None:
-        raise MissingForGuest("there is no xz", what_to_do="install the package xz-utils")
+        raise MissingGuestToolError("there is no xz", what_to_do="install the package xz-utils")
     process = subprocess.Popen(["xz", "-dc", "-T0", str(tar)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
     try:

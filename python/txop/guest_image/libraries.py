@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from txop.guest_image.elf import NotElf, read_dynamic
+from txop.guest_image.elf import NotElfError, read_dynamic
 from txop.guest_image.error import GuestError
 from txop.guest_image.packages.store import FileTree
 
@@ -12,7 +12,7 @@ FOLDERS = ("usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib")
 """Where the dynamic linker of Debian looks without a cache (ld.so(8)), ``/usr`` merged."""
 
 
-class MissingLibrary(GuestError):  # noqa: N818 - a library is missing
+class MissingLibraryError(GuestError):
     """A library that no package at hand has."""
 
     def __init__(self, library: str, needed_by: str) -> None:
@@ -32,7 +32,7 @@ def libraries_of(tree: FileTree, programs: Iterable[str], extra: Iterable[str] =
         By name in an image (``usr/lib/x86_64-linux-gnu/libc.so.6``), the name in the tree.
 
     Raises:
-        MissingLibrary: One is nowhere in the tree.
+        MissingLibraryError: One is nowhere in the tree.
     """
     found: dict[str, str] = {}
     waiting = [(name, name) for name in programs]
@@ -45,10 +45,10 @@ def libraries_of(tree: FileTree, programs: Iterable[str], extra: Iterable[str] =
         seen.add(name)
         place = tree.find(name)
         if place is None:
-            raise MissingLibrary(name, needed_by)
+            raise MissingLibraryError(name, needed_by)
         try:
             dynamic = read_dynamic(place.read_bytes())
-        except NotElf:
+        except NotElfError:
             continue
         if name not in found and name.startswith(FOLDERS):
             found[name] = name
@@ -64,4 +64,4 @@ def _library(tree: FileTree, library: str, needed_by: str) -> str:
         name = f"{folder}/{library}"
         if tree.find(name) is not None:
             return name
-    raise MissingLibrary(library, needed_by)
+    raise MissingLibraryError(library, needed_by)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.arms.module_file import NotAModule, modinfo_entries, unpack
+from txop.arms.module_file import NotAModuleError, modinfo_entries, unpack
 from txop.guest_image.error import GuestError
 
 _FILE = re.compile(r"(?P<name>[A-Za-z0-9_-]+)\.ko(?:\.xz|\.gz|\.zst)?$")
@@ -18,7 +18,7 @@ FindModule = Callable[[str], bytes | None]
 """The contents of a module by its name, unpacked; ``None`` when there is none."""
 
 
-class ModuleMissing(GuestError):  # noqa: N818
+class MissingModuleError(GuestError):
     """A module that the kernel does not have."""
 
 
@@ -52,7 +52,7 @@ def read_module(data: bytes, file_name: str) -> KernelModule:
     try:
         unpacked = unpack(data, file_name)
         entries = modinfo_entries(unpacked)
-    except NotAModule as error:
+    except NotAModuleError as error:
         raise GuestError(f"{file_name}: {error}") from None
     name = entries.get("name", [module_name(file_name) or ""])[0].replace("-", "_")
     if not _NAME.fullmatch(name):
@@ -81,7 +81,7 @@ def closure(
         optional: Names of ``wanted`` that are left out where the kernel lacks them.
 
     Raises:
-        ModuleMissing: One is nowhere.
+        MissingModuleError: One is nowhere.
     """
     replaced = dict(given or {})
     order: list[KernelModule] = []
@@ -98,7 +98,7 @@ def closure(
                 if soft:
                     return
                 by = f", which {needed_by} needs" if needed_by else ""
-                raise ModuleMissing(f"the kernel has no module {name}{by}")
+                raise MissingModuleError(f"the kernel has no module {name}{by}")
             module = read_module(data, f"{name}.ko")
         state[name] = True
         for other in module.wants:
@@ -168,7 +168,7 @@ class ModuleFolder:
         path = next(iter(self._files.values()))
         try:
             words = modinfo_entries(unpack(path.read_bytes(), path.name)).get("vermagic", [""])[0].split()
-        except NotAModule as error:
+        except NotAModuleError as error:
             raise GuestError(f"{path}: {error}") from None
         if not words:
             raise GuestError(f"{path} does not name the kernel that it is for")
@@ -181,7 +181,7 @@ class ModuleFolder:
             return None
         try:
             return unpack(path.read_bytes(), path.name)
-        except NotAModule as error:
+        except NotAModuleError as error:
             raise GuestError(f"{path}: {error}") from None
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from txop.arms.local_command import run_here
 from txop.guest_image.cache import default_cache, new_folder, room
 from txop.guest_image.compiler import compiler_folder
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.packages.apt import Progress
 from txop.guest_image.packages.lock import Lock
 from txop.guest_image.recipe import TRIPLET
@@ -115,7 +115,7 @@ async def build_kernel(
 
     Raises:
         GuestError: The tree is none, or does not build; the message has the compiler's first errors.
-        MissingForGuest: A program that building takes is not here.
+        MissingGuestToolError: A program that building takes is not here.
     """
     source = what.source.resolve()
     if not (source / "Kconfig").is_file() or not (source / "arch" / "x86").is_dir():
@@ -156,13 +156,13 @@ def header_folders() -> list[Path]:
 
 
 def check_programs() -> None:
-    """Raise :class:`MissingForGuest` for what building a kernel takes and is not here."""
+    """Raise :class:`MissingGuestToolError` for what building a kernel takes and is not here."""
     missing = [package for program, package in KERNEL_PROGRAMS.items() if shutil.which(program) is None]
     header, package = ELF_HEADER
     if not any((folder / header).is_file() for folder in header_folders()):
         missing.append(package)
     if missing:
-        raise MissingForGuest(
+        raise MissingGuestToolError(
             f"building a kernel takes {', '.join(missing)}", what_to_do=f"apt-get install {' '.join(missing)}"
         )
 
@@ -203,11 +203,11 @@ def compiler_of_kernels(lock: Lock, folder: Path, progress: Progress) -> tuple[d
         variables["CC"] = named
     found = shutil.which(named, path=variables.get("PATH"))
     if found is None:
-        raise MissingForGuest(f"there is no {named}", what_to_do="install the package gcc")
+        raise MissingGuestToolError(f"there is no {named}", what_to_do="install the package gcc")
     try:
         said = subprocess.run([found, "--version"], env=variables, capture_output=True, timeout=120, check=True).stdout
     except (OSError, subprocess.SubprocessError) as error:
-        raise MissingForGuest(f"{named} does not report its version: {error}") from None
+        raise MissingGuestToolError(f"{named} does not report its version: {error}") from None
     return variables, said.decode("utf-8", "replace").splitlines()[0][:200]
 
 

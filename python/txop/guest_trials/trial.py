@@ -16,7 +16,7 @@ from txop.core.errors import ExitCode
 from txop.core.whole_file import whole_file
 from txop.guest.chips import FAULTS, Chip
 from txop.guest.qemu import Computer
-from txop.guest.running import FILES, Cause, GuestFailed, Listener, run_guest
+from txop.guest.running import FILES, Cause, GuestFailedError, Listener, run_guest
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
 from txop.guest_trials.facts import Facts, Sample, read_facts, read_samples
@@ -121,7 +121,7 @@ async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener
         ended = await run_guest(
             place.image, overlay, place.computer, results=results, wall_limit_s=place.wall_limit_s, listener=listener
         )
-    except GuestFailed as error:
+    except GuestFailedError as error:
         # what an earlier guest left there is not of this one
         results.mkdir(parents=True, exist_ok=True)
         off, void = error.cause is Cause.OFF, error.cause is Cause.HOST

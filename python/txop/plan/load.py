@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from txop.plan.explain import explain
-from txop.plan.locate import MAX_DEPTH, Path, Place, TooDeep, nearest, places, shown
+from txop.plan.locate import MAX_DEPTH, NestingError, Path, Place, nearest, places, shown
 from txop.plan.model import Plan
 from txop.plan.named_file import named_file
 from txop.plan.problem import PlanError, Problem
@@ -74,7 +74,7 @@ def parse_plan(data: bytes, path: FilePath) -> LoadedPlan:
     raw = _toml(text, name)
     try:
         found = places(text)
-    except (TooDeep, RecursionError) as error:
+    except (NestingError, RecursionError) as error:
         raise PlanError(
             name, [Problem(None, None, None, str(error) or "tables are too deep within each other")]
         ) from None

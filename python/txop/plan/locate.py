@@ -26,7 +26,7 @@ class Place:
     column: int
 
 
-class TooDeep(TxopError, ValueError):  # noqa: N818 - it is the document that is too deep
+class NestingError(TxopError, ValueError):
     """Tables, arrays or dotted keys go deeper than :data:`MAX_DEPTH`."""
 
 
@@ -39,7 +39,7 @@ def places(text: str) -> dict[Path, Place]:
     Place(line=2, column=9)
 
     Raises:
-        TooDeep: deeper than :data:`MAX_DEPTH`.
+        NestingError: deeper than :data:`MAX_DEPTH`.
     """
     return _Scanner(text).scan()
 
@@ -146,7 +146,7 @@ class _Scanner:
             raw = match.group()
             parts.append(raw if kind is _BARE else str(tomllib.loads(f"k={raw}")["k"]))
             if len(parts) > MAX_DEPTH:
-                raise TooDeep(f"a key of more than {MAX_DEPTH} parts")
+                raise NestingError(f"a key of more than {MAX_DEPTH} parts")
             self._at = match.end()
             self._skip(_BLANK)
             if not self._text.startswith(".", self._at):
@@ -155,7 +155,7 @@ class _Scanner:
 
     def _value(self, path: Path) -> None:
         if len(path) > MAX_DEPTH:
-            raise TooDeep(f"more than {MAX_DEPTH} tables and arrays within each other")
+            raise NestingError(f"more than {MAX_DEPTH} tables and arrays within each other")
         opening = self._text[self._at : self._at + 1]
         if opening == "[":
             self._at += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from txop.arms.edits.script import BadScript, read_script
+from txop.arms.edits.script import EditScriptError, read_script
 from txop.arms.patches import is_script
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
@@ -20,7 +20,7 @@ def wrong_scripts(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
             path = ("arm", index, "patches", number, "file")
             try:
                 read_script(loaded.file(patch.file))
-            except BadScript as error:
+            except EditScriptError as error:
                 yield path, f"{patch.file}: {error}", None
             except OSError:
                 continue

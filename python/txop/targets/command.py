@@ -13,7 +13,7 @@ from typing import Protocol
 
 from txop.process.sinks import Sink
 from txop.process.supervisor import Preamble
-from txop.targets.contract import Ran, TargetError, TargetLost
+from txop.targets.contract import Ran, TargetError, TargetLostError
 
 STDOUT, STDERR = 1, 2
 
@@ -167,7 +167,7 @@ class Command:
     # What the owner asks -------------------------------------------------------------------------------------------
 
     async def wait(self, timeout_s: float) -> Ran | None:
-        """See :class:`txop.targets.contract.Running`. Raises TargetLost, or TargetError when it could not be kept."""
+        """See :class:`txop.targets.contract.Running`. Raises TargetLostError, or TargetError when it was not kept."""
         if not await self._ended_within(timeout_s):
             return None
         return self.result()
@@ -210,7 +210,7 @@ class Command:
                 f"`{self.shown}`: its shell prints without end before the command; look at its login scripts",
             )
         if self.lost_because is not None:
-            raise TargetLost(self._target, f"`{self.shown}`: {self.lost_because}")
+            raise TargetLostError(self._target, f"`{self.shown}`: {self.lost_because}")
         if self._status is None or self.pid is None:
             raise self._never_started()
         cut = any(sink.cut for sink in self._sinks.values())
@@ -224,7 +224,7 @@ class Command:
             return TargetError(
                 self._target, f"`{self.shown}` needs root and {why}. Allow sudo without a password there (NOPASSWD)"
             )
-        return TargetLost(self._target, f"`{self.shown}`: {why}")
+        return TargetLostError(self._target, f"`{self.shown}`: {why}")
 
     def _stop_if_full(self, stream: int) -> None:
         if self._preambles[stream].overflowed:

@@ -28,7 +28,7 @@ class TargetError(TxopError):
         self.what = what
 
 
-class TargetLost(TargetError):  # noqa: N818 - the target is lost
+class TargetLostError(TargetError):
     """The way to the target is gone: SSH closed, host down, namespace vanished. Connecting again may bring it back."""
 
 
@@ -37,21 +37,21 @@ def failures_to(problems: list[str]) -> Iterator[None]:
     """A step of an undoing, after which the next one follows: how it failed goes to ``problems``.
 
     Raises:
-        TargetLost: nothing more can be done until the target is back.
+        TargetLostError: nothing more can be done until the target is back.
     """
     try:
         yield
-    except TargetLost:
+    except TargetLostError:
         raise
     except TargetError as error:
         problems.append(str(error))
 
 
-class CommandTimeout(TargetError):  # noqa: N818
+class CommandTimeoutError(TargetError):
     """A command did not end in its time; it has been killed, also on the target."""
 
 
-class CommandFailed(TargetError):  # noqa: N818
+class CommandFailedError(TargetError):
     """A command that had to succeed did not."""
 
     def __init__(self, target: str, argv: Sequence[str], ran: Ran) -> None:
@@ -129,7 +129,8 @@ class Silence:
 
 @runtime_checkable
 class Target(Protocol):
-    """A machine. All methods may raise :class:`TargetLost`; none raises for a command's own failure unless it says."""
+    """A machine. All methods may raise :class:`TargetLostError`. A command that fails raises nothing, unless the method
+    says so."""
 
     @property
     def name(self) -> str:
@@ -144,7 +145,7 @@ class Target(Protocol):
         """Address on the link under test."""
 
     async def connect(self) -> None:
-        """Make it ready; also again after :class:`TargetLost`. Safe when connected."""
+        """Make it ready; also again after :class:`TargetLostError`. Safe when connected."""
 
     async def close(self) -> None:
         """Let go of it: nothing that txop started there keeps running. Never raises."""
@@ -162,7 +163,7 @@ class Target(Protocol):
 
         Args:
             argv: Program and arguments.
-            timeout_s: Then it is killed and :class:`CommandTimeout` raised.
+            timeout_s: Then it is killed and :class:`CommandTimeoutError` raised.
             stdin: Its input; default none.
             root: It needs root; a target with ``sudo`` puts ``sudo -n`` in front.
             environment: Variables beside the target's own.
@@ -190,17 +191,17 @@ class Target(Protocol):
         """The same of each of several files; at once, where a command costs a round trip."""
 
     async def write(self, path: str, data: bytes, *, root: bool = False) -> None:
-        """Write a file there, whole or not at all. Raises :class:`CommandFailed`."""
+        """Write a file there, whole or not at all. Raises :class:`CommandFailedError`."""
 
     async def find(self, program: str) -> str | None:
         """Path of a program there, ``sbin`` folders included; ``None`` when it lacks it. Remembered."""
 
 
 async def must(target: Target, argv: Sequence[str], *, timeout_s: float = 30.0, root: bool = False) -> Ran:
-    """Run a command that has to succeed; :class:`CommandFailed` when it does not."""
+    """Run a command that has to succeed; :class:`CommandFailedError` when it does not."""
     ran = await target.run(argv, timeout_s=timeout_s, root=root)
     if not ran.ok:
-        raise CommandFailed(target.name, argv, ran)
+        raise CommandFailedError(target.name, argv, ran)
     return ran
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from txop.targets.contract import Listener, Target, TargetError, TargetLost, must
+from txop.targets.contract import Listener, Target, TargetError, TargetLostError, must
 from txop.targets.local import LocalTarget
 
 HOOK_TIMEOUT_S = 120.0
@@ -40,8 +40,8 @@ async def run_hook(
         listener: Receives the commands, as those of a target called ``NAME-hook``.
 
     Raises:
-        CommandFailed: A command of the hook failed; the others were not run.
-        TargetLost: It did not answer in time.
+        CommandFailedError: A command of the hook failed; the others were not run.
+        TargetLostError: It did not answer in time.
         TargetError: It answers, but cannot be used.
     """
     before = await _boot_id(target)
@@ -56,10 +56,10 @@ async def run_hook(
     while True:
         try:
             await asyncio.wait_for(target.connect(), max(RETRY_S, settle_s))
-        except (TargetLost, TimeoutError) as error:
+        except (TargetLostError, TimeoutError) as error:
             if time.monotonic() - began > settle_s:
                 why = error.what if isinstance(error, TargetError) else "it does not answer"
-                raise TargetLost(target.name, f"did not come back within {settle_s:g} s: {why}") from error
+                raise TargetLostError(target.name, f"did not come back within {settle_s:g} s: {why}") from error
             await asyncio.sleep(RETRY_S)
         else:
             break

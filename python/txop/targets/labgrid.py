@@ -12,7 +12,7 @@ import importlib
 import os
 from typing import Any
 
-from txop.targets.contract import Listener, TargetError, TargetLost
+from txop.targets.contract import Listener, TargetError, TargetLostError
 from txop.targets.ssh import SshTarget
 from txop.targets.ssh_connection import SshAddress
 
@@ -48,7 +48,9 @@ class LabgridTarget(SshTarget):
                 # labgrid runs an event loop of its own, so it needs a thread of its own.
                 self._where = await asyncio.wait_for(asyncio.to_thread(self._look_up), LOOKUP_TIMEOUT_S)
             except TimeoutError:
-                raise TargetLost(self._name, f"the labgrid coordinator {self._coordinator} does not answer") from None
+                raise TargetLostError(
+                    self._name, f"the labgrid coordinator {self._coordinator} does not answer"
+                ) from None
         await super()._reach()
 
     def _look_up(self) -> SshAddress:
@@ -64,7 +66,7 @@ class LabgridTarget(SshTarget):
             try:
                 session = client.start_session(self._coordinator, loop=loop)
             except (client.Error, OSError) as error:
-                raise TargetLost(self._name, f"labgrid coordinator {self._coordinator}: {_said(error)}") from error
+                raise TargetLostError(self._name, f"labgrid coordinator {self._coordinator}: {_said(error)}") from error
             try:
                 return self._service(session)
             except client.Error as error:

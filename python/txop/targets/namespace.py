@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from txop.targets.contract import Listener, TargetError, TargetLost
+from txop.targets.contract import Listener, TargetError, TargetLostError
 from txop.targets.process import ProcessTarget
 
 RUN_NETNS = Path("/run/netns")
@@ -46,7 +46,7 @@ class NamespaceTarget(ProcessTarget):
                 "`sudo = true` for this target",
             )
         if not (RUN_NETNS / self._namespace).exists():
-            raise TargetLost(
+            raise TargetLostError(
                 self._name,
                 f"there is no network namespace {self._namespace!r}. `ip netns list` shows those there are; "
                 f"`ip netns add {self._namespace}` makes it",

@@ -10,5 +10,5 @@ class PrefixTarget(ProcessTarget):
     ``PrefixTarget("dut", prefix=["nsenter", "-t", "4711", "-n"], interface="tun0")``.
 
     Everything, reads and writes of files included, happens behind the prefix. When the prefix itself fails (what it
-    enters is gone), that is :class:`~txop.targets.contract.TargetLost`.
+    enters is gone), that is :class:`~txop.targets.contract.TargetLostError`.
     """

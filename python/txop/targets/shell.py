@@ -17,13 +17,13 @@ from txop.process.supervisor import launch_line, remote_command
 from txop.targets.command import Command, Way
 from txop.targets.contract import (
     MAX_OUTPUT_BYTES,
-    CommandFailed,
-    CommandTimeout,
+    CommandFailedError,
+    CommandTimeoutError,
     Listener,
     Ran,
     Silence,
     TargetError,
-    TargetLost,
+    TargetLostError,
 )
 
 READ_TIMEOUT_S = 20.0
@@ -99,7 +99,7 @@ class ShellTarget(ABC):
 
     @abstractmethod
     async def _open(self, argv: Sequence[str], command: Command) -> Way:
-        """Start ``argv`` over there. Its output goes to ``command``. Raises TargetLost or TargetError."""
+        """Start ``argv`` over there. Its output goes to ``command``. Raises TargetLostError or TargetError."""
 
     @abstractmethod
     async def _reach(self) -> None:
@@ -118,13 +118,13 @@ class ShellTarget(ABC):
         try:
             try:
                 ran = await self.run(["true"], timeout_s=READ_TIMEOUT_S)
-            except TargetLost:
+            except TargetLostError:
                 # It only looked as if it were connected.
                 await self._release()
                 await self._reach()
                 ran = await self.run(["true"], timeout_s=READ_TIMEOUT_S)
-        except CommandTimeout as error:
-            raise TargetLost(self._name, "it does not answer") from error
+        except CommandTimeoutError as error:
+            raise TargetLostError(self._name, "it does not answer") from error
         if not ran.ok:
             raise TargetError(self._name, f"its shell does not run commands: `true` ended with {ran.status}")
         strays, self._strays = self._strays, {}
@@ -176,8 +176,8 @@ class ShellTarget(ABC):
         return await self._launch(argv, out, err, root=root, max_seconds=max_seconds, timeout_s=READ_TIMEOUT_S)
 
     async def read(self, path: str, *, limit_bytes: int = 1 << 20) -> bytes | None:
-        """See :class:`txop.targets.contract.Target`. Raises CommandTimeout when the file hangs. With ``sudo``, a file
-        that may not be read is read as root."""
+        """See :class:`txop.targets.contract.Target`. Raises CommandTimeoutError when the file hangs. With ``sudo``, a
+        file that may not be read is read as root."""
         for root in (False, True) if self._sudo else (False,):
             content = Memory(limit_bytes, stop_when_full=True)
             ran = await self._complete(["cat", "--", path], content, Memory(1000), timeout_s=READ_TIMEOUT_S, root=root)
@@ -195,9 +195,9 @@ class ShellTarget(ABC):
         argv = ["sh", "-c", _READ_SEVERAL, token, *paths]
         try:
             ran = await self._complete(argv, content, Memory(1000), timeout_s=READ_TIMEOUT_S)
-        except CommandTimeout:
+        except CommandTimeoutError:
             said = f"{', '.join(paths)} could not be read in {READ_TIMEOUT_S:g} s"
-            raise CommandTimeout(self._name, said) from None
+            raise CommandTimeoutError(self._name, said) from None
         parts = [part.rpartition(f"{token}-".encode()) for part in content.kept.split(f"{token}+".encode())[1:]]
         if content.cut or not ran.ok or len(parts) != len(paths):
             return [await self.read(path, limit_bytes=limit_bytes) for path in paths]
@@ -217,7 +217,7 @@ class ShellTarget(ABC):
         # Enough for 100 kB/s.
         ran = await self.run(argv, timeout_s=30.0 + len(data) / 1e5, stdin=data, root=root)
         if not ran.ok:
-            raise CommandFailed(self._name, ["write", path], ran)
+            raise CommandFailedError(self._name, ["write", path], ran)
 
     async def find(self, program: str) -> str | None:
         """See :class:`txop.targets.contract.Target`."""
@@ -318,7 +318,7 @@ class ShellTarget(ABC):
         except OSError as error:
             raise TargetError(self._name, f"cannot write {path}: {error.strerror}") from error
 
-    def _timeout(self, argv: Sequence[str], timeout_s: float) -> CommandTimeout:
+    def _timeout(self, argv: Sequence[str], timeout_s: float) -> CommandTimeoutError:
         shown = shlex.join(argv)
         shown = shown if len(shown) <= 120 else f"{shown[:117]}..."
-        return CommandTimeout(self._name, f"`{shown}` did not end in {math.ceil(timeout_s * 10) / 10:g} s")
+        return CommandTimeoutError(self._name, f"`{shown}` did not end in {math.ceil(timeout_s * 10) / 10:g} s")

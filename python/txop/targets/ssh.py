@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from txop.targets.command import STDERR, STDOUT, Command
-from txop.targets.contract import Listener, TargetError, TargetLost
+from txop.targets.contract import Listener, TargetError, TargetLostError
 from txop.targets.shell import ShellTarget
 from txop.targets.ssh_connection import SshAddress, close_connections, open_connection
 
@@ -73,7 +73,7 @@ class SshTarget(ShellTarget):
 
         self._drop_closed()
         if not self._chains:
-            raise TargetLost(self._name, "the SSH connection is closed")
+            raise TargetLostError(self._name, "the SSH connection is closed")
         line = f"exec {shlex.join([*self._enter, *argv])}"
         refused = "no connection"
         full: list[list[asyncssh.SSHClientConnection]] = []
@@ -81,7 +81,7 @@ class SshTarget(ShellTarget):
             chain = next((chain for chain in self._chains if chain not in full), None)
             if chain is None:
                 if not self._chains:
-                    raise TargetLost(self._name, f"the SSH connection is closed: {refused}")
+                    raise TargetLostError(self._name, f"the SSH connection is closed: {refused}")
                 if len(self._chains) >= MAX_CONNECTIONS:
                     raise TargetError(self._name, f"it does not run commands over SSH: {refused}")
                 chain = await self._one_more(full)
@@ -94,7 +94,7 @@ class SshTarget(ShellTarget):
                 full.append(chain)
                 self._drop_closed()
             except (asyncssh.Error, OSError) as error:
-                raise TargetLost(self._name, f"the SSH connection broke: {error}") from error
+                raise TargetLostError(self._name, f"the SSH connection broke: {error}") from error
 
     async def _one_more(self, full: Sequence[list[asyncssh.SSHClientConnection]]) -> list[asyncssh.SSHClientConnection]:
         async with self._opening:

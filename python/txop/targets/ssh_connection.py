@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from txop.targets.contract import TargetError, TargetLost
+from txop.targets.contract import TargetError, TargetLostError
 
 if TYPE_CHECKING:
     import asyncssh
@@ -79,7 +79,7 @@ async def open_connection(target: str, address: SshAddress) -> list[asyncssh.SSH
     """Connect: the jump hosts' connections in their order, the target's last.
 
     Raises:
-        TargetLost: The target does not answer now.
+        TargetLostError: The target does not answer now.
         TargetError: It will not work without a change: the host key is unknown or wrong, no key is accepted, a file
             cannot be read.
     """
@@ -176,15 +176,15 @@ async def _hop(
     except asyncssh.ConfigParseError as error:
         raise TargetError(target, f"the SSH configuration has an error: {error}") from error
     except TimeoutError as error:
-        raise TargetLost(target, f"{hop} did not answer in {address.connect_timeout_s:g} s") from error
+        raise TargetLostError(target, f"{hop} did not answer in {address.connect_timeout_s:g} s") from error
     except asyncssh.ChannelOpenError as error:
-        raise TargetLost(target, f"{hop} cannot be reached through the jump host: {error.reason}") from error
+        raise TargetLostError(target, f"{hop} cannot be reached through the jump host: {error.reason}") from error
     except asyncssh.DisconnectError as error:
         if refused_key:  # through a tunnel, asyncssh says no more than that the connection ended
             raise TargetError(target, _host_key(hop, options, address, refused_key, jumps)) from error
-        raise TargetLost(target, f"{hop} closed the connection: {error.reason}") from error
+        raise TargetLostError(target, f"{hop} closed the connection: {error.reason}") from error
     except OSError as error:
-        raise TargetLost(target, f"{hop} cannot be reached: {error.strerror or error}") from error
+        raise TargetLostError(target, f"{hop} cannot be reached: {error.strerror or error}") from error
     except (asyncssh.Error, ValueError) as error:
         raise TargetError(target, f"{hop}: {error}") from error
     return []

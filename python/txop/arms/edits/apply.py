@@ -18,7 +18,7 @@ MAX_SOURCE_BYTES = 4 << 20
 _SHOWN_LINES = 3
 
 
-class EditFailed(TxopError):  # noqa: N818 - an edit failed
+class EditError(TxopError):
     """An edit that cannot be made: which, file, definition, and what is there."""
 
 
@@ -36,7 +36,7 @@ def apply_script(tree: Path, script: EditScript) -> Edited:
     """Make the edits in a tree. Files are written when every edit could be made.
 
     Raises:
-        EditFailed: An edit does not fit; the tree is as it was.
+        EditError: An edit does not fit; the tree is as it was.
         OSError: A file cannot be read or written.
     """
     before: dict[Path, str] = {}
@@ -57,12 +57,12 @@ def apply_script(tree: Path, script: EditScript) -> Edited:
 def edited(source: str, edit: Edit, where: str) -> tuple[str, list[int]]:
     """A source with an edit made, and the lines at which it was. ``where`` begins the message when it fails.
 
-    Raises :class:`EditFailed`.
+    Raises :class:`EditError`.
     """
     try:
         tokens = tokens_of(source)
     except TokenError as error:
-        raise EditFailed(f"{where}, line {line_of(source, error.offset)}: {error}") from None
+        raise EditError(f"{where}, line {line_of(source, error.offset)}: {error}") from None
     partner = partners(tokens)
     scope, name = _scope(tokens, partner, edit, where)
     here = f"{where}{f', in {name}' if name else ''}"
@@ -71,7 +71,7 @@ def edited(source: str, edit: Edit, where: str) -> tuple[str, list[int]]:
     if len(found) != edit.count:
         often = f"is there {_times(len(found))}, not {_times(edit.count)}" if found else "is not there"
         there = _what_stands_there(source, tokens, scope, wanted, found)
-        raise EditFailed(f"{here}: `{_short(edit.wanted)}` {often}; {there}")
+        raise EditError(f"{here}: `{_short(edit.wanted)}` {often}; {there}")
     chosen = found if edit.only is None else [found[edit.only - 1]]
     spans: list[Span] = []
     for at in chosen:
@@ -81,7 +81,7 @@ def edited(source: str, edit: Edit, where: str) -> tuple[str, list[int]]:
             span = statement(tokens, partner, match, scope) if edit.whole == "statement" else span
         except PlaceError as error:
             line = line_of(source, tokens[at].start)
-            raise EditFailed(f"{here}, line {line}: `{_short(edit.wanted)}`: {error}") from None
+            raise EditError(f"{here}, line {line}: `{_short(edit.wanted)}`: {error}") from None
         if not spans or span.start >= spans[-1].end:  # two matches in one statement are one edit of it
             spans.append(span)
     lines = [line_of(source, tokens[span.start].start) for span in spans]
@@ -126,7 +126,7 @@ def _scope(tokens: list[Token], partner: list[int], edit: Edit, where: str) -> t
     if len(found) != 1:
         names = " or ".join(edit.names)
         what = "does not define" if not found else f"defines {_times(len(found))}"
-        raise EditFailed(f"{where} {what} {names}")
+        raise EditError(f"{where} {what} {names}")
     return found[0]
 
 
@@ -152,9 +152,9 @@ def _file(tree: Path, folder: str | None, edit: Edit, which: str) -> Path:
     there = [base / name for name in edit.files if (base / name).is_file()]
     if len(there) != 1:
         names = " or ".join(f"{folder}/{name}" if folder else name for name in edit.files)
-        raise EditFailed(f"{which}: there is {'no' if not there else 'more than one of'} {names}")
+        raise EditError(f"{which}: there is {'no' if not there else 'more than one of'} {names}")
     if not there[0].resolve().is_relative_to(tree.resolve()):
-        raise EditFailed(f"{which}: {edit.files[0]} is a link out of the source")
+        raise EditError(f"{which}: {edit.files[0]} is a link out of the source")
     return there[0].resolve()
 
 
@@ -162,7 +162,7 @@ def _read(path: Path, which: str) -> str:
     with path.open("rb") as source:
         data = source.read(MAX_SOURCE_BYTES + 1)
     if len(data) > MAX_SOURCE_BYTES:
-        raise EditFailed(f"{which}: {path.name} is larger than {MAX_SOURCE_BYTES >> 20} MB")
+        raise EditError(f"{which}: {path.name} is larger than {MAX_SOURCE_BYTES >> 20} MB")
     return data.decode("utf-8", "surrogateescape")
 
 

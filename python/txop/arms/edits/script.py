@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from txop.arms.edits.tokens import Token, TokenError, left_open, tokens_of
 from txop.core.errors import TxopError
 from txop.core.visible import visible
-from txop.plan.locate import TooDeep, nearest, places, shown
+from txop.plan.locate import NestingError, nearest, places, shown
 
 SUFFIX = ".toml"
 """How names of edit scripts end; other patches are patches."""
@@ -28,7 +28,7 @@ Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max
 Text = Annotated[str, StringConstraints(max_length=4000)]
 
 
-class BadScript(TxopError):  # noqa: N818 - the script is bad
+class EditScriptError(TxopError):
     """A script that cannot be used, in one sentence without a final full stop: where, and what is wrong."""
 
 
@@ -143,28 +143,28 @@ class EditScript(_Table):
 
 
 def read_script(path: Path) -> EditScript:
-    """A script from its file. Raises :class:`BadScript`, and :class:`OSError` when it cannot be read."""
+    """A script from its file. Raises :class:`EditScriptError`, and :class:`OSError` when it cannot be read."""
     with path.open("rb") as source:
         data = source.read(MAX_BYTES + 1)
     return parse_script(data)
 
 
 def parse_script(data: bytes) -> EditScript:
-    """A script from its bytes. Raises :class:`BadScript`."""
+    """A script from its bytes. Raises :class:`EditScriptError`."""
     if len(data) > MAX_BYTES:
-        raise BadScript(f"it is larger than {MAX_BYTES:,} bytes")
+        raise EditScriptError(f"it is larger than {MAX_BYTES:,} bytes")
     try:
         text = data.decode("utf-8")
         raw = tomllib.loads(text)
         where = places(text)
     except UnicodeDecodeError:
-        raise BadScript("it is not UTF-8") from None
-    except (TooDeep, RecursionError):
-        raise BadScript("its tables are too deep within each other") from None
+        raise EditScriptError("it is not UTF-8") from None
+    except (NestingError, RecursionError):
+        raise EditScriptError("its tables are too deep within each other") from None
     except ValueError as error:
-        raise BadScript(f"it is not TOML: {visible(str(error))[:300]}") from None
+        raise EditScriptError(f"it is not TOML: {visible(str(error))[:300]}") from None
     if raw.get("format") != "txop-edits":
-        raise BadScript('it is not an edit script: that begins with format = "txop-edits"')
+        raise EditScriptError('it is not an edit script: that begins with format = "txop-edits"')
     try:
         return EditScript.model_validate(raw, strict=True)
     except ValidationError as error:
@@ -176,7 +176,7 @@ def parse_script(data: bytes) -> EditScript:
         place = nearest(where, key)
         message = first["msg"].removeprefix("Value error, ")
         line = f"line {place.line}, " if place else ""
-        raise BadScript(f"{line}{visible(shown(key)) or 'the script'}: {visible(message)[:300]}") from None
+        raise EditScriptError(f"{line}{visible(shown(key)) or 'the script'}: {visible(message)[:300]}") from None
 
 
 _KEYS = {field.alias or name for model in (Edit, EditScript) for name, field in model.model_fields.items()}

@@ -16,12 +16,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.arms.build import BuildFailed, Built, Recipe, build
+from txop.arms.build import BuildError, Built, Recipe, build
 from txop.arms.source_tree import SourceTree
 from txop.guest.coverage.blocks import COMPILED_IN, OPTIONS, ModuleBlocks, read_blocks
 from txop.guest.driver import (
     TIMEOUT_S,
-    DriverNotBuilt,
+    DriverBuildError,
     check_compiler,
     check_tools,
     compiler_flags,
@@ -29,7 +29,7 @@ from txop.guest.driver import (
 )
 from txop.guest_image.cache import default_cache, new_folder, sha256_of
 from txop.guest_image.compiler import compiler_folder, variables_of
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.image import Image
 from txop.guest_image.kernel_tree import (
     MAKEFILES,
@@ -125,7 +125,7 @@ def kernel_build(
 
     Raises:
         GuestError: The folder is not that kernel's, or it has a ``__sanitizer_cov_trace_pc`` of its own.
-        MissingForGuest: A program that building takes is not here.
+        MissingGuestToolError: A program that building takes is not here.
     """
     folder = cache or default_cache()
     if own is None:
@@ -157,7 +157,7 @@ async def instrument(
     """Build a driver so that its blocks are counted, or take it from the cache.
 
     Raises:
-        DriverNotBuilt: It does not build.
+        DriverBuildError: It does not build.
         GuestError: The kernel's source has no such driver.
     """
     folder = cache or default_cache()
@@ -188,8 +188,8 @@ async def instrument(
     progress(f"building {driver} with counters in its blocks ({', '.join(part.name for part in parts)})")
     try:
         built = await build(recipe, cache=folder / "modules", environment=kernel.variables)
-    except BuildFailed as error:
-        raise DriverNotBuilt(error.what, error.log, rejected=error.rejected) from None
+    except BuildError as error:
+        raise DriverBuildError(error.what, error.log, rejected=error.rejected) from None
     files = {part.name: built.file(f"{part.file}.ko") for part in parts}
     listings = {name: await asyncio.to_thread(_listing, path, kernel.variables) for name, path in files.items()}
     blocks = {name: read_blocks(listing, name) for name, listing in listings.items()}
@@ -281,7 +281,9 @@ def _copy(tree: SourceTree, target: Path) -> None:
 def _listing(module: Path, variables: Mapping[str, str]) -> str:
     program = shutil.which("objdump", path=variables.get("PATH"))
     if program is None:
-        raise MissingForGuest("reading the blocks of a module takes objdump", what_to_do="install the package binutils")
+        raise MissingGuestToolError(
+            "reading the blocks of a module takes objdump", what_to_do="install the package binutils"
+        )
     try:
         return subprocess.run(
             [program, *OPTIONS, str(module)], env=dict(variables), capture_output=True, timeout=_LISTING_S, check=True

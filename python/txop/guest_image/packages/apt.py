@@ -17,7 +17,7 @@ from pathlib import Path
 
 from txop.core.visible import visible
 from txop.guest_image.cache import sha256_of
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.packages.archive import Archive, Suite
 from txop.guest_image.packages.control import IndexEntry, read_index
 from txop.guest_image.packages.lock import LockedPackage
@@ -37,7 +37,7 @@ _GONE = re.compile(r"\b404\b|File not found")
 """In what apt-get says of a package that its lists have and the archive has not any more."""
 
 
-class NotOffered(GuestError):  # noqa: N818
+class PackageNotOfferedError(GuestError):
     """The archive has no such package, or not any more in that version."""
 
 
@@ -54,10 +54,10 @@ class Apt:
 
     @staticmethod
     def check() -> None:
-        """Raise :class:`MissingForGuest` on a machine without APT."""
+        """Raise :class:`MissingGuestToolError` on a machine without APT."""
         for program in _PROGRAMS:
             if shutil.which(program) is None:
-                raise MissingForGuest(
+                raise MissingGuestToolError(
                     f"there is no {program}: guests are made of Debian packages",
                     what_to_do="on another distribution, copy txop's cache folder from a Debian machine "
                     "(its path: `txop guest build --where`)",
@@ -120,20 +120,22 @@ class Apt:
         """Fetch a package into a folder; its hash agrees.
 
         Raises:
-            NotOffered: The archive does not have this version any more.
+            PackageNotOfferedError: The archive does not have this version any more.
             GuestError: It could not be fetched, or is another one.
         """
         what = f"{package.name}={package.version}"
         offered = self.show([package.name]).get(package.name, [])
         if all(entry.version != package.version for entry in offered):
             now = f"it has {offered[0].version} now" if offered else "it has none"
-            raise NotOffered(f"the package lists do not have {package.name} in version {package.version}: {now}")
+            raise PackageNotOfferedError(
+                f"the package lists do not have {package.name} in version {package.version}: {now}"
+            )
         before = set(folder.glob("*.deb"))
         try:
             self._run(["apt-get", "-q", "download", what], FETCH_TIMEOUT_S, f"{what} cannot be fetched", folder)
         except GuestError as error:
             if _GONE.search(error.what):
-                raise NotOffered(error.what) from None
+                raise PackageNotOfferedError(error.what) from None
             raise
         got = next(iter(set(folder.glob("*.deb")) - before), None)
         if got is None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.core.visible import visible
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 
 IMAGE_DISTRIBUTION = "debian-12"
 """What new locks are made of, on every machine: figures of guests are compared across machines, so all machines have
@@ -92,7 +92,7 @@ def current_archive(distribution: str) -> Archive:
     """The archive as it is now.
 
     Raises:
-        MissingForGuest: This machine knows no Debian mirror, or has not Debian's keys.
+        MissingGuestToolError: This machine knows no Debian mirror, or has not Debian's keys.
         GuestError: The release, or what the user named as mirror, is not known.
     """
     codename = _codename(distribution)
@@ -167,7 +167,7 @@ def _of_this_machine(sources: Iterable[tuple[str, str]], template: Path) -> tupl
     if main is None:
         main = _of_template(template)
     if main is None:
-        raise MissingForGuest(
+        raise MissingGuestToolError(
             "guests are made of Debian packages, and this machine's APT has no Debian mirror in its sources",
             what_to_do="name one: `txop guest build --mirror http://MIRROR/debian` or "
             f"{MIRROR}=http://MIRROR/debian; Ubuntu's package python-apt-common knows one, too",
@@ -178,7 +178,7 @@ def _of_this_machine(sources: Iterable[tuple[str, str]], template: Path) -> tupl
 def _sources_of_this_machine() -> list[tuple[str, str]]:
     """(URL, suite) of this machine's sources of main, whatever their form, as APT reads them: Debian's first."""
     if shutil.which("apt-get") is None:
-        raise MissingForGuest(
+        raise MissingGuestToolError(
             "there is no apt-get: guests are made of Debian packages",
             what_to_do="on another distribution, copy txop's cache folder from a Debian machine "
             "(its path: `txop guest build --where`)",
@@ -227,7 +227,7 @@ def _keyring() -> Path:
     for keyring in KEYRINGS:
         if keyring.is_file():
             return keyring
-    raise MissingForGuest(
+    raise MissingGuestToolError(
         "the keys of Debian's archive are not here, so its packages cannot be verified",
         what_to_do="install the package debian-archive-keyring",
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.error import GuestError, MissingGuestToolError
 
 _GLOBAL = b"!<arch>\n"
 _HEADER_BYTES = 60
@@ -79,7 +79,9 @@ def data_tar(package: Path) -> Iterator[IO[bytes]]:
         if program is None:
             raise DebError(f"{package.name}: {member} is compressed in a way that is not known")
         if shutil.which(program[0]) is None:
-            raise MissingForGuest(f"{package.name} needs {program[0]}", what_to_do=f"install the package {program[1]}")
+            raise MissingGuestToolError(
+                f"{package.name} needs {program[0]}", what_to_do=f"install the package {program[1]}"
+            )
         # It reads on to the end of the file and may complain of what follows the data; a cut-short tar is found above.
         process = subprocess.Popen([program[0], "-dc"], stdin=source, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:

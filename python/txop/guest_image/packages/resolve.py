@@ -12,7 +12,7 @@ from txop.guest_image.cache import default_cache
 from txop.guest_image.compiler import compiler_files, kbuild_programs
 from txop.guest_image.error import GuestError
 from txop.guest_image.libraries import libraries_of
-from txop.guest_image.packages.apt import Apt, NotOffered, Progress
+from txop.guest_image.packages.apt import Apt, PackageNotOfferedError, Progress
 from txop.guest_image.packages.archive import IMAGE_DISTRIBUTION, current_archive
 from txop.guest_image.packages.control import IndexEntry
 from txop.guest_image.packages.lock import Lock, LockedPackage, in_order
@@ -35,7 +35,7 @@ def resolve(
 
     Raises:
         GuestError: It lacks something.
-        MissingForGuest: This machine has no APT.
+        MissingGuestToolError: This machine has no APT.
     """
     folder = cache or default_cache()
     apt = Apt(folder / "apt", current_archive(distribution))
@@ -89,7 +89,7 @@ def _compiler(
     headers = apt.show([f"linux-headers-{release}"])[f"linux-headers-{release}"][0]
     named = next((match[1] for name in headers.depends if (match := _GCC.fullmatch(name))), None)
     if named is None:
-        raise NotOffered(f"the headers of {release} do not name the compiler that they are for")
+        raise PackageNotOfferedError(f"the headers of {release} do not name the compiler that they are for")
     compiler = recipe.Compiler(named)
     progress(f"looking for what {named} needs")
     entries = _with_dependencies(apt, compiler.programs)
@@ -119,7 +119,7 @@ def _kernel(apt: Apt, series: str) -> tuple[IndexEntry, str]:
                     images = [image for image in apt.show([name]).get(name, []) if image.version == entry.version]
                     if images:
                         return images[0], match[1]
-    raise NotOffered(
+    raise PackageNotOfferedError(
         f"the archive of this machine has no kernel {series} ({' and '.join(metas)} name none)",
         what_to_do="give another series, or a kernel of your own with --kernel-file and --modules-dir",
     )
@@ -131,7 +131,7 @@ def _kbuild(apt: Apt, release: str) -> str:
     for name in headers[0].depends if headers else ():
         if name.startswith("linux-kbuild-"):
             return name.removeprefix("linux-kbuild-")
-    raise NotOffered(f"the archive has no headers for the kernel {release}")
+    raise PackageNotOfferedError(f"the archive has no headers for the kernel {release}")
 
 
 def _with_version(apt: Apt, wanted: dict[str, str | None]) -> list[IndexEntry]:
@@ -140,7 +140,7 @@ def _with_version(apt: Apt, wanted: dict[str, str | None]) -> list[IndexEntry]:
     for name, version in wanted.items():
         of_it = [entry for entry in offered.get(name, []) if version in (None, entry.version)]
         if not of_it:
-            raise NotOffered(f"the archive has no {name}" + (f" in version {version}" if version else ""))
+            raise PackageNotOfferedError(f"the archive has no {name}" + (f" in version {version}" if version else ""))
         entries.append(of_it[0])
     return entries
 
@@ -157,7 +157,7 @@ def _with_dependencies(apt: Apt, names: Iterable[str]) -> list[IndexEntry]:
             entry = next(iter(offered.get(name, [])), None)
             found[name] = entry
             if entry is None and name in needed:
-                raise NotOffered(f"the archive has no package {name}")
+                raise PackageNotOfferedError(f"the archive has no package {name}")
             following.update(dict.fromkeys(entry.depends if entry else ()))
         waiting = [name for name in following if name not in found]
     return [entry for entry in found.values() if entry is not None]

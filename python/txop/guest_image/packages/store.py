@@ -10,7 +10,7 @@ from pathlib import Path
 
 from txop.guest_image.cache import is_running, new_folder, sha256_of
 from txop.guest_image.error import GuestError
-from txop.guest_image.packages.apt import Apt, NotOffered, Progress
+from txop.guest_image.packages.apt import Apt, PackageNotOfferedError, Progress
 from txop.guest_image.packages.archive import DATED, current_archive, dated_archive
 from txop.guest_image.packages.deb import unpack
 from txop.guest_image.packages.lock import Lock, LockedPackage
@@ -136,11 +136,11 @@ class PackageStore:
         return place
 
     def _fetch(self, pinned: LockedPackage, work: Path) -> Path:
-        gone: NotOffered | None = None
+        gone: PackageNotOfferedError | None = None
         for apt in self._sources():
             try:
                 return apt.fetch(pinned, work)
-            except NotOffered as error:
+            except PackageNotOfferedError as error:
                 gone = gone or error
         what = gone.what if gone is not None else f"{pinned.name} is nowhere"
         raise GuestError(

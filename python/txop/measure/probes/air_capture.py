@@ -10,9 +10,9 @@ from pydantic import TypeAdapter
 
 from txop.formats.iw_interface import Channel
 from txop.measure.instrument import Reading, RunContext, RunFacts
-from txop.measure.probes.monitor import Monitor, NoSuchInterface, interface_of
+from txop.measure.probes.monitor import Monitor, NoSuchInterfaceError, interface_of
 from txop.measure.probes.packet_capture import ABOUT, PacketCapture, read_capture
-from txop.targets.contract import TargetError, TargetLost
+from txop.targets.contract import TargetError, TargetLostError
 
 NAME = "air"
 _RUNS_ASKED = 5
@@ -89,10 +89,10 @@ class AirCapture:
             return False
         try:
             await self._monitor.set_up(self._channel)
-        except TargetLost:
+        except TargetLostError:
             raise
         except TargetError as error:
-            self._missing = isinstance(error, NoSuchInterface)
+            self._missing = isinstance(error, NoSuchInterfaceError)
             self._capture.about["problem"] = f"no monitor interface: {error.what}"
             return False
         return True

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from txop.formats.error import FormatError
 from txop.formats.iw_interface import Channel, Interface, parse_interfaces
-from txop.targets.contract import Target, TargetError, TargetLost, must
+from txop.targets.contract import Target, TargetError, TargetLostError, must
 
 MODES = frozenset({"managed", "AP", "IBSS", "mesh point", "monitor"})
 """What an interface can be set back to by name."""
 
 
-class NoSuchInterface(TargetError):  # noqa: N818
+class NoSuchInterfaceError(TargetError):
     """The sniffer has no wireless interface of that name, now."""
 
 
@@ -30,7 +30,7 @@ class Monitor:
         """Make it a monitor on ``channel`` (``None``: not known; the interface's own channel is kept).
 
         Raises:
-            NoSuchInterface: there is none of that name.
+            NoSuchInterfaceError: there is none of that name.
             TargetError: it could not be made one; what was changed is undone by :meth:`put_back`.
         """
         iw = await self.sniffer.find("iw")
@@ -39,7 +39,7 @@ class Monitor:
             return
         found = await interface_of(self.sniffer, iw, self.interface)
         if found is None:
-            raise NoSuchInterface(self.sniffer.name, f"{self.interface} is not a wireless interface there")
+            raise NoSuchInterfaceError(self.sniffer.name, f"{self.interface} is not a wireless interface there")
         if found.mode != "monitor":
             await self._change_type(iw, found.mode or "managed")
         await self._do(["ip", "link", "set", "dev", self.interface, "up"])
@@ -78,7 +78,7 @@ class Monitor:
             argv = self._undo[-1]
             try:
                 await must(self.sniffer, argv, timeout_s=15.0, root=True)
-            except TargetLost:
+            except TargetLostError:
                 raise
             except TargetError as error:
                 problems.append(error.what)

@@ -12,7 +12,7 @@ from pathlib import Path
 from txop.core.visible import visible
 from txop.core.whole_file import whole_file
 from txop.measure.instrument import GateFinding, Reading, RunContext, RunFacts
-from txop.targets.contract import Running, Target, TargetError, TargetLost
+from txop.targets.contract import Running, Target, TargetError, TargetLostError
 
 MESSAGES = "capture-{}.txt"
 """Output of the tool, by name of the capture (``air``, ``usb``)."""
@@ -145,7 +145,7 @@ class PacketCapture:
                 await asyncio.sleep(max(0.0, run.marks.end + DRAIN_S - time.monotonic()))
             try:
                 ran = await running.stop(grace_s=STOP_GRACE_S)
-            except TargetLost:
+            except TargetLostError:
                 raise
             except TargetError as error:
                 self.about["problem"] = error.what

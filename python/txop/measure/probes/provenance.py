@@ -80,7 +80,7 @@ esac
 
 async def provenance(target: Target) -> dict[str, Any]:
     """Facts of a target: kernel, distribution, machine, the interface under test with its driver and bus, regulatory
-    domain, tool versions. One command asks for all. Raises :class:`~txop.targets.contract.TargetLost` only."""
+    domain, tool versions. One command asks for all. Raises :class:`~txop.targets.contract.TargetLostError` only."""
     facts = _Facts(await ask(target, _SCRIPT, [target.interface or ""]))
     facts.command("kernel", "uname")
     facts.command("kernel_build", "uname")

@@ -70,7 +70,7 @@ async def ask(target: Target, script: str, arguments: Sequence[str] = ()) -> dic
         arguments: See ``script``.
 
     Raises:
-        TargetLost: the target is gone.
+        TargetLostError: the target is gone.
     """
     found = await _ask(target, script, arguments, root=False, only=())
     denied = [name for name, answer in found.items() if not answer.ok and "ermission denied" in answer.text]

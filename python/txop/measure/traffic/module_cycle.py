@@ -22,7 +22,7 @@ from txop.measure.traffic.cycle_reading import CYCLES_FILE, MAX_SEGMENTS, read_c
 from txop.measure.traffic.flows import Flow
 from txop.measure.traffic.iperf3 import FIRST_PORT, client_argv, ensure_free, iperf3_of, listening, server_argv
 from txop.plan.measurement import ModuleCycleTest
-from txop.targets.contract import CommandTimeout, Running, TargetError, TargetLost
+from txop.targets.contract import CommandTimeoutError, Running, TargetError, TargetLostError
 
 TAKE_OUT_S = 60.0
 """For removing a module and clearing up after it; it may be in use for a while."""
@@ -142,7 +142,7 @@ class ModuleCycle:
             left_s = max(PATIENCE_S, begun + self._test.recover_s - time.monotonic())
             if not await self._traffic_comes_back(run, left_s):
                 cycle.problem = f"no traffic within {self._test.recover_s:g} s of the insertion"
-        except TargetLost:
+        except TargetLostError:
             raise
         except TargetError as error:
             cycle.problem = error.what
@@ -156,7 +156,7 @@ class ModuleCycle:
         dut = run.targets.dut
         argv = ["ping", "-c", "1", "-W", "1", "-I", dut.interface or "", run.peer_address]
         while True:
-            with suppress(CommandTimeout):
+            with suppress(CommandTimeoutError):
                 if (await dut.run(argv, timeout_s=5.0, root=True)).ok:
                     return
             await asyncio.sleep(0.2)

@@ -43,7 +43,7 @@ def read_ping(facts: RunFacts, file: str, interval_s: float, station: str | None
     reading = Reading(files={file: f"output of ping on {station}"})
     try:
         result = ping.parse(_bytes(facts.folder / file))
-    except _NoOutput:
+    except _NoOutputError:
         return _nothing(facts, Reading(), "there was no ping", void=False)
     except FormatError as error:
         return _nothing(facts, reading, f"ping: {error.what}")
@@ -118,7 +118,7 @@ def read_irtt(facts: RunFacts, file: str, interval_s: float) -> Reading:
     reading = Reading(files={file: "JSON of irtt"})
     try:
         result = irtt.parse(_bytes(facts.folder / file))
-    except _NoOutput:
+    except _NoOutputError:
         return _nothing(facts, Reading(), "there was no irtt", void=False)
     except FormatError as error:
         return _nothing(facts, reading, f"irtt: {error.what}")
@@ -149,7 +149,7 @@ def _add_notes(reading: Reading, placed: Placed, station: str) -> None:
         reading.gates.append(GateFinding("clock-jumped", "void", f"the clock of {station} was set by {words}", station))
 
 
-class _NoOutput(Exception):  # noqa: N818
+class _NoOutputError(Exception):
     """The tool was never started."""
 
 
@@ -157,7 +157,7 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise _NoOutput from error
+        raise _NoOutputError from error
 
 
 def _sent(sequence: int, known: Sequence[tuple[int, float]], first: int, interval_s: float) -> float:

@@ -19,7 +19,7 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.facts import plain
 from txop.compare.infinite import Judged, compare_values
-from txop.compare.select import CannotCompare, metric_of, one_origin, primary_of
+from txop.compare.select import CompareError, metric_of, one_origin, primary_of
 from txop.core.metrics import Metric
 from txop.core.nearest import did_you_mean
 from txop.core.origin import NOT_RADIO, Origin
@@ -61,20 +61,20 @@ def follow(archives: Sequence[Archive], arm: str | None = None, metrics: Sequenc
         metrics: ``TEST.METRIC``; default: the primary figures of the last archive.
 
     Raises:
-        CannotCompare: fewer than two archives, figures of different origin, an archive without the arm, or a figure
+        CompareError: fewer than two archives, figures of different origin, an archive without the arm, or a figure
             that none has.
     """
     if len(archives) < 2:
         where = archives[0].layout.named if archives else None
         what, to_do = "is one archive, and a trend has two or more", "name the archives of other releases, too"
-        raise CannotCompare(what, where=where, what_to_do=to_do)  # type: ignore[arg-type] # there is one at least
+        raise CompareError(what, where=where, what_to_do=to_do)  # type: ignore[arg-type] # there is one at least
     ordered, dated = _in_time(archives)
     origin = _one(ordered)
     name = arm or ordered[0].plan.baseline
     for archive in ordered:
         known = [each.name for each in archive.plan.arm]
         if name not in known:
-            raise CannotCompare(f"has no arm {name}", where=archive.layout.named, what_to_do=did_you_mean(name, known))
+            raise CompareError(f"has no arm {name}", where=archive.layout.named, what_to_do=did_you_mean(name, known))
     labels = _labels(ordered)
     releases = [
         Release(
@@ -142,7 +142,7 @@ def _figure(
             )
         )  # fmt: skip
     if first is None:
-        raise CannotCompare(f"has no figure {name}, nor has any other archive", where=archives[0].layout.named)
+        raise CompareError(f"has no figure {name}, nor has any other archive", where=archives[0].layout.named)
     metric = first[1]
     there = [point.release for point in points]
     pairs = list(pairwise(there)) + ([(there[0], there[-1])] if len(there) > 2 else [])
@@ -232,7 +232,7 @@ def _one(archives: Sequence[Archive]) -> Origin:
     first = one_origin(archives[0])
     for archive in archives[1:]:
         if (other := one_origin(archive)) is not first:
-            raise CannotCompare(
+            raise CompareError(
                 f"holds {other.value} figures and {archives[0].layout.named} {first.value} ones, which "
                 "cannot be compared with each other",
                 where=archive.layout.named,
