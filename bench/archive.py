@@ -19,7 +19,7 @@ from pathlib import Path
 
 from txop.archive.layout import Layout
 from txop.archive.reader import ArchiveReader
-from txop.campaign.progress import look
+from txop.campaign.progress import read_progress
 from txop.core.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -137,13 +137,13 @@ def looks(root: Path, repeats: int) -> list[Sample]:
         layout.run(name).rename(aside / name)
     layout.journal.write_text("".join(lines[: ends[0]]))
     reader, samples = ArchiveReader(root), []
-    look(reader)
+    read_progress(reader)
     for number, name, after in zip(ends, names, [*ends[1:], len(lines)], strict=True):
         (aside / name).rename(layout.run(name))
         with layout.journal.open("a") as journal:
             journal.writelines(lines[number:after])
         begun, spent = time.monotonic(), time.process_time()
-        look(reader)
+        read_progress(reader)
         rss_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         samples.append(Sample(time.monotonic() - begun, time.process_time() - spent, rss_mb))
     aside.rmdir()

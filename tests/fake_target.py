@@ -20,7 +20,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.targets.contract import CommandFailedError, CommandTimeoutError, Listener, Ran, Silence, TargetLostError
+from txop.targets.contract import (
+    CommandFailedError,
+    CommandResult,
+    CommandTimeoutError,
+    Listener,
+    Silence,
+    TargetLostError,
+)
 
 NUMBERS = itertools.count(1)
 
@@ -121,7 +128,7 @@ class FakeTarget:
         stdin: bytes | None = None,
         root: bool = False,
         environment: Mapping[str, str] | None = None,
-    ) -> Ran:
+    ) -> CommandResult:
         number = self._begin(argv, root=root)
         what = self._answer(argv, stdin)
         if what.forever or what.seconds > timeout_s:
@@ -130,7 +137,7 @@ class FakeTarget:
             raise CommandTimeoutError(self.name, f"`{' '.join(argv)}` did not end in {timeout_s:g} s")
         await asyncio.sleep(what.seconds)
         self.listener.command_ended(self.name, number, what.status, what.seconds)
-        return Ran(what.status, what.stdout, what.stderr)
+        return CommandResult(what.status, what.stdout, what.stderr)
 
     async def start(
         self,
@@ -166,7 +173,7 @@ class FakeTarget:
         self._begin(("write", path), log=False)
         what = self._answer(("write", path), data, default=Answer())
         if what.status:
-            raise CommandFailedError(self.name, ["write", path], Ran(what.status, what.stdout, what.stderr))
+            raise CommandFailedError(self.name, ["write", path], CommandResult(what.status, what.stdout, what.stderr))
         self.written[path] = data
         self.files[path] = data
 
@@ -257,24 +264,24 @@ class FakeRunning:
             self._timer.cancel()
         self._ended.set()
 
-    async def wait(self, timeout_s: float) -> Ran | None:
+    async def wait(self, timeout_s: float) -> CommandResult | None:
         try:
             await asyncio.wait_for(self._ended.wait(), timeout_s)
         except TimeoutError:
             return None
         return self._result()
 
-    async def stop(self, *, grace_s: float = 3.0) -> Ran:
+    async def stop(self, *, grace_s: float = 3.0) -> CommandResult:
         if not self.done:
             self.stopped = True
             self.end(130)
         return self._result()
 
-    def _result(self) -> Ran:
+    def _result(self) -> CommandResult:
         if self._lost:
             raise TargetLostError(self._target.name, "connection lost")
         assert self._status is not None
-        return Ran(self._status, b"", self._what.stderr, self._cut)
+        return CommandResult(self._status, b"", self._what.stderr, self._cut)
 
 
 def _bytes(text: str | bytes) -> bytes:

@@ -19,7 +19,7 @@ import pytest
 from txop.archive import fetched
 from txop.archive.fetched import archive_at
 from txop.archive.reader import ArchiveReader, read_archive
-from txop.campaign.progress import look
+from txop.campaign.progress import read_progress
 from txop.core import stores
 from txop.core.errors import UserError
 
@@ -242,11 +242,11 @@ def test_a_campaign_in_a_store_is_not_called_killed(monkeypatch, tmp_path):
     files["bucket/one/journal.jsonl"] = b"".join(line for line in lines if b"campaign-finished" not in line)
     in_store(monkeypatch, files)
     with archive_at("s3://bucket/one") as layout:
-        _, now = look(ArchiveReader(layout))
+        _, now = read_progress(ArchiveReader(layout))
     assert (now.doing, now.archive, now.seconds_to_come) == ("not determined", "s3://bucket/one", None)
     in_store(monkeypatch, archive_files())
     with archive_at("s3://bucket/one") as layout:
-        assert look(ArchiveReader(layout))[1].doing == "finished"
+        assert read_progress(ArchiveReader(layout))[1].doing == "finished"
 
 
 # Real stores: fsspec, s3fs and moto in their pinned versions.

@@ -15,7 +15,7 @@ from txop.archive.reader import ArchiveReader, read_archive
 from txop.campaign.ending import End
 from txop.campaign.engine import Campaign
 from txop.campaign.notify import Notifier, Notifying
-from txop.campaign.progress import Progress, look
+from txop.campaign.progress import Progress, read_progress
 
 from .conftest import PLAN, Bench, FakeTestbed, Noted
 
@@ -61,7 +61,7 @@ class Watcher(Noted):
         if words == "measure":
             self._runs += 1
             if self._runs % 10 == 0:
-                self.seen.append(look(self._reader)[1])
+                self.seen.append(read_progress(self._reader)[1])
 
 
 @pytest.mark.slow

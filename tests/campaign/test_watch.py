@@ -16,7 +16,7 @@ from txop.archive.damage import Code
 from txop.archive.layout import ArchiveLock, lock_is_held
 from txop.archive.reader import ArchiveReader, read_archive
 from txop.campaign.engine import Campaign
-from txop.campaign.progress import look
+from txop.campaign.progress import read_progress
 from txop.core.errors import UserError
 
 from .conftest import Noted
@@ -59,7 +59,7 @@ def test_each_moment_of_a_campaign(bench):
     class Watching(Noted):
         def phase(self, words, seconds):
             if words == "measure":
-                _, now = look(ArchiveReader(bench.layout.root))
+                _, now = read_progress(ArchiveReader(bench.layout.root))
                 seen.append(now)
 
     asyncio.run(Campaign(bench.layout, bench.plan, bench.testbed, Watching([])).go())
@@ -93,7 +93,7 @@ def test_each_look_opens_what_is_new(bench):
         nonlocal looking
         opened.clear()
         looking = True
-        archive, now = look(reader)
+        archive, now = read_progress(reader)
         looking = False
         each.append(list(opened))
         fresh = read_archive(bench.layout.root)
@@ -151,9 +151,9 @@ def test_what_was_replaced_is_read_again(bench):
 
 
 def test_one_that_stopped_and_one_that_has_not_begun(bench, txop):
-    assert look(ArchiveReader(bench.layout.root))[1].doing == "not begun"
+    assert read_progress(ArchiveReader(bench.layout.root))[1].doing == "not begun"
     bench.go(lambda run: "lost" if run == "002-old-tx" else None, answers=False)
-    _, now = look(ArchiveReader(bench.layout.root))
+    _, now = read_progress(ArchiveReader(bench.layout.root))
     assert (now.doing, now.reason) == ("stopped", "dut does not answer any more")
     done = txop("watch", str(bench.layout.root))
     assert done.returncode == 4

@@ -13,7 +13,7 @@ from txop.guest_image.own_kernel import KERNEL_PROGRAMS
 from txop.machine import capabilities
 from txop.machine.capabilities import CAPABILITIES, Diagnosis, Finding, diagnose, first_version
 from txop.machine.distribution import Distribution, PackageManager
-from txop.machine.probe import LocalMachine, Machine, Ran
+from txop.machine.probe import CommandResult, LocalMachine, Machine
 
 DEBIAN = {"ID": "debian", "PRETTY_NAME": "Debian GNU/Linux 13 (trixie)"}
 UBUNTU = {"ID": "ubuntu", "ID_LIKE": "debian", "PRETTY_NAME": "Ubuntu 24.04.3 LTS"}
@@ -23,7 +23,7 @@ UNKNOWN = {"ID": "plan9"}
 
 ALL_MODULES = frozenset({"txop._native", "polars", "altair", "vl_convert", "jinja2"})
 
-REFUSED = Ran(1, "unshare: unshare failed: Operation not permitted\n")
+REFUSED = CommandResult(1, "unshare: unshare failed: Operation not permitted\n")
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class FakeMachine:
     modules: frozenset[str] = ALL_MODULES
     devices: Mapping[str, bool] = field(default_factory=dict)
     """Path -> whether this user may open it."""
-    unshare: Ran | None = REFUSED
-    kvm: Ran | None = field(default_factory=lambda: Ran(0, ""))
+    unshare: CommandResult | None = REFUSED
+    kvm: CommandResult | None = field(default_factory=lambda: CommandResult(0, ""))
     processor: str = ""
     """Its flags."""
 
@@ -49,15 +49,15 @@ class FakeMachine:
     def find_program(self, name: str) -> str | None:
         return f"/usr/bin/{name}" if name in self.programs else None
 
-    def run(self, command: Sequence[str]) -> Ran | None:
+    def run(self, command: Sequence[str]) -> CommandResult | None:
         if command[0] == "unshare":
             return self.unshare
         if command[0] == "/bin/sh":
             assert "-accel" in command
             return self.kvm
         if command[0] == "grep":
-            return Ran(0, f"flags\t\t: {self.processor}\n") if self.processor else Ran(1, "")
-        return Ran(0, self.programs[command[0].rpartition("/")[2]])
+            return CommandResult(0, f"flags\t\t: {self.processor}\n") if self.processor else CommandResult(1, "")
+        return CommandResult(0, self.programs[command[0].rpartition("/")[2]])
 
     def exists(self, path: str) -> bool:
         return path in self.devices
@@ -94,7 +94,7 @@ FULL = FakeMachine(
         "/usr/share/keyrings/debian-archive-keyring.gpg": True,
         "/usr/include/gelf.h": True,
     },
-    unshare=Ran(0, ""),
+    unshare=CommandResult(0, ""),
 )
 
 
@@ -231,13 +231,15 @@ def test_a_qemu_without_the_machine_of_the_guests_is_too_old():
 @pytest.mark.parametrize(
     ("kvm", "why"),
     [
-        (Ran(1, "error: failed to set MSR 0x10a to 0x69\nmore"), "error: failed to set MSR 0x10a to 0x69"),
+        (CommandResult(1, "error: failed to set MSR 0x10a to 0x69\nmore"), "error: failed to set MSR 0x10a to 0x69"),
         (
-            Ran(134, "QEMU 7.2.22 monitor - type 'help'\n(qemu) qemu-system-x86_64: error: failed to set MSR 0x10a\n"),
+            CommandResult(
+                134, "QEMU 7.2.22 monitor - type 'help'\n(qemu) qemu-system-x86_64: error: failed to set MSR 0x10a\n"
+            ),
             "error: failed to set MSR 0x10a",
         ),
-        (Ran(134, "QEMU 7.2.22 monitor - type 'help'\n(qemu) \n"), "QEMU made no virtual machine with it"),
-        (Ran(134, ""), "QEMU made no virtual machine with it"),
+        (CommandResult(134, "QEMU 7.2.22 monitor - type 'help'\n(qemu) \n"), "QEMU made no virtual machine with it"),
+        (CommandResult(134, ""), "QEMU made no virtual machine with it"),
         (None, "QEMU made no virtual machine with it"),
     ],
 )
@@ -332,7 +334,7 @@ class TestLocalMachine:
     def test_finds_and_runs_programs(self):
         shell = self.machine.find_program("sh")
         assert shell is not None
-        assert self.machine.run([shell, "-c", "echo out; echo err >&2; exit 3"]) == Ran(3, "out\nerr\n")
+        assert self.machine.run([shell, "-c", "echo out; echo err >&2; exit 3"]) == CommandResult(3, "out\nerr\n")
 
     def test_absence_is_an_answer(self):
         assert self.machine.find_program("no-such-program-anywhere") is None

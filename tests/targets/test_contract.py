@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from txop.targets import shell
-from txop.targets.contract import CommandFailedError, CommandTimeoutError, Target, TargetError, TargetLostError, must
+from txop.targets.contract import (
+    CommandFailedError,
+    CommandTimeoutError,
+    Target,
+    TargetError,
+    TargetLostError,
+    run_checked,
+)
 
 from .conftest import Place, tell
 
@@ -61,7 +68,7 @@ def test_runs_commands(place: Place) -> None:
         with pytest.raises(TargetError):
             await target.run(["true"], environment={"A;reboot": "1"})
         with pytest.raises(CommandFailedError, match="ended with 1"):
-            await must(target, ["false"])
+            await run_checked(target, ["false"])
 
     tell(place.target(), story)
     started, ended = place.recorder.started, place.recorder.ended
@@ -209,7 +216,7 @@ def test_close_leaves_nothing(place: Place, tmp_path: Path) -> None:
 def test_reads_and_writes_files(place: Place) -> None:
     async def story(target: Target) -> None:
         folder = place.folder
-        await must(target, ["mkdir", folder])
+        await run_checked(target, ["mkdir", folder])
         assert await target.read(f"{folder}/none") is None
         assert await target.read(folder) is None
         assert await target.read("") is None
@@ -227,7 +234,7 @@ def test_reads_and_writes_files(place: Place) -> None:
         assert await target.read(f"{folder}/big") == data
         # A new file is private, an old one keeps its mode; nothing else is left in the folder.
         assert (await target.run(["stat", "-c", "%a", f"{folder}/big"])).stdout == "600\n"
-        await must(target, ["chmod", "755", f"{folder}/big"])
+        await run_checked(target, ["chmod", "755", f"{folder}/big"])
         await target.write(f"{folder}/big", b"new")
         assert (await target.run(["stat", "-c", "%a", f"{folder}/big"])).stdout == "755\n"
         assert (await target.run(["sh", "-c", 'ls -a "$1" | grep txop', "sh", folder])).status == 1

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ssh_server import Server
-from txop.targets.contract import Target, TargetError, TargetLostError, must
+from txop.targets.contract import Target, TargetError, TargetLostError, run_checked
 from txop.targets.ssh_connection import Hop
 
 from .conftest import Recorder, running_here, ssh_target, tell
@@ -213,7 +213,7 @@ def test_a_vanished_host_is_noticed_and_leaves_nothing(server: Server, tmp_path:
 @pytest.mark.slow
 def test_a_power_cut(server: Server, tmp_path: Path) -> None:
     async def story(target: Target) -> None:
-        await must(target, ["touch", "/root/before"])
+        await run_checked(target, ["touch", "/root/before"])
         server.stop()
         with pytest.raises(TargetLostError):
             await target.run(["sleep", "60"], timeout_s=60)
@@ -380,7 +380,7 @@ def test_commands_in_a_network_namespace_of_the_machine(busybox_sshd: StartServe
         assert b"eth0" not in (inside or b"eth0")
         running = await target.start(["sleep", "100"], stdout=tmp_path / "out")
         await running.stop()
-        assert (await must(target, ["sh", "-c", "echo a b"])).stdout == "a b\n"
+        assert (await run_checked(target, ["sh", "-c", "echo a b"])).stdout == "a b\n"
 
     tell(ssh_target(server, tmp_path, Recorder(), namespace="ap"), story)
     assert server.wait_for_no_commands(6) == []

@@ -14,7 +14,15 @@ from typing import Any
 from txop.arms.module_file import kernel_build_id
 from txop.arms.steps import COMMAND_TIMEOUT_S, StepError, ended, line, need
 from txop.plan.arm import BootSpec
-from txop.targets.contract import CommandTimeoutError, Listener, Target, TargetError, TargetLostError, Targets, must
+from txop.targets.contract import (
+    CommandTimeoutError,
+    Listener,
+    Target,
+    TargetError,
+    TargetLostError,
+    Targets,
+    run_checked,
+)
 from txop.targets.hooks import BOOT_ID, HOOK_TIMEOUT_S
 from txop.targets.local import LocalTarget
 
@@ -78,7 +86,7 @@ async def _restart(dut: Target, spec: BootSpec, listener: Listener | None) -> st
     here = LocalTarget(f"{dut.name}-boot", listener=listener)
     try:
         for argv in spec.hook:
-            await must(here, argv, timeout_s=HOOK_TIMEOUT_S)
+            await run_checked(here, argv, timeout_s=HOOK_TIMEOUT_S)
     finally:
         await here.close()
     return ""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from txop.arms.module_file import MAX_BYTES, ModuleInfo, NotAModuleError, module_info, unpack
 from txop.arms.steps import Session, Step, StepError, ended, line, need, put
-from txop.targets.contract import Ran, Target
+from txop.targets.contract import CommandResult, Target
 
 MODULE_TIMEOUT_S = 60.0
 REMOVE_TRIES = 5
@@ -93,7 +93,7 @@ async def remove_module(session: Session, name: str, module: str) -> bool:
         return False
     tools = await session.tools(name)
     ways = ([["modprobe", "-r", module]] if tools else []) + [["rmmod", normal(module)]]
-    ran = Ran(0)
+    ran = CommandResult(0)
     users: tuple[str, ...] = ()
     for attempt in range(REMOVE_TRIES):
         if attempt:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from txop.targets.contract import CommandFailedError, Ran, Target, TargetError, Targets
+from txop.targets.contract import CommandFailedError, CommandResult, Target, TargetError, Targets
 
 COMMAND_TIMEOUT_S = 60.0
 """For a free command."""
@@ -137,7 +137,7 @@ async def need(
     root: bool = True,
     timeout_s: float = 30.0,
     stdin: bytes | None = None,
-) -> Ran:
+) -> CommandResult:
     """Run a command that has to succeed; else :class:`StepError` says ``what`` failed and what the command said."""
     ran = await target.run(argv, root=root, timeout_s=timeout_s, stdin=stdin)
     if not ran.ok:
@@ -178,13 +178,13 @@ def line(argv: Sequence[str]) -> str:
     return shlex.join(argv)
 
 
-def said(ran: Ran, lines: int = 2) -> str:
+def said(ran: CommandResult, lines: int = 2) -> str:
     """The last words of a command, in one line."""
     text = (ran.stderr.strip() or ran.stdout.strip()).splitlines()
     return " / ".join(part.strip() for part in text[-lines:])[:500]
 
 
-async def how_it_ended(target: Target, argv: Sequence[str], ran: Ran) -> str:
+async def how_it_ended(target: Target, argv: Sequence[str], ran: CommandResult) -> str:
     """How a command ended, with its last words. Status 127 says that there is no such program, or that a script called
     one that is not there: the target knows which of the two it was."""
     if ran.status == 127 and await target.find(argv[0]) is not None:
@@ -192,7 +192,7 @@ async def how_it_ended(target: Target, argv: Sequence[str], ran: Ran) -> str:
     return ended(ran)
 
 
-def ended(ran: Ran) -> str:
+def ended(ran: CommandResult) -> str:
     """How a command ended, with its last words."""
     if ran.status == 127:
         return f"is not there{': ' + said(ran) if said(ran) else ''}"

@@ -37,13 +37,13 @@ MAX_VOID_IN_A_ROW = 6
 SPARE_BYTES = 64 * 1024 * 1024
 """Free space below which no run is begun, beside what its captures may take."""
 
-_MENDED = {
+_REPAIR_NOTICES = {
     "run-finished": "the journal lacked the end of these runs; their files are whole, so they are kept",
     "run-voided": "the journal lacked the end of these runs, which are void",
     "run-lost": "these runs had come to their ends, and their files are gone or damaged: lost, to be repeated",
     "block-abandoned": "not gone on with, as the journal lacks their ends and later blocks were run",
 }
-"""What is said of events that the journal lacked (:meth:`txop.campaign.state.State.mendings`)."""
+"""What is said of events that the journal lacked (:meth:`txop.campaign.state.State.repairs`)."""
 
 
 class Campaign:
@@ -275,20 +275,20 @@ class Campaign:
         """Bring the journal together with the runs that are kept, write down what it lacked, and say it."""
         kept = read_runs(self._layout, self._plan, events)
         runs = [Kept(run.block, run.arm, run.test, run.state == "valid", run.replaces) for run in kept.runs]
-        mended: dict[str, list[str]] = {}
-        for mending in self._state.mendings(runs):
-            fields = dict(mending.fields)
+        repaired: dict[str, list[str]] = {}
+        for repair in self._state.repairs(runs):
+            fields = dict(repair.fields)
             name = f"block {fields['block']}"
             if "arm" in fields:
                 name = self._layout.run_name(int(str(fields["block"])), str(fields["arm"]), str(fields["test"]))
                 fields["run"] = name
-            self._note(journal, mending.event, **fields, mended=True)
-            mended.setdefault(mending.event, []).append(name)
-        for event, names in mended.items():
-            if event in _MENDED:
+            self._note(journal, repair.event, **fields, mended=True)
+            repaired.setdefault(repair.event, []).append(name)
+        for event, names in repaired.items():
+            if event in _REPAIR_NOTICES:
                 shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-                self._reporter.notice(f"{_MENDED[event]}: {shown}")
-        for finding in [*read_journal(self._layout.journal).findings, *kept.findings] if mended else []:
+                self._reporter.notice(f"{_REPAIR_NOTICES[event]}: {shown}")
+        for finding in [*read_journal(self._layout.journal).findings, *kept.findings] if repaired else []:
             self._reporter.notice(f"damaged: {sentence(finding)}")
 
     def _set_aside_interrupted(self) -> None:

@@ -24,7 +24,7 @@ from txop.formats.qmicli import parse_data_format
 from txop.measure.instrument import Early, Instrument, Marks, RunContext
 from txop.measure.probes import chip, interface, wireless_reading
 from txop.measure.probes.windowed import CLOCK_FILE, epoch_ns
-from txop.measure.recording import Look, Phase, Recorded, Recording
+from txop.measure.recording import Phase, Recorded, Recording, Snapshot
 from txop.plan.guest import GuestSpec
 
 NO_TRAFFIC = 71
@@ -107,7 +107,9 @@ def _of(name: str, file: str) -> str:
     return f"{file.removesuffix('.txt')}-{name}.txt"
 
 
-def _where(spec: GuestSpec, instrument: Recorded, declared: Sequence[Recording | Look]) -> Sequence[Recording | Look]:
+def _where(
+    spec: GuestSpec, instrument: Recorded, declared: Sequence[Recording | Snapshot]
+) -> Sequence[Recording | Snapshot]:
     """Traffic of a client on a LAN runs there, and not on the device under test, which forwards it."""
     behind = spec.is_function and spec.modem is not None and spec.modem.traffic == "lan"
     if not behind or not isinstance(instrument, TRAFFIC):
@@ -115,9 +117,11 @@ def _where(spec: GuestSpec, instrument: Recorded, declared: Sequence[Recording |
     return [replace(each, target="lan") if each.target == "dut" else each for each in declared]
 
 
-def _begin(declared: Sequence[Recording | Look], phase: Phase, places: Places) -> list[str]:
-    """What is done at a moment: looks first, so that they do not see what begins with them."""
-    rows = [f"{shlex.join(each.argv)} >{each.file}" for each in declared if isinstance(each, Look) and each.at is phase]
+def _begin(declared: Sequence[Recording | Snapshot], phase: Phase, places: Places) -> list[str]:
+    """What is done at a moment: snapshots first, so that they do not see what begins with them."""
+    rows = [
+        f"{shlex.join(each.argv)} >{each.file}" for each in declared if isinstance(each, Snapshot) and each.at is phase
+    ]
     for each in declared:
         if isinstance(each, Recording) and each.begins is phase:
             rows.append(_in_background(each, places[each.target]))

@@ -106,7 +106,7 @@ def progress(archive: Archive, *, held: bool | None) -> Progress:
     )
 
 
-def look(reader: ArchiveReader) -> tuple[Archive, Progress]:
+def read_progress(reader: ArchiveReader) -> tuple[Archive, Progress]:
     """Read an archive, also while it is written. Raises :class:`~txop.archive.layout.ArchiveError`.
 
     Args:

@@ -50,7 +50,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Mending:
+class Repair:
     """An event that the journal lacks, as the runs' folders show: to be written down before the campaign goes on."""
 
     event: str
@@ -82,7 +82,7 @@ class State:
         number = event.get("block")
         if not isinstance(number, int):
             return
-        last = None if event.get("mended") else event  # when a mended event really was is not known
+        last = None if event.get("mended") else event  # when a repaired event really was is not known
         if event.event == "block-started":
             arms, tests, replaces = (event.get(key) for key in ("arms", "tests", "replaces"))
             known = (
@@ -113,7 +113,7 @@ class State:
         elif event.event == "block-abandoned":
             state.abandoned = str(event.get("cause", ""))
 
-    def mendings(self, kept: Sequence[Kept]) -> list[Mending]:
+    def repairs(self, kept: Sequence[Kept]) -> list[Repair]:
         """What the journal lacks or has wrong beside the runs that are kept.
 
         Their files are the truth: a run of which the journal has no end counts when its file is whole, and one whose
@@ -124,13 +124,13 @@ class State:
         for run in kept:
             if run.arm in arms and run.test in tests:
                 by_block.setdefault(run.block, {})[run.arm, run.test] = run
-        found: list[Mending] = []
+        found: list[Repair] = []
         for number in sorted({*by_block, *self.blocks}):
             mine, state = by_block.get(number, {}), self.blocks.get(number)
             if state is None or not all(arm in state.block.arms and test in state.block.tests for arm, test in mine):
                 block = self._block_of(number, list(mine.values()))
                 found.append(
-                    Mending(
+                    Repair(
                         "block-started",
                         {
                             "block": number,
@@ -147,17 +147,17 @@ class State:
                 fields: dict[str, object] = {"block": number, "arm": arm, "test": test}
                 run_kept = mine.get((arm, test))
                 if run_kept is None and ended.get((arm, test)):
-                    found.append(Mending("run-lost", fields))
+                    found.append(Repair("run-lost", fields))
                 elif run_kept is not None and ended.get((arm, test)) is not run_kept.valid:
-                    found.append(Mending("run-finished" if run_kept.valid else "run-voided", fields))
+                    found.append(Repair("run-finished" if run_kept.valid else "run-voided", fields))
             over = number < max({*by_block, *self.blocks})
             if over and (state is None or state.open):
                 whole = all(run in mine or run in ended for run in block.runs())
                 cause = "the journal lacks its end, and later blocks were run"
                 found.append(
-                    Mending("block-finished", {"block": number})
+                    Repair("block-finished", {"block": number})
                     if whole
-                    else Mending("block-abandoned", {"block": number, "cause": cause})
+                    else Repair("block-abandoned", {"block": number, "cause": cause})
                 )
         return found
 

@@ -105,7 +105,7 @@ def check(
     if connect and not checked.problems:
         from txop.cli import plan_connect
 
-        rows = plan_connect.look(loaded)
+        rows = plan_connect.check_targets(loaded)
         code = plan_connect.exit_code(rows)
     if json:
         if rows is not None:

@@ -16,27 +16,29 @@ from txop.plan.load import LoadedPlan
 from txop.present.format import plural
 
 if TYPE_CHECKING:
-    from txop.campaign.desk_row import Row
+    from txop.campaign.preflight_row import Row
 
 _STYLES = {"ok": "green", "limited": "yellow", "fails": "bold red", "not checked": "dim"}
 
 
-def look(loaded: LoadedPlan) -> list[Row]:
+def check_targets(loaded: LoadedPlan) -> list[Row]:
     """Connect the plan's targets, query them and disconnect; progress goes to stderr."""
-    from txop.campaign import desk
+    from txop.campaign import preflight
     from txop.plan_check.files import with_absolute_files
     from txop.targets.contract import Silence
     from txop.targets.factory import make_targets
 
     kinds = {target.kind for target in loaded.plan.target.values()}
-    if not kinds <= set(desk.KINDS):
+    if not kinds <= set(preflight.KINDS):
         raise UserError("its targets are not machines, so --connect has nothing to connect to", where=str(loaded.path))
     plan = with_absolute_files(loaded.plan, loaded.folder)
     targets = make_targets(plan, Silence())
     screen = console.stderr()
     with Ending() as ending:
         return ending.run(
-            desk.look(targets, plan, loaded.folder, lambda words: screen.print(safe_text(words, "dim"), soft_wrap=True))
+            preflight.check_targets(
+                targets, plan, loaded.folder, lambda words: screen.print(safe_text(words, "dim"), soft_wrap=True)
+            )
         )
 
 

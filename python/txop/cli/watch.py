@@ -47,11 +47,11 @@ def watch(archive: ArchiveArgument, as_json: JsonFlag = False) -> int:
     """Show what a campaign does now, from another terminal: run, block, last result, faults, time left."""
     from txop.archive.fetched import archive_at
     from txop.archive.reader import ArchiveReader
-    from txop.campaign.progress import look
+    from txop.campaign.progress import read_progress
 
     with archive_at(archive) as layout:
         reader = ArchiveReader(layout)
-        read, now = look(reader)
+        read, now = read_progress(reader)
         if as_json:
             console.write_json(now.model_dump_json())
             return ExitCode.OK
@@ -68,7 +68,7 @@ def _follow(reader: ArchiveReader, read: Archive, now: Progress) -> Progress:
 
     from rich.live import Live
 
-    from txop.campaign.progress import look
+    from txop.campaign.progress import read_progress
 
     out = console.stdout()
     gone, said = 0, now.last
@@ -83,7 +83,7 @@ def _follow(reader: ArchiveReader, read: Archive, now: Progress) -> Progress:
                 said = now.last
                 out.print(safe_text(f"{_place(now)}: {result(read, now)}{_left(now)}"), soft_wrap=True)
             time.sleep(POLL_S)
-            read, now = look(reader)
+            read, now = read_progress(reader)
 
 
 def view(read: Archive, now: Progress) -> RenderableType:

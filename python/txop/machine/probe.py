@@ -14,7 +14,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True)
-class Ran:
+class CommandResult:
     """A program that ran to its end: exit status, and stdout and stderr together."""
 
     status: int
@@ -38,7 +38,7 @@ class Machine(Protocol):
     def find_program(self, name: str) -> str | None:
         """Path of a program, also in the ``sbin`` folders that ordinary users' PATH leaves out."""
 
-    def run(self, command: Sequence[str]) -> Ran | None:
+    def run(self, command: Sequence[str]) -> CommandResult | None:
         """Run a command without input; ``None`` when it cannot start or does not end within seconds."""
 
     def exists(self, path: str) -> bool:
@@ -78,7 +78,7 @@ class LocalMachine:
         """See :class:`Machine`."""
         return shutil.which(name) or shutil.which(name, path=os.pathsep.join(self._SYSTEM_FOLDERS))
 
-    def run(self, command: Sequence[str]) -> Ran | None:
+    def run(self, command: Sequence[str]) -> CommandResult | None:
         """See :class:`Machine`."""
         try:
             done = subprocess.run(
@@ -92,7 +92,7 @@ class LocalMachine:
             )
         except (OSError, subprocess.TimeoutExpired):
             return None
-        return Ran(done.returncode, done.stdout.decode("utf-8", errors="replace"))
+        return CommandResult(done.returncode, done.stdout.decode("utf-8", errors="replace"))
 
     def exists(self, path: str) -> bool:
         """See :class:`Machine`."""

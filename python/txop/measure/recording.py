@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 from txop.measure.instrument import RunContext
 from txop.targets.contract import Running
 
-LOOK_TIMEOUT_S = 20.0
+SNAPSHOT_TIMEOUT_S = 20.0
 
 
 class Phase(Enum):
@@ -28,7 +28,7 @@ class Phase(Enum):
 
 
 @dataclass(frozen=True)
-class Look:
+class Snapshot:
     """A command whose output is a raw file of the run, waited for. It sees the whole machine: in a guest no network
     namespace is entered for it."""
 
@@ -70,7 +70,7 @@ class Recording:
 class Recorded(Protocol):
     """An instrument of which a guest can do all that is done while a run goes on."""
 
-    def recordings(self, run: RunContext) -> Sequence[Recording | Look]:
+    def recordings(self, run: RunContext) -> Sequence[Recording | Snapshot]:
         """What it records in a guest. On another target it may have to find out first which tools there are."""
 
 
@@ -86,8 +86,10 @@ async def begin(run: RunContext, recording: Recording) -> Running:
     )
 
 
-async def take(run: RunContext, look: Look) -> None:
-    """Take a look now; there is no file when it fails."""
-    ran = await run.targets.by_name[look.target].run(look.argv, timeout_s=LOOK_TIMEOUT_S, root=look.root)
+async def take(run: RunContext, snapshot: Snapshot) -> None:
+    """Take a snapshot now; there is no file when it fails."""
+    ran = await run.targets.by_name[snapshot.target].run(
+        snapshot.argv, timeout_s=SNAPSHOT_TIMEOUT_S, root=snapshot.root
+    )
     if ran.ok:
-        (run.folder / look.file).write_bytes(ran.stdout_bytes[-look.limit_bytes :])
+        (run.folder / snapshot.file).write_bytes(ran.stdout_bytes[-snapshot.limit_bytes :])

@@ -1,6 +1,6 @@
 """What txop keeps of its own runs in the user's state folder: bounded JSON files of a format and a version.
 
-They are a convenience: what cannot be read knows nothing and is set aside by the next writer, never written over.
+They are a convenience: what cannot be read counts as empty and is set aside by the next writer, never written over.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from txop.core.whole_file import whole_file
 
-Known = TypeVar("Known", bound=Sized)
+Content = TypeVar("Content", bound=Sized)
 
 
 def state_folder() -> Path:
@@ -56,7 +56,7 @@ class Stored:
 
 
 @contextmanager
-def rewriting(path: Path, read: Callable[[Path], Known]) -> Iterator[Known]:
+def rewriting(path: Path, read: Callable[[Path], Content]) -> Iterator[Content]:
     """What ``read`` finds in the file, which no other process rewrites meanwhile. Its folder is made.
 
     A file in which it finds nothing is set aside, with ``.damaged`` for its ending. Raises :class:`OSError`.
@@ -65,10 +65,10 @@ def rewriting(path: Path, read: Callable[[Path], Known]) -> Iterator[Known]:
     handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        known = read(path)
-        if not known and path.exists():
+        content = read(path)
+        if not content and path.exists():
             with suppress(OSError):
                 path.replace(path.with_suffix(".damaged"))
-        yield known
+        yield content
     finally:
         os.close(handle)

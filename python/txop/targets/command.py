@@ -13,7 +13,7 @@ from typing import Protocol
 
 from txop.process.sinks import Sink
 from txop.process.supervisor import Preamble
-from txop.targets.contract import Ran, TargetError, TargetLostError
+from txop.targets.contract import CommandResult, TargetError, TargetLostError
 
 STDOUT, STDERR = 1, 2
 
@@ -166,13 +166,13 @@ class Command:
 
     # What the owner asks -------------------------------------------------------------------------------------------
 
-    async def wait(self, timeout_s: float) -> Ran | None:
+    async def wait(self, timeout_s: float) -> CommandResult | None:
         """See :class:`txop.targets.contract.Running`. Raises TargetLostError, or TargetError when it was not kept."""
         if not await self._ended_within(timeout_s):
             return None
         return self.result()
 
-    async def stop(self, *, grace_s: float = 3.0) -> Ran:
+    async def stop(self, *, grace_s: float = 3.0) -> CommandResult:
         """See :class:`txop.targets.contract.Running`."""
         await self.end(grace_s=grace_s)
         return self.result()
@@ -198,7 +198,7 @@ class Command:
             self._way.abort()
         self.lost("it was given up")
 
-    def result(self) -> Ran:
+    def result(self) -> CommandResult:
         """How it ended. To be called when :attr:`done`."""
         for sink in self._sinks.values():
             if sink.failure is not None:
@@ -214,7 +214,7 @@ class Command:
         if self._status is None or self.pid is None:
             raise self._never_started()
         cut = any(sink.cut for sink in self._sinks.values())
-        return Ran(self._status, self._sinks[STDOUT].kept, self._sinks[STDERR].kept, cut)
+        return CommandResult(self._status, self._sinks[STDOUT].kept, self._sinks[STDERR].kept, cut)
 
     def _never_started(self) -> TargetError:
         said = (self._preambles[STDERR].held or self._preambles[STDOUT].held).decode("utf-8", errors="replace")

@@ -16,7 +16,7 @@ from typing import Protocol, runtime_checkable
 from txop.core.errors import TxopError
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
-"""Limit on a command's output kept in memory; more is cut and :attr:`Ran.cut` says so."""
+"""Limit on a command's output kept in memory; more is cut and :attr:`CommandResult.cut` says so."""
 
 
 class TargetError(TxopError):
@@ -54,7 +54,7 @@ class CommandTimeoutError(TargetError):
 class CommandFailedError(TargetError):
     """A command that had to succeed did not."""
 
-    def __init__(self, target: str, argv: Sequence[str], ran: Ran) -> None:
+    def __init__(self, target: str, argv: Sequence[str], ran: CommandResult) -> None:
         said = (ran.stderr or ran.stdout).strip().splitlines()
         super().__init__(target, f"`{' '.join(argv)}` ended with {ran.status}" + (f": {said[-1]}" if said else ""))
         self.argv = tuple(argv)
@@ -62,7 +62,7 @@ class CommandFailedError(TargetError):
 
 
 @dataclass(frozen=True)
-class Ran:
+class CommandResult:
     """A command that ended."""
 
     status: int
@@ -99,11 +99,11 @@ class Running(Protocol):
     def done(self) -> bool:
         """Whether it has ended."""
 
-    async def wait(self, timeout_s: float) -> Ran | None:
-        """Wait for its end; ``None`` when it still runs after ``timeout_s``. ``Ran.stdout_bytes`` is empty: see the
-        file."""
+    async def wait(self, timeout_s: float) -> CommandResult | None:
+        """Wait for its end; ``None`` when it still runs after ``timeout_s``. The result's ``stdout_bytes`` is empty:
+        see the file."""
 
-    async def stop(self, *, grace_s: float = 3.0) -> Ran:
+    async def stop(self, *, grace_s: float = 3.0) -> CommandResult:
         """End it, on the target too: SIGINT, then SIGTERM after ``grace_s``, then SIGKILL. Safe when it has ended."""
 
 
@@ -158,7 +158,7 @@ class Target(Protocol):
         stdin: bytes | None = None,
         root: bool = False,
         environment: Mapping[str, str] | None = None,
-    ) -> Ran:
+    ) -> CommandResult:
         """Run a command to its end, with ``LC_ALL=C``.
 
         Args:
@@ -197,7 +197,9 @@ class Target(Protocol):
         """Path of a program there, ``sbin`` folders included; ``None`` when it lacks it. Remembered."""
 
 
-async def must(target: Target, argv: Sequence[str], *, timeout_s: float = 30.0, root: bool = False) -> Ran:
+async def run_checked(
+    target: Target, argv: Sequence[str], *, timeout_s: float = 30.0, root: bool = False
+) -> CommandResult:
     """Run a command that has to succeed; :class:`CommandFailedError` when it does not."""
     ran = await target.run(argv, timeout_s=timeout_s, root=root)
     if not ran.ok:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from txop.targets.contract import Listener, Target, TargetError, TargetLostError, must
+from txop.targets.contract import Listener, Target, TargetError, TargetLostError, run_checked
 from txop.targets.local import LocalTarget
 
 HOOK_TIMEOUT_S = 120.0
@@ -49,7 +49,7 @@ async def run_hook(
     here = LocalTarget(f"{target.name}-hook", listener=listener)
     try:
         for argv in commands:
-            await must(here, argv, timeout_s=HOOK_TIMEOUT_S)
+            await run_checked(here, argv, timeout_s=HOOK_TIMEOUT_S)
     finally:
         await here.close()
     began = time.monotonic()

@@ -18,9 +18,9 @@ from txop.targets.command import Command, Way
 from txop.targets.contract import (
     MAX_OUTPUT_BYTES,
     CommandFailedError,
+    CommandResult,
     CommandTimeoutError,
     Listener,
-    Ran,
     Silence,
     TargetError,
     TargetLostError,
@@ -149,7 +149,7 @@ class ShellTarget(ABC):
         stdin: bytes | None = None,
         root: bool = False,
         environment: Mapping[str, str] | None = None,
-    ) -> Ran:
+    ) -> CommandResult:
         """See :class:`txop.targets.contract.Target`."""
         stdout, stderr = Memory(MAX_OUTPUT_BYTES), Memory(MAX_OUTPUT_BYTES)
         return await self._complete(
@@ -240,7 +240,7 @@ class ShellTarget(ABC):
         stdin: bytes | None = None,
         root: bool = False,
         environment: Mapping[str, str] | None = None,
-    ) -> Ran:
+    ) -> CommandResult:
         deadline = time.monotonic() + timeout_s
         # The target's own watchdog comes second, unless it is the only one that can reach the command.
         max_seconds = timeout_s + (0 if stdin is not None else 5)

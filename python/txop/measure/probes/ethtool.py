@@ -11,7 +11,7 @@ from txop.formats.error import FormatError
 from txop.formats.ethtool import parse_statistics
 from txop.formats.proc_stat import increase
 from txop.measure.instrument import Reading, RunContext, RunFacts
-from txop.measure.recording import Look, Phase, Recording
+from txop.measure.recording import Phase, Recording, Snapshot
 
 BEFORE = "ethtool-before-{}.txt"
 AFTER = "ethtool-after-{}.txt"
@@ -36,14 +36,14 @@ class EthtoolStatistics:
         self.name = f"ethtool on {target}"
         self._taken = False
 
-    def recordings(self, run: RunContext) -> Sequence[Recording | Look]:
+    def recordings(self, run: RunContext) -> Sequence[Recording | Snapshot]:
         """In a guest with a network function: before the load and after the window."""
         guest = run.plan.guest_of(run.arm)
         if guest is None or not guest.is_function:
             return []
         argv = ("ip", "netns", "exec", "dut", "ethtool", "-S", guest.interface)
         moments = ((BEFORE, Phase.UP), (AFTER, Phase.END))
-        return [Look(self._target, argv, name.format(self._target), at, MAX_BYTES) for name, at in moments]
+        return [Snapshot(self._target, argv, name.format(self._target), at, MAX_BYTES) for name, at in moments]
 
     async def prepare(self, run: RunContext) -> None:
         """Read them before."""

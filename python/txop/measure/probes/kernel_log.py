@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from txop.archive.run_file import SERIOUS, Fault
 from txop.core.whole_file import whole_file
 from txop.measure.instrument import GateFinding, Reading, RunContext, RunFacts
-from txop.measure.recording import Look, Phase, take
+from txop.measure.recording import Phase, Snapshot, take
 from txop.plan.guest_function import CHIP_INTERFACE
 from txop.plan.measurement import ModuleCycleTest, SoakTest
 
@@ -47,12 +47,12 @@ class KernelLog:
     def __init__(self, target: str = "dut") -> None:
         # BusyBox's dmesg has no options worth having
         self._before, self._loaded, self._after = (
-            Look(target, ("dmesg",), file, phase, MAX_LOG_BYTES, root=True)
+            Snapshot(target, ("dmesg",), file, phase, MAX_LOG_BYTES, root=True)
             for file, phase in ((BEFORE_FILE, Phase.ARM), (LOADED_FILE, Phase.UP), (AFTER_FILE, Phase.END))
         )
         self._target = target
 
-    def recordings(self, run: RunContext) -> list[Look]:
+    def recordings(self, run: RunContext) -> list[Snapshot]:
         """The three logs."""
         del run
         return [self._before, self._loaded, self._after]

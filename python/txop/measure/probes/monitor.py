@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from txop.formats.error import FormatError
 from txop.formats.iw_interface import Channel, Interface, parse_interfaces
-from txop.targets.contract import Target, TargetError, TargetLostError, must
+from txop.targets.contract import Target, TargetError, TargetLostError, run_checked
 
 MODES = frozenset({"managed", "AP", "IBSS", "mesh point", "monitor"})
 """What an interface can be set back to by name."""
@@ -69,7 +69,7 @@ class Monitor:
         self._undo += [[iw, "dev", self.interface, "set", "type", mode], [*device, "down"]]
 
     async def _do(self, argv: list[str]) -> None:
-        await must(self.sniffer, argv, timeout_s=15.0, root=True)
+        await run_checked(self.sniffer, argv, timeout_s=15.0, root=True)
 
     async def put_back(self) -> list[str]:
         """Undo what :meth:`set_up` did, as far as it came; what could not be undone, in words."""
@@ -77,7 +77,7 @@ class Monitor:
         while self._undo:
             argv = self._undo[-1]
             try:
-                await must(self.sniffer, argv, timeout_s=15.0, root=True)
+                await run_checked(self.sniffer, argv, timeout_s=15.0, root=True)
             except TargetLostError:
                 raise
             except TargetError as error:

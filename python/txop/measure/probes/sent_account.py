@@ -1,4 +1,4 @@
-"""What was sent from one look at a wireless interface to a later one: retries, losses, and what rate control made of
+"""What was sent between two snapshots of a wireless interface: retries, losses, and what rate control made of
 it. Each figure comes with the reason where there is none. Pure."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from txop.formats.iw_station import MANY_PACKETS, LinkFigures, Sent, sent_betwee
 from txop.formats.minstrel import RateTable
 from txop.formats.proc_stat import increase
 from txop.measure.instrument import Points, Reading
-from txop.measure.probes.wireless_look import IW, Look
+from txop.measure.probes.wireless_snapshot import IW, WirelessSnapshot
 
 RATES = "mac80211 debugfs, rc_stats_csv"
 OTHER_PEER = "the peer was another one at the end"
@@ -75,14 +75,20 @@ def success_percent(before: Mapping[str, RateTable], after: Mapping[str, RateTab
     return (100 * sum(rate.successes for rate in rates) / attempts, None) if attempts else (None, "nothing was sent")
 
 
-def put_success(reading: Reading, key: str, looks: Sequence[Look], inside: Sequence[Look], address: str | None) -> None:
+def put_success(
+    reading: Reading,
+    key: str,
+    snapshots: Sequence[WirelessSnapshot],
+    inside: Sequence[WirelessSnapshot],
+    address: str | None,
+) -> None:
     """The share of attempts that succeeded, from the tables of minstrel; ``address``: of one peer."""
 
-    def tables(of: Sequence[Look]) -> list[tuple[float, Mapping[str, RateTable]]]:
-        wanted = ((look.at_s, {a: t for a, t in look.rates.items() if address in (None, a)}) for look in of)
+    def tables(of: Sequence[WirelessSnapshot]) -> list[tuple[float, Mapping[str, RateTable]]]:
+        wanted = ((snapshot.at_s, {a: t for a, t in snapshot.rates.items() if address in (None, a)}) for snapshot in of)
         return [(at_s, found) for at_s, found in wanted if found]
 
-    everywhere, within = tables(looks), tables(inside)
+    everywhere, within = tables(snapshots), tables(inside)
     if not everywhere:
         reading.put(key, None, RATES, "no table of minstrel: the driver has rate control of its own, or no debugfs")
         return
@@ -101,7 +107,12 @@ def put_success(reading: Reading, key: str, looks: Sequence[Look], inside: Seque
 
 
 def put_access_point(
-    reading: Reading, looks: Sequence[Look], inside: Sequence[Look], address: str | None, *, is_access_point: bool
+    reading: Reading,
+    snapshots: Sequence[WirelessSnapshot],
+    inside: Sequence[WirelessSnapshot],
+    address: str | None,
+    *,
+    is_access_point: bool,
 ) -> None:
     """What an access point counts of the device under test, whose address is ``address``."""
     if not is_access_point:
@@ -110,7 +121,7 @@ def put_access_point(
     if address is None:
         put_no_access_point(reading, "the address of the device under test is not known")
         return
-    seen = [look for look in inside if address in look.peers]
+    seen = [snapshot for snapshot in inside if address in snapshot.peers]
     if len(seen) < 2:
         few = "the access point named the device under test in fewer than two looks within the window"
         put_no_access_point(reading, few)
@@ -123,11 +134,13 @@ def put_access_point(
     reading.put("ap_failed_percent", percent, IW, why)
     for key in ("ap_signal_dbm", "ap_tx_bitrate_mbit_s"):
         values = [
-            value for look in seen if (value := value_of(key.removeprefix("ap_"), look.peers[address])) is not None
+            value
+            for snapshot in seen
+            if (value := value_of(key.removeprefix("ap_"), snapshot.peers[address])) is not None
         ]
         mean = sum(values) / len(values) if values else None
         reading.put(key, mean, IW, None if values else "the driver does not report it")
-    put_success(reading, "ap_rate_success_percent", looks, inside, address)
+    put_success(reading, "ap_rate_success_percent", snapshots, inside, address)
 
 
 OF_ACCESS_POINT = {
@@ -147,8 +160,8 @@ def put_no_access_point(reading: Reading, why: str) -> None:
 
 
 def value_of(key: str, peer: LinkFigures) -> float | None:
-    """``signal_dbm``, ``tx_bitrate_mbit_s`` or ``rx_bitrate_mbit_s`` at a look. A signal of 0 dBm or more is none, and
-    so is a rate of 0: the driver does not report it."""
+    """``signal_dbm``, ``tx_bitrate_mbit_s`` or ``rx_bitrate_mbit_s`` in a snapshot. A signal of 0 dBm or more is none,
+    and so is a rate of 0: the driver does not report it."""
     if key == "signal_dbm":
         levels = (peer.signal_dbm, peer.signal_average_dbm)
         return next((level for level in levels if level is not None and level < 0), None)

@@ -10,7 +10,7 @@ from txop.core.metrics import station_key
 from txop.formats.proc_stat import increase
 from txop.measure.instrument import Reading
 from txop.measure.probes.chip import STATIONS_FILE
-from txop.measure.probes.wireless_look import IW, Look
+from txop.measure.probes.wireless_snapshot import IW, WirelessSnapshot
 from txop.measure.traffic.iperf3_reading import jain
 
 DEBUGFS = "mac80211 debugfs"
@@ -26,17 +26,17 @@ def named_stations(folder: Path) -> dict[str, str]:
     return {found["name"]: found["address"] for row in text.splitlines() if (found := _NAMED.fullmatch(row))}
 
 
-def put_stations(reading: Reading, inside: Sequence[Look], addresses: Mapping[str, str]) -> None:
-    """Figures and series of each named station, over the time between the first and the last look."""
+def put_stations(reading: Reading, inside: Sequence[WirelessSnapshot], addresses: Mapping[str, str]) -> None:
+    """Figures and series of each named station, over the time between the first and the last snapshot."""
     for name, address in addresses.items():
         _share(reading, inside, name, address)
         _queues(reading, inside, name, address)
 
 
-def _share(reading: Reading, inside: Sequence[Look], name: str, address: str) -> None:
+def _share(reading: Reading, inside: Sequence[WirelessSnapshot], name: str, address: str) -> None:
     key = station_key(name, "airtime_percent")
     for source, of in SOURCES:
-        known = [(look.at_s, us) for look in inside if (us := of(look).get(address)) is not None]
+        known = [(snapshot.at_s, us) for snapshot in inside if (us := of(snapshot).get(address)) is not None]
         if len(known) < 2 or known[-1][0] <= known[0][0]:
             continue
         grown = increase(known[0][1], known[-1][1])
@@ -46,14 +46,16 @@ def _share(reading: Reading, inside: Sequence[Look], name: str, address: str) ->
     reading.put(key, None, IW, "fewer than two looks at the station's airtime within the window")
 
 
-def _queues(reading: Reading, inside: Sequence[Look], name: str, address: str) -> None:
+def _queues(reading: Reading, inside: Sequence[WirelessSnapshot], name: str, address: str) -> None:
     """What debugfs shows; nothing where the kernel has no such files."""
-    pending = [(look.at_s, look.pending_us[address] / 1e3) for look in inside if address in look.pending_us]
+    pending = [
+        (snapshot.at_s, snapshot.pending_us[address] / 1e3) for snapshot in inside if address in snapshot.pending_us
+    ]
     if pending:
         key = station_key(name, "aql_pending_ms")
         reading.put(key, sum(ms for _, ms in pending) / len(pending), f"{DEBUGFS}, aql")
         reading.series[key] = [(round(at_s, 3), ms) for at_s, ms in pending]
-    queued = [(look.at_s, look.queued[address]) for look in inside if address in look.queued]
+    queued = [(snapshot.at_s, snapshot.queued[address]) for snapshot in inside if address in snapshot.queued]
     if not queued:
         return
     key = station_key(name, "txq_backlog_packets")
@@ -66,7 +68,7 @@ def _queues(reading: Reading, inside: Sequence[Look], name: str, address: str) -
     reading.put(station_key(name, "txq_drops_per_s"), rate, f"{DEBUGFS}, aqm", why)
 
 
-def put_fairness(reading: Reading, inside: Sequence[Look], *, of_test: bool) -> None:
+def put_fairness(reading: Reading, inside: Sequence[WirelessSnapshot], *, of_test: bool) -> None:
     """Jain's index of the airtime that the stations of an access point had."""
     for source, of in SOURCES:
         shares = _grown(inside, of)
@@ -77,21 +79,23 @@ def put_fairness(reading: Reading, inside: Sequence[Look], *, of_test: bool) -> 
         reading.put("airtime_jain_index", None, IW, "the driver does not count the airtime of its stations")
 
 
-def _debugfs_airtime(look: Look) -> Mapping[str, int | None]:
-    return look.airtime_us
+def _debugfs_airtime(snapshot: WirelessSnapshot) -> Mapping[str, int | None]:
+    return snapshot.airtime_us
 
 
-def _reported_airtime(look: Look) -> Mapping[str, int | None]:
+def _reported_airtime(snapshot: WirelessSnapshot) -> Mapping[str, int | None]:
     return {
         address: None if peer.tx_duration_us is None or peer.rx_duration_us is None
         else peer.tx_duration_us + peer.rx_duration_us
-        for address, peer in look.peers.items()
+        for address, peer in snapshot.peers.items()
     }  # fmt: skip
 
 
-def _grown(inside: Sequence[Look], of: Callable[[Look], Mapping[str, int | None]]) -> list[float]:
+def _grown(
+    inside: Sequence[WirelessSnapshot], of: Callable[[WirelessSnapshot], Mapping[str, int | None]]
+) -> list[float]:
     """How much each station's counter grew within the window; empty when one of them has no reading."""
-    accounts = [each for look in inside if (each := of(look))]
+    accounts = [each for snapshot in inside if (each := of(snapshot))]
     if len(accounts) < 2:
         return []
     grown = [increase(value, accounts[-1].get(address)) for address, value in accounts[0].items()]
@@ -99,7 +103,7 @@ def _grown(inside: Sequence[Look], of: Callable[[Look], Mapping[str, int | None]
     return known if len(known) == len(grown) else []
 
 
-SOURCES: tuple[tuple[str, Callable[[Look], Mapping[str, int | None]]], ...] = (
+SOURCES: tuple[tuple[str, Callable[[WirelessSnapshot], Mapping[str, int | None]]], ...] = (
     (DEBUGFS, _debugfs_airtime),
     (f"{IW} (tx and rx duration)", _reported_airtime),
 )

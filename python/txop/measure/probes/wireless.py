@@ -14,7 +14,7 @@ from txop.core.whole_file import whole_file
 from txop.measure.instrument import Reading, RunContext, RunFacts
 from txop.measure.probes import sampler
 from txop.measure.probes.wireless_reading import ABOUT, AFTER, SAMPLES, read_wireless
-from txop.measure.recording import Look, Phase, Recording, begin
+from txop.measure.recording import Phase, Recording, Snapshot, begin
 from txop.plan.guest_function import CHIP_INTERFACE
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
@@ -60,7 +60,7 @@ class Wireless:
         self.name = f"wireless of {target}"
         self._running: Running | None = None
 
-    def recordings(self, run: RunContext) -> list[Recording | Look]:
+    def recordings(self, run: RunContext) -> list[Recording | Snapshot]:
         """The loop, all through the run, and the copies at its end where mac80211 has debugfs; nothing where the guest
         has no radio."""
         guest = run.plan.guest_of(run.arm)
@@ -73,7 +73,7 @@ class Wireless:
         mounted = (*loop.argv[:script], _MOUNT + _LOOP, *loop.argv[script + 1 :])
         copy = ("sh", "-c", _COPY, "txop-debugfs", CHIP_INTERFACE)
         file = AFTER.format(self._target)
-        return [replace(loop, argv=mounted), Look(self._target, copy, file, Phase.END, MAX_COPIES_BYTES)]
+        return [replace(loop, argv=mounted), Snapshot(self._target, copy, file, Phase.END, MAX_COPIES_BYTES)]
 
     def _loop(self, run: RunContext, program: str, interface: str) -> Recording:
         argv = command(run.plan, run.test, program, interface, run.seconds_left)

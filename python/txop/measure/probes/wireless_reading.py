@@ -24,7 +24,7 @@ from txop.measure.probes.sent_account import (
     value_of,
 )
 from txop.measure.probes.station_account import named_stations, put_fairness, put_stations
-from txop.measure.probes.wireless_look import IW, Look, look_of
+from txop.measure.probes.wireless_snapshot import IW, WirelessSnapshot, snapshot_of
 from txop.plan.measurement import ModuleCycleTest, SoakTest, StationsTest
 
 SAMPLES = "wireless-{}.txt"
@@ -44,32 +44,32 @@ TRAFFIC_SHARE = 0.1
 def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Reading:
     """Everything that the samples of ``target`` show; ``gated``: also what the gates find."""
     reading = Reading()
-    looks, reason = _looks(facts, target)
+    snapshots, reason = _snapshots(facts, target)
     after = AFTER.format(target)
     if (facts.folder / after).is_file():
         reading.files[after] = f"airtime, queues and rate control of {target} (mac80211 debugfs)"
     window_s = facts.marks.window_s
-    known = [look for look in looks if look.interface is not None]
+    known = [snapshot for snapshot in snapshots if snapshot.interface is not None]
     if not reason and window_s is None:
         reason = "the run did not reach the end of its window"
     if not reason and len(known) < 2:
-        reason = next((look.problem for look in looks if look.problem), "fewer than two answers of iw")
-    if looks:
+        reason = next((snapshot.problem for snapshot in snapshots if snapshot.problem), "fewer than two answers of iw")
+    if snapshots:
         reading.files[SAMPLES.format(target)] = f"output of iw on {target}"
     if reason or window_s is None:
         return _nothing(facts, reading, target, reason, gated=gated)
     marks = facts.marks
     loaded_s = (marks.load or 0.0) - (marks.window or 0.0)
-    inside = counted(((look.at_s, look) for look in looks), window_s)
-    loaded = [look for look in looks if loaded_s <= look.at_s < 0] + inside
+    inside = counted(((snapshot.at_s, snapshot) for snapshot in snapshots), window_s)
+    loaded = [snapshot for snapshot in snapshots if loaded_s <= snapshot.at_s < 0] + inside
     if gated:
         _gates(facts, reading, target, loaded)
-    modes = {look.interface.mode for look in known if look.interface is not None}
+    modes = {snapshot.interface.mode for snapshot in known if snapshot.interface is not None}
     if target == "dut":
-        _figures(reading, looks, inside)
+        _figures(reading, snapshots, inside)
     if target == "peer":
         address = next(_addresses(facts, "dut"), None)
-        put_access_point(reading, looks, inside, address, is_access_point=bool(modes & ACCESS_POINTS))
+        put_access_point(reading, snapshots, inside, address, is_access_point=bool(modes & ACCESS_POINTS))
     of_stations = target == "dut" or isinstance(facts.test, StationsTest)
     if modes & ACCESS_POINTS and of_stations:  # others at the access point have no part in other tests
         put_fairness(reading, inside, of_test=isinstance(facts.test, StationsTest))
@@ -80,13 +80,13 @@ def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Readin
     return reading
 
 
-def _looks(facts: RunFacts, target: str) -> tuple[list[Look], str]:
+def _snapshots(facts: RunFacts, target: str) -> tuple[list[WirelessSnapshot], str]:
     missing = _missing(facts, target)
     if missing:
         return [], missing
     try:
         path = facts.folder / SAMPLES.format(target)
-        return [look_of(at_s, sample) for at_s, sample in sampler.timed(facts, target, path)], ""
+        return [snapshot_of(at_s, sample) for at_s, sample in sampler.timed(facts, target, path)], ""
     except OSError:
         return [], "nothing was recorded"
 
@@ -101,12 +101,12 @@ def _missing(facts: RunFacts, target: str) -> str:
 
 
 def _addresses(facts: RunFacts, target: str) -> Iterator[str]:
-    """The own address of a target at each of its looks."""
+    """The own address of a target at each of its snapshots."""
     if _missing(facts, target):
         return
     with suppress(OSError):
         for at_s, sample in sampler.timed(facts, target, facts.folder / SAMPLES.format(target)):
-            about = look_of(at_s, sample).interface
+            about = snapshot_of(at_s, sample).interface
             if about is not None and about.address is not None:
                 yield about.address
 
@@ -120,9 +120,9 @@ def _own_addresses(facts: RunFacts) -> dict[str, str]:
     return found
 
 
-def _identity(look: Look) -> dict[str, object]:
+def _identity(snapshot: WirelessSnapshot) -> dict[str, object]:
     """Link and channel, for the run's record."""
-    about, link, channel = look.interface, look.link, look.channel
+    about, link, channel = snapshot.interface, snapshot.link, snapshot.channel
     ssid = link.ssid if link is not None else about.ssid if about is not None else None
     found: dict[str, object] = {
         "mode": about.mode if about is not None else None,
@@ -130,7 +130,7 @@ def _identity(look: Look) -> dict[str, object]:
         "tx_power_dbm": about.tx_power_dbm if about is not None else None,
         "bssid": link.bssid if link is not None else None,
         "ssid": visible(ssid.decode("utf-8", "replace")) if ssid is not None else None,
-        "stations": len(look.peers) if about is not None and about.mode in ACCESS_POINTS else None,
+        "stations": len(snapshot.peers) if about is not None and about.mode in ACCESS_POINTS else None,
     }
     if channel is not None:
         found |= {"channel": channel[0], "frequency_mhz": channel[1], "width_mhz": channel[2]}
@@ -140,8 +140,8 @@ def _identity(look: Look) -> dict[str, object]:
 # Figures -------------------------------------------------------------------------------------------------------------
 
 
-def _figures(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) -> None:
-    with_peers = [look for look in inside if look.peers]
+def _figures(reading: Reading, snapshots: Sequence[WirelessSnapshot], inside: Sequence[WirelessSnapshot]) -> None:
+    with_peers = [snapshot for snapshot in inside if snapshot.peers]
     if len(with_peers) < 2:
         why = "fewer than two looks within the window" if len(inside) < 2 else "iw named no peer within the window"
         for key in FIGURES[:4]:
@@ -149,51 +149,53 @@ def _figures(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) ->
     else:
         percent, problem = counted_retry_percent(with_peers[0].peers, with_peers[-1].peers)
         reading.put("retry_percent", percent, IW, problem)
-        _of_peer(reading, looks, inside)
+        _of_peer(reading, snapshots, inside)
     series = [
         (after.at_s, percent)
-        for before, after in pairwise(looks)
+        for before, after in pairwise(snapshots)
         if (percent := retry_percent(before.peers, after.peers)[0]) is not None
     ]
     if any(percent for _, percent in series) or reading.metrics["retry_percent"].value is not None:
         reading.series["retry_percent"] = [(round(t, 3), round(percent, 3)) for t, percent in series]
-    put_success(reading, "rate_success_percent", looks, inside, None)
-    _busy(reading, looks, inside)
+    put_success(reading, "rate_success_percent", snapshots, inside, None)
+    _busy(reading, snapshots, inside)
 
 
-def _of_peer(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) -> None:
+def _of_peer(reading: Reading, snapshots: Sequence[WirelessSnapshot], inside: Sequence[WirelessSnapshot]) -> None:
     """Signal and rates: of the access point, or of the only peer."""
     for key in ("signal_dbm", "tx_bitrate_mbit_s", "rx_bitrate_mbit_s"):
         points: Points = [
-            (round(look.at_s, 3), value)
-            for look in looks
-            if (peer := _peer(look)) is not None and (value := value_of(key, peer)) is not None
+            (round(snapshot.at_s, 3), value)
+            for snapshot in snapshots
+            if (peer := _peer(snapshot)) is not None and (value := value_of(key, peer)) is not None
         ]
         if points:
             reading.series[key] = points
-        values = [value for look in inside if (peer := _peer(look)) is not None for value in [value_of(key, peer)]]
+        values = [
+            value for snapshot in inside if (peer := _peer(snapshot)) is not None for value in [value_of(key, peer)]
+        ]
         known = [value for value in values if value is not None]
         why = "the driver does not report it" if values else "there are several peers"
         reading.put(key, sum(known) / len(known) if known else None, IW, None if known else why)
 
 
-def _peer(look: Look) -> LinkFigures | None:
-    if look.link is not None and look.link.bssid in look.peers:
-        return look.peers[look.link.bssid]
-    return next(iter(look.peers.values())) if len(look.peers) == 1 else None
+def _peer(snapshot: WirelessSnapshot) -> LinkFigures | None:
+    if snapshot.link is not None and snapshot.link.bssid in snapshot.peers:
+        return snapshot.peers[snapshot.link.bssid]
+    return next(iter(snapshot.peers.values())) if len(snapshot.peers) == 1 else None
 
 
-def _busy(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) -> None:
+def _busy(reading: Reading, snapshots: Sequence[WirelessSnapshot], inside: Sequence[WirelessSnapshot]) -> None:
     source = "iw survey dump"
     points: Points = []
-    surveyed = [look for look in looks if look.surveyed is not None]
+    surveyed = [snapshot for snapshot in snapshots if snapshot.surveyed is not None]
     for before, after in pairwise(surveyed):
         use = _use(before, after)
         if use is not None:
             points.append((round((before.at_s + after.at_s) / 2, 3), round(use, 2)))
     if points:
         reading.series["channel_busy_percent"] = points
-    within = [look for look in inside if look.surveyed is not None]
+    within = [snapshot for snapshot in inside if snapshot.surveyed is not None]
     if not surveyed:
         reading.put("channel_busy_percent", None, source, "the driver has no survey of the channel in use")
     elif len(within) < 2:
@@ -204,7 +206,7 @@ def _busy(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) -> No
         reading.put("channel_busy_percent", percent, source, why)
 
 
-def _use(before: Look, after: Look) -> float | None:
+def _use(before: WirelessSnapshot, after: WirelessSnapshot) -> float | None:
     if before.surveyed is None or after.surveyed is None:
         return None
     use = channel_use(before.surveyed, after.surveyed)
@@ -214,72 +216,72 @@ def _use(before: Look, after: Look) -> float | None:
 # Gates ---------------------------------------------------------------------------------------------------------------
 
 
-def _gates(facts: RunFacts, reading: Reading, target: str, all_looks: Sequence[Look]) -> None:
-    looks = [look for look in all_looks if look.interface is not None]
+def _gates(facts: RunFacts, reading: Reading, target: str, all_snapshots: Sequence[WirelessSnapshot]) -> None:
+    snapshots = [snapshot for snapshot in all_snapshots if snapshot.interface is not None]
     if facts.plan.gates.association and not isinstance(facts.test, ModuleCycleTest):
-        gone = _gone(all_looks)
-        finding = GateFinding("association-lost", "void", gone, target) if gone else _association(looks, target)
+        gone = _gone(all_snapshots)
+        finding = GateFinding("association-lost", "void", gone, target) if gone else _association(snapshots, target)
         if finding.state == "void" and isinstance(facts.test, SoakTest):
             reading.warnings.append(f"{target}: {finding.words}")
             finding = GateFinding("association-lost", "not available", "a soak goes on without it", target)
         reading.gates.append(finding)
     if facts.plan.gates.channel:
-        reading.gates.append(_channel(looks, target))
+        reading.gates.append(_channel(snapshots, target))
 
 
-def _gone(looks: Sequence[Look]) -> str | None:
+def _gone(snapshots: Sequence[WirelessSnapshot]) -> str | None:
     """Whether the interface vanished: a dongle was pulled out, a driver let go of it."""
     name: str | None = None
-    for look in looks:
-        if look.interface is not None:
-            name = look.interface.name
-        elif name is not None and _NO_DEVICE in (look.problem or ""):
-            return f"{name} was gone {look.at_s:+.0f} s from the start of the window"
+    for snapshot in snapshots:
+        if snapshot.interface is not None:
+            name = snapshot.interface.name
+        elif name is not None and _NO_DEVICE in (snapshot.problem or ""):
+            return f"{name} was gone {snapshot.at_s:+.0f} s from the start of the window"
     return None
 
 
-def _association(looks: Sequence[Look], target: str) -> GateFinding:
+def _association(snapshots: Sequence[WirelessSnapshot], target: str) -> GateFinding:
     gate = "association-lost"
-    modes = {look.interface.mode for look in looks if look.interface is not None}
-    if len(looks) < 2:
+    modes = {snapshot.interface.mode for snapshot in snapshots if snapshot.interface is not None}
+    if len(snapshots) < 2:
         return GateFinding(gate, "not available", "fewer than two looks at the link", target)
     words: str | None
     if modes <= STATIONS:
-        words = _station_lost(looks)
+        words = _station_lost(snapshots)
     elif modes <= ACCESS_POINTS:
-        words = _peer_lost(looks)
-    elif any(look.connected for look in looks):
-        words = _station_lost(looks)
+        words = _peer_lost(snapshots)
+    elif any(snapshot.connected for snapshot in snapshots):
+        words = _station_lost(snapshots)
     else:
         shown = ", ".join(sorted(visible(str(mode)) for mode in modes))
         return GateFinding(gate, "not available", f"an interface of type {shown} has no association", target)
     return GateFinding(gate, "ok", target=target) if words is None else GateFinding(gate, "void", words, target)
 
 
-def _station_lost(looks: Sequence[Look]) -> str | None:
+def _station_lost(snapshots: Sequence[WirelessSnapshot]) -> str | None:
     first: str | None = None
     since: int | None = None
-    for look in looks:
-        if look.connected is None:
+    for snapshot in snapshots:
+        if snapshot.connected is None:
             continue
-        if look.link is None:
-            return f"not associated {look.at_s:+.0f} s from the start of the window"
-        if first is not None and look.link.bssid != first:
-            return f"it moved from {first} to {look.link.bssid} {look.at_s:+.0f} s from the start of the window"
-        first = look.link.bssid
-        peer = look.peers.get(first)
+        if snapshot.link is None:
+            return f"not associated {snapshot.at_s:+.0f} s from the start of the window"
+        if first is not None and snapshot.link.bssid != first:
+            return f"it moved from {first} to {snapshot.link.bssid} {snapshot.at_s:+.0f} s from the start of the window"
+        first = snapshot.link.bssid
+        peer = snapshot.peers.get(first)
         connected_s = peer.connected_s if peer is not None else None
         if connected_s is not None:
             if since is not None and connected_s < since:
-                return f"it associated again {look.at_s:+.0f} s from the start of the window"
+                return f"it associated again {snapshot.at_s:+.0f} s from the start of the window"
             since = connected_s
     return None
 
 
-def _peer_lost(looks: Sequence[Look]) -> str | None:
+def _peer_lost(snapshots: Sequence[WirelessSnapshot]) -> str | None:
     """At an access point: whether a station with part of the traffic left or came back."""
     moved: dict[str, int] = {}
-    for before, after in pairwise(looks):
+    for before, after in pairwise(snapshots):
         for address, peer in after.peers.items():
             was = before.peers.get(address)
             for key in ("tx_bytes", "rx_bytes"):
@@ -287,7 +289,7 @@ def _peer_lost(looks: Sequence[Look]) -> str | None:
                 moved[address] = moved.get(address, 0) + (grown or 0)
     total = sum(moved.values())
     takes_part = {address for address, count in moved.items() if total and count >= TRAFFIC_SHARE * total}
-    for before, after in pairwise(looks):
+    for before, after in pairwise(snapshots):
         for address in sorted(takes_part & before.peers.keys()):
             now = after.peers.get(address)
             if now is None:
@@ -298,9 +300,9 @@ def _peer_lost(looks: Sequence[Look]) -> str | None:
     return None
 
 
-def _channel(looks: Sequence[Look], target: str) -> GateFinding:
+def _channel(snapshots: Sequence[WirelessSnapshot], target: str) -> GateFinding:
     gate = "channel-changed"
-    known = [(look.at_s, channel) for look in looks if (channel := look.channel) is not None]
+    known = [(snapshot.at_s, channel) for snapshot in snapshots if (channel := snapshot.channel) is not None]
     if not known:
         return GateFinding(gate, "not available", "iw does not report the channel", target)
     first = known[0][1]

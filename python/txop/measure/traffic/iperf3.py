@@ -17,7 +17,7 @@ from txop.measure.recording import Phase, Recording, begin
 from txop.measure.traffic.flows import Flow, flows_of
 from txop.measure.traffic.iperf3_reading import read_flows
 from txop.plan.measurement import SoakTest, Test
-from txop.targets.contract import Ran, Running, Target, TargetError
+from txop.targets.contract import CommandResult, Running, Target, TargetError
 
 FIRST_PORT = 5210
 """Port of flow 0; one above the other for the next ones. Not iperf3's own 5201, where a user's server may listen."""
@@ -67,16 +67,16 @@ _BUFFER_HINT = " (is there room in /tmp? iperf3 has its buffer there)"
 into it fails with EFAULT."""
 
 
-def how_it_failed(ran: Ran, *, silent: bool = False) -> str | None:
+def how_it_failed(ran: CommandResult, *, silent: bool = False) -> str | None:
     """How a client failed that has no error in its JSON, in words; ``None``: it did not, or says itself why.
 
     ``silent``: it printed nothing, as where it cannot make a file in ``/tmp``.
 
-    >>> how_it_failed(Ran(134, stderr_bytes=b"libgcc_s.so.1 must be installed for pthread_exit to work\\n"))
+    >>> how_it_failed(CommandResult(134, stderr_bytes=b"libgcc_s.so.1 must be installed for pthread_exit to work\\n"))
     'it ended by SIGABRT: libgcc_s.so.1 must be installed for pthread_exit to work'
-    >>> how_it_failed(Ran(1)) is None
+    >>> how_it_failed(CommandResult(1)) is None
     True
-    >>> how_it_failed(Ran(1, stderr_bytes=b"iperf3: error - Bad address\\n"), silent=True)
+    >>> how_it_failed(CommandResult(1, stderr_bytes=b"iperf3: error - Bad address\\n"), silent=True)
     'it ended with status 1: iperf3: error - Bad address (is there room in /tmp? iperf3 has its buffer there)'
     """
     if ran.status == 0 or (ran.status == 1 and not silent):
@@ -232,7 +232,7 @@ class Iperf3Traffic:
         reached = run.marks.end is not None
         ends = await _end_all([*self._clients.values()], FINISH_TIMEOUT_S if reached else 0.0)
         for flow, ran in zip(self._clients, ends, strict=True):
-            if not isinstance(ran, Ran):
+            if not isinstance(ran, CommandResult):
                 continue
             output = run.folder / client_file(flow)
             silent = output.is_file() and output.stat().st_size == 0

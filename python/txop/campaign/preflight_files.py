@@ -1,4 +1,4 @@
-"""What of a plan's files will work on its machines: modules, kernels to build for; and the disk of this machine."""
+"""Preflight checks of a plan's files: modules, kernels to build for; and of the disk of this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from txop.arms.build import recipe
 from txop.arms.module_file import MAX_BYTES, NotAModuleError, module_info, unpack
-from txop.campaign.desk_row import THIS_MACHINE, Row, State, not_checked
+from txop.campaign.preflight_row import THIS_MACHINE, Row, State, not_checked
 from txop.plan.arm import Arm
 from txop.plan.model import Plan
 from txop.plan.named_file import named_file

@@ -1,4 +1,4 @@
-"""One row of what will work on the machines of a plan."""
+"""One row of the preflight checks."""
 
 from __future__ import annotations
 

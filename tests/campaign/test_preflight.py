@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from fake_target import FakeTarget, answer
-from txop.campaign.desk import look
-from txop.campaign.desk_files import RELEASE_FILE
-from txop.campaign.desk_row import Row
+from txop.campaign.preflight import check_targets
+from txop.campaign.preflight_files import RELEASE_FILE
+from txop.campaign.preflight_row import Row
 from txop.plan.load import parse_plan
 from txop.plan.templates import templates
 from txop.targets.contract import Targets
@@ -97,7 +97,7 @@ def rows(tmp_path: Path) -> Callable[..., dict[tuple[str, str], Row]]:
         }
         change(machines)
         said: list[str] = []
-        found = asyncio.run(look(Targets(dict(machines)), plan, tmp_path, said.append))
+        found = asyncio.run(check_targets(Targets(dict(machines)), plan, tmp_path, said.append))
         assert {"dut: connecting", "peer: connecting", "sniffer: asking"} <= set(said)
         assert all(row.found.startswith("not checked, because ") for row in found if row.state == "not checked")
         assert not any(machine.written for machine in machines.values())
@@ -223,12 +223,12 @@ def test_over_ssh_nothing_is_changed(busybox_sshd, txop, tmp_path):
     before = files()
     done = txop("plan", "check", str(tmp_path / "plan.toml"), "--connect", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
-    desk_rows = {(row["target"], row["what"]): row for row in json.loads(done.stdout)["desk"]}
-    assert desk_rows["dut", "connection"]["state"] == "ok"
-    assert desk_rows["dut", "root"]["state"] == "ok"
-    assert desk_rows["dut", "clock"]["state"] in ("ok", "not checked")
-    assert desk_rows["dut and peer", "iperf3 traffic"]["state"] == "ok"
-    assert desk_rows["dut", "iw"]["state"] == "limited"
+    preflight_rows = {(row["target"], row["what"]): row for row in json.loads(done.stdout)["desk"]}
+    assert preflight_rows["dut", "connection"]["state"] == "ok"
+    assert preflight_rows["dut", "root"]["state"] == "ok"
+    assert preflight_rows["dut", "clock"]["state"] in ("ok", "not checked")
+    assert preflight_rows["dut and peer", "iperf3 traffic"]["state"] == "ok"
+    assert preflight_rows["dut", "iw"]["state"] == "limited"
     assert "dut: connecting" in done.stderr
     assert files() == before
     assert server.wait_for_no_commands(5) == []

@@ -1,4 +1,4 @@
-"""One look at a wireless interface: what ``iw`` and mac80211's debugfs said in one turn of the loop."""
+"""One snapshot of a wireless interface: what ``iw`` and mac80211's debugfs said in one turn of the loop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Queued:
 
 
 @dataclass
-class Look:
+class WirelessSnapshot:
     """What one turn of the loop saw. ``None``: iw did not report it."""
 
     at_s: float
@@ -61,43 +61,43 @@ class Look:
         return None if found is None else (found.number, found.frequency_mhz, found.width_mhz, found.center1_mhz)
 
 
-def look_of(at_s: float, sample: Sample) -> Look:
+def snapshot_of(at_s: float, sample: Sample) -> WirelessSnapshot:
     """One turn of the loop, parsed."""
-    look = Look(at_s)
+    snapshot = WirelessSnapshot(at_s)
     try:
         found = iw_interface.parse_interfaces(sample.files.get("/iw/info", ""))
-        look.interface = found[0] if found else None
+        snapshot.interface = found[0] if found else None
     except FormatError as error:
-        look.problem = error.what
+        snapshot.problem = error.what
     with suppress(FormatError):
         if (text := sample.files.get("/iw/link", "")).strip():
-            look.link = iw_interface.parse_link(text)
-            look.connected = look.link is not None
+            snapshot.link = iw_interface.parse_link(text)
+            snapshot.connected = snapshot.link is not None
     with suppress(FormatError):
-        look.peers = {each.address: each.figures for each in iw_station.parse(sample.files.get("/iw/station", ""))}
+        snapshot.peers = {each.address: each.figures for each in iw_station.parse(sample.files.get("/iw/station", ""))}
     with suppress(FormatError):
         surveys = iw_survey.parse(sample.files.get("/iw/survey", ""))
-        mhz = look.channel[1] if look.channel is not None else None
-        look.surveyed = next((s for s in surveys if s.in_use or (mhz is not None and s.frequency_mhz == mhz)), None)
+        mhz = snapshot.channel[1] if snapshot.channel is not None else None
+        snapshot.surveyed = next((s for s in surveys if s.in_use or (mhz is not None and s.frequency_mhz == mhz)), None)
     for path, text in sample.files.items():
         station = _OF_STATION.search(path)
         # In a guest the stations' own radios are on the same machine, each with the access point as its station.
-        if station is not None and (not look.peers or station["address"] in look.peers):
+        if station is not None and (not snapshot.peers or station["address"] in snapshot.peers):
             with suppress(FormatError):
-                _debugfs(look, station["address"], station["file"], text)
-    return look
+                _debugfs(snapshot, station["address"], station["file"], text)
+    return snapshot
 
 
-def _debugfs(look: Look, address: str, file: str, text: str) -> None:
+def _debugfs(snapshot: WirelessSnapshot, address: str, file: str, text: str) -> None:
     if file == "airtime":
         airtime = mac80211_debugfs.parse_airtime(text)
-        look.airtime_us[address] = airtime.rx_us + airtime.tx_us
+        snapshot.airtime_us[address] = airtime.rx_us + airtime.tx_us
     elif file == "aql":
         depth_us = mac80211_debugfs.parse_aql(text).depth_us
         if "BE" in depth_us:
-            look.pending_us[address] = depth_us["BE"]
+            snapshot.pending_us[address] = depth_us["BE"]
     elif file == "rc_stats_csv":
-        look.rates[address] = minstrel.parse(text)
+        snapshot.rates[address] = minstrel.parse(text)
     else:
         queues = mac80211_debugfs.parse_aqm(text).queues
-        look.queued[address] = Queued(sum(q.backlog_packets for q in queues), sum(q.drops for q in queues))
+        snapshot.queued[address] = Queued(sum(q.backlog_packets for q in queues), sum(q.drops for q in queues))

@@ -1,4 +1,4 @@
-"""What of a plan will work on its machines, looked at before an hour is spent. Nothing is changed on them.
+"""Preflight checks: what of a plan will work on its machines. They change nothing there.
 
 A row is something that was measured. What cannot be measured without carrying out the plan is a row, too, and says so.
 """
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from txop.campaign.clocks import wall_clock
-from txop.campaign.desk_files import files_of, on_this_machine
-from txop.campaign.desk_row import Row, State, not_checked
-from txop.campaign.desk_traffic import traffic
+from txop.campaign.preflight_files import files_of, on_this_machine
+from txop.campaign.preflight_row import Row, State, not_checked
+from txop.campaign.preflight_traffic import traffic
 from txop.formats.error import FormatError
 from txop.formats.iw_interface import Interface, parse_interfaces
 from txop.measure.probes.provenance import provenance
@@ -57,7 +57,7 @@ class _Seen:
     rows: list[Row]
 
 
-async def look(targets: Targets, plan: Plan, folder: Path, progress: Callable[[str], None]) -> list[Row]:
+async def check_targets(targets: Targets, plan: Plan, folder: Path, progress: Callable[[str], None]) -> list[Row]:
     """Connect every target, ask, and let go. ``folder``: of the plan; ``progress``: called with what is
     done now. Never raises for what a target lacks."""
     names = list(targets.by_name)

@@ -1,4 +1,4 @@
-"""Whether iperf3 gets from the device under test to the peer, before a campaign: firewalls, routes, addresses."""
+"""Preflight check of iperf3 from the device under test to the peer: firewalls, routes, addresses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from txop.campaign.desk_row import Row, not_checked
+from txop.campaign.preflight_row import Row, not_checked
 from txop.measure.traffic.iperf3 import FIRST_PORT
 from txop.plan.model import Plan
 from txop.targets.contract import TargetError, Targets
