@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from txop.plan.schema import Described, all_descriptions, schema
+from txop.plan.schema import ClassDocs, all_descriptions, schema
 
 TABLES = (
     ("Plan", "The top of the file"),
@@ -64,7 +64,7 @@ def reference() -> str:
     return "\n".join(parts)
 
 
-def _table(about: Described, heading: str) -> list[str]:
+def _table(about: ClassDocs, heading: str) -> list[str]:
     name = about.item.__name__
     definition = schema() if name == "Plan" else schema()["$defs"][name]
     required = set(definition.get("required", ()))

@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from txop.campaign.run import longest_s
-from txop.measure.instrument import Early, Instrument, Lasting, Marks, Reading, RunContext, RunFacts
+from txop.measure.instrument import (
+    EarlyInstrument,
+    Instrument,
+    Marks,
+    Reading,
+    RunContext,
+    RunFacts,
+    SelfEndingInstrument,
+)
 from txop.plan.model import Plan
 from txop.targets.contract import Target, Targets
 
@@ -76,7 +84,7 @@ async def carry_out(instruments: Sequence[Instrument], run: RunContext, *, windo
     marks = run.marks
     try:
         for instrument in instruments:
-            if isinstance(instrument, Early):
+            if isinstance(instrument, EarlyInstrument):
                 await instrument.before_arm(run)
         for instrument in instruments:
             await instrument.prepare(run)
@@ -92,7 +100,7 @@ async def carry_out(instruments: Sequence[Instrument], run: RunContext, *, windo
         marks.window = time.monotonic()
         await asyncio.sleep(run.test.duration_s if window_s is None else window_s)
         for instrument in instruments:
-            if isinstance(instrument, Lasting):
+            if isinstance(instrument, SelfEndingInstrument):
                 await instrument.finished(run)
         marks.end = time.monotonic()
     finally:

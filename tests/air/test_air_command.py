@@ -244,7 +244,7 @@ def test_the_file_is_named_even_when_its_name_is_a_word_of_the_message(monkeypat
 
     monkeypatch.setattr(txop.air, "analyze_json", refuse)
     with pytest.raises(UserError, match=r"^empty: the input is empty"):
-        list(air._analyze(["empty"], air.Asked()))
+        list(air._analyze(["empty"], air.AnalysisRequest()))
 
 
 def test_ctrl_c_cannot_lose_the_report_while_a_snapshot_is_shown(report):

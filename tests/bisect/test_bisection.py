@@ -199,7 +199,9 @@ def test_a_series_is_bisected_patch_by_patch(plan_file, tmp_path):
     from txop.plan.load import load_plan
 
     files = tuple(sorted(tmp_path.glob("*.patch")))
-    made = start.begin(load_plan(plan_file), start.Range(series=files), start.Ask(), Place(tmp_path / "out"))
+    made = start.begin(
+        load_plan(plan_file), start.Range(series=files), start.JudgementOptions(), Place(tmp_path / "out")
+    )
     assert [len(each.patches) for each in made.request.candidates] == [0, 1, 2, 3]
     assert [each.name for each in made.request.candidates] == ["base", "patch 1", "patch 2", "patch 3"]
     for file in files:
@@ -219,7 +221,7 @@ def test_merges_are_remarked_on(plan_file, tmp_path):
     from txop.plan.load import load_plan
 
     what = start.Range(commits[0], "main", root)
-    made = start.begin(load_plan(plan_file), what, start.Ask(), Place(tmp_path / "out"))
+    made = start.begin(load_plan(plan_file), what, start.JudgementOptions(), Place(tmp_path / "out"))
     assert any("The history is not a line" in note for note in made.request.notes)
 
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from txop.bisect.judge import judge_of
 from txop.bisect.search import (
+    CandidateState,
     Found,
     Judgement,
-    Knowledge,
     Limits,
     NotDetermined,
+    Outcomes,
     Search,
-    Standing,
     Work,
     least_blocks,
 )
@@ -48,7 +48,7 @@ class Drivers:
     """Candidates that build the module of another."""
     ran: list[tuple[int, int]] = field(default_factory=list)
 
-    def carry_out(self, known: Knowledge, work: Work) -> None:
+    def carry_out(self, known: Outcomes, work: Work) -> None:
         at = work.at
         assert work.blocks or at not in known.modules, "work is something to do"
         if at in self.broken:
@@ -67,9 +67,9 @@ class Drivers:
             known.ran(at, block, level * (1 + share) * (1 + own))
 
 
-def find(drivers: Drivers, how: Search | None = None, at_once: int = 1) -> tuple[Found | NotDetermined, Knowledge]:
+def find(drivers: Drivers, how: Search | None = None, at_once: int = 1) -> tuple[Found | NotDetermined, Outcomes]:
     how = how or search()
-    known = Knowledge(len(drivers.levels) - 1)
+    known = Outcomes(len(drivers.levels) - 1)
     for _ in range(10_000):
         step = how.next(known, at_once)
         if isinstance(step, (Found, NotDetermined)):
@@ -119,7 +119,7 @@ def test_what_does_not_build_is_never_the_answer_and_the_range_is(count, data, b
     assert found.bad not in broken
     assert found.good < first <= found.bad
     assert set(range(found.good + 1, found.bad)) <= broken, "only those between that cannot be distinguished"
-    assert all(search().standing(known, at) is Standing.SKIPPED for at in range(found.good + 1, found.bad))
+    assert all(search().standing(known, at) is CandidateState.SKIPPED for at in range(found.good + 1, found.bad))
 
 
 @settings(max_examples=25, deadline=None)
@@ -131,11 +131,11 @@ def test_void_runs_cost_other_blocks_and_nothing_else(count, data):
     found, known = find(drivers)
     if isinstance(found, NotDetermined):
         ends = (0, count - 1)
-        assert any(search().standing(known, end) is Standing.SKIPPED for end in ends)
+        assert any(search().standing(known, end) is CandidateState.SKIPPED for end in ends)
     else:
         assert found.good < first <= found.bad
         for at in range(found.good + 1, found.bad):
-            assert search().standing(known, at) is Standing.SKIPPED
+            assert search().standing(known, at) is CandidateState.SKIPPED
 
 
 def test_a_candidate_whose_runs_are_all_void_is_skipped_after_three():
@@ -201,13 +201,13 @@ def test_noise_wider_than_the_margin_does_not_hide_a_large_step():
 
 
 def test_a_candidate_that_neither_end_settles_stays_unclear():
-    how, known = search(most=6), Knowledge(2)
+    how, known = search(most=6), Outcomes(2)
     for at, values in enumerate(([40.0] * 6, [39.0, 37.2, 41.0, 37.5, 40.5, 38.5], [38.0] * 6)):
         known.built(at, f"module {at}")
         for block, value in enumerate(values):
             known.ran(at, block, value)
-    assert how.standing(known, 2) is Standing.BAD
-    assert how.standing(known, 1) is Standing.UNCLEAR
+    assert how.standing(known, 2) is CandidateState.BAD
+    assert how.standing(known, 1) is CandidateState.UNCLEAR
     assert not how.before_the_change(known, 1)
 
 

@@ -11,7 +11,7 @@ import pytest
 from txop.air.report import AirReport
 from txop.archive.layout import Layout
 from txop.board import exports
-from txop.board.boards import Placed, find, read, shipped
+from txop.board.boards import LocatedBoard, find, read, shipped
 from txop.board.certificate import check as check_certificate
 from txop.board.checks import CHECKS, run
 from txop.board.judge import standing
@@ -32,7 +32,7 @@ def never(name: str) -> AirReport:
 
 def board_of(tmp_path, *tasks, **more):
     board = Board.model_validate({**HEAD, "task": list(tasks), **more})
-    return Placed(board, "board.toml", tmp_path)
+    return LocatedBoard(board, "board.toml", tmp_path)
 
 
 def weighed(tmp_path, evidence, claims=None, **task):
@@ -376,7 +376,7 @@ def test_captures_of_a_campaign_arm_by_arm(tmp_path, scene):
     board = Board.model_validate(
         {**HEAD, "task": [{"task": "a", "state": "s", "claims": "works", "check": "block-ack-complete"}]}
     )
-    placed = Placed(board, "b", tmp_path, archive=Layout(tmp_path / "campaign"))
+    placed = LocatedBoard(board, "b", tmp_path, archive=Layout(tmp_path / "campaign"))
     good, late = scene("healthy"), scene("late-block-ack")
     judged = weigh(placed, [], lambda name: late if "vanilla" in name else good)
     (row,) = judged.rows

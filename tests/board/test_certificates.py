@@ -12,7 +12,7 @@ import pytest
 from txop.air.report import AirReport
 from txop.archive.layout import Layout
 from txop.board import exports
-from txop.board.boards import Placed
+from txop.board.boards import LocatedBoard
 from txop.board.certificate_file import read_certificates
 from txop.board.model import Board
 from txop.board.weigh import weigh
@@ -49,7 +49,7 @@ def scene(tmp_path_factory):
     return report
 
 
-def placed(campaign: Path, lines=LINES) -> Placed:
+def placed(campaign: Path, lines=LINES) -> LocatedBoard:
     board = {
         "format": "txop-board",
         "version": 1,
@@ -58,7 +58,7 @@ def placed(campaign: Path, lines=LINES) -> Placed:
         "task": [{"task": "a", "state": "s"}],
         "certificate": [{"product": "gateway", "certified": lines}],
     }
-    return Placed(Board.model_validate(board), "b", campaign.parent, archive=Layout(campaign))
+    return LocatedBoard(Board.model_validate(board), "b", campaign.parent, archive=Layout(campaign))
 
 
 def test_every_run_of_an_archive_is_evidence(campaign, scene):

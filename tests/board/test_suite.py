@@ -12,7 +12,7 @@ import pytest
 from guests_here import built_chips, built_image, rebuilt_driver
 from txop.air import analyze
 from txop.archive.layout import Layout
-from txop.board.boards import Placed, find, read
+from txop.board.boards import LocatedBoard, find, read
 from txop.board.model import Board, CaptureEvidence, FaultEvidence, NoEvidence, RunEvidence
 from txop.board.weigh import weigh
 from txop.plan.load import load_plan
@@ -65,7 +65,7 @@ def test_a_row_may_speak_of_another_arm_and_may_say_why_nothing_tells(tmp_path):
         {"task": "d", "state": "s", "claims": "works", "evidence": [{"kind": "none", "because": "it is silicon"}]},
     ]
     made = {"format": "txop-board", "version": 1, "title": "t", "arm": "vanilla", "task": rows}
-    board = Placed(Board.model_validate(made), "b", tmp_path, archive=Layout(tmp_path / "campaign"))
+    board = LocatedBoard(Board.model_validate(made), "b", tmp_path, archive=Layout(tmp_path / "campaign"))
     judged = weigh(board, [], analyze)
     vendor, default, nobody, silicon = (row.outcomes for row in judged.rows)
     assert [each.sentence.split(":")[0] for each in vendor] == ["vendor"]

@@ -13,12 +13,12 @@ import pytest
 
 from quiet_reporter import Quiet
 from txop.archive.layout import Layout
-from txop.campaign.course import Course
+from txop.campaign.active_run import ActiveRun
 from txop.campaign.ending import Outcome
 from txop.campaign.engine import Campaign
-from txop.campaign.placed_arm import ArmError, Placed
+from txop.campaign.placed_arm import ArmError, PlacedArm
 from txop.campaign.step_by_step import StepByStep
-from txop.campaign.testbed import CarryOut, Reached
+from txop.campaign.testbed import CarryOut, Reachability
 from txop.measure.instrument import GateFinding, Instrument, Reading, RunContext, RunFacts
 from txop.plan.arm import Arm
 from txop.plan.measurement import Test
@@ -98,7 +98,7 @@ class FakeTestbed(StepByStep):
         self.resets: list[bool] = []
         """Whether cold, for each failed arm."""
         self.reached = 0
-        self.found: dict[int, Reached] = {}
+        self.found: dict[int, Reachability] = {}
         """What the so-and-so-many-th look at the targets finds; others find all well."""
         self.answers = True
         self.closed = 0
@@ -108,19 +108,19 @@ class FakeTestbed(StepByStep):
     async def open(self) -> dict[str, dict[str, Any]]:
         return {"dut": {"kernel": "6.12"}}
 
-    async def place(self, arm: Arm, folder: Path) -> Placed:
+    async def place(self, arm: Arm, folder: Path) -> PlacedArm:
         self.steps.append(f"place {arm.name}")
         if self.mishap(folder.name) == "load":
             raise ArmError("arm-load-failed", "insmod: No such device")
-        return Placed(0.1, {"srcversion": "ABC"})
+        return PlacedArm(0.1, {"srcversion": "ABC"})
 
     async def remove(self, folder: Path) -> list[str]:
         self.steps.append("remove")
         return []
 
-    async def reach(self) -> Reached:
+    async def reach(self) -> Reachability:
         self.reached += 1
-        return self.found.pop(self.reached, Reached())
+        return self.found.pop(self.reached, Reachability())
 
     async def recover(self, target: str) -> bool:
         self.recovered.append(target)
@@ -153,20 +153,20 @@ class Parallel(FakeTestbed):
         assert runs == 1, "no arm stays in place"
         yield self.carry_out
 
-    async def carry_out(self, course: Course) -> None:
-        course.placed = Placed(0.1, {"srcversion": "ABC"})
+    async def carry_out(self, active: ActiveRun) -> None:
+        active.placed = PlacedArm(0.1, {"srcversion": "ABC"})
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         try:
             for _ in range(20):
                 await asyncio.sleep(0)
-            name = course.label.run
+            name = active.label.run
             if self.mishap(name) == "full":
                 raise OSError(errno.ENOSPC, "No space left on device")
             if self.mishap(name) == "hang":
                 await asyncio.sleep(3600)
-            course.context.marks.window, course.context.marks.end = 1.0, 2.0
-            course.began += course.instruments
+            active.context.marks.window, active.context.marks.end = 1.0, 2.0
+            active.began += active.instruments
         finally:
             self.under_way -= 1
 

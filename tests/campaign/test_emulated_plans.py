@@ -19,7 +19,7 @@ from txop.emulate.namespaces import check_tools
 from txop.measure.probes.emulated_link import STATUS_FILE
 from txop.plan.load import load_plan
 from txop.plan.model import Plan
-from txop.plan.old_links import as_now
+from txop.plan.old_links import with_current_links
 from txop.plan.overrides import Overrides
 from txop.targets.contract import Silence, TargetError
 
@@ -178,7 +178,7 @@ def test_an_archive_with_a_link_as_it_was_is_read_and_can_be_resumed(tmp_path):
 
 
 def test_an_empty_link_as_it_was_is_a_station_and_its_access_point():
-    plan = as_now(plan_of('[link]\nseed = 3\n[[arm]]\nname = "a"\n'))
+    plan = with_current_links(plan_of('[link]\nseed = 3\n[[arm]]\nname = "a"\n'))
     assert plan.link == {"run": {"seed": 3}, "wlan": {}}
-    assert as_now(plan) == plan
+    assert with_current_links(plan) == plan
     assert json.loads(link_scenario(tables_of(plan, None, "")).json)["run"]["seed"] == 3

@@ -11,7 +11,7 @@ import pytest
 
 from quiet_reporter import Quiet
 from txop.campaign import guest_runs, guest_trials
-from txop.campaign.course import Course, RunLabel
+from txop.campaign.active_run import ActiveRun, RunLabel
 from txop.campaign.gates import GATES
 from txop.campaign.guest_runs import REPEAT, GuestArm
 from txop.guest.chips import VARIABLE, Chip
@@ -50,7 +50,7 @@ class Guests:
 
 def run(
     folder: Path, monkeypatch: pytest.MonkeyPatch, booted: Guests, *, block: int = 1, kind: str = "tcp-tx", **guest: str
-) -> Course:
+) -> ActiveRun:
     """A run that was carried out."""
     program = folder / "txop-vusb"
     program.write_text("#!/bin/sh\n")
@@ -74,16 +74,16 @@ def run(
     run = folder / "run"
     run.mkdir()
     context = RunContext(plan, plan.arm[0], plan.test[0], Targets(), run, Marks(), "", 100.0)
-    course = Course(RunLabel("001-a-t", block, 1, "a", "t"), context, [], Quiet())
-    asyncio.run(arm.carry_out(course))
-    return course
+    active = ActiveRun(RunLabel("001-a-t", block, 1, "a", "t"), context, [], Quiet())
+    asyncio.run(arm.carry_out(active))
+    return active
 
 
-def verified(course: Course) -> dict[str, Any]:
+def verified(active: ActiveRun) -> dict[str, Any]:
     """How the arm of a run that is not void is described."""
-    assert course.void == []
-    assert course.placed is not None
-    return course.placed.verified
+    assert active.void == []
+    assert active.placed is not None
+    return active.placed.verified
 
 
 @pytest.fixture(autouse=True)
@@ -126,12 +126,12 @@ def test_a_guest_that_goes_down_says_where(
 
 def test_two_that_are_identical_leave_one_run_and_its_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     booted = Guests("11.784366", "11.784366")
-    course = run(tmp_path, monkeypatch, booted)
+    active = run(tmp_path, monkeypatch, booted)
     assert len(booted.seeds) == 2
     assert booted.seeds[0] == booted.seeds[1]
-    assert verified(course)["checked_exact"] is True
-    assert len(verified(course)["guest_sha256"]) == 64
-    assert course.warnings == []
+    assert verified(active)["checked_exact"] is True
+    assert len(verified(active)["guest_sha256"]) == 64
+    assert active.warnings == []
     assert not (tmp_path / "run" / REPEAT).exists()
 
 
@@ -151,9 +151,9 @@ def test_which_runs_are_done_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, guest: dict[str, str], times: int
 ) -> None:
     booted = Guests("1.0", "1.0")
-    course = run(tmp_path, monkeypatch, booted, block=block, **guest)
+    active = run(tmp_path, monkeypatch, booted, block=block, **guest)
     assert len(booted.seeds) == times
-    assert ("guest_sha256" in verified(course)) is (guest.get("mode") != "fast")
+    assert ("guest_sha256" in verified(active)) is (guest.get("mode") != "fast")
 
 
 @pytest.mark.parametrize(("again", "gate"), [("1.0", None), ("1.1", "not-exact")])
@@ -178,6 +178,6 @@ def test_the_hash_is_of_what_the_guest_left(tmp_path: Path, monkeypatch: pytest.
 
 def test_another_qemu_is_a_warning_of_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guest_runs, "qemu_version", lambda: "QEMU emulator version 10.0.2")
-    course = run(tmp_path, monkeypatch, Guests("1.0", "1.0"))
-    assert len(course.warnings) == 1
-    assert "tested with QEMU 7.2.22; this is 10.0.2" in course.warnings[0]
+    active = run(tmp_path, monkeypatch, Guests("1.0", "1.0"))
+    assert len(active.warnings) == 1
+    assert "tested with QEMU 7.2.22; this is 10.0.2" in active.warnings[0]

@@ -18,7 +18,7 @@ from txop.campaign.ending import Cause, End, Outcome
 from txop.campaign.engine import Campaign
 from txop.campaign.machines import MachineTestbed
 from txop.campaign.state import State
-from txop.campaign.testbed import Reached
+from txop.campaign.testbed import Reachability
 from txop.cli.campaign_live import LiveReporter
 from txop.plan.load import parse_plan
 from txop.targets import hooks
@@ -96,10 +96,10 @@ def test_every_target_that_was_lost_is_connected_again_before_a_run(testbed, tmp
     away(found, "peer", 0)
     away(found, "sniffer", 0)
     reached = asyncio.run(found.reach())
-    assert reached == Reached(again=("peer", "sniffer"))
+    assert reached == Reachability(again=("peer", "sniffer"))
     assert all(target.connected for target in found.targets.by_name.values())
     away(found, "peer", 1)
-    assert asyncio.run(found.reach()) == Reached(lost=("peer",))
+    assert asyncio.run(found.reach()) == Reachability(lost=("peer",))
     assert not (tmp_path / "RESET").exists()
 
 
@@ -136,7 +136,7 @@ def test_how_long_a_lost_one_is_tried_is_not_how_long_a_hook_may_take(testbed, t
 
 
 def test_a_target_that_comes_back_between_runs_costs_no_run(bench):
-    assert bench.go(found={2: Reached(again=("peer",)), 4: Reached(lost=("sniffer",))}).end is End.FINISHED
+    assert bench.go(found={2: Reachability(again=("peer",)), 4: Reachability(lost=("sniffer",))}).end is End.FINISHED
     archive = read_archive(bench.layout.root)
     assert {run.state for run in archive.runs} == {"valid"}
     assert bench.testbed.recovered == ["sniffer"]
@@ -145,7 +145,7 @@ def test_a_target_that_comes_back_between_runs_costs_no_run(bench):
 
 
 def test_a_target_that_stays_away_between_runs_stops_the_campaign_and_voids_nothing(bench):
-    outcome = bench.go(found={2: Reached(lost=("peer",))}, answers=False)
+    outcome = bench.go(found={2: Reachability(lost=("peer",))}, answers=False)
     assert outcome == Outcome(End.STOPPED, Cause.TARGET_LOST, {"target": "peer"})
     assert [run.state for run in read_archive(bench.layout.root).runs] == ["valid"]
     assert bench.go().end is End.FINISHED
@@ -153,7 +153,7 @@ def test_a_target_that_stays_away_between_runs_stops_the_campaign_and_voids_noth
 
 def test_an_arm_that_was_to_stay_is_put_in_place_again_after_its_target_was_lost(make_bench, plan_text):
     bench = make_bench(plan_text.replace("blocks = 3", "blocks = 1\nmax_repeats = 0") + '\nreload = "arm"\n')
-    bench.go(found={2: Reached(again=("dut",))})
+    bench.go(found={2: Reachability(again=("dut",))})
     placed = [step for step in bench.testbed.steps if step.startswith(("place", "remove"))]
     first, second = placed[0], placed[-2]
     assert placed == [first, "remove", first, "remove", second, "remove"]

@@ -14,9 +14,9 @@ import pytest
 
 from txop.archive.run_file import Fault
 from txop.campaign import session
-from txop.campaign.course import Course
-from txop.campaign.placed_arm import ArmError, Placed
-from txop.campaign.testbed import Reached
+from txop.campaign.active_run import ActiveRun
+from txop.campaign.placed_arm import ArmError, PlacedArm
+from txop.campaign.testbed import Reachability
 from txop.ci import judge
 from txop.guest.driver import DriverBuildError
 from txop.measure.instrument import Reading, RunContext, RunFacts
@@ -105,18 +105,18 @@ class Testbed:
 
     @asynccontextmanager
     async def group(self, arm: Any, runs: int) -> AsyncIterator[Any]:
-        async def carry_out(course: Course) -> None:
-            self._played.runs.append(course.label.run)
-            course.placed = Placed(None, {}, clock="played")
-            with course.voided_by_failures():
-                if arm.name in self._played.fails or (arm.name, course.label.test) in self._played.fails_in:
+        async def carry_out(active: ActiveRun) -> None:
+            self._played.runs.append(active.label.run)
+            active.placed = PlacedArm(None, {}, clock="played")
+            with active.voided_by_failures():
+                if arm.name in self._played.fails or (arm.name, active.label.test) in self._played.fails_in:
                     raise ArmError("arm-load-failed", "txop-lab: no interface came up")
-                course.began += course.instruments
+                active.began += active.instruments
 
         yield carry_out
 
-    async def reach(self) -> Reached:
-        return Reached()
+    async def reach(self) -> Reachability:
+        return Reachability()
 
     async def recover(self, target: str) -> bool:
         return True

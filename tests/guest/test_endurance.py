@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import FILES
 from txop.guest_image.image import Image
-from txop.guest_trials.endurance import Way, read_endured
+from txop.guest_trials.endurance import Removal, read_endured
 from txop.guest_trials.facts import read_facts
 from txop.guest_trials.growth import MAX_CACHES, read_growth, slope
 from txop.guest_trials.judgement import Observed
@@ -92,7 +92,7 @@ def endured(tmp_path: Path, facts: str, kmsg: str) -> list[str]:
     files.mkdir(parents=True, exist_ok=True)
     (files / "kmsg").write_text(kmsg)
     trial = Trial(Observed(read_facts(facts.encode()), [], []), 1.0, 1.0)
-    run = read_endured("rtl8192cu", Way.RELOAD, 2, trial, tmp_path)
+    run = read_endured("rtl8192cu", Removal.RELOAD, 2, trial, tmp_path)
     assert len(cycle_cells(run)) == len(CYCLE_COLUMNS)
     assert cycle_cells(run)[2] == run.done
     return run.problems
@@ -101,7 +101,7 @@ def endured(tmp_path: Path, facts: str, kmsg: str) -> list[str]:
 def test_how_long_it_was_away_is_in_table_and_document(tmp_path: Path) -> None:
     def recovery(facts: str) -> tuple[list[Cell], object]:
         trial = Trial(Observed(read_facts(facts.encode()), [], []), 1.0, 1.0)
-        run = read_endured("rtl8192cu", Way.RELOAD, 3, trial, tmp_path)
+        run = read_endured("rtl8192cu", Removal.RELOAD, 3, trial, tmp_path)
         row = dict(zip(CYCLE_COLUMNS, cycle_cells(run), strict=True))
         (document,) = cycled([run], place)["runs"]
         return [row[f"recovery s, {which}"] for which in ("least", "median", "most")], document["recovery_s"]

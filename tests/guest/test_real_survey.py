@@ -10,7 +10,7 @@ import pytest
 from txop.guest.qemu import Computer, Mode
 from txop.guest.shipped_faults import find_faults
 from txop.guest_image.image import Image
-from txop.guest_trials.endurance import Endurance, Way, run_endurance
+from txop.guest_trials.endurance import Endurance, Removal, run_endurance
 from txop.guest_trials.judgement import Verdict
 from txop.guest_trials.survey import Survey, control_problems, run_survey
 from txop.guest_trials.trial import Place
@@ -40,8 +40,8 @@ def test_a_survey_tells_an_unplugged_dongle_from_a_dead_one(place: Place, tmp_pa
 
 @pytest.mark.slow
 def test_cycles_under_traffic(place: Place, tmp_path: Path) -> None:
-    runs = asyncio.run(run_endurance(Endurance((DRIVER,), tuple(Way), cycles=3), place, tmp_path, jobs=2))
-    assert [run.way for run in runs] == [Way.RELOAD, Way.REPLUG]
+    runs = asyncio.run(run_endurance(Endurance((DRIVER,), tuple(Removal), cycles=3), place, tmp_path, jobs=2))
+    assert [run.way for run in runs] == [Removal.RELOAD, Removal.REPLUG]
     for run in runs:
         assert run.problems == []
         assert (run.done, run.with_traffic) == (3, 3)

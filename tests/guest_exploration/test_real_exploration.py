@@ -11,7 +11,7 @@ import pytest
 from txop.guest.qemu import Computer, Mode
 from txop.guest.shipped_faults import find_faults
 from txop.guest_exploration.exploration import EXACT, Request
-from txop.guest_exploration.explore import What, explore
+from txop.guest_exploration.explore import ExplorationRequest, explore
 from txop.guest_image.image import Image
 from txop.guest_trials.trial import Place
 
@@ -23,7 +23,7 @@ DRIVER = "rtl8192cu"
 def test_a_warn_that_a_script_shows_is_found_and_replays_to_the_byte(image: Image, chips: Path, tmp_path: Path) -> None:
     del chips
     place = Place(image, Computer(mode=Mode.EXACT, limit_s=1200), 1800, {})
-    what = What((DRIVER,), (find_faults("cut-rx"),), Request(tries=1, reductions=1))
+    what = ExplorationRequest((DRIVER,), (find_faults("cut-rx"),), Request(tries=1, reductions=1))
     (explored,) = asyncio.run(explore(what, place, tmp_path))
     assert explored.control.problem is None
     assert len(explored.control.registers) > 50

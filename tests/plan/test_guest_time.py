@@ -15,7 +15,7 @@ from txop.archive.layout import Layout
 from txop.campaign.engine import Campaign
 from txop.campaign.guests import GuestTestbed
 from txop.plan import guest_time
-from txop.plan.guest_time import Spent, expected, guests_at_once, is_checked, is_known, remember
+from txop.plan.guest_time import MeasuredTime, expected, guests_at_once, is_checked, is_known, remember
 from txop.plan.model import Plan
 from txop.plan_check.count import count
 
@@ -47,7 +47,7 @@ def test_runs_done_here_take_the_place_of_the_first_guess() -> None:
     guessed = expected(made, test)
     assert guessed[0] < guessed[1] < guessed[2]
     for slowdown in (2.0, 3.0, 7.0):
-        remember(spec, test, Spent(10 * slowdown, slowdown))
+        remember(spec, test, MeasuredTime(10 * slowdown, slowdown))
     assert is_known(made, test)
     guest_s = 4 + 2 + 10 + guest_time.TAIL_S
     assert expected(made, test) == (20 + 2 * guest_s, 30 + 3 * guest_s, 70 + 7 * guest_s)
@@ -56,7 +56,7 @@ def test_runs_done_here_take_the_place_of_the_first_guess() -> None:
 def test_a_slower_processor_is_another_sort_of_run() -> None:
     spec = plan().guest
     assert spec is not None
-    remember(spec, plan().test[0], Spent(1, 1))
+    remember(spec, plan().test[0], MeasuredTime(1, 1))
     assert not is_known(plan(mips=125), plan().test[0])
     assert not is_known(plan(mode="fast"), plan().test[0])
     assert expected(plan(mips=1000), plan().test[0])[1] > expected(plan(mips=250), plan().test[0])[1]
@@ -66,7 +66,7 @@ def test_only_the_last_runs_are_kept() -> None:
     spec = plan().guest
     assert spec is not None
     for number in range(3 * guest_time.KEPT):
-        remember(spec, plan().test[0], Spent(number, 0))
+        remember(spec, plan().test[0], MeasuredTime(number, 0))
     assert expected(plan(), plan().test[0])[0] == 2 * guest_time.KEPT
 
 
@@ -86,7 +86,7 @@ def test_guests_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 
 def test_the_time_of_a_campaign_is_that_of_its_rounds() -> None:
     for test in plan().test:
-        remember(plan().guest, test, Spent(50, 2))  # type: ignore[arg-type]
+        remember(plan().guest, test, MeasuredTime(50, 2))  # type: ignore[arg-type]
     one = 50 + 2 * (16 + guest_time.TAIL_S)
     assert count(plan(parallel=1)).seconds_expected == pytest.approx(12 * one)
     assert count(plan(parallel=2)).seconds_expected == pytest.approx(6 * one)
@@ -97,7 +97,7 @@ def test_the_time_of_a_campaign_is_that_of_its_rounds() -> None:
 
 def test_runs_that_are_checked_take_twice_as_long() -> None:
     for test in plan().test:
-        remember(plan().guest, test, Spent(50, 2))  # type: ignore[arg-type]
+        remember(plan().guest, test, MeasuredTime(50, 2))  # type: ignore[arg-type]
     one = 50 + 2 * (16 + guest_time.TAIL_S)
     assert count(plan(parallel=1, check_exact="first")).seconds_expected == pytest.approx((12 + 2) * one)
     assert count(plan(parallel=1, check_exact="all")).seconds_expected == pytest.approx(24 * one)
@@ -120,7 +120,7 @@ def test_one_run_of_every_arm_is_checked_where_the_plan_says_nothing() -> None:
 
 def test_the_first_estimate_of_a_run_is_that_of_one_guest(tmp_path: Path) -> None:
     for test in plan().test:
-        remember(plan().guest, test, Spent(50, 2))  # type: ignore[arg-type]
+        remember(plan().guest, test, MeasuredTime(50, 2))  # type: ignore[arg-type]
     made = plan(parallel=4)
     testbed = GuestTestbed(made, tmp_path, Quiet(), jobs=1)
     campaign = Campaign(Layout(tmp_path / "archive"), made, testbed, Quiet())
@@ -148,5 +148,5 @@ def test_a_damaged_store_costs_its_contents_only(tmp_path_factory: pytest.TempPa
     store.write_text(json.dumps({"format": "txop-guest-times", "version": 1, "runs": runs}))
     low, usual, high = expected(plan(), plan().test[0], store=store)
     assert 0 <= low <= usual <= high
-    remember(plan().guest, plan().test[0], Spent(1, 1), store=store)  # type: ignore[arg-type]
+    remember(plan().guest, plan().test[0], MeasuredTime(1, 1), store=store)  # type: ignore[arg-type]
     assert is_known(plan(), plan().test[0], store=store)

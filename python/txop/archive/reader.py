@@ -25,7 +25,7 @@ from txop.archive.regular import FileState, file_state, read_regular
 from txop.archive.run_file import RUN_VERSION, RunFile, SeriesFile
 from txop.core.origin import Origin
 from txop.plan.model import Plan
-from txop.plan.old_links import as_now
+from txop.plan.old_links import with_current_links
 from txop.plan.overrides import Overrides
 
 _MAX_FILE_BYTES = 256 * 1024 * 1024
@@ -149,7 +149,7 @@ def _read_plan(layout: Layout) -> tuple[Plan, dict[str, str]]:
     layout.check()
     try:
         document = tomllib.loads(_bounded(layout.plan).decode("utf-8"))
-        plan = as_now(Plan.model_validate(document))
+        plan = with_current_links(Plan.model_validate(document))
     except OSError as error:
         raise ArchiveError(f"its plan.toml cannot be read: {error.strerror or error}", where=root) from None
     except (ValueError, RecursionError) as error:

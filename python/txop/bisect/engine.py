@@ -22,7 +22,7 @@ from txop.bisect.journal import BUILT, NOT_BUILT, RAN, VOIDED, Account, account_
 from txop.bisect.judge import judge_of
 from txop.bisect.request import Place, Request
 from txop.bisect.search import Found, Limits, NotDetermined, Search, Work
-from txop.campaign.course import RunLabel
+from txop.campaign.active_run import RunLabel
 from txop.campaign.guests import GuestTestbed
 from txop.campaign.reporter import Reporter
 from txop.campaign.run import carry_out

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from txop.archive.journal import Event
-from txop.bisect.search import Knowledge
+from txop.bisect.search import Outcomes
 
 BUILT = "built"
 NOT_BUILT = "not-built"
@@ -20,7 +20,7 @@ VOIDED = "run-voided"
 class Account:
     """What the journal has beside the knowledge of the search."""
 
-    known: Knowledge
+    known: Outcomes
     seconds: float = 0.0
     """Time that bisecting took, over all processes."""
     runs: int = 0
@@ -31,7 +31,7 @@ class Account:
 
 def account_of(events: Iterable[Event], last: int) -> Account:
     """What a journal's events say. An event that is invalid is damage, and passed over."""
-    account = Account(Knowledge(last))
+    account = Account(Outcomes(last))
     begun: float | None = None
     boot = ""
     latest = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from txop.bisect.result import BisectResult
-from txop.bisect.search import Standing
+from txop.bisect.search import CandidateState
 from txop.present.chapters import Drawing
 from txop.present.plot import INK, plain
 
@@ -13,12 +13,12 @@ WIDTH = 920
 HEIGHT = 260
 
 _INKS = {
-    Standing.GOOD.value: "good", Standing.BAD.value: "bad", Standing.UNCLEAR.value: "warn",
-    Standing.UNTESTED.value: "faint", Standing.SKIPPED.value: "faint",
+    CandidateState.GOOD.value: "good", CandidateState.BAD.value: "bad", CandidateState.UNCLEAR.value: "warn",
+    CandidateState.UNTESTED.value: "faint", CandidateState.SKIPPED.value: "faint",
 }  # fmt: skip
 _SHAPES = {
-    Standing.GOOD.value: "circle", Standing.BAD.value: "square", Standing.UNCLEAR.value: "diamond",
-    Standing.UNTESTED.value: "circle", Standing.SKIPPED.value: "cross",
+    CandidateState.GOOD.value: "circle", CandidateState.BAD.value: "square", CandidateState.UNCLEAR.value: "diamond",
+    CandidateState.UNTESTED.value: "circle", CandidateState.SKIPPED.value: "cross",
 }  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def draw(result: BisectResult, name: str) -> Drawing | None:
     skipped: list[dict[str, Any]] = [
         {"at": row.at, "state": row.standing.value, "name": f"{row.name}: {row.cause}"[:200]}
         for row in result.candidates
-        if row.standing is Standing.SKIPPED
+        if row.standing is CandidateState.SKIPPED
     ]
     import altair as alt
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from txop.bisect.engine import Bisection
 from txop.bisect.journal import Account
 from txop.bisect.judge import comparison_of
-from txop.bisect.search import Found, Judgement, NotDetermined, Standing
+from txop.bisect.search import CandidateState, Found, Judgement, NotDetermined
 from txop.core.origin import Origin
 from txop.present.format import plural, signed
 from txop.stats.comparison import Comparison
@@ -72,7 +72,7 @@ class CandidateResult(_Model):
     author: str
     date: str
     commit: str | None
-    standing: Standing
+    standing: CandidateState
     cause: str
     """Why it is skipped; empty when it is not."""
     same_module_as: str | None
@@ -201,7 +201,7 @@ def _candidate(bisection: Bisection, account: Account, at: int) -> CandidateResu
         date=candidate.date,
         commit=candidate.commit,
         standing=standing,
-        cause=bisection.search.cause(known, at) if standing is Standing.SKIPPED else "",
+        cause=bisection.search.cause(known, at) if standing is CandidateState.SKIPPED else "",
         same_module_as=None if module is None or first == at else bisection.request.candidates[first].name,
         median=median(runs.values.values()) if runs.values else None,
         runs=sorted(shown, key=lambda run: run.block),
@@ -273,7 +273,11 @@ def _sure(
             + (", which has other causes, too." if not 80 <= 100 * step.estimate / ends.estimate <= 125 else ".")
         )
     # candidates that build the same module share their verdict
-    settled = [row for row in rows[1:] if row.standing in (Standing.GOOD, Standing.BAD) and row.same_module_as is None]
+    settled = [
+        row
+        for row in rows[1:]
+        if row.standing in (CandidateState.GOOD, CandidateState.BAD) and row.same_module_as is None
+    ]
     # one that had more runs than the least was judged twice, and so was one that was compared with both ends
     looks = len(settled) + sum(len(row.runs) > bisection.request.least for row in settled)
     looks += sum(row.to_come is not None for row in settled)
@@ -287,7 +291,7 @@ def _sure(
         "The spread over blocks is a modelled one (seeds of the guest): it says that the effect does not depend on "
         "such chances, not how large it is on hardware."
     )
-    untested = sum(row.standing is Standing.UNTESTED for row in rows)
+    untested = sum(row.standing is CandidateState.UNTESTED for row in rows)
     found.append(
         f"Tested: {len(rows) - untested} of {len(rows)}. A bisection assumes that the others are as their neighbours."
     )

@@ -30,7 +30,7 @@ class Judgement(StrEnum):
     UNCLEAR = "unclear"
 
 
-class Standing(StrEnum):
+class CandidateState(StrEnum):
     """What is known of a candidate."""
 
     UNTESTED = "not tested"
@@ -91,7 +91,7 @@ class Runs:
 
 
 @dataclass
-class Knowledge:
+class Outcomes:
     """What builds and runs have given so far."""
 
     last: int
@@ -173,22 +173,22 @@ class Search:
     limits: Limits
     judge: Judge
 
-    def standing(self, known: Knowledge, at: int) -> Standing:
+    def standing(self, known: Outcomes, at: int) -> CandidateState:
         """What is known of a candidate."""
         if at in known.failed or known.runs(at).given_up(self.limits.least):
-            return Standing.SKIPPED
+            return CandidateState.SKIPPED
         if at == 0:
-            return Standing.GOOD
+            return CandidateState.GOOD
         judged = self._judged(known, 0, at)
         if judged is None:
-            return Standing.UNTESTED
+            return CandidateState.UNTESTED
         if judged is Judgement.UNCLEAR:
             if self.before_the_change(known, at):
-                return Standing.GOOD
-            return Standing.UNCLEAR if self._pairs(known, 0, at) >= self.limits.most else Standing.UNTESTED
-        return Standing.BAD if judged is Judgement.WORSE else Standing.GOOD
+                return CandidateState.GOOD
+            return CandidateState.UNCLEAR if self._pairs(known, 0, at) >= self.limits.most else CandidateState.UNTESTED
+        return CandidateState.BAD if judged is Judgement.WORSE else CandidateState.GOOD
 
-    def before_the_change(self, known: Knowledge, at: int) -> bool:
+    def before_the_change(self, known: Outcomes, at: int) -> bool:
         """Whether a candidate that the good end does not settle is clearly better than the bad end."""
         return (
             0 < at < known.last
@@ -196,7 +196,7 @@ class Search:
             and self._judged(known, at, known.last) is Judgement.WORSE
         )
 
-    def next(self, known: Knowledge, at_once: int = 1) -> Next:
+    def next(self, known: Outcomes, at_once: int = 1) -> Next:
         """What to do now: candidates to build and run, which may go on side by side, or the answer.
 
         ``at_once``: how many runs go on side by side. With more than a candidate needs, several are tried at once.
@@ -204,12 +204,12 @@ class Search:
         if work := self._for_ends(known):
             return work
         for end, name in ((0, "good"), (known.last, "bad")):
-            if self.standing(known, end) is Standing.SKIPPED:
+            if self.standing(known, end) is CandidateState.SKIPPED:
                 return NotDetermined(f"the {name} end cannot be measured: {self.cause(known, end)}")
         standing = self.standing(known, known.last)
-        if standing is Standing.GOOD:
+        if standing is CandidateState.GOOD:
             return NotDetermined("the bad end is not worse than the good one")
-        if standing is not Standing.BAD:
+        if standing is not CandidateState.BAD:
             return NotDetermined("it is unclear whether the bad end is worse than the good one")
         good, bad = self.bounds(known)
         if work := self._for_some(known, range(good + 1, bad), at_once):
@@ -219,30 +219,30 @@ class Search:
             return work
         return Found(good, bad, step)
 
-    def bounds(self, known: Knowledge) -> tuple[int, int]:
+    def bounds(self, known: Outcomes) -> tuple[int, int]:
         """The first candidate known to be bad, and the last one before it known to be good."""
-        bad = min(at for at in range(known.last + 1) if self.standing(known, at) is Standing.BAD)
-        good = max(at for at in range(bad) if self.standing(known, at) is Standing.GOOD)
+        bad = min(at for at in range(known.last + 1) if self.standing(known, at) is CandidateState.BAD)
+        good = max(at for at in range(bad) if self.standing(known, at) is CandidateState.GOOD)
         return good, bad
 
-    def cause(self, known: Knowledge, at: int) -> str:
+    def cause(self, known: Outcomes, at: int) -> str:
         """Why a candidate is skipped."""
         if at in known.failed:
             return known.failed[at]
         voids = known.runs(at).voids
         return f"{plural(len(voids), 'run')} void: {voids[min(voids)]}" if voids else ""
 
-    def _for_ends(self, known: Knowledge) -> list[Work]:
+    def _for_ends(self, known: Outcomes) -> list[Work]:
         ends = (0, known.last)
         if work := self._up_to(known, ends, self.limits.least):
             return work
-        if self.standing(known, known.last) is Standing.UNTESTED:  # unclear so far
+        if self.standing(known, known.last) is CandidateState.UNTESTED:  # unclear so far
             return self._up_to(known, ends, self.limits.most)
         return []
 
-    def _for_some(self, known: Knowledge, candidates: Iterable[int], at_once: int) -> list[Work]:
+    def _for_some(self, known: Outcomes, candidates: Iterable[int], at_once: int) -> list[Work]:
         """Work on candidates that are not settled; none where nothing more can be done about any."""
-        between = [at for at in candidates if self.standing(known, at) is Standing.UNTESTED]
+        between = [at for at in candidates if self.standing(known, at) is CandidateState.UNTESTED]
         begun = [at for at in between if self._pairs(known, 0, at) >= self.limits.least]
         if begun and (work := self._up_to(known, (0, *begun), self.limits.most)):  # unclear so far
             return work
@@ -250,7 +250,7 @@ class Search:
         chosen = _spread(left, max(1, at_once // self.limits.least))
         return self._up_to(known, (0, *chosen), self.limits.least) if chosen else []
 
-    def _up_to(self, known: Knowledge, candidates: Iterable[int], wanted: int) -> list[Work]:
+    def _up_to(self, known: Outcomes, candidates: Iterable[int], wanted: int) -> list[Work]:
         """What is missing for ``wanted`` blocks of each candidate that can be run, paired with those of 0."""
         chosen = list(dict.fromkeys(candidates))
         work: dict[int, Work] = {}
@@ -272,11 +272,11 @@ class Search:
                 work[0] = Work(0, blocks)
         return _once_per_module(known, sorted(work.values(), key=lambda each: each.at))
 
-    def _judged(self, known: Knowledge, against: int, at: int) -> Judgement | None:
+    def _judged(self, known: Outcomes, against: int, at: int) -> Judgement | None:
         x, y = known.pairs(against, at)
         return None if len(x) < self.limits.least else self.judge(x, y)
 
-    def _pairs(self, known: Knowledge, against: int, at: int) -> int:
+    def _pairs(self, known: Outcomes, against: int, at: int) -> int:
         return len(known.pairs(against, at)[0])
 
 
@@ -291,7 +291,7 @@ def _fresh(tried: set[int], count: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _once_per_module(known: Knowledge, work: Iterable[Work]) -> list[Work]:
+def _once_per_module(known: Outcomes, work: Iterable[Work]) -> list[Work]:
     """Keep the first of several candidates that build the same module."""
     seen: set[str] = set()
     kept = []

@@ -37,7 +37,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Ask:
+class JudgementOptions:
     """How it is judged."""
 
     arm: str | None = None
@@ -46,7 +46,7 @@ class Ask:
     looking_for: LookingFor = "worse"
 
 
-def begin(loaded: LoadedPlan, what: Range, how: Ask, place: Place) -> Bisection:
+def begin(loaded: LoadedPlan, what: Range, how: JudgementOptions, place: Place) -> Bisection:
     """Make the folder of a bisection.
 
     Raises:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from txop.bisect.result import BisectResult, CandidateResult
-from txop.bisect.search import Standing
+from txop.bisect.search import CandidateState
 from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone
 from txop.present.format import plural
 
-_TONES: dict[Standing, Tone] = {
-    Standing.GOOD: "good", Standing.BAD: "bad", Standing.UNCLEAR: "", Standing.SKIPPED: "dim", Standing.UNTESTED: "dim",
-}  # fmt: skip
+_TONES: dict[CandidateState, Tone] = {
+    CandidateState.GOOD: "good",
+    CandidateState.BAD: "bad",
+    CandidateState.UNCLEAR: "",
+    CandidateState.SKIPPED: "dim",
+    CandidateState.UNTESTED: "dim",
+}
 
 
 def sections(result: BisectResult) -> list[Section]:
     """The sections."""
-    tested = [row for row in result.candidates if row.standing is not Standing.UNTESTED or row.runs]
+    tested = [row for row in result.candidates if row.standing is not CandidateState.UNTESTED or row.runs]
     blocks: list[Block] = [Lines((result.headline,)), Lines(tuple(result.sure), "How sure"), Plot("curve")]
     if result.notes or result.damage:
         blocks.append(Lines((*result.notes, *(f"Damaged: {text}" for text in result.damage)), "Notes"))

@@ -23,7 +23,7 @@ BESIDE = "board.toml"
 
 
 @dataclass(frozen=True)
-class Placed:
+class LocatedBoard:
     """A board, and where it is."""
 
     board: Board
@@ -41,7 +41,7 @@ def shipped() -> dict[str, Traversable]:
     return {file.name.removesuffix(".toml"): file for file in files}
 
 
-def find(word: str, given: Path | None = None) -> Placed:
+def find(word: str, given: Path | None = None) -> LocatedBoard:
     """The board that ``word`` stands for: a name, a board file, an archive or a plan.
 
     Args:
@@ -56,7 +56,7 @@ def find(word: str, given: Path | None = None) -> Placed:
     if word in known and not path.exists():
         file = known[word]
         folder = Path(str(file)).parent if isinstance(file, Path) else None
-        return Placed(_parsed(file.read_text(encoding="utf-8"), file.name), word, folder)
+        return LocatedBoard(_parsed(file.read_text(encoding="utf-8"), file.name), word, folder)
     if path.is_dir():
         if not (path / "archive.json").exists():
             raise UserError("neither a board nor an archive", where=word, what_to_do="name a file or an archive")
@@ -71,7 +71,7 @@ def find(word: str, given: Path | None = None) -> Placed:
         return _beside(given or (named if named.exists() else path.with_name(BESIDE)), word, archive=None)
     if given is not None:
         raise UserError("--board goes with an archive or a plan", where=word, what_to_do="leave one of them out")
-    return Placed(_parsed(text, word), word, path.parent)
+    return LocatedBoard(_parsed(text, word), word, path.parent)
 
 
 def read(path: Path) -> Board:
@@ -79,17 +79,17 @@ def read(path: Path) -> Board:
     return _parsed(_text(path), str(path))
 
 
-def of_archive(layout: Layout, given: Path | None) -> Placed:
+def of_archive(layout: Layout, given: Path | None) -> LocatedBoard:
     """The board of an archive: ``given`` (a file, or a name), else the one in its folder. Raises :class:`UserError`."""
     return _beside(given or layout.root / BESIDE, layout.named, archive=layout)
 
 
-def _beside(board: Path, word: str, archive: Layout | None) -> Placed:
+def _beside(board: Path, word: str, archive: Layout | None) -> LocatedBoard:
     if not board.exists() and str(board) in shipped():
         return replace(find(str(board)), archive=archive)
     if not board.exists():
         raise UserError("it has no board", where=word, what_to_do=f"write {board}, or name one with --board")
-    return Placed(read(board), str(board), board.parent, archive)
+    return LocatedBoard(read(board), str(board), board.parent, archive)
 
 
 def _is_plan(text: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from txop.board.judge import CheckedCertificate, Judged
+from txop.board.judge import CheckedCertificate, JudgedBoard
 from txop.board.view import (
     WORDS,
     certificate_note,
@@ -26,7 +26,7 @@ VERSION = 1
 HEAD = ("Priority", "Task", "Wi-Fi Alliance Test Case", "State", "Optional", "Evidence")
 
 
-def document(judged: Judged) -> dict[str, Any]:
+def document(judged: JudgedBoard) -> dict[str, Any]:
     """The board with its evidence, for ``--json``."""
     board = judged.board
     return {
@@ -56,13 +56,13 @@ def _certificate(checked: CheckedCertificate) -> dict[str, Any]:
     return made
 
 
-def page(judged: Judged, tool: str) -> str:
+def page(judged: JudgedBoard, tool: str) -> str:
     """One self-contained page; ``tool`` is what wrote it."""
     chapters = drawn_sections(sections(judged), lambda _: None)
     return render("txop.board", "board.html.j2", judged=judged, headline=headline(judged), chapters=chapters, tool=tool)
 
 
-def markdown_lines(judged: Judged) -> Iterator[str]:
+def markdown_lines(judged: JudgedBoard) -> Iterator[str]:
     """The board as GitHub's kind of Markdown, with a table."""
     board = judged.board
     yield f"# {markdown.escaped(board.title)}"
@@ -88,7 +88,7 @@ def markdown_lines(judged: Judged) -> Iterator[str]:
         yield ""
 
 
-def dokuwiki_lines(judged: Judged) -> Iterator[str]:
+def dokuwiki_lines(judged: JudgedBoard) -> Iterator[str]:
     """The board in the layout that driver developers keep on a DokuWiki page."""
     board = judged.board
     yield f"===== {dokuwiki.heading(board.title)} ====="
@@ -117,12 +117,12 @@ def dokuwiki_lines(judged: Judged) -> Iterator[str]:
         yield ""
 
 
-def _source(judged: Judged) -> str:
+def _source(judged: JudgedBoard) -> str:
     source = ", ".join(part for part in (judged.board.source, judged.board.date) if part)
     return f"States as in: {source}." if source else ""
 
 
-def _cells(judged: Judged, number: int) -> Sequence[str]:
+def _cells(judged: JudgedBoard, number: int) -> Sequence[str]:
     row = judged.rows[number]
     task = row.task
     return (

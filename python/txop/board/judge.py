@@ -77,7 +77,7 @@ class CheckedCertificate:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedBoard:
     """The whole board."""
 
     board: Board

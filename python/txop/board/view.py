@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from txop.board.judge import CheckedCertificate, Judged, Row, Standing
+from txop.board.judge import CheckedCertificate, JudgedBoard, Row, Standing
 from txop.board.model import Board, Certificate
 from txop.board.outcome import Outcome
 from txop.present.blocks import Block, Cell, Column, Grid, Lines, Section, Tone
@@ -46,7 +46,7 @@ _COUNTED: dict[Standing, str] = {
 }
 
 
-def headline(judged: Judged) -> str:
+def headline(judged: JudgedBoard) -> str:
     """The board in a sentence."""
     rows = len(judged.rows)
     counts = ((judged.count(standing), words) for standing, words in _COUNTED.items())
@@ -54,7 +54,7 @@ def headline(judged: Judged) -> str:
     return f"{plural(rows, 'task')}: {', '.join(parts)}."
 
 
-def sections(judged: Judged) -> list[Section]:
+def sections(judged: JudgedBoard) -> list[Section]:
     """The tasks, what each rests on, and the certificates."""
     columns = (
         Column("Line", rank=3),
@@ -76,7 +76,7 @@ def sections(judged: Judged) -> list[Section]:
     return made
 
 
-def evidence_lines(judged: Judged) -> Iterator[str]:
+def evidence_lines(judged: JudgedBoard) -> Iterator[str]:
     """A sentence for each piece of evidence."""
     for row in judged.rows:
         for outcome in row.outcomes:

@@ -10,9 +10,9 @@ from txop.archive.layout import Layout
 from txop.archive.reader import read_archive
 from txop.archive.run_file import RunFile
 from txop.board import certificate
-from txop.board.boards import Placed
+from txop.board.boards import LocatedBoard
 from txop.board.evidence import Analyze, Evidences, checked
-from txop.board.judge import CheckedCertificate, Judged, judge
+from txop.board.judge import CheckedCertificate, JudgedBoard, judge
 from txop.board.model import Board, CheckName, Task
 from txop.board.outcome import Outcome, undecided
 from txop.present.format import plural
@@ -22,7 +22,7 @@ CAPTURES = ("air.pcapng", "air.pcap")
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenCapture:
     """A capture that was named on its own."""
 
     path: Path
@@ -54,14 +54,14 @@ class _Found:
 
 
 def weigh(
-    placed: Placed,
-    captures: Sequence[Path | Given],
+    placed: LocatedBoard,
+    captures: Sequence[Path | GivenCapture],
     analyze: Analyze,
     *,
     station: str | None = None,
     arm: str = "",
     folder: Path | None = None,
-) -> Judged:
+) -> JudgedBoard:
     """Look everything up.
 
     Args:
@@ -81,7 +81,7 @@ def weigh(
     device = station or board.station
     asked = list(dict.fromkeys(task.check for task in board.task if task.check is not None))
     found = _Found()
-    for given in (each if isinstance(each, Given) else Given(each, str(each)) for each in captures):
+    for given in (each if isinstance(each, GivenCapture) else GivenCapture(each, str(each)) for each in captures):
         report = evidences.report(given.path)
         if isinstance(report, Outcome):
             said = report.sentence.replace(str(given.path), given.named)
@@ -110,7 +110,7 @@ def weigh(
     certificates = found.certificates or [
         certificate.unchecked(each, number) for number, each in enumerate(board.certificate)
     ]
-    return Judged(board, rows, certificates, found.damage)
+    return JudgedBoard(board, rows, certificates, found.damage)
 
 
 @dataclass

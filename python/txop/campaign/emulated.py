@@ -11,7 +11,7 @@ from typing import Any
 from txop.arms.arm_loader import LoadedArm
 from txop.arms.bring_up import LinkUp
 from txop.campaign.instruments import instruments_of
-from txop.campaign.placed_arm import ArmError, Placed
+from txop.campaign.placed_arm import ArmError, PlacedArm
 from txop.campaign.step_by_step import StepByStep
 from txop.core.whole_file import whole_file
 from txop.emulate import Captures, EmulatedNetwork, EmulationError, link_scenario
@@ -80,7 +80,7 @@ class EmulatedTestbed(StepByStep):
         named |= {name: target.host for name, target in self._plan.target.items() if target.kind == "emulated"}
         return {name: host_of_target(network.hosts, name, host) for name, host in named.items()}
 
-    async def place(self, arm: Arm, folder: Path) -> Placed:
+    async def place(self, arm: Arm, folder: Path) -> PlacedArm:
         """Put the arm's variant of the link in place, then what else the arm does: queue discipline, commands."""
         begun = time.monotonic()
         tables = tables_of(self._plan, arm, folder.name)
@@ -101,7 +101,7 @@ class EmulatedTestbed(StepByStep):
             raise ArmError("arm-load-failed", error.what, error.target) from None
         if verified.problems:
             raise ArmError("arm-not-verified", "; ".join(verified.problems))
-        return Placed(time.monotonic() - begun, {"link": tables, **verified.found}, list(record.warnings))
+        return PlacedArm(time.monotonic() - begun, {"link": tables, **verified.found}, list(record.warnings))
 
     def _captures(self, scenario: LinkScenario, folder: Path) -> Captures:
         """What the plan collects of this link."""

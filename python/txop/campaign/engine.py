@@ -19,12 +19,12 @@ from txop.archive.journal import Event, JournalWriter, read_journal
 from txop.archive.layout import ArchiveLock, Layout, sync_folder
 from txop.archive.plan_record import plan_record
 from txop.archive.reader import read_runs
-from txop.campaign.course import RunLabel
+from txop.campaign.active_run import RunLabel
 from txop.campaign.ending import Cause, End, Outcome, finished, stopped
 from txop.campaign.reporter import Reporter
 from txop.campaign.run import RunOutcome, carry_out
 from txop.campaign.schedule import Block
-from txop.campaign.state import Kept, State, gap_s
+from txop.campaign.state import KeptRun, State, gap_s
 from txop.campaign.testbed import CarryOut, Testbed
 from txop.core.origin import Origin
 from txop.plan.model import Plan
@@ -274,7 +274,7 @@ class Campaign:
     def _reconcile(self, journal: JournalWriter, events: Sequence[Event]) -> None:
         """Bring the journal together with the runs that are kept, write down what it lacked, and say it."""
         kept = read_runs(self._layout, self._plan, events)
-        runs = [Kept(run.block, run.arm, run.test, run.state == "valid", run.replaces) for run in kept.runs]
+        runs = [KeptRun(run.block, run.arm, run.test, run.state == "valid", run.replaces) for run in kept.runs]
         repaired: dict[str, list[str]] = {}
         for repair in self._state.repairs(runs):
             fields = dict(repair.fields)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from txop.campaign.course import Course
+from txop.campaign.active_run import ActiveRun
 from txop.campaign.guest_script import data_format, marks_in, run_script, take_over
 from txop.campaign.guest_trials import carry_out_trial, driver_of, limit_s
-from txop.campaign.placed_arm import ArmError, Placed
+from txop.campaign.placed_arm import ArmError, PlacedArm
 from txop.core.errors import ExitCode
 from txop.guest.chips import Chip
 from txop.guest.exactness import difference, results_sha256
@@ -26,11 +26,11 @@ from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
 from txop.guest_trials.trial import Trial
-from txop.measure.instrument import Early, Marks, RunContext
+from txop.measure.instrument import EarlyInstrument, Marks, RunContext
 from txop.measure.probes.guest_trial import FOLDER
 from txop.plan import guest_time
 from txop.plan.guest import GuestSpec
-from txop.plan.guest_time import Spent, guest_s, is_checked
+from txop.plan.guest_time import MeasuredTime, guest_s, is_checked
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
 from txop.targets.contract import TargetError
@@ -57,24 +57,24 @@ class GuestArm:
     files: Mapping[str, Path] = field(default_factory=dict)
     """Programs that it takes beside the image, by name in the guest."""
 
-    async def carry_out(self, course: Course) -> None:
+    async def carry_out(self, active: ActiveRun) -> None:
         """See :data:`~txop.campaign.testbed.CarryOut`. The instruments only read: what they would have done, the
         guest has done."""
-        plan, test = course.context.plan, course.context.test
-        course.placed = placed = Placed(None, dict(self.facts), clock="clock of the guest")
-        course.began += [each for each in course.instruments if isinstance(each, Early)]
-        course.reporter.phase("measure", guest_s(plan, test))
-        with course.voided_by_failures():
-            await (self._try if plan.guest_trial(test) else self._run)(course, placed)
-            course.began += [each for each in course.instruments if each not in course.began]
-        course.warnings += placed.warnings
-        course.reporter.phase("collect", None)
+        plan, test = active.context.plan, active.context.test
+        active.placed = placed = PlacedArm(None, dict(self.facts), clock="clock of the guest")
+        active.began += [each for each in active.instruments if isinstance(each, EarlyInstrument)]
+        active.reporter.phase("measure", guest_s(plan, test))
+        with active.voided_by_failures():
+            await (self._try if plan.guest_trial(test) else self._run)(active, placed)
+            active.began += [each for each in active.instruments if each not in active.began]
+        active.warnings += placed.warnings
+        active.reporter.phase("collect", None)
 
-    async def _run(self, course: Course, placed: Placed) -> None:
+    async def _run(self, active: ActiveRun, placed: PlacedArm) -> None:
         """A run with the phases of every run. Sets the marks, by the clock of the guest."""
-        context, block = course.context, course.label.block
+        context, block = active.context, active.label.block
         overlay = Overlay(
-            script=run_script(context, course.instruments),
+            script=run_script(context, active.instruments),
             environment=self.chip.variables(),
             files={**self.files, **self.chip.files()},
             modules=self.modules,
@@ -110,9 +110,9 @@ class GuestArm:
             placed.verified["data_format"] = agreed
         placed.seconds = watch.load_s
 
-    async def _try(self, course: Course, placed: Placed) -> None:
+    async def _try(self, active: ActiveRun, placed: PlacedArm) -> None:
         """A run that is a trial with steps of its own."""
-        context, block = course.context, course.label.block
+        context, block = active.context, active.label.block
         watch = Stopwatch()
         trial = await self._trial(context, block, watch)
         if is_checked(self.plan, context.test, block):
@@ -134,7 +134,7 @@ class GuestArm:
             context, self.spec, self.image, self.modules, self.chip, computer, wall_limit_s, watch
         )
 
-    def _note_exactness(self, placed: Placed, results: Path) -> None:
+    def _note_exactness(self, placed: PlacedArm, results: Path) -> None:
         """What lets an exact run be compared with one done elsewhere, and why it may not be exact."""
         if Mode(self.spec.mode) is not Mode.EXACT:
             return
@@ -179,10 +179,10 @@ class GuestArm:
             return
         slowdown = (seconds - watch.associated_s) / (guest_seconds - up)
         with suppress(OSError, RuntimeError):  # RuntimeError: there is no home folder
-            guest_time.remember(spec, test, Spent(watch.associated_s, slowdown))
+            guest_time.remember(spec, test, MeasuredTime(watch.associated_s, slowdown))
 
 
-def _compare(results: Path, again: Path, placed: Placed) -> None:
+def _compare(results: Path, again: Path, placed: PlacedArm) -> None:
     """Raise :class:`ArmError` when the second run of a check left something else; its files are then kept, else not."""
     differs = difference(results, again)
     if differs is not None:

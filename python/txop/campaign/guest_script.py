@@ -21,7 +21,7 @@ from txop.campaign.guest_places import DUT_ADDRESS, Places, of_stations, peer_ad
 from txop.campaign.instruments import TRAFFIC
 from txop.core.whole_file import whole_file
 from txop.formats.qmicli import parse_data_format
-from txop.measure.instrument import Early, Instrument, Marks, RunContext
+from txop.measure.instrument import EarlyInstrument, Instrument, Marks, RunContext
 from txop.measure.probes import chip, interface, wireless_reading
 from txop.measure.probes.windowed import CLOCK_FILE, epoch_ns
 from txop.measure.recording import Phase, Recorded, Recording, Snapshot
@@ -68,7 +68,12 @@ def run_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
     places = places_of(spec)
     recorded = [each for each in instruments if isinstance(each, Recorded)]
     declared = [each for instrument in recorded for each in _where(spec, instrument, instrument.recordings(run))]
-    early = [each for instrument in recorded if isinstance(instrument, Early) for each in instrument.recordings(run)]
+    early = [
+        each
+        for instrument in recorded
+        if isinstance(instrument, EarlyInstrument)
+        for each in instrument.recordings(run)
+    ]
     warm_up_s = run.plan.warm_up_s(run.test)
     begun = _BEGIN.replace("@before@", "\n".join(_begin(declared, Phase.ARM, places)) or ":")
     begun = begun.replace("@interface@", spec.interface)

@@ -84,7 +84,7 @@ async def carry_out_trial(
 def _what(test: Test, spec: GuestSpec) -> tuple[str, dict[str, str]]:
     """Which script, and what it reads."""
     if isinstance(test, ModuleCycleTest):
-        settings = endurance.cycle_settings(endurance.Way(test.way), test.cycles, test.pause_s, test.recover_s)
+        settings = endurance.cycle_settings(endurance.Removal(test.way), test.cycles, test.pause_s, test.recover_s)
         return endurance.SCRIPT, settings
     return survey.SCRIPT, dict(survey.CONTROL_SETTINGS) if spec.faults is None else {}
 

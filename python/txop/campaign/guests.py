@@ -13,7 +13,7 @@ from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import GuestArm
 from txop.campaign.instruments import in_guest
 from txop.campaign.reporter import Reporter
-from txop.campaign.testbed import CarryOut, Reached
+from txop.campaign.testbed import CarryOut, Reachability
 from txop.guest.chips import Chip, find_chips
 from txop.guest.driver import build_driver
 from txop.guest.driver_check import check_driver
@@ -82,9 +82,9 @@ class GuestTestbed:
         del runs
         yield self._arms[arm.name].carry_out
 
-    async def reach(self) -> Reached:
+    async def reach(self) -> Reachability:
         """Every run boots guests of its own."""
-        return Reached()
+        return Reachability()
 
     async def recover(self, target: str) -> bool:
         """Nothing is lost: the next run boots a guest of its own."""

@@ -14,10 +14,10 @@ from txop.arms.arm_loader import Builds, InitialState, LoadedArm, undo_by_comman
 from txop.arms.boot import boot
 from txop.arms.bring_up import LinkUp
 from txop.campaign.instruments import instruments_of
-from txop.campaign.placed_arm import ArmError, Placed
+from txop.campaign.placed_arm import ArmError, PlacedArm
 from txop.campaign.reporter import Reporter
 from txop.campaign.step_by_step import StepByStep
-from txop.campaign.testbed import Reached
+from txop.campaign.testbed import Reachability
 from txop.campaign.turns import Turn
 from txop.measure.instrument import Instrument
 from txop.measure.probes.provenance import provenance
@@ -111,7 +111,7 @@ class MachineTestbed(StepByStep):
         except TargetError as error:
             raise ArmError("arm-load-failed", error.what, error.target) from None
 
-    async def place(self, arm: Arm, folder: Path) -> Placed:
+    async def place(self, arm: Arm, folder: Path) -> PlacedArm:
         """Load, bring up, verify."""
         begun = time.monotonic()
         self._arm = LoadedArm(self._folder, self._builds, restore=False)
@@ -129,7 +129,7 @@ class MachineTestbed(StepByStep):
         found = {**(self._booted if arm.boot is not None else {}), **verified.found}
         if verified.not_available:
             found["not_available"] = dict(verified.not_available)
-        return Placed(time.monotonic() - begun, found, list(record.warnings))
+        return PlacedArm(time.monotonic() - begun, found, list(record.warnings))
 
     async def remove(self, folder: Path) -> list[str]:
         """Take the link down and the arm away; what is lost is cleared away when the targets are opened again."""
@@ -146,11 +146,11 @@ class MachineTestbed(StepByStep):
                 problems.append(str(error))
         return problems
 
-    async def reach(self) -> Reached:
+    async def reach(self) -> Reachability:
         """Ask every target at once, for a command that does nothing; connect again, once, those that do not run it."""
         names = list(self.targets.by_name)
         found = dict(zip(names, await asyncio.gather(*(self._answers(name) for name in names)), strict=True))
-        return Reached(
+        return Reachability(
             tuple(name for name, how in found.items() if how == "again"),
             tuple(name for name, how in found.items() if how == "lost"),
         )

@@ -19,7 +19,7 @@ class ArmError(TxopError):
 
 
 @dataclass
-class Placed:
+class PlacedArm:
     """An arm that is in place."""
 
     seconds: float | None

@@ -48,7 +48,7 @@ phy=$(cat "/sys/class/net/$1/phy80211/name" 2>/dev/null)
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _TargetAnswers:
     """What a target said."""
 
     facts: dict[str, Any]
@@ -75,7 +75,7 @@ async def check_targets(targets: Targets, plan: Plan, folder: Path, progress: Ca
     return rows
 
 
-async def _look_at(target: Target, plan: Plan, progress: Callable[[str], None]) -> _Seen:
+async def _look_at(target: Target, plan: Plan, progress: Callable[[str], None]) -> _TargetAnswers:
     rows: list[Row] = []
     progress(f"{target.name}: connecting")
     begun = time.monotonic()
@@ -98,8 +98,8 @@ async def _look_at(target: Target, plan: Plan, progress: Callable[[str], None]) 
     except TargetError as error:
         what = "connection" if not rows else "answers"
         rows.append(Row(target.name, what, "fails", error.what, None))
-        return _Seen({}, {}, None, rows)
-    return _Seen(facts, answers, interface, rows)
+        return _TargetAnswers({}, {}, None, rows)
+    return _TargetAnswers(facts, answers, interface, rows)
 
 
 def _interface(answer: Answer) -> Interface | None:
@@ -246,7 +246,7 @@ def _usbmon(target: Target, plan: Plan, answers: dict[str, Answer]) -> list[Row]
     return [Row(target.name, "usbmon", "limited", "neither there nor a module", to_do)]
 
 
-def _iperf3(plan: Plan, found: dict[str, _Seen]) -> Iterator[Row]:
+def _iperf3(plan: Plan, found: dict[str, _TargetAnswers]) -> Iterator[Row]:
     """The versions at all ends side by side."""
     ends = dict.fromkeys(need.target for need in needs(plan) if "iperf3" in need.programs)
     if not ends:
@@ -261,7 +261,9 @@ def _iperf3(plan: Plan, found: dict[str, _Seen]) -> Iterator[Row]:
         yield Row(" and ".join(known), "iperf3 versions", "ok", shown)
 
 
-async def _traffic(targets: Targets, plan: Plan, found: dict[str, _Seen], progress: Callable[[str], None]) -> list[Row]:
+async def _traffic(
+    targets: Targets, plan: Plan, found: dict[str, _TargetAnswers], progress: Callable[[str], None]
+) -> list[Row]:
     """Whether iperf3 gets through, where there is a link without an arm."""
     ends = {need.target for need in needs(plan) if "iperf3" in need.programs}
     if not ends or "peer" not in targets.by_name:
@@ -306,7 +308,7 @@ def _comes_with_the_arm(plan: Plan, name: str) -> bool:
     return dut.kind in ("local", "namespace") and other.kind in ("local", "namespace")
 
 
-def _channels(plan: Plan, found: dict[str, _Seen]) -> Iterator[Row]:
+def _channels(plan: Plan, found: dict[str, _TargetAnswers]) -> Iterator[Row]:
     if not plan.collect.air or "sniffer" not in found:
         return
     dut, sniffer = found["dut"].interface, found["sniffer"].interface

@@ -21,7 +21,7 @@ from txop.plan_check.count import run_seconds
 Doing = Literal["not begun", "running", "stopped", "killed", "finished", "imported", "not determined"]
 
 
-class UnderWay(BaseModel):
+class CurrentRun(BaseModel):
     """A run that was begun and has not ended."""
 
     run: str
@@ -59,7 +59,7 @@ class Progress(BaseModel):
     blocks: int
     """Blocks that the design asks for; those beyond are repeats."""
     replaces: int | None
-    under_way: list[UnderWay]
+    under_way: list[CurrentRun]
     valid: int
     void: int
     runs_to_come: int
@@ -130,7 +130,7 @@ def _doing(events: list[Event], held: bool | None) -> tuple[Doing, str | None]:
     return "running", None
 
 
-def _under_way(events: list[Event]) -> list[UnderWay]:
+def _under_way(events: list[Event]) -> list[CurrentRun]:
     begun: dict[str, Event] = {}
     for event in events:
         if event.event in ("campaign-started", "resumed"):
@@ -140,7 +140,7 @@ def _under_way(events: list[Event]) -> list[UnderWay]:
         elif event.event in ("run-finished", "run-voided"):
             begun.pop(str(event.get("run")), None)
     return [
-        UnderWay(run=run, arm=str(event.get("arm")), test=str(event.get("test")), seconds=_since(event))
+        CurrentRun(run=run, arm=str(event.get("arm")), test=str(event.get("test")), seconds=_since(event))
         for run, event in begun.items()
     ]
 
@@ -157,7 +157,7 @@ def _since(event: Event) -> float | None:
     return seconds if seconds >= 0 else None
 
 
-def _seconds_to_come(archive: Archive, runs: int, under_way: list[UnderWay]) -> float:
+def _seconds_to_come(archive: Archive, runs: int, under_way: list[CurrentRun]) -> float:
     """By the mean of the runs so far, or what the plan adds up to; less what those under way have had."""
     plan = archive.plan
     known = [e.get("seconds") for e in archive.events if e.event in ("run-finished", "run-voided")]

@@ -14,7 +14,7 @@ from pathlib import Path
 from txop.archive.journal import now_utc
 from txop.archive.run_file import RunFile, SeriesFile
 from txop.archive.text import storable
-from txop.campaign.course import FULL, Course, RunLabel
+from txop.campaign.active_run import FULL, ActiveRun, RunLabel
 from txop.campaign.gates import judge, settle
 from txop.campaign.joined import join
 from txop.campaign.reporter import Reporter
@@ -58,13 +58,13 @@ async def carry_out(
     begun, started_at = time.monotonic(), now_utc()
     marks = Marks()
     context = RunContext(plan, arm, test, testbed.targets, folder, marks, testbed.peer_address, longest_s(plan, test))
-    course = Course(label, context, testbed.instruments(test), reporter)
-    await in_group(course)
+    active = ActiveRun(label, context, testbed.instruments(test), reporter)
+    await in_group(active)
     marks.save(folder)
     facts = RunFacts(plan, arm, test, folder, marks)
-    readings = [_read(instrument, facts, course) for instrument in course.began]
-    file = _conclude(facts, started_at, time.monotonic() - begun, course, readings)
-    return RunOutcome(file, course.lost, arm_failed=course.placed is None)
+    readings = [_read(instrument, facts, active) for instrument in active.began]
+    file = _conclude(facts, started_at, time.monotonic() - begun, active, readings)
+    return RunOutcome(file, active.lost, arm_failed=active.placed is None)
 
 
 def longest_s(plan: Plan, test: Test) -> float:
@@ -73,7 +73,7 @@ def longest_s(plan: Plan, test: Test) -> float:
     return plan.design.idle_s + plan.warm_up_s(test) + window_s + 120.0
 
 
-def _read(instrument: Instrument, facts: RunFacts, course: Course) -> Reading:
+def _read(instrument: Instrument, facts: RunFacts, active: ActiveRun) -> Reading:
     """What an instrument's files say. One that fails on them (they hold whatever a tool printed) costs this run at
     most, never the campaign."""
     try:
@@ -85,28 +85,30 @@ def _read(instrument: Instrument, facts: RunFacts, course: Course) -> Reading:
     except Exception as error:
         what = f"its files cannot be read, by a defect of txop: {type(error).__name__}: {str(error)[:500]}"
     if instrument.essential:
-        course.void_for("instrument-failed", f"{instrument.name}: {what}")
+        active.void_for("instrument-failed", f"{instrument.name}: {what}")
     else:
-        course.warnings.append(f"{instrument.name}: {what}")
+        active.warnings.append(f"{instrument.name}: {what}")
     return Reading()
 
 
-def _conclude(facts: RunFacts, started_at: str, seconds: float, course: Course, readings: Sequence[Reading]) -> RunFile:
+def _conclude(
+    facts: RunFacts, started_at: str, seconds: float, active: ActiveRun, readings: Sequence[Reading]
+) -> RunFile:
     """Make ``run.json`` and ``series.json`` of what the instruments read."""
     reading = Reading().merge(readings)
-    if course.placed is not None:
-        placed = course.placed
+    if active.placed is not None:
+        placed = active.placed
         reading.put("load_time_s", placed.seconds, placed.clock, placed.no_seconds if placed.seconds is None else None)
     join(facts, reading)
     reading.gates = settle([*reading.gates, *judge(facts, reading)])
     gates = _gate_table(reading.gates)
-    seen = {(v.gate, v.target) for v in course.void}
+    seen = {(v.gate, v.target) for v in active.void}
     # What ended a run early is its cause; gates that then could not be met are only its consequences.
-    if not course.void:
+    if not active.void:
         for finding in reading.gates:
             if finding.state == "void" and (finding.gate, finding.target) not in seen:
-                course.void_for(finding.gate, finding.words, finding.target)
-    label = course.label
+                active.void_for(finding.gate, finding.words, finding.target)
+    label = active.label
     file = RunFile.of_words(
         run=label.run,
         block=label.block,
@@ -115,16 +117,16 @@ def _conclude(facts: RunFacts, started_at: str, seconds: float, course: Course, 
         arm=label.arm,
         test=label.test,
         origin=facts.plan.origin,
-        state="void" if course.void else "valid",
-        void=course.void,
+        state="void" if active.void else "valid",
+        void=active.void,
         started_at=started_at,
         seconds=round(seconds, 3),
         window_s=facts.marks.window_s,
         metrics=reading.metrics,
-        warnings=course.warnings + reading.warnings,
+        warnings=active.warnings + reading.warnings,
         gates=gates,
         faults=reading.faults,
-        verified=course.placed.verified if course.placed else {},
+        verified=active.placed.verified if active.placed else {},
         provenance=reading.provenance,
         air=reading.air,
         bus=reading.bus,

@@ -20,7 +20,7 @@ from txop.core.whole_file import whole_file
 from txop.plan.access import changes
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.model import Plan
-from txop.plan.old_links import as_now
+from txop.plan.old_links import with_current_links
 from txop.plan.overrides import Overrides
 from txop.plan.problem import PlanError
 from txop.plan_check.check import ensure
@@ -71,7 +71,7 @@ def reopen(root: Path, plan: LoadedPlan | None = None) -> Session:
     if not archive.finished:
         try:
             loaded = parse_plan(archive.layout.plan.read_bytes(), archive.layout.plan)
-            ensure(replace(loaded, plan=as_now(loaded.plan), path=Path(folder) / archive.layout.plan.name))
+            ensure(replace(loaded, plan=with_current_links(loaded.plan), path=Path(folder) / archive.layout.plan.name))
         except PlanError as error:
             raise ArchiveError(
                 f"its plan cannot be carried out: {error.problems[0].text(archive.layout.plan.name)}",

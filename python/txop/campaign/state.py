@@ -39,7 +39,7 @@ class BlockState:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptRun:
     """A run whose ``run.json`` is there, whole."""
 
     block: int
@@ -113,13 +113,13 @@ class State:
         elif event.event == "block-abandoned":
             state.abandoned = str(event.get("cause", ""))
 
-    def repairs(self, kept: Sequence[Kept]) -> list[Repair]:
+    def repairs(self, kept: Sequence[KeptRun]) -> list[Repair]:
         """What the journal lacks or has wrong beside the runs that are kept.
 
         Their files are the truth: a run of which the journal has no end counts when its file is whole, and one whose
         file is gone or damaged does not, whatever the journal says. A block before the last one that has runs missing
         is not gone on with: its time is over."""
-        by_block: dict[int, dict[tuple[str, str], Kept]] = {}
+        by_block: dict[int, dict[tuple[str, str], KeptRun]] = {}
         arms, tests = {arm.name for arm in self.plan.arm}, {test.name for test in self.plan.test}
         for run in kept:
             if run.arm in arms and run.test in tests:
@@ -161,7 +161,7 @@ class State:
                 )
         return found
 
-    def _block_of(self, number: int, runs: Sequence[Kept]) -> Block:
+    def _block_of(self, number: int, runs: Sequence[KeptRun]) -> Block:
         """The block that these runs are of, where the journal does not have its beginning."""
         for block in planned(self.plan):
             if block.number == number:

@@ -10,20 +10,20 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from txop.campaign.course import Course
+from txop.campaign.active_run import ActiveRun
 from txop.measure.instrument import Instrument
 from txop.plan.arm import Arm
 from txop.plan.measurement import Test
 from txop.targets.contract import Targets
 
-CarryOut = Callable[[Course], Awaitable[None]]
+CarryOut = Callable[[ActiveRun], Awaitable[None]]
 """Carries out one run, up to the last of its files: puts its arm in place unless an earlier run has, idles, warms up,
-measures, collects. What goes wrong voids the run (:meth:`~txop.campaign.course.Course.voided_by_failures`); only what
-makes every further run impossible leaves as an exception."""
+measures, collects. What goes wrong voids the run (:meth:`ActiveRun.voided_by_failures`); only what makes every further
+run impossible leaves as an exception."""
 
 
 @dataclass(frozen=True)
-class Reached:
+class Reachability:
     """Which targets answer, before a run."""
 
     again: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Testbed(Protocol):
         """What carries out the next ``runs`` of an arm, for which it is put in place once. The last of them takes it
         away; at the end of the block it is gone in any case."""
 
-    async def reach(self) -> Reached:
+    async def reach(self) -> Reachability:
         """Ask every target for a sign of life, and connect those again whose connection is gone. No hook is run."""
 
     async def recover(self, target: str) -> bool:

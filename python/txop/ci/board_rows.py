@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from txop.archive.layout import Layout
-from txop.board.boards import Placed
+from txop.board.boards import LocatedBoard
 from txop.board.evidence import Analyze
 from txop.board.model import HERE, Board, Evidence, FaultEvidence, NoEvidence, RunEvidence, Task
 from txop.board.outcome import Outcome
@@ -60,7 +60,7 @@ class BoardRows:
         return all(row.is_undetermined for row in self.rows)
 
 
-def board_rows(placed: Placed, archive: Layout, analyze: Analyze) -> BoardRows:
+def board_rows(placed: LocatedBoard, archive: Layout, analyze: Analyze) -> BoardRows:
     """Put the runs of both builds to the board.
 
     Args:
@@ -73,7 +73,7 @@ def board_rows(placed: Placed, archive: Layout, analyze: Analyze) -> BoardRows:
         UserError: The archive cannot be read.
     """
     judged = [
-        weigh(Placed(_of_build(placed.board, arm), placed.name, None, archive), (), analyze, arm=arm)
+        weigh(LocatedBoard(_of_build(placed.board, arm), placed.name, None, archive), (), analyze, arm=arm)
         for arm in (BASE, SERIES)
     ]
     rows = [

@@ -21,7 +21,7 @@ from txop.plan_check.guest_builds import driver_of, lock_of
 
 
 @dataclass
-class Judged:
+class SeriesJudgement:
     """What is known of a series so far."""
 
     loaded: LoadedPlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from txop.ci.judge import Judged
+from txop.ci.judge import SeriesJudgement
 from txop.ci.result import BoardFacts, CiResult
 from txop.ci.verdict import State
 from txop.present.format import plural
@@ -28,7 +28,7 @@ _SENTENCE = 130
 """Characters of a row's evidence."""
 
 
-def mail(judged: Judged, result: CiResult) -> list[str]:
+def mail(judged: SeriesJudgement, result: CiResult) -> list[str]:
     """The mail, line by line."""
     cover = Cover(tuple(_paragraphs(result)), (result.again,))
     if judged.archive is None or judged.comparison is None:

@@ -19,7 +19,7 @@ class SeriesDoesNotApplyError(UserError):
 
 
 @dataclass(frozen=True)
-class Asked:
+class SeriesRequest:
     """What is to be judged."""
 
     repository: Path | None = None
@@ -45,7 +45,7 @@ class Sources:
     notes: tuple[str, ...] = ()
 
 
-def sources(asked: Asked, driver: str, *, cache: Path | None = None) -> Sources:
+def sources(asked: SeriesRequest, driver: str, *, cache: Path | None = None) -> Sources:
     """Find, apply and export them.
 
     Raises:
@@ -78,7 +78,7 @@ def sources(asked: Asked, driver: str, *, cache: Path | None = None) -> Sources:
     return _exported(found, patched, base, tree, _name(found, base, asked.base), patches, asked, driver, cache)
 
 
-def _of_branch(found: Repository, asked: Asked, driver: str, cache: Path | None) -> Sources:
+def _of_branch(found: Repository, asked: SeriesRequest, driver: str, cache: Path | None) -> Sources:
     assert asked.branch is not None
     head = found.commit(asked.branch)
     base = found.merge_base(found.commit(asked.base or "HEAD"), head)
@@ -98,7 +98,7 @@ def _exported(
     tree: str,
     name: str,
     patches: Sequence[SeriesPatch],
-    asked: Asked,
+    asked: SeriesRequest,
     driver: str,
     cache: Path | None,
 ) -> Sources:

@@ -132,7 +132,9 @@ def air(
         check_list(files, html=output.html, csv=output.csv, section=shown.section, follow=follow)
     check_key_file(part.key_file)
     wants_block_acks = shown.block_acks or "block_acks" in only
-    asked = Asked(pair, replace(part, bssid=None if part.bssid is None else mac_address(part.bssid)), wants_block_acks)
+    asked = AnalysisRequest(
+        pair, replace(part, bssid=None if part.bssid is None else mac_address(part.bssid)), wants_block_acks
+    )
     live = interface is not None
     documents = iter([_follow(files[0], asked, live=live)]) if follow else _analyze(files, asked)
     reports: list[AirReport] = []
@@ -165,7 +167,7 @@ def air(
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnalysisRequest:
     """What the analyzer is asked for."""
 
     pair: Pair = None
@@ -182,7 +184,7 @@ class Asked:
         return analyze_json(source, pair=self.pair, interface=interface, block_acks=self.block_acks, **part, **how)
 
 
-def _analyze(files: Sequence[str], asked: Asked) -> Iterator[bytes]:
+def _analyze(files: Sequence[str], asked: AnalysisRequest) -> Iterator[bytes]:
     for name in files:
         from_, to = window_of(name, "air", asked.part.from_, asked.part.to, whole=asked.part.whole)
         of_window = replace(asked, part=replace(asked.part, from_=from_, to=to))
@@ -207,7 +209,7 @@ def _sources(files: list[str], interface: str | None) -> list[str]:
     return [interface]
 
 
-def _follow(name: str, asked: Asked, *, live: bool) -> bytes:
+def _follow(name: str, asked: AnalysisRequest, *, live: bool) -> bytes:
     """Read a growing capture, or what an interface receives, until Ctrl-C or the end of the pipe, with a live summary
     on stderr."""
     from rich.live import Live

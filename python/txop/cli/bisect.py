@@ -129,7 +129,9 @@ def bisect(
             print_problems(console.stderr(), str(plan), checked.warnings, style="yellow")
         place = Place(output or Path(f"{plan.stem}-bisect-{time.strftime('%Y%m%d-%H%M%S')}"))
         what = start.Range(good, bad, source, folder, first_parent, tuple(series or ()))
-        bisection = start.begin(loaded, what, start.Ask(arm, figure, runs, "better" if better else "worse"), place)
+        bisection = start.begin(
+            loaded, what, start.JudgementOptions(arm, figure, runs, "better" if better else "worse"), place
+        )
     _carry_out(bisection, jobs, quiet=quiet)
     return _show(bisection, html=html, quiet=quiet, as_json=as_json)
 

@@ -21,9 +21,9 @@ from txop.core.nearest import did_you_mean
 from txop.core.stores import is_address, local_file, matching
 
 if TYPE_CHECKING:
-    from txop.board.boards import Placed
-    from txop.board.judge import Judged
-    from txop.board.weigh import Given
+    from txop.board.boards import LocatedBoard
+    from txop.board.judge import JudgedBoard
+    from txop.board.weigh import GivenCapture
 
 _FORMATS = ("html", "markdown", "dokuwiki", "json")
 _STDOUT = Path("-")
@@ -122,7 +122,7 @@ def board(
         raise UserError("no such folder", where=str(evidence))
     device = None if station is None else mac_address(station)
     from txop.board.boards import find, of_archive
-    from txop.board.weigh import Given
+    from txop.board.weigh import GivenCapture
 
     with ExitStack() as opened:
         if is_address(what):
@@ -131,7 +131,7 @@ def board(
             placed = of_archive(opened.enter_context(archive_at(what, captures=True)), board_file)
         else:
             placed = find(what, board_file)
-        given = [Given(Path(opened.enter_context(local_file(each))), each) for each in named]
+        given = [GivenCapture(Path(opened.enter_context(local_file(each))), each) for each in named]
         judged = _judged(placed, given, certificate, device, arm or "", evidence)
     if format_name is not None and output is not None:
         _write(judged, format_name, output)
@@ -147,8 +147,13 @@ def board(
 
 
 def _judged(
-    placed: Placed, captures: list[Given], certificate: Path | None, device: str | None, arm: str, folder: Path | None
-) -> Judged:
+    placed: LocatedBoard,
+    captures: list[GivenCapture],
+    certificate: Path | None,
+    device: str | None,
+    arm: str,
+    folder: Path | None,
+) -> JudgedBoard:
     from txop.board.weigh import weigh
     from txop.cli.reading_bar import analyzed
 
@@ -178,7 +183,7 @@ def _check(format_name: str | None, output: Path | None, *, json: bool, open_pag
         raise UserError("no such folder", where=str(output.parent), what_to_do="make it, or name another file")
 
 
-def _write(judged: Judged, format_name: str, target: Path) -> None:
+def _write(judged: JudgedBoard, format_name: str, target: Path) -> None:
     import json
 
     from txop.board import exports
@@ -200,7 +205,7 @@ def _write(judged: Judged, format_name: str, target: Path) -> None:
     console.stderr().print(safe_text(f"Wrote {target}"), soft_wrap=True)
 
 
-def _show(judged: Judged) -> None:
+def _show(judged: JudgedBoard) -> None:
     from txop.board.view import headline, sections
     from txop.cli.terminal_report import print_sections
 
@@ -210,7 +215,7 @@ def _show(judged: Judged) -> None:
     print_sections(out, sections(judged), 0)
 
 
-def _code(judged: Judged) -> ExitCode:
+def _code(judged: JudgedBoard) -> ExitCode:
     for sentence in judged.damage:
         console.stderr().print(safe_text(f"Warning: {sentence}.", "yellow"), soft_wrap=True)
     from txop.board.judge import BAD

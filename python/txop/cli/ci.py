@@ -17,10 +17,10 @@ from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.archive.reader import Archive
-    from txop.board.boards import Placed
+    from txop.board.boards import LocatedBoard
     from txop.campaign.session import Session
     from txop.ci.board_rows import BoardRows
-    from txop.ci.judge import Judged
+    from txop.ci.judge import SeriesJudgement
     from txop.ci.result import CiResult
     from txop.ci.verdict import State
     from txop.plan.load import LoadedPlan
@@ -119,9 +119,9 @@ def ci(
     as_json: JsonFlag = False,
 ) -> int:
     """Build a patch series and its base, run both in exact guests, and write the verdict as a mail."""
-    from txop.ci.judge import Judged
+    from txop.ci.judge import SeriesJudgement
     from txop.ci.plan import two_arms
-    from txop.ci.sources import Asked, SeriesDoesNotApplyError, Sources, sources
+    from txop.ci.sources import SeriesDoesNotApplyError, SeriesRequest, Sources, sources
     from txop.ci.verdict import State
     from txop.cli.plan_problems import read_plan
     from txop.plan_check.exact_guest import exact_guest
@@ -132,15 +132,15 @@ def ci(
     user = next((each for each in loaded.plan.arm if each.name == (arm or loaded.plan.baseline)), None)
     driver = spec.varied(user.guest if user is not None else None).builds
     again = _command(plan, series or (), branch, source, base, folder, arm, blocks, board)
-    asked = Asked(source, base, folder, tuple(series or ()), branch)
+    asked = SeriesRequest(source, base, folder, tuple(series or ()), branch)
     try:
         found = sources(asked, driver)
     except SeriesDoesNotApplyError as error:
         shown = Sources(base or "the base", ", ".join(path.name for path in series or ()), (), None, None)
-        judged = Judged(two_arms(loaded, shown, arm, blocks), shown, again)
+        judged = SeriesJudgement(two_arms(loaded, shown, arm, blocks), shown, again)
         judged.state, judged.reason = State.DOES_NOT_APPLY, error.what
     else:
-        judged = Judged(two_arms(loaded, found, arm, blocks), found, again)
+        judged = SeriesJudgement(two_arms(loaded, found, arm, blocks), found, again)
         _build(judged, quiet=quiet)
     finished = True
     output.mkdir(parents=True, exist_ok=True)
@@ -168,14 +168,14 @@ def _exit_code(state: State, *, finished: bool, fail_on_inconclusive: bool) -> E
     return ExitCode.UNDECIDED if undecided else ExitCode.OK
 
 
-def _build(judged: Judged, *, quiet: bool) -> None:
+def _build(judged: SeriesJudgement, *, quiet: bool) -> None:
     from txop.cli.guest_options import errors_reported, note
 
     with errors_reported() as ending:
         ending.run(judged.build(lambda words: None if quiet else note(words)), at_once=True)
 
 
-def _board(named: str, plan: Plan) -> Placed:
+def _board(named: str, plan: Plan) -> LocatedBoard:
     """The board that rows are of, before anything is built."""
     from txop.board.boards import find
     from txop.ci.board_rows import can_show
@@ -192,7 +192,9 @@ def _board(named: str, plan: Plan) -> Placed:
     return placed
 
 
-def _measure(judged: Judged, root: Path, jobs: int | None, placed: Placed | None, *, quiet: bool) -> bool:
+def _measure(
+    judged: SeriesJudgement, root: Path, jobs: int | None, placed: LocatedBoard | None, *, quiet: bool
+) -> bool:
     """Carry out the campaign, or what is left of it, and take in what it gave. Whether it came to its end."""
     from txop.archive.reader import read_archive
     from txop.campaign.ending import End
@@ -214,7 +216,7 @@ def _measure(judged: Judged, root: Path, jobs: int | None, placed: Placed | None
     return outcome.end is End.FINISHED
 
 
-def _rows(placed: Placed, archive: Archive) -> BoardRows:
+def _rows(placed: LocatedBoard, archive: Archive) -> BoardRows:
     from txop.ci.board_rows import board_rows
     from txop.cli.reading_bar import analyzed
 
@@ -236,7 +238,7 @@ def _session(loaded: LoadedPlan, root: Path) -> Session:
     return session.begin(loaded, root, Overrides())
 
 
-def _written(judged: Judged, output: Path) -> CiResult:
+def _written(judged: SeriesJudgement, output: Path) -> CiResult:
     """The result, with its mail and its JSON in the folder."""
     from txop.ci.mail import mail
     from txop.core.whole_file import whole_file

@@ -51,7 +51,7 @@ COLUMNS = (
 
 
 @dataclass
-class _Seen:
+class _Readings:
     first: Paste | None = None
     last: Paste | None = None
     intervals: int = 0
@@ -73,7 +73,7 @@ def follow(
         raise UserError("no interface given", what_to_do="name one: --interface wlan0")
     if _INTERFACE.fullmatch(name) is None:
         raise UserError(f"{name!r} is not the name of an interface", where="--interface")
-    seen = _Seen()
+    seen = _Readings()
     with Ending() as ending:
         try:
             ending.run(_readings(machine, name, every_s, count, seen, None if quiet else console.stdout()))
@@ -115,7 +115,7 @@ def seconds_of(text: str) -> float:
 
 
 async def _readings(
-    target: Target, interface: str, every_s: float, count: int | None, seen: _Seen, out: Console | None
+    target: Target, interface: str, every_s: float, count: int | None, seen: _Readings, out: Console | None
 ) -> None:
     await target.connect()
     try:
@@ -167,7 +167,7 @@ def _row(report: CountersReport, passed_s: float) -> list[str]:
     return cells
 
 
-async def _reading(target: Target, interface: str, seen: _Seen) -> Paste:
+async def _reading(target: Target, interface: str, seen: _Readings) -> Paste:
     """One reading, as a text such as people paste."""
     iw = await target.find("iw")
     if iw is None:
@@ -196,7 +196,9 @@ async def _reading(target: Target, interface: str, seen: _Seen) -> Paste:
     return split(target.name, lines)
 
 
-async def _command(target: Target, argv: list[str], lines: list[str], seen: _Seen, *, essential: bool = False) -> str:
+async def _command(
+    target: Target, argv: list[str], lines: list[str], seen: _Readings, *, essential: bool = False
+) -> str:
     ran = await target.run(argv, timeout_s=TIMEOUT_S)
     text = ran.stdout[:OUTPUT_LIMIT_CHARACTERS]
     words = [argv[0].rpartition("/")[2], *argv[1:]]

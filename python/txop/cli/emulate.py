@@ -19,7 +19,7 @@ from txop.core.errors import ExitCode, MissingToolError, UserError
 
 if TYPE_CHECKING:
     from txop.emulate.network import EmulatedNetwork
-    from txop.emulate.session import Done
+    from txop.emulate.session import SessionResult
 
 _WHOLE = 1 << 16
 """Bytes of a frame that are kept with ``--whole``: more than any has."""
@@ -96,7 +96,7 @@ def emulate(
         raise UserError("--shell runs a shell, and there is a command too", what_to_do="leave one of them out")
     from txop.emulate import Captures, load_scenario
     from txop.emulate.command import shell as of_user
-    from txop.emulate.session import Wanted, carry_out
+    from txop.emulate.session import SessionRequest, carry_out
 
     check_name(scenario)
     argv = of_user() if shell else list(command or ())
@@ -106,7 +106,7 @@ def emulate(
         snap_bytes=_WHOLE if whole else 128,
         limit_bytes=None if max_capture_mb is None else max_capture_mb * 1_000_000,
     )
-    wanted = Wanted(
+    wanted = SessionRequest(
         load_scenario(scenario, [_assigned(text, "--set wlan.ap.mcs=3") for text in settings or ()]),
         captures,
         argv=argv,
@@ -169,13 +169,13 @@ def _ready(network: EmulatedNetwork, argv: list[str], at: str, *, quiet: bool) -
         out.print("The link is up. Ctrl-C ends it.")
 
 
-def _document(done: Done, argv: list[str]) -> dict[str, object]:
+def _document(done: SessionResult, argv: list[str]) -> dict[str, object]:
     document: dict[str, object] = json_format.loads(done.status.model_dump_json(by_alias=True))
     document["command"] = {"argv": argv, "exit_code": done.exit_code} if argv else None
     return document
 
 
-def _show(done: Done) -> None:
+def _show(done: SessionResult) -> None:
     """The account; on stderr, for stdout is the program's."""
     from txop.cli.terminal_report import print_sections
     from txop.emulate.view import sections

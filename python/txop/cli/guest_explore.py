@@ -20,7 +20,7 @@ from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.guest.coverage.instrument import Covered
-    from txop.guest_exploration.explore import Explored
+    from txop.guest_exploration.explore import ExploredDriver
     from txop.guest_trials.trial import Place
 
 Faults = Annotated[
@@ -105,7 +105,7 @@ def explore(
     from txop.guest.fault_check import check_faults
     from txop.guest.shipped_faults import find_faults, shipped_faults
     from txop.guest_exploration.exploration import Request
-    from txop.guest_exploration.explore import What
+    from txop.guest_exploration.explore import ExplorationRequest
     from txop.guest_exploration.explore import explore as carry_out
     from txop.guest_exploration.report import document
     from txop.guest_trials.survey import LIMIT_S
@@ -136,7 +136,9 @@ def explore(
             )
         place = trials.place(image, LIMIT_S, wall_limit, ending)
         covered = ending.run(_covered(trials, image, place, build_dir), at_once=True) if coverage else {}
-        what = What(trials.drivers, scripts, request, trials.security, also_failing, seconds, covered, options)
+        what = ExplorationRequest(
+            trials.drivers, scripts, request, trials.security, also_failing, seconds, covered, options
+        )
         folder.mkdir(parents=True, exist_ok=True)
         note(f"Folder: {folder}")
         try:
@@ -179,7 +181,7 @@ def _survey_options(trials: TrialOptions, image: ImageOptions) -> str:
     return shlex.join(as_written(replace(trials, driver=None, jobs=None), image))
 
 
-def _print(explored: list[Explored], place: Place, options: str) -> None:
+def _print(explored: list[ExploredDriver], place: Place, options: str) -> None:
     from rich.table import Table
 
     from txop.core.origin import NOT_RADIO
@@ -203,7 +205,7 @@ def _print(explored: list[Explored], place: Place, options: str) -> None:
     out.print(safe_text(NOT_RADIO))
 
 
-def _end(explored: list[Explored]) -> None:
+def _end(explored: list[ExploredDriver]) -> None:
     from txop.guest_exploration.exploration import EXACT
 
     if problems := [

@@ -272,15 +272,15 @@ def cycle(
 ) -> None:
     """Unload the driver, or unplug the chip, under traffic again and again, and look for faults and leaks."""
     from txop.core.whole_file import whole_file
-    from txop.guest_trials.endurance import Endurance, Way, cycles_limit_s, run_endurance
+    from txop.guest_trials.endurance import Endurance, Removal, cycles_limit_s, run_endurance
     from txop.guest_trials.survey_report import CYCLE_COLUMNS, cycle_cells, cycle_markdown, cycled
 
-    ways = tuple(dict.fromkeys(way or [each.value for each in Way]))
-    if odd := [each for each in ways if each not in set(Way)]:
+    ways = tuple(dict.fromkeys(way or [each.value for each in Removal]))
+    if odd := [each for each in ways if each not in set(Removal)]:
         raise UserError(f"{odd[0]!r} is not reload or replug", where="--way")
     with ExitStack() as tables, errors_reported() as ending, ExitStack() as stack:
         what = Endurance(
-            trials.drivers, tuple(Way(each) for each in ways), cycles, trials.security, bus_first=bus_first
+            trials.drivers, tuple(Removal(each) for each in ways), cycles, trials.security, bus_first=bus_first
         )
         place = trials.place(image, cycles_limit_s(cycles), wall_limit, ending)
         guests = plural(len(what.drivers) * len(ways), "guest")

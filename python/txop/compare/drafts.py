@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from txop.archive.counting import figure_value
 from txop.archive.run_file import Bound, RunFile
-from txop.compare.infinite import Judged, compare_values
+from txop.compare.infinite import JudgedComparison, compare_values
 from txop.compare.result import Adjustment, ArmValues, Estimate, Infinity, NotAvailable, NotJudged, Point
 from txop.compare.select import metric_of
 from txop.compare.test_set import Column, TestSet
@@ -27,7 +27,7 @@ class Draft:
     arm: str
     against: str
     metric: Metric
-    judged: Judged
+    judged: JudgedComparison
     blocks: list[int]
     excluded: list[str]
     below_noise: int
@@ -182,18 +182,18 @@ def _of_bounds(draft: Draft) -> Draft:
         sign=None,
         differences=(),
     )
-    return replace(draft, judged=Judged(comparison), blocks=[], with_voided=None, not_judged="bounds")
+    return replace(draft, judged=JudgedComparison(comparison), blocks=[], with_voided=None, not_judged="bounds")
 
 
 def _difference_unit(metric: Metric) -> str:
     return "percentage points" if metric.unit == "%" else metric.unit
 
 
-_Comparer = Callable[[Sequence[float], Sequence[float], bool], Judged]
+_Comparer = Callable[[Sequence[float], Sequence[float], bool], JudgedComparison]
 
 
 def _comparer(plan: Plan, metric: Metric, baseline: str, arm: str, *, in_time: bool) -> _Comparer:
-    def run_compare(before: Sequence[float], after: Sequence[float], paired: bool) -> Judged:
+    def run_compare(before: Sequence[float], after: Sequence[float], paired: bool) -> JudgedComparison:
         return compare_values(
             before,
             after,
@@ -228,7 +228,7 @@ def _with_voided(tests: TestSet, column: Column, arms: tuple[str, str], run_comp
     return estimate_of(judged)
 
 
-def estimate_of(judged: Judged) -> Estimate:
+def estimate_of(judged: JudgedComparison) -> Estimate:
     """Effect and interval, with infinity put back in."""
     c = judged.comparison
     estimate, low, high = (judged.shown(value) for value in (c.estimate, c.low, c.high))

@@ -136,7 +136,7 @@ def _state(archive: Archive, runs: Sequence[RunFile], done: int) -> str:
     return f"not finished, {progress}"
 
 
-def has_gone_wrong(run: RunFile) -> bool:
+def may_be_device_failure(run: RunFile) -> bool:
     """Whether a run is void because of what the device under test may have done."""
     return run.state == "void" and any(voiding.gate in WENT_WRONG for voiding in run.void)
 
@@ -152,7 +152,7 @@ def runs_lost(runs: Mapping[str, Sequence[RunFile]], tests: Sequence[str]) -> li
     found = []
     for test in tests:
         of = {arm: [run for run in its if run.test == test] for arm, its in runs.items()}
-        counts = [(arm, sum(map(has_gone_wrong, its)), len(its)) for arm, its in of.items()]
+        counts = [(arm, sum(map(may_be_device_failure, its)), len(its)) for arm, its in of.items()]
         if any(wrong for _, wrong, _ in counts):
             found.append(went_wrong(test, counts))
     return found
@@ -194,7 +194,7 @@ def arm_facts(arm: Arm, runs: Sequence[RunFile]) -> ArmFacts:
         void=sum(run.state == "void" for run in mine),
         faults=sum(times(run.faults, SERIOUS) for run in mine),
         load_failures=sum(any(voiding.gate in LOAD_GATES for voiding in run.void) for run in mine),
-        went_wrong=sum(has_gone_wrong(run) for run in mine),
+        went_wrong=sum(may_be_device_failure(run) for run in mine),
     )
 
 

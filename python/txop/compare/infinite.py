@@ -31,7 +31,7 @@ _FAR_LOG = 150.0
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedComparison:
     """A comparison, and from where on its figures stand for infinity."""
 
     comparison: Comparison
@@ -61,7 +61,7 @@ def compare_values(
     arm_name: str,
     unit: str,
     in_time: bool = True,
-) -> Judged:
+) -> JudgedComparison:
     """Compare two arms, some of whose figures may be ``math.inf``; in pairs, the i-th ones share a block. ``in_time``:
     as in :func:`~txop.stats.verdict.compare_paired`.
 
@@ -115,13 +115,13 @@ def compare_values(
         unit=unit,
     )
     if not endless:
-        return Judged(judged)
+        return JudgedComparison(judged)
     runs = "figure is" if endless == 1 else "figures are"
     warnings.append(
         f"{endless} {runs} beyond every number (lost probes) and counted as larger than any finite one; "
         "how much noise there is, and what it lets one detect, cannot be determined"
     )
-    return Judged(without_spread(judged, warnings), limit, low_limit)
+    return JudgedComparison(without_spread(judged, warnings), limit, low_limit)
 
 
 def without_spread(comparison: Comparison, notes: Sequence[str] = ()) -> Comparison:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from txop.compare.drafts import Draft, FigureDraft
-from txop.compare.infinite import Judged, without_spread
+from txop.compare.infinite import JudgedComparison, without_spread
 from txop.core.metrics import DEPENDS_ON, Dependence
 from txop.stats.comparison import Comparison
 from txop.stats.label_swaps import BlockSwaps, Declared, RunSwaps, Samples, Swaps, adjusted, least
@@ -63,7 +63,9 @@ def _of(row: Draft) -> Comparison:
 
 def _replace(row: Draft, comparison: Comparison) -> None:
     endless = row.judged.limit < math.inf
-    row.judged = Judged(without_spread(comparison) if endless else comparison, row.judged.limit, row.judged.low_limit)
+    row.judged = JudgedComparison(
+        without_spread(comparison) if endless else comparison, row.judged.limit, row.judged.low_limit
+    )
 
 
 def _judge_exploratory(rows: Rows, *, family: int, pairs: int) -> bool:

@@ -19,7 +19,7 @@ _SIGNALLED = 128
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SessionRequest:
     """What to do with the link."""
 
     scenario: LinkScenario
@@ -35,7 +35,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Done:
+class SessionResult:
     """How it ended."""
 
     status: EmulationStatus
@@ -44,7 +44,7 @@ class Done:
     """The status with which the program in the foreground ended."""
 
 
-def carry_out(wanted: Wanted, ready: Callable[[EmulatedNetwork], None]) -> Done:
+def carry_out(wanted: SessionRequest, ready: Callable[[EmulatedNetwork], None]) -> SessionResult:
     """Make the link, report that it is ``ready``, run the program, take everything down.
 
     Raises :class:`~txop.emulate.error.EmulationError`. Ctrl-C is the program's business while one runs (the third makes
@@ -54,7 +54,7 @@ def carry_out(wanted: Wanted, ready: Callable[[EmulatedNetwork], None]) -> Done:
 
 
 class _Session:
-    def __init__(self, wanted: Wanted, ready: Callable[[EmulatedNetwork], None]) -> None:
+    def __init__(self, wanted: SessionRequest, ready: Callable[[EmulatedNetwork], None]) -> None:
         self._wanted = wanted
         self._ready = ready
         self._interrupts = 0
@@ -62,7 +62,7 @@ class _Session:
         self._ended_by: signal.Signals | None = None
         self._program: asyncio.Task[int] | None = None
 
-    async def run(self) -> Done:
+    async def run(self) -> SessionResult:
         wanted = self._wanted
         loop = asyncio.get_running_loop()
         for number in _ENDING:
@@ -77,7 +77,7 @@ class _Session:
             self._ready(network)
             code = await self._foreground(network, at)
             status = await network.stop()
-        return Done(status, network.hosts, code)
+        return SessionResult(status, network.hosts, code)
 
     async def _foreground(self, network: EmulatedNetwork, at: Host) -> int:
         if self._stop.is_set():

@@ -103,7 +103,7 @@ NOT_WITHOUT = "not without coverage"
 
 
 @dataclass
-class _Try:
+class _Attempt:
     number: int
     script: Script
     text: str
@@ -159,7 +159,7 @@ class Exploration:
 
     async def go(self) -> None:
         """Try them all, or those up to a moment when ``stopping`` says so. What a cancellation hits is lost."""
-        pending: deque[_Try] = deque()
+        pending: deque[_Attempt] = deque()
         number = 0
         try:
             while True:
@@ -181,7 +181,7 @@ class Exploration:
                 waiting.task.cancel()
             await asyncio.gather(*(waiting.task for waiting in pending), return_exceptions=True)
 
-    def _start(self, number: int) -> _Try | None:
+    def _start(self, number: int) -> _Attempt | None:
         begin = self._begin[number] if number < len(self._begin) else None
         if begin is not None:
             script, text = begin.script, begin.text
@@ -190,7 +190,7 @@ class Exploration:
         else:
             return None
         self._tried |= {text, written(script)}
-        return _Try(number, script, text, begin, asyncio.create_task(self._trial(text)))
+        return _Attempt(number, script, text, begin, asyncio.create_task(self._trial(text)))
 
     def _mutated(self, random: Random) -> tuple[Script, str]:
         parent = self.corpus.choose(random).script
@@ -210,7 +210,7 @@ class Exploration:
         self.trials += not outcome.void
         return outcome
 
-    def _take(self, done: _Try, outcome: Outcome) -> None:
+    def _take(self, done: _Attempt, outcome: Outcome) -> None:
         entry = self._observe(done.script, done.text, outcome, done.begin)
         self._listener.tried(self, done.number, done.script, outcome, len(entry))
 

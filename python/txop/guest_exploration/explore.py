@@ -31,7 +31,7 @@ FINDINGS = "findings"
 
 
 @dataclass(frozen=True)
-class What:
+class ExplorationRequest:
     """What is explored, and for how long."""
 
     drivers: tuple[str, ...]
@@ -50,7 +50,7 @@ class What:
 
 
 @dataclass
-class Explored:
+class ExploredDriver:
     """A driver, explored."""
 
     driver: str
@@ -88,8 +88,13 @@ def replay_command(path: Path, driver: str, options: str) -> str:
 
 
 async def explore(
-    what: What, place: Place, folder: Path, *, jobs: int = 1, progress: Callable[[str], None] = lambda _: None
-) -> list[Explored]:
+    what: ExplorationRequest,
+    place: Place,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    progress: Callable[[str], None] = lambda _: None,
+) -> list[ExploredDriver]:
     """Explore every driver. Raises :class:`GuestError`, :class:`ArchiveError`, :class:`OSError`."""
     ends = None if what.seconds is None else time.monotonic() + what.seconds
     done = []
@@ -102,8 +107,14 @@ async def explore(
 
 
 async def _one(
-    what: What, driver: str, place: Place, folder: Path, jobs: int, progress: Callable[[str], None], ends: float | None
-) -> Explored:
+    what: ExplorationRequest,
+    driver: str,
+    place: Place,
+    folder: Path,
+    jobs: int,
+    progress: Callable[[str], None],
+    ends: float | None,
+) -> ExploredDriver:
     of_driver = partial(InGuests, driver, place, folder, security=what.security, failing=what.failing, jobs=jobs)
     guests, replays = of_driver(), None
     made_of = guests.made_of()
@@ -124,7 +135,7 @@ async def _one(
         control = await guests.control()
         registers = {fault.register for item in begin for fault in item.script if fault.register is not None}
         targets = Targets(ENDPOINTS[place.device], tuple(sorted(registers | set(control.registers))))
-        telling = _Telling(driver, folder, what.options, progress)
+        telling = _FindingWriter(driver, folder, what.options, progress)
         over = False
 
         def stopping() -> bool:
@@ -142,7 +153,7 @@ async def _one(
             comment=telling.comment,
             stopping=stopping,
         )
-        explored = Explored(driver, folder, control, what.request, exploration, begin, damage=memory.damage)
+        explored = ExploredDriver(driver, folder, control, what.request, exploration, begin, damage=memory.damage)
         if control.problem is None:
             await exploration.go()
             explored.outcomes, explored.cut = memory.outcomes, over
@@ -155,7 +166,7 @@ async def _one(
     return explored
 
 
-class _Telling:
+class _FindingWriter:
     """Writes findings down as they are made, and says how far it is."""
 
     def __init__(self, driver: str, folder: Path, options: str, progress: Callable[[str], None]) -> None:

@@ -66,7 +66,7 @@ class Memory:
             OSError: It cannot be written to.
         """
         self._runner = runner
-        self.replayer: Runner | None = None if replayer is None else _Apart(self, replayer)
+        self.replayer: Runner | None = None if replayer is None else _SeparateRunner(self, replayer)
         """Has the other runner run only what is not remembered of it."""
         self._known: dict[str, Outcome] = {}
         self._void: Counter[str] = Counter()
@@ -152,7 +152,7 @@ class Memory:
         self.close()
 
 
-class _Apart:
+class _SeparateRunner:
     """A runner with a memory of its own in the same journal."""
 
     def __init__(self, memory: Memory, runner: Runner) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from txop.guest_exploration.exploration import Finding
-from txop.guest_exploration.explore import FINDINGS, Explored
+from txop.guest_exploration.explore import FINDINGS, ExploredDriver
 from txop.guest_exploration.script import written
 from txop.guest_trials.survey_report import where
 from txop.guest_trials.trial import Place
@@ -20,7 +20,7 @@ VERSION = 1
 COLUMNS = ("driver", "finding", "faults", "trial", "from", "made smaller", "replay", "kernel log")
 
 
-def cells(explored: Explored, finding: Finding) -> tuple[Cell, ...]:
+def cells(explored: ExploredDriver, finding: Finding) -> tuple[Cell, ...]:
     """A finding under :data:`COLUMNS`."""
     smaller = None
     if finding.reductions:
@@ -37,7 +37,7 @@ def cells(explored: Explored, finding: Finding) -> tuple[Cell, ...]:
     )
 
 
-def summary(explored: Explored) -> str:
+def summary(explored: ExploredDriver) -> str:
     """How far it came, in a sentence."""
     exploration = explored.exploration
     mutated = max(0, exploration.tries - len(explored.begin))
@@ -53,7 +53,7 @@ def summary(explored: Explored) -> str:
     )
 
 
-def document(explored: Sequence[Explored], place: Place, options: str) -> dict[str, Any]:
+def document(explored: Sequence[ExploredDriver], place: Place, options: str) -> dict[str, Any]:
     """The exploration as a document (docs/guest-faults.md)."""
     return {
         "format": FORMAT,
@@ -63,7 +63,7 @@ def document(explored: Sequence[Explored], place: Place, options: str) -> dict[s
     }
 
 
-def _driver(explored: Explored, options: str) -> dict[str, Any]:
+def _driver(explored: ExploredDriver, options: str) -> dict[str, Any]:
     exploration = explored.exploration
     known = [outcome.seconds for outcome in explored.outcomes if outcome.seconds is not None]
     return {
@@ -95,7 +95,7 @@ def _driver(explored: Explored, options: str) -> dict[str, Any]:
     }
 
 
-def _finding(explored: Explored, finding: Finding, options: str) -> dict[str, Any]:
+def _finding(explored: ExploredDriver, finding: Finding, options: str) -> dict[str, Any]:
     return {
         "finding": finding.key,
         "file": f"{explored.driver}/{FINDINGS}/{finding.name}.toml",

@@ -38,7 +38,7 @@ def cycles_limit_s(cycles: int) -> int:
     return min(_CYCLE_LIMIT_S * cycles + 300, 10_000_000)
 
 
-class Way(StrEnum):
+class Removal(StrEnum):
     """What is taken away."""
 
     RELOAD = "reload"
@@ -57,11 +57,11 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Endured:
+class EnduranceResult:
     """The outcome."""
 
     driver: str
-    way: Way
+    way: Removal
     asked: int
     """Cycles."""
     trial: Trial
@@ -165,19 +165,19 @@ class Endurance:
     """What is to be done."""
 
     drivers: tuple[str, ...]
-    ways: tuple[Way, ...] = tuple(Way)
+    ways: tuple[Removal, ...] = tuple(Removal)
     cycles: int = 200
     security: str = "wpa2"
     bus_first: bool = True
     """Where the driver is unloaded, the virtual chip and USB host run before every other process. Else vhci_hcd may
     lock the guest up when that happens while vhci_rx waits its turn: docs/vhci-flush-lockup.md."""
 
-    def goes_first(self, way: Way, device: str) -> bool:
+    def goes_first(self, way: Removal, device: str) -> bool:
         """Whether they do with this device: the lock-up is one of USB, and was only seen when a driver was unloaded."""
-        return self.bus_first and way is Way.RELOAD and device not in SDIO_CARDS
+        return self.bus_first and way is Removal.RELOAD and device not in SDIO_CARDS
 
 
-def cycle_settings(way: Way, cycles: int, pause_s: float = 0.0, recover_s: float = 120.0) -> dict[str, str]:
+def cycle_settings(way: Removal, cycles: int, pause_s: float = 0.0, recover_s: float = 120.0) -> dict[str, str]:
     """What :data:`SCRIPT` reads. ``pause_s``: without the driver; ``recover_s``: what joining the network may take."""
     return {
         "CYCLE": way.value,
@@ -189,11 +189,11 @@ def cycle_settings(way: Way, cycles: int, pause_s: float = 0.0, recover_s: float
 
 async def run_endurance(
     what: Endurance, place: Place, folder: Path, *, jobs: int = 1, progress: Callable[[str], None] = lambda _: None
-) -> list[Endured]:
+) -> list[EnduranceResult]:
     """Run it, with this many guests at a time. ``folder``: for what the guests hand out. Raises :class:`GuestError`."""
     slots = asyncio.Semaphore(jobs)
 
-    async def one(driver: str, way: Way) -> Endured:
+    async def one(driver: str, way: Removal) -> EnduranceResult:
         async with slots:
             results = folder / driver / way.value
             first = what.goes_first(way, place.device)
@@ -211,7 +211,7 @@ async def run_endurance(
     return [task.result() for task in tasks]
 
 
-def read_endured(driver: str, way: Way, asked: int, trial: Trial, results: Path) -> Endured:
+def read_endured(driver: str, way: Removal, asked: int, trial: Trial, results: Path) -> EnduranceResult:
     """What a guest's files say."""
     files = results / FILES
     kmsg = files / "kmsg"
@@ -226,7 +226,7 @@ def read_endured(driver: str, way: Way, asked: int, trial: Trial, results: Path)
         cycles = [reported_cycle(event) for event in read_events(_bytes(results / "events", MAX_EVENTS_BYTES))]
         done, with_traffic = max((cycle[0] for cycle in cycles if cycle is not None), default=0), None
     growth = read_growth(_bytes(files / "slab"), _bytes(files / "memory"))
-    return Endured(
+    return EnduranceResult(
         driver, way, asked, trial, min(done, asked), with_traffic, _recoveries_s(facts), report, growth, leaked
     )
 

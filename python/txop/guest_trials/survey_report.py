@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from txop.core.visible import visible
 from txop.guest.provenance import in_words, provenance
-from txop.guest_trials.endurance import Endured
+from txop.guest_trials.endurance import EnduranceResult
 from txop.guest_trials.survey import Row
 from txop.guest_trials.trial import Place
 from txop.present.csv_cells import Cell, write_table
@@ -135,7 +135,7 @@ CYCLE_COLUMNS = (
 )
 
 
-def cycle_cells(done: Endured) -> tuple[Cell, ...]:
+def cycle_cells(done: EnduranceResult) -> tuple[Cell, ...]:
     """A run under :data:`CYCLE_COLUMNS`."""
     growth = done.growth
     top = ", ".join(f"{cache.name} {cache.bytes_per_cycle:.0f} B" for cache in growth.caches[:3])
@@ -154,12 +154,12 @@ def cycle_cells(done: Endured) -> tuple[Cell, ...]:
     )
 
 
-def cycled(runs: Sequence[Endured], place: Place) -> dict[str, Any]:
+def cycled(runs: Sequence[EnduranceResult], place: Place) -> dict[str, Any]:
     """Runs of cycles as a document."""
     return {"format": CYCLES, "version": VERSION, **where(place), "runs": [_run(done) for done in runs]}
 
 
-def _run(done: Endured) -> dict[str, Any]:
+def _run(done: EnduranceResult) -> dict[str, Any]:
     growth = done.growth
     return {
         "driver": done.driver,
@@ -194,7 +194,7 @@ def _run(done: Endured) -> dict[str, Any]:
     }
 
 
-def cycle_markdown(runs: Sequence[Endured], place: Place) -> str:
+def cycle_markdown(runs: Sequence[EnduranceResult], place: Place) -> str:
     """Runs of cycles as a Markdown table."""
     lines = _head(place)
     return "\n".join([*lines, *_table(CYCLE_COLUMNS, [cycle_cells(done) for done in runs])]) + "\n"

@@ -20,7 +20,7 @@ _KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
-class _Past:
+class _PastFault:
     rule: Rule
     root: Rule
     """The rule of what explains it itself, or its own."""
@@ -41,7 +41,7 @@ class Causes:
     """Remembers the last faults that can explain others."""
 
     def __init__(self) -> None:
-        self._past: OrderedDict[tuple[str, str | None], _Past] = OrderedDict()
+        self._past: OrderedDict[tuple[str, str | None], _PastFault] = OrderedDict()
 
     def cause_of(self, rule: Rule, device: str | None, boot: int, record: Record) -> Rule | None:
         """The rule of the fault that explains one of ``rule``, the first of a chain; and ``rule`` is remembered when it
@@ -56,19 +56,19 @@ class Causes:
                     break
         if rule.explains:
             self._past.pop((rule.key, device), None)
-            self._past[rule.key, device] = _Past(rule, found or rule, device, boot, record.line, when(record))
+            self._past[rule.key, device] = _PastFault(rule, found or rule, device, boot, record.line, when(record))
             if len(self._past) > _KEPT:
                 self._past.popitem(last=False)
         return found
 
 
-def _near(past: _Past, line: int, at_s: float | None) -> bool:
+def _near(past: _PastFault, line: int, at_s: float | None) -> bool:
     if past.at_s is not None and at_s is not None:
         return 0 <= at_s - past.at_s <= WITHIN_S
     return 0 <= line - past.line <= WITHIN_LINES
 
 
-def _explains(past: _Past, rule: Rule, device: str | None) -> bool:
+def _explains(past: _PastFault, rule: Rule, device: str | None) -> bool:
     for what in past.rule.explains:
         if what == "all" or (what.startswith("device:") and _is_on(what.removeprefix("device:"), device, past)):
             if rule.severity != "info":
@@ -87,7 +87,7 @@ def _is_a_neighbour(one: str | None, other: str | None) -> bool:
     return bus_of(one) in _SEPARATE and bus_of(other) in _SEPARATE and one != other
 
 
-def _is_on(kind: str, device: str | None, past: _Past) -> bool:
+def _is_on(kind: str, device: str | None, past: _PastFault) -> bool:
     if device is None:
         return False
     if kind == "same":

@@ -22,7 +22,7 @@ from txop.log.report import Fault, FormCount, Lines, LogReport
 from txop.log.rule_files import MATCHED, Rule, RuleSet, shipped_rules
 from txop.log.tally import Occurrence, Tally
 from txop.log.unnamed import PROGRAMS, UnnamedCounter
-from txop.log.usb_ports import Settled, UsbPorts
+from txop.log.usb_ports import SettledMessage, UsbPorts
 from txop.log.usb_speed import SpeedWatch
 
 _BANNER = "Linux version "  # init/version.c, the first message of a boot
@@ -321,7 +321,7 @@ class LogNamer:
         groups = {**_groups(match), "before": before, "now": self._speeds.speed_of(port) or ""}
         self._tally.add(Occurrence(rule, record, self._boots.moment(record), devices.normal_device(port), None, groups))
 
-    def _settle(self, settled: list[Settled]) -> None:
+    def _settle(self, settled: list[SettledMessage]) -> None:
         """Count messages that were held, as what they turned out to be."""
         for one in settled:
             occurrence = one.occurrence

@@ -8,7 +8,7 @@ from typing import Protocol
 from txop.log.rule_files import shipped_rules
 
 
-class Counted(Protocol):
+class CountedFault(Protocol):
     """A fault of a log, or what an archive keeps of it."""
 
     @property
@@ -24,7 +24,7 @@ class Counted(Protocol):
         """How many messages."""
 
 
-def times(faults: Iterable[Counted], severities: Collection[str]) -> int:
+def times(faults: Iterable[CountedFault], severities: Collection[str]) -> int:
     """How often something of these severities happened.
 
     A report that a rule with ``frames`` names, beside the rule of any such report, counts once. What the kernel repeats

@@ -57,7 +57,7 @@ class _Port:
 
 
 @dataclass(frozen=True)
-class Settled:
+class SettledMessage:
     """What a held message is: the occurrence, and the detector whose rule takes it over (None: what it seemed)."""
 
     occurrence: Occurrence
@@ -70,8 +70,8 @@ class Settled:
 _MARGIN_S = 0.01
 
 
-class _Patience:
-    """Until when none of the messages that are held is late, so that they need not be asked at every line."""
+class _Deadline:
+    """Until when no held message can be late, so that they need no check at every line."""
 
     def __init__(self) -> None:
         self._from_s = -math.inf
@@ -107,7 +107,7 @@ class UsbPorts:
         self._ports: OrderedDict[str, _Port] = OrderedDict()
         self._resetters = resetters
         self._held = 0
-        self._patience = _Patience()
+        self._patience = _Deadline()
 
     def hold(self, occurrence: Occurrence) -> bool:
         """Whether ``occurrence`` is held until :meth:`feed` settles it."""
@@ -130,7 +130,7 @@ class UsbPorts:
         self._patience.add(occurrence, leaves=occurrence.rule.key == "usb-disconnect")
         return True
 
-    def feed(self, record: Record, device: str | None, driver: str | None) -> list[Settled]:
+    def feed(self, record: Record, device: str | None, driver: str | None) -> list[SettledMessage]:
         """What is known with this message of ``device`` and ``driver``."""
         message = record.message
         if not self._held and device is None and "usb" not in message[:8]:
@@ -156,7 +156,7 @@ class UsbPorts:
                 settled += self._switched(port)
         return settled
 
-    def finish(self) -> list[Settled]:
+    def finish(self) -> list[SettledMessage]:
         """What is still held, as it seemed."""
         return [one for port in self._ports.values() for one in self._release(port, everything=True)]
 
@@ -170,11 +170,11 @@ class UsbPorts:
                 del self._ports[oldest]
         return self._ports[device]
 
-    def _expired(self, record: Record) -> Iterator[Settled]:
+    def _expired(self, record: Record) -> Iterator[SettledMessage]:
         at_s = when(record)
         if self._patience.lasts(record, at_s):
             return
-        self._patience = _Patience()
+        self._patience = _Deadline()
         for port in self._ports.values():
             if _holds(port):
                 yield from self._release(port, record, at_s)
@@ -185,8 +185,8 @@ class UsbPorts:
 
     def _release(
         self, port: _Port, record: Record | None = None, at_s: float | None = None, *, everything: bool = False
-    ) -> list[Settled]:
-        gone: list[Settled] = []
+    ) -> list[SettledMessage]:
+        gone: list[SettledMessage] = []
 
         def late(held: Occurrence, seconds: float, lines: int) -> bool:
             if everything or record is None:
@@ -204,14 +204,14 @@ class UsbPorts:
                 port.rounds = 0
         for held in [one for one in port.resets if late(one, _PROBE_S, _PROBE_LINES)]:
             port.resets.remove(held)
-            gone.append(Settled(held))
+            gone.append(SettledMessage(held))
         for held in [one for one in port.refused if late(one, _PROBE_S, _PROBE_LINES)]:
             port.refused.remove(held)
-            gone.append(Settled(held))
+            gone.append(SettledMessage(held))
         self._held -= len(gone)
         return gone
 
-    def _identified(self, device: str, product: str) -> list[Settled]:
+    def _identified(self, device: str, product: str) -> list[SettledMessage]:
         port = self._port(device)
         port.product, port.back = product, True
         if port.left is None:
@@ -220,7 +220,7 @@ class UsbPorts:
         if was is None:  # the log begins when it is already there, so what it was is not known
             port.left = None
             self._held -= 1
-            return [Settled(left)]
+            return [SettledMessage(left)]
         if product == was:
             port.rounds += 1
             port.left = None
@@ -231,39 +231,42 @@ class UsbPorts:
             return []
         port.left = None
         self._held -= 1
-        return [Settled(left, "usb-identity-changed", {"before": was, "now": product})]
+        return [SettledMessage(left, "usb-identity-changed", {"before": was, "now": product})]
 
-    def _switched(self, port: _Port) -> list[Settled]:
+    def _switched(self, port: _Port) -> list[SettledMessage]:
         """A device of which only the drivers are known, before and after."""
         if port.left is None or not port.back or port.product is not None or not port.had or port.drivers & port.had:
             return []
         left, port.left = port.left, None
         self._held -= 1
         values = {"before": ", ".join(sorted(port.had)), "now": ", ".join(sorted(port.drivers))}
-        return [Settled(left, "usb-identity-changed", values)]
+        return [SettledMessage(left, "usb-identity-changed", values)]
 
-    def _probed(self, device: str | None, driver: str) -> list[Settled]:
+    def _probed(self, device: str | None, driver: str) -> list[SettledMessage]:
         """``driver`` spoke about ``device`` (None: about a device of its kind, not known which)."""
         if not self._held:
             return []
         ports = [port for name, port in self._ports.items() if device in (None, name)]
-        gone: list[Settled] = []
+        gone: list[SettledMessage] = []
         for port in ports:
             if driver in self._resetters and driver not in port.drivers and port.resets:
-                gone += [Settled(held, "usb-reset-in-probe", {"driver": driver}) for held in port.resets]
+                gone += [SettledMessage(held, "usb-reset-in-probe", {"driver": driver}) for held in port.resets]
                 port.resets = []
             others = [held for held in port.refused if device is not None and held.driver not in (None, driver)]
             for held in others:
                 port.refused.remove(held)
-                gone.append(Settled(held, "usb-next-driver", {"taken_by": driver}))
+                gone.append(SettledMessage(held, "usb-next-driver", {"taken_by": driver}))
         self._held -= len(gone)
         return gone
 
 
-def _left(port: _Port, held: Occurrence) -> list[Settled]:
+def _left(port: _Port, held: Occurrence) -> list[SettledMessage]:
     """A disconnect that is one, and once more when the device had come back before."""
     values = {"product": port.was} if port.was is not None else {}
-    return [Settled(held), *([Settled(held, "usb-came-back", values, in_addition=True)] if port.again else [])]
+    return [
+        SettledMessage(held),
+        *([SettledMessage(held, "usb-came-back", values, in_addition=True)] if port.again else []),
+    ]
 
 
 def _holds(port: _Port) -> bool:

@@ -1,8 +1,8 @@
 """What records something during a run: traffic, probes, captures. One contract, one module per instrument.
 
 A run has three phases: *idle* (no traffic, to know what the machine uses by itself), *warm-up* and the measured
-*window*. An instrument that has to see the arm come up begins before that (:class:`Early`). Instruments are prepared
-before the idle phase, started, and stopped after the window; they leave raw files in the run's folder. Afterwards
+*window*. An instrument that has to see the arm come up begins before that (:class:`EarlyInstrument`). Instruments are
+prepared before the idle phase, started, and stopped after the window; they leave raw files in the run's folder. Then
 :meth:`Instrument.read` makes figures of those files and of nothing else, so that the figures of an old archive can be
 made again by a newer txop.
 """
@@ -211,7 +211,7 @@ class Instrument(Protocol):
         """Figures from the raw files. Never raises for what is in them: what cannot be read becomes a reason."""
 
 
-class Afterwards:
+class PostRunInstrument:
     """What an instrument is that records nothing itself, and reads what others have left when a run is over."""
 
     essential: bool = False
@@ -227,7 +227,7 @@ class Afterwards:
 
 
 @runtime_checkable
-class Early(Protocol):
+class EarlyInstrument(Protocol):
     """An instrument that has to see the arm come up: the loading of its module, the association."""
 
     async def before_arm(self, run: RunContext) -> None:
@@ -236,7 +236,7 @@ class Early(Protocol):
 
 
 @runtime_checkable
-class Lasting(Protocol):
+class SelfEndingInstrument(Protocol):
     """An instrument that has to come to an end of its own: the window is not over before."""
 
     async def finished(self, run: RunContext) -> None:

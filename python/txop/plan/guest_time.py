@@ -45,7 +45,7 @@ DEVICE_AWAY_S = 1.0
 
 
 @dataclass(frozen=True)
-class Spent:
+class MeasuredTime:
     """What one run took."""
 
     setup_s: float
@@ -56,10 +56,10 @@ class Spent:
 
 FIRST_GUESS = {
     # mode, traffic: (least, as a rule, most)
-    ("exact", True): (Spent(15, 2.5), Spent(30, 5.0), Spent(120, 15.0)),
-    ("exact", False): (Spent(15, 0.2), Spent(30, 0.6), Spent(120, 3.0)),
-    ("fast", True): (Spent(10, 1.0), Spent(25, 1.0), Spent(90, 1.2)),
-    ("fast", False): (Spent(10, 1.0), Spent(25, 1.0), Spent(90, 1.2)),
+    ("exact", True): (MeasuredTime(15, 2.5), MeasuredTime(30, 5.0), MeasuredTime(120, 15.0)),
+    ("exact", False): (MeasuredTime(15, 0.2), MeasuredTime(30, 0.6), MeasuredTime(120, 3.0)),
+    ("fast", True): (MeasuredTime(10, 1.0), MeasuredTime(25, 1.0), MeasuredTime(90, 1.2)),
+    ("fast", False): (MeasuredTime(10, 1.0), MeasuredTime(25, 1.0), MeasuredTime(90, 1.2)),
 }
 """Until runs have shown it: at 500 million instructions a second on a two-core x86-64 machine, with nothing else to do
 and with a load of ten; what is between is a judgement."""
@@ -111,16 +111,16 @@ def expected(plan: Plan, test: Test, *, store: Path | None = None) -> tuple[floa
     if known:
         setups, slowdowns = [each.setup_s for each in known], [each.slowdown for each in known]
         guesses = (
-            Spent(min(setups), min(slowdowns)),
-            Spent(median(setups), median(slowdowns)),
-            Spent(max(setups), max(slowdowns)),
+            MeasuredTime(min(setups), min(slowdowns)),
+            MeasuredTime(median(setups), median(slowdowns)),
+            MeasuredTime(max(setups), max(slowdowns)),
         )
     else:
         busy = test.kind not in ("latency", "command") and not plan.guest_trial(test)
         guesses = FIRST_GUESS[spec.mode, busy]
         if spec.mode == "exact":  # that many more or fewer instructions
             scale = spec.mips / 500
-            guesses = tuple(Spent(each.setup_s, each.slowdown * scale) for each in guesses)  # type: ignore[assignment]
+            guesses = tuple(MeasuredTime(each.setup_s, each.slowdown * scale) for each in guesses)  # type: ignore[assignment]
     low, usual, high = (each.setup_s + each.slowdown * seconds for each in guesses)
     return low, usual, high
 
@@ -146,7 +146,7 @@ def sort_of(spec: GuestSpec, test: Test) -> str:
     return f"{spec.mode} {speed} {test.kind}{device}"
 
 
-def remember(spec: GuestSpec, test: Test, spent: Spent, *, store: Path | None = None) -> None:
+def remember(spec: GuestSpec, test: Test, spent: MeasuredTime, *, store: Path | None = None) -> None:
     """Keep what a run took. Raises :class:`OSError`."""
     if not all(math.isfinite(value) and value >= 0 for value in (spent.setup_s, spent.slowdown)):
         return
@@ -164,8 +164,8 @@ def default_store() -> Path:
     return state_folder() / "guest-times.json"
 
 
-def _read(path: Path) -> dict[str, list[Spent]]:
-    found: dict[str, list[Spent]] = {}
+def _read(path: Path) -> dict[str, list[MeasuredTime]]:
+    found: dict[str, list[MeasuredTime]] = {}
     for sort, entries in STORED.read(path).items():
         known = [spent for entry in (entries if isinstance(entries, list) else ()) if (spent := _spent(entry))]
         if known:
@@ -173,10 +173,10 @@ def _read(path: Path) -> dict[str, list[Spent]]:
     return found
 
 
-def _spent(entry: Any) -> Spent | None:
+def _spent(entry: Any) -> MeasuredTime | None:
     if not isinstance(entry, list) or len(entry) != 2:
         return None
     numbers = [value for value in entry if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) != 2 or not all(math.isfinite(value) and value >= 0 for value in numbers):
         return None
-    return Spent(float(numbers[0]), float(numbers[1]))
+    return MeasuredTime(float(numbers[0]), float(numbers[1]))

@@ -1,7 +1,7 @@
 """Links as plans had them before a plan's link was a scenario: only 802.11, its tables at the top of ``[link]``.
 
-Archives keep such plans; :func:`as_now` gives what they would say today. A plan that is to be carried out has to be
-rewritten: ``txop plan check`` says key by key what is to be written.
+Archives keep such plans; :func:`with_current_links` gives what they would say today. A plan that is to be carried out
+has to be rewritten: ``txop plan check`` says key by key what is to be written.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def rewritten(tables: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def as_now(plan: Plan) -> Plan:
+def with_current_links(plan: Plan) -> Plan:
     """The plan with its links written as they are now."""
     if plan.link is None:
         return plan

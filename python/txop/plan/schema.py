@@ -44,10 +44,10 @@ def schema() -> dict[str, Any]:
     }
 
 
-class Described:
+class ClassDocs:
     """What the source says of a class: its docstring, and the docstring under each field."""
 
-    def __init__(self, item: type[BaseModel], fields: Mapping[str, str], described: Mapping[str, Described]) -> None:
+    def __init__(self, item: type[BaseModel], fields: Mapping[str, str], described: Mapping[str, ClassDocs]) -> None:
         self.item = item
         self.text = " ".join((item.__doc__ or "").split())
         self._fields = fields
@@ -60,12 +60,12 @@ class Described:
         return next((words for base in self._bases if (words := base.field(name))), None)
 
 
-def all_descriptions() -> dict[str, Described]:
+def all_descriptions() -> dict[str, ClassDocs]:
     """Every model class that a plan is made of."""
-    found: dict[str, Described] = {}
+    found: dict[str, ClassDocs] = {}
     for module in (guest_access_point, guest_card, guest_function, target, guest, arm, measurement, model):
         for item, node in models(module):
-            found[node.name] = Described(item, field_texts(node), found)
+            found[node.name] = ClassDocs(item, field_texts(node), found)
     return found
 
 

@@ -29,7 +29,7 @@ def _all_fields(model: type[Model]) -> set[str]:
     return found
 
 
-class Head(Model):
+class DocumentHeader(Model):
     """What every version of a document starts with."""
 
     format: str
@@ -44,7 +44,7 @@ M = TypeVar("M", bound=Model)
 def parse_document(kind: type[M], document: bytes | str, name: str, version: int) -> M:
     """A JSON document of the format ``name`` in the layout ``version``. Raises :class:`FormatError`."""
     try:
-        head = Head.model_validate_json(document)
+        head = DocumentHeader.model_validate_json(document)
         if head.format != name:
             raise FormatError(f'not a {name} document (its format is "{head.format}")')
         if head.version != version:

@@ -1,7 +1,7 @@
 """One command on its way: its output, and how it is ended. The same for every kind of target.
 
 A way to a machine (:mod:`txop.targets.process`, :mod:`txop.targets.ssh`) calls :meth:`Command.output`,
-:meth:`Command.closed`, :meth:`Command.exited` and :meth:`Command.lost`; the other side of it is the :class:`Way`.
+:meth:`Command.closed`, :meth:`Command.exited` and :meth:`Command.lost`; its other side is the :class:`ShellChannel`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OBEY_S = 8.0
 an SSH connection is lost, and longer than a busy machine takes to let a process end."""
 
 
-class Way(Protocol):
+class ShellChannel(Protocol):
     """The channel to the shell that runs a command."""
 
     def send(self, data: bytes) -> None:
@@ -69,7 +69,7 @@ class Command:
         self._open = {STDOUT, STDERR}
         self._input_follows = input_follows
         self._ended_callback = ended
-        self._way: Way | None = None
+        self._way: ShellChannel | None = None
         self._status: int | None = None
         self._ended = asyncio.Event()
         self._linger: asyncio.TimerHandle | None = None
@@ -108,7 +108,7 @@ class Command:
 
     # What the way reports ------------------------------------------------------------------------------------------
 
-    def attach(self, way: Way) -> None:
+    def attach(self, way: ShellChannel) -> None:
         """The channel is there."""
         self._way = way
         if self.done:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from txop.process.sinks import File, Memory, Sink
 from txop.process.supervisor import launch_line, remote_command
-from txop.targets.command import Command, Way
+from txop.targets.command import Command, ShellChannel
 from txop.targets.contract import (
     MAX_OUTPUT_BYTES,
     CommandFailedError,
@@ -98,7 +98,7 @@ class ShellTarget(ABC):
     # For subclasses ------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    async def _open(self, argv: Sequence[str], command: Command) -> Way:
+    async def _open(self, argv: Sequence[str], command: Command) -> ShellChannel:
         """Start ``argv`` over there. Its output goes to ``command``. Raises TargetLostError or TargetError."""
 
     @abstractmethod

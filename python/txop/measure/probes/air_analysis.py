@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from txop.measure.instrument import Afterwards, Reading, RunFacts
+from txop.measure.instrument import PostRunInstrument, Reading, RunFacts
 from txop.measure.probes.air_capture import NAME
 from txop.measure.probes.air_counts import COUNT_KEYS, counts
 from txop.measure.probes.windowed import capture_window, not_of_window
@@ -30,7 +30,7 @@ _LIMITS = {"air_ampdu_mpdus": ("no-ampdu-status",)}
 """Limits of a capture that take a figure away."""
 
 
-class AirAnalysis(Afterwards):
+class AirAnalysis(PostRunInstrument):
     """Analyses the measured window of a run's capture after the run. It records nothing itself."""
 
     name = "air"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from txop.archive.run_file import Bound
-from txop.measure.instrument import Afterwards, Reading, RunFacts
+from txop.measure.instrument import PostRunInstrument, Reading, RunFacts
 from txop.measure.probes.bus_capture import BUS_FILES, NAME
 from txop.measure.probes.usb import FILE as LINK_FILE
 from txop.measure.probes.windowed import capture_window, not_of_window
@@ -33,7 +33,7 @@ _KEYS = (
 )
 
 
-class BusAnalysis(Afterwards):
+class BusAnalysis(PostRunInstrument):
     """Analyses the measured window of a run's USB capture after the run. It records nothing itself."""
 
     name = "bus"

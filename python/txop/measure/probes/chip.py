@@ -11,7 +11,7 @@ from pathlib import Path
 from txop.core.metrics import METRICS, station_key
 from txop.formats.proc_stat import increase
 from txop.guest.device_statistics.layout import FORMAT
-from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
+from txop.measure.instrument import GateFinding, PostRunInstrument, Reading, RunFacts
 from txop.measure.probes.air_analysis import main_direction
 from txop.measure.probes.windowed import bounded_json
 from txop.measure.traffic.iperf3_reading import jain
@@ -86,7 +86,7 @@ class Growth:
         return self.counters.get(path)
 
 
-class ChipCounters(Afterwards):
+class ChipCounters(PostRunInstrument):
     """Reads the counters that the guest's script asked the chip for; records nothing itself."""
 
     name = "virtual chip"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
+from txop.measure.instrument import GateFinding, PostRunInstrument, Reading, RunFacts
 
 STATUS_FILE = "link.json"
 """Written when the link is stopped; format ``txop-emulate``."""
@@ -14,7 +14,7 @@ LATE_US = 20_000.0
 WORTH_SAYING_US = 2_000.0
 
 
-class EmulatedLink(Afterwards):
+class EmulatedLink(PostRunInstrument):
     """Reads the account; records nothing itself."""
 
     name = "emulated link"

@@ -7,7 +7,7 @@ from __future__ import annotations
 from txop.archive.run_file import SERIOUS, Fault
 from txop.core.visible import visible
 from txop.guest.running import FILES
-from txop.guest_trials.endurance import Endured, Way, read_endured
+from txop.guest_trials.endurance import EnduranceResult, Removal, read_endured
 from txop.guest_trials.growth import LEAST_CYCLES, Slope
 from txop.guest_trials.judgement import Judgement, Verdict, judge
 from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, deadlocks, named
@@ -15,7 +15,7 @@ from txop.guest_trials.survey import judge_control, usual_of
 from txop.guest_trials.trial import Trial, read_trial
 from txop.log.report import SEVERITIES, LogReport
 from txop.log.times import times
-from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
+from txop.measure.instrument import GateFinding, PostRunInstrument, Reading, RunFacts
 from txop.plan.guest import GuestSpec
 from txop.plan.measurement import ModuleCycleTest
 
@@ -46,7 +46,7 @@ _FILES = {
 }
 
 
-class GuestTrial(Afterwards):
+class GuestTrial(PostRunInstrument):
     """Reads what a trial left. A driver that does not recover is a result, and so is a guest that went down."""
 
     name = "guest trial"
@@ -64,14 +64,14 @@ class GuestTrial(Afterwards):
         reading.files = {path: _FILES[name] for name, path in names.items() if (facts.folder / path).is_file()}
         spec = (facts.plan.guest or GuestSpec()).varied(facts.arm.guest)
         if isinstance(facts.test, ModuleCycleTest):
-            way = Way(facts.test.way)
+            way = Removal(facts.test.way)
             _cycles(reading, read_endured(spec.driver, way, facts.test.cycles, trial, results), facts)
         else:
             _fault(reading, trial, struck=spec.faults is not None)
         return reading
 
 
-def _cycles(reading: Reading, endured: Endured, facts: RunFacts) -> None:
+def _cycles(reading: Reading, endured: EnduranceResult, facts: RunFacts) -> None:
     reading.put("cycles", float(endured.begun), SOURCE)
     reading.put("cycles_failed", float(endured.failed), SOURCE)
     recovery = endured.recovery_s

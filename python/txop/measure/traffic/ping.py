@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from txop.measure.instrument import Afterwards, Reading, RunContext, RunFacts
+from txop.measure.instrument import PostRunInstrument, Reading, RunContext, RunFacts
 from txop.measure.recording import Phase, Recording, begin
 from txop.measure.traffic.own_address import address_of
 from txop.measure.traffic.rtt_reading import of_station, read_ping, read_ping_of_station, read_pings_together
@@ -111,7 +111,7 @@ def pings_of(test: Test) -> list[Ping | PingOfAll]:
     return [*pings, Ping(test) if test.station in test.stations else PingOfAll(test)]
 
 
-class PingOfAll(Afterwards):
+class PingOfAll(PostRunInstrument):
     """Reads the pings of all stations of a test as one: the latency of the whole test where the device under test is
     not one of them."""
 

@@ -20,7 +20,7 @@ from txop.formats.error import FormatError
 from txop.measure.instrument import GateFinding, Points, Reading, RunFacts
 from txop.measure.probes.clock_steps import clock_steps
 from txop.measure.probes.windowed import ON_THIS_MACHINE
-from txop.measure.traffic.stamps import Placed, Stamped, place
+from txop.measure.traffic.stamps import PlacedProbes, Stamped, place
 
 CLOCK_JUMP_S = 1.0
 """A step of a target's wall clock by more voids the run, as one of this machine's does."""
@@ -103,7 +103,7 @@ def read_pings_together(facts: RunFacts, files: Mapping[str, str], interval_s: f
     return reading
 
 
-def _first_s(facts: RunFacts, station: str, stamped: Sequence[Stamped], placed: Placed) -> float:
+def _first_s(facts: RunFacts, station: str, stamped: Sequence[Stamped], placed: PlacedProbes) -> float:
     """When the first probe was sent, seconds from the start of the load: a program takes its time to start."""
     machine, load = facts.plan.target.get(station), facts.marks.load
     if machine is None or machine.kind not in ON_THIS_MACHINE or load is None or not stamped or placed.steps:
@@ -136,7 +136,7 @@ def read_irtt(facts: RunFacts, file: str, interval_s: float) -> Reading:
     return _figures(facts, reading, probes, interval_s, "irtt")
 
 
-def _add_notes(reading: Reading, placed: Placed, station: str) -> None:
+def _add_notes(reading: Reading, placed: PlacedProbes, station: str) -> None:
     """Say the steps of the station's clock within the run: the cause of a void run when they are large."""
     if not placed.steps:
         return

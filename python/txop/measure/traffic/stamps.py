@@ -30,7 +30,7 @@ class Stamped:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedProbes:
     """Where the probes are when the steps are taken out."""
 
     sent_s: dict[int, float]
@@ -41,7 +41,7 @@ class Placed:
     """Probes under way at a step, whose round trip is taken with both clocks."""
 
 
-def place(probes: Sequence[Stamped], first: int, interval_s: float, kernel_steps: Sequence[int]) -> Placed:
+def place(probes: Sequence[Stamped], first: int, interval_s: float, kernel_steps: Sequence[int]) -> PlacedProbes:
     """``probes`` in the order of their sequence; ``first``: the sequence number of the first probe sent;
     ``kernel_steps``: steps that the kernel reports, in seconds.
 
@@ -69,7 +69,7 @@ def place(probes: Sequence[Stamped], first: int, interval_s: float, kernel_steps
             under_step |= {each.sequence for each in (before, probe) if _under_step(each, late_s)}
         else:
             sent[probe.sequence] = sent[before.sequence] + due_s + late_s
-    return Placed(sent, tuple(steps), frozenset(under_step))
+    return PlacedProbes(sent, tuple(steps), frozenset(under_step))
 
 
 def _under_step(probe: Stamped, step_s: float) -> bool:

@@ -108,7 +108,7 @@ def _effects(result: CompareResult, gallery: Gallery) -> Iterator[Piece]:
     changes = effects.changes(result)
     if changes is not None:
         yield changes
-    note = effects.to_know(main)
+    note = effects.figure_notes(main)
     if note is not None:
         yield note
     missing = effects.unavailable(result)

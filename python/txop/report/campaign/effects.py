@@ -122,7 +122,7 @@ def changes(result: CompareResult) -> Grid | None:
     return Grid("What each change does, given the others", columns, rows, unit_of_rows="comparisons", note=note)
 
 
-def to_know(figures: Iterable[ComparedFigure]) -> Lines | None:
+def figure_notes(figures: Iterable[ComparedFigure]) -> Lines | None:
     """Warnings, drift and blocks left out, figure by figure."""
     names_of: dict[str, list[str]] = {}
     for figure in figures:

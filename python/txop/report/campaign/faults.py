@@ -21,7 +21,7 @@ _MOST_RUNS = 500
 
 
 @dataclass
-class _Seen:
+class _FaultCount:
     fault: Fault
     count: int = 0
     runs: list[str] = field(default_factory=list)
@@ -79,11 +79,11 @@ def _known(run: RunFile, key: str) -> bool:
     return key in run.metrics and run.metrics[key].value is not None
 
 
-def _of_arm(archive: Archive, arm: str) -> dict[tuple[str, str, bool], _Seen]:
-    found: dict[tuple[str, str, bool], _Seen] = {}
+def _of_arm(archive: Archive, arm: str) -> dict[tuple[str, str, bool], _FaultCount]:
+    found: dict[tuple[str, str, bool], _FaultCount] = {}
     for run in archive.runs:
         for fault in run.faults if run.arm == arm else ():
-            entry = found.setdefault((fault.key, fault.severity, fault.while_loading), _Seen(fault))
+            entry = found.setdefault((fault.key, fault.severity, fault.while_loading), _FaultCount(fault))
             entry.count += fault.count
             if run.run not in entry.runs:  # a run has as many faults of a key as tasks hang
                 entry.runs.append(run.run)

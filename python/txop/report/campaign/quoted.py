@@ -33,7 +33,7 @@ def run_to_quote(runs: Sequence[RunFile]) -> RunFile | None:
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Conclusion:
     """A conclusion: what it is, of what, in words."""
 
     heading: str
@@ -68,13 +68,13 @@ def quoted(title: str, arms: Sequence[tuple[str, Sequence[RunFile]]], part: str,
     return Fold(title, [Paragraph(origin), *pieces[:_MOST_LINES], Lines(commands[:_MOST_LINES], "The runs")])
 
 
-def _conclusions(digest: Mapping[str, Any], keys: Sequence[str]) -> list[_Said]:
+def _conclusions(digest: Mapping[str, Any], keys: Sequence[str]) -> list[_Conclusion]:
     listed = digest.get("conclusions")
     if isinstance(listed, list):
         found = [each for each in listed if isinstance(each, Mapping)][: 2 * _MOST_TEXTS]
         parts = [[each.get(key) for key in ("heading", "subject", "text")] for each in found]
-        return [_Said(*(text[:_MOST_CHARACTERS] for text in each)) for each in parts if _all_text(each)]
-    return [_Said("", "", text) for key in keys for text in _texts(digest.get(key))]
+        return [_Conclusion(*(text[:_MOST_CHARACTERS] for text in each)) for each in parts if _all_text(each)]
+    return [_Conclusion("", "", text) for key in keys for text in _texts(digest.get(key))]
 
 
 def _all_text(values: Sequence[object]) -> TypeGuard[Sequence[str]]:

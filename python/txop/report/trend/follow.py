@@ -18,14 +18,14 @@ from txop.archive.layout import Layout
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.facts import plain
-from txop.compare.infinite import Judged, compare_values
+from txop.compare.infinite import JudgedComparison, compare_values
 from txop.compare.select import CompareError, metric_of, one_origin, primary_of
 from txop.core.metrics import Metric
 from txop.core.nearest import did_you_mean
 from txop.core.origin import NOT_RADIO, Origin
 from txop.plan.measurement import Test
 from txop.report import facts
-from txop.report.trend.result import Between, Changed, Followed, Point, Release, Step, Trend
+from txop.report.trend.result import ArchiveDifference, Changed, FigureTrend, Point, Release, Step, Trend
 from txop.report.trend.sentences import between_sentence, headline, step_sentence
 from txop.stats.verdict import with_holm
 
@@ -49,7 +49,7 @@ class _Draft:
     figure: int
     before: int
     after: int
-    judged: Judged
+    judged: JudgedComparison
 
 
 def follow(archives: Sequence[Archive], arm: str | None = None, metrics: Sequence[str] | None = None) -> Trend:
@@ -109,7 +109,7 @@ def follow(archives: Sequence[Archive], arm: str | None = None, metrics: Sequenc
 
 def _figure(
     archives: Sequence[Archive], labels: Sequence[str], arm: str, name: str, place: int
-) -> tuple[Followed, list[_Draft]]:
+) -> tuple[FigureTrend, list[_Draft]]:
     test_name, _, key = name.partition(".")
     first: tuple[Test, Metric] | None = None
     points: list[Point] = []
@@ -155,16 +155,18 @@ def _figure(
         )  # fmt: skip
         drafts.append(_Draft(place, before, after, judged))
     title = f"{test_name} {metric.title}"
-    return Followed(name, title, metric.unit, metric.better, points, [], None, missing), drafts
+    return FigureTrend(name, title, metric.unit, metric.better, points, [], None, missing), drafts
 
 
-def _with_steps(figure: Followed, place: int, drafts: Sequence[_Draft], labels: Sequence[str]) -> Followed:
+def _with_steps(figure: FigureTrend, place: int, drafts: Sequence[_Draft], labels: Sequence[str]) -> FigureTrend:
     mine = [_step(draft, figure, labels) for draft in drafts if draft.figure == place]
     whole = mine.pop() if len(figure.points) > 2 else None
-    return Followed(figure.name, figure.title, figure.unit, figure.better, figure.points, mine, whole, figure.missing)
+    return FigureTrend(
+        figure.name, figure.title, figure.unit, figure.better, figure.points, mine, whole, figure.missing
+    )
 
 
-def _step(draft: _Draft, figure: Followed, labels: Sequence[str]) -> Step:
+def _step(draft: _Draft, figure: FigureTrend, labels: Sequence[str]) -> Step:
     c, shown = draft.judged.comparison, draft.judged.shown
     unit = c.unit if c.scale == "ratio" else "pp" if figure.unit == "%" else figure.unit
     estimate, low, high = (_finite(shown(value)) for value in (c.estimate, c.low, c.high))
@@ -176,7 +178,7 @@ def _step(draft: _Draft, figure: Followed, labels: Sequence[str]) -> Step:
     return Step(**{**step.__dict__, "sentence": sentence})
 
 
-def _between(archives: Sequence[Archive], labels: Sequence[str], arm: str, after: int) -> Between:
+def _between(archives: Sequence[Archive], labels: Sequence[str], arm: str, after: int) -> ArchiveDifference:
     one, other = (_facts(archives[number], arm) for number in (after - 1, after))
     names = [*one, *(name for name in other if name not in one)]
     changed = [
@@ -185,7 +187,9 @@ def _between(archives: Sequence[Archive], labels: Sequence[str], arm: str, after
         if one.get(name) != other.get(name)
     ]
     known = changed[:MOST_CHANGED]
-    return Between(after - 1, after, known, between_sentence(known, len(changed), labels[after - 1], labels[after]))
+    return ArchiveDifference(
+        after - 1, after, known, between_sentence(known, len(changed), labels[after - 1], labels[after])
+    )
 
 
 def _facts(archive: Archive, arm: str) -> dict[str, str]:

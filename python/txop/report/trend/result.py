@@ -69,7 +69,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Followed:
+class FigureTrend:
     """A figure over all archives."""
 
     name: str
@@ -87,7 +87,7 @@ class Followed:
 
 
 @dataclass(frozen=True)
-class Between:
+class ArchiveDifference:
     """What two archives that follow each other record differently."""
 
     before: int
@@ -102,8 +102,8 @@ class Trend:
 
     arm: str
     releases: list[Release]
-    figures: list[Followed]
-    between: list[Between]
+    figures: list[FigureTrend]
+    between: list[ArchiveDifference]
     headline: list[str]
     warnings: list[str]
     damage: list[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from txop.present.format import NOT_AVAILABLE, plural, signed
-from txop.report.trend.result import Between, Changed, Followed, Step
+from txop.report.trend.result import ArchiveDifference, Changed, FigureTrend, Step
 from txop.stats.wording import p_is
 
 _NAMED = 4
@@ -48,7 +48,9 @@ def between_sentence(changed: Sequence[Changed], all_changed: int, before: str, 
     return f"{where} {all_changed} recorded facts changed, and {open_question}: {named}{more}."
 
 
-def headline(arm: str, figures: Sequence[Followed], between: Sequence[Between], labels: Sequence[str]) -> list[str]:
+def headline(
+    arm: str, figures: Sequence[FigureTrend], between: Sequence[ArchiveDifference], labels: Sequence[str]
+) -> list[str]:
     """The change points, the harm beside the gain; or that there is none, and how much that says."""
     points = [(figure, step) for figure in figures for step in figure.steps if step.verdict in DECIDED]
     creeping = [

@@ -9,7 +9,7 @@ from txop.present.blocks import Block, Cell, Column, Grid, Lines, Plot, Section,
 from txop.present.cells import missing
 from txop.present.chapters import Drawing
 from txop.present.plot import INK, plain
-from txop.report.trend.result import Followed, Point, Step, Trend
+from txop.report.trend.result import FigureTrend, Point, Step, Trend
 from txop.report.trend.sentences import effect
 
 _TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
@@ -42,7 +42,7 @@ def _releases(trend: Trend) -> Grid:
     return Grid("", columns, rows, f"Valid runs of {trend.arm}.", "archives", whole=True)
 
 
-def _points(trend: Trend, figure: Followed) -> Grid:
+def _points(trend: Trend, figure: FigureTrend) -> Grid:
     unit = f" [{figure.unit}]" if figure.unit else ""
     columns = (
         Column("Archive", right=False), Column("n"), Column(f"Median{unit}"), Column("Least to most", rank=2),

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from txop.archive.run_file import Voiding
-from txop.campaign.placed_arm import ArmError, Placed
+from txop.campaign.placed_arm import ArmError, PlacedArm
 from txop.campaign.reporter import Reporter
 from txop.measure.instrument import Instrument, RunContext
 from txop.targets.contract import TargetError, TargetLostError
@@ -34,8 +34,8 @@ class RunLabel:
 
 
 @dataclass
-class Course:
-    """The course of one run. A testbed carries it out; whatever goes wrong voids the run, with the cause."""
+class ActiveRun:
+    """A run that is being carried out by a testbed. Whatever goes wrong voids it, with the cause."""
 
     label: RunLabel
     context: RunContext
@@ -45,7 +45,7 @@ class Course:
     """Instruments whose files are to be read: those that have begun, in that order."""
     void: list[Voiding] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    placed: Placed | None = None
+    placed: PlacedArm | None = None
     """How the arm was put in place; ``None``: it was not."""
     lost: str | None = None
     """Target that was lost."""
