@@ -1,4 +1,4 @@
-"""Whether events were looked for in the throughput of a direction over time: without, none says nothing."""
+"""Whether a report could find events in the throughput of a direction. Where it could not, no event means nothing."""
 
 from __future__ import annotations
 

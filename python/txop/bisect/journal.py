@@ -1,5 +1,5 @@
-"""The journal of a bisection, as knowledge: every event is on the disk before the next step, so a bisection goes on
-after anything."""
+"""The journal of a bisection, read into outcomes. Every event is on the disk before the next step, so that a bisection
+continues after any interruption."""
 
 from __future__ import annotations
 

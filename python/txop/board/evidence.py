@@ -1,4 +1,4 @@
-"""Looks the evidence of a board up. A file that is not there, or does not have what is named, is not evidence."""
+"""Finds the evidence of a board. A file that is not there, or does not have what is named, is not evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must be known of a ``txop-bus`` document that is only passed on."""
+"""The members of a ``txop-bus`` document that are read when it is only passed on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run while it goes on: what it works with, what records it, and what has gone wrong so far."""
+"""A run that is being carried out: its context, its instruments, and what has gone wrong so far."""
 
 from __future__ import annotations
 

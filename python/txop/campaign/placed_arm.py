@@ -1,4 +1,4 @@
-"""An arm that is in place, or could not be put there."""
+"""The result of putting an arm in place: the arm, or the error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a campaign does now, from its archive: for another terminal. Nothing is written."""
+"""The current state of a campaign, read from its archive for another terminal. Nothing is written."""
 
 from __future__ import annotations
 

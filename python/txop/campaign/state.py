@@ -1,4 +1,4 @@
-"""What a journal says about the progress of a campaign, and so what comes next. Pure: events in, a decision out."""
+"""The state of a campaign, from its journal, and the next block. Pure: events in, a decision out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two modules: built, and what the compiler said of one and not of the other."""
+"""Builds the two modules of a series, and compares the warnings of the compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a series is found to be: pure, from a comparison and the runs it is of."""
+"""The verdict on a series: pure, from a comparison and its runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan amounts to, as ``txop plan check`` shows it."""
+"""The overview of a plan that ``txop plan check`` prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two arms differ in: the declared figures, and which others gained or cost, each quantity once."""
+"""The answer of a comparison: the declared figures, and which others gained or cost, each quantity once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a campaign shows of its single changes: a patch, given the others."""
+"""The effects of single changes, such as one patch given the others."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The ground floor: what every layer may use, and what uses nothing of txop."""
+"""The lowest layer: every other layer may use it, and it uses nothing of txop."""

@@ -1,4 +1,4 @@
-"""What was probably meant by a name that is not among those there are."""
+"""The known name that is nearest to an unknown one, for "did you mean"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the figures of a guest stand on: what else has to be the same for the same figures."""
+"""Provenance of a guest's figures: what has to be the same for the same figures."""
 
 from __future__ import annotations
 

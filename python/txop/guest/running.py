@@ -1,4 +1,4 @@
-"""A guest on its way: QEMU is started, watched, and ended; what the guest hands out is collected.
+"""Runs a guest: starts, watches and ends QEMU, and collects what the guest hands out.
 
 QEMU lives no longer than this process (PR_SET_PDEATHSIG), and its folder is swept by the next guest if this one is
 killed.

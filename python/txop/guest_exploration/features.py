@@ -1,4 +1,4 @@
-"""What is new about a trial is judged by these features: short texts, the same for what counts as the same.
+"""The features of a trial: short texts by which txop decides whether it showed something new.
 
 =============  =======================================================================================
 ``verdict``    the verdict, and what brings the driver back

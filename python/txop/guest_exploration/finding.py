@@ -1,4 +1,4 @@
-"""Which finding a trial is: two with the same text are the same one."""
+"""The text that identifies a finding: two trials with the same text are the same finding."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is known of an exploration: its journal. Each outcome is on the disk before the next step, so that the same
-command goes on after anything."""
+"""The journal of an exploration. Each outcome is on the disk before the next step, so that the same command
+continues it after any interruption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trial in a guest wrote down: facts, and packets that the interface carried. From an untrusted machine."""
+"""Facts and packet counts that a trial in a guest wrote down. From an untrusted machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What grows with every cycle: the slope of a series, robustly, and which of the kernel's caches it is.
+"""Growth per cycle: the robust slope of a series, and the kernel's cache that grows.
 
 The slope is Theil's and Sen's: the median of the slopes between all pairs of cycles, so that a few odd readings change
 nothing. The first cycles are left out: caches fill. A cache leaks when its slope is at least half an object per cycle

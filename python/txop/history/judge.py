@@ -1,4 +1,4 @@
-"""What a document says, weighed against its own figures: it holds, it does not, or it can't be determined, because."""
+"""Judges the statements of a document by its own figures: it holds, it does not, or it can't be determined."""
 
 from __future__ import annotations
 

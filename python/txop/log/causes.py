@@ -1,4 +1,4 @@
-"""Which faults come shortly after another one that explains them."""
+"""Links faults to an earlier fault that explains them."""
 
 from __future__ import annotations
 

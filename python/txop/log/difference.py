@@ -1,4 +1,4 @@
-"""What a kernel log has that an earlier copy of it had not."""
+"""The lines of a kernel log that an earlier copy did not have."""
 
 from __future__ import annotations
 

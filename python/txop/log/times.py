@@ -1,4 +1,4 @@
-"""How often something happened that several faults of a log tell of."""
+"""Counts events that several faults of a log report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a message about a USB port turns out to be when the next ones are known.
+"""Classifies messages about a USB port by the messages that follow them.
 
 A reset that a driver makes in its own probe is no fault; a device that leaves and comes back as another product has
 changed its mode; a driver that refuses a device leaves it to the next one. The message is held until that is known,

@@ -1,4 +1,4 @@
-"""What a terminal, a web page or a tool put around the lines of a log.
+"""Removes what a terminal, a web page or a tool put around the lines of a log.
 
 :func:`undressed` takes off colours, HTML and Markdown. :func:`unwrapped` takes off one prefix: of ``cat -n`` and
 ``grep -n``, of a container or a CI service, of a serial terminal, of Android's logcat, of a shell's prompt.

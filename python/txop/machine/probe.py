@@ -1,4 +1,4 @@
-"""Questions to the machine: the interface that checks use, and the answers of the machine txop runs on."""
+"""Queries of a machine: the interface that checks use, and its implementation for this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Validation errors in the words of someone who writes plans."""
+"""Validation errors explained for the author of a plan."""
 
 from __future__ import annotations
 

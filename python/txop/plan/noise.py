@@ -1,4 +1,4 @@
-"""What earlier campaigns showed of the noise of a testbed, so that a plan can say what it will be able to see.
+"""Records the noise of a testbed from earlier campaigns, from which a plan states the smallest effect it can show.
 
 Kept in ``txop/noise.json`` of the user's state folder (``$XDG_STATE_HOME``, else ``~/.local/state``). An entry belongs
 to a testbed (targets, link, environment, origin) and to a test as it is defined, so that the noise of a 30 s window is

@@ -1,4 +1,4 @@
-"""Links as plans had them before a plan's link was a scenario: only 802.11, its tables at the top of ``[link]``.
+"""Links in the older form, before a plan's link was a scenario: only 802.11, its tables at the top of ``[link]``.
 
 Archives keep such plans; :func:`with_current_links` gives what they would say today. A plan that is to be carried out
 has to be rewritten: ``txop plan check`` says key by key what is to be written.

@@ -1,4 +1,4 @@
-"""What txop keeps of its own runs in the user's state folder: bounded JSON files of a format and a version.
+"""Files with records of earlier runs in the user's state folder: bounded JSON with a format and a version.
 
 They are a convenience: what cannot be read counts as empty and is set aside by the next writer, never written over.
 """

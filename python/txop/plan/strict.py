@@ -1,4 +1,4 @@
-"""How strict every table of a plan is."""
+"""The base class of every table of a plan: unknown keys are errors."""
 
 from __future__ import annotations
 

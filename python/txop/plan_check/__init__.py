@@ -1,1 +1,1 @@
-"""What is judged of a plan before it runs: what needs arms, guests, links and instruments to be known."""
+"""Checks of a plan before it runs that need its arms, guests, links and instruments."""

@@ -1,4 +1,4 @@
-"""What makes the answer of a plan weaker than its author may think. Nothing here keeps a plan from being run."""
+"""Warnings about plans with weak answers. None of them keeps a plan from being run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arms that are the same under two names: their comparison shows noise, whatever their titles say."""
+"""Finds arms that are the same under two names: their comparison only shows noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must be known of an analyzer's document that is only passed on: a few members, read without models.
+"""A few members of an analyzer's document, read without models, for documents that are only passed on.
 
 The document is what this program's own analyzer just wrote, and may have megabytes. Models of it take longer than most
 captures do.

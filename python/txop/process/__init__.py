@@ -1,1 +1,1 @@
-"""Processes that are held: they end with what started them, and their last words are kept."""
+"""Child processes: they end with the process that started them, and the end of their output is kept."""

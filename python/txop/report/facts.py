@@ -1,4 +1,4 @@
-"""What every written report says beside its figures: what ran where, and how to run it again."""
+"""Facts that every report gives beside its figures: what ran where, and how to run it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a run had settled when it was measured: a ramp is not a steady state, whatever its mean."""
+"""Whether a run was in a steady state when it was measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the difference between two arms move with the order of the blocks?
+"""Tests whether the difference between two arms changes with the order of the blocks.
 
 Randomised blocks keep a drift of *both* arms out of the verdict. What they cannot keep out is an effect that itself
 changes (an arm that heats up, a leak): then one number for the effect hides something, and that is reported.

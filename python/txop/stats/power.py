@@ -1,4 +1,4 @@
-"""What a campaign can see: the smallest detectable effect, and the blocks that would decide an open comparison.
+"""Statistical power: the smallest detectable effect, and the blocks that would decide an open comparison.
 
 ``plan check``, the table of effects and the sentence of a comparison all ask here. An effect is detectable when the
 exact signed-rank test finds it in 80 % of campaigns with normal differences. In a family of m comparisons that are

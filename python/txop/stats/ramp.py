@@ -1,4 +1,4 @@
-"""Was a window on a rise or a fall? This marks a run; it never feeds a verdict."""
+"""Detects a rise or fall within a window. This marks a run; it never feeds a verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as a sample, checked in one place."""
+"""Checks samples, in one place."""
 
 from __future__ import annotations
 

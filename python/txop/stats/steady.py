@@ -1,4 +1,4 @@
-"""Inside one run: was the warm-up long enough, was the rest steady, how much independent information is in it?
+"""Steadiness of one run: length of the warm-up, drift of the rest, and its effective sample size.
 
 This marks a run; it never feeds a verdict. A verdict compares whole runs.
 """

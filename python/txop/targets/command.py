@@ -1,4 +1,4 @@
-"""One command on its way: its output, and how it is ended. The same for every kind of target.
+"""One running command: its output, and how it is ended. The same for every kind of target.
 
 A way to a machine (:mod:`txop.targets.process`, :mod:`txop.targets.ssh`) calls :meth:`Command.output`,
 :meth:`Command.closed`, :meth:`Command.exited` and :meth:`Command.lost`; its other side is the :class:`ShellChannel`.

@@ -1,4 +1,4 @@
-"""What only the outside can do to a target: resetting it and cutting its power, by commands on this machine."""
+"""Hooks that reset a target or cut its power, by commands on this machine."""
 
 from __future__ import annotations
 

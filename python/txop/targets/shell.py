@@ -1,4 +1,4 @@
-"""What every target does alike once there is a way to start a shell on it. See :mod:`txop.process.supervisor`."""
+"""The part that all targets share once they can start a shell. See :mod:`txop.process.supervisor`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a guest says of the blocks that were reached (``/proc/txop_coverage``, described in txop_coverage.c)."""
+"""Reads a guest's counts of the blocks that were reached (``/proc/txop_coverage``, described in txop_coverage.c)."""
 
 from __future__ import annotations
 

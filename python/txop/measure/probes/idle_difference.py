@@ -1,4 +1,4 @@
-"""What a load keeps busy beyond what was busy without it: a difference of two phases, with its interval.
+"""CPU use of a load above idle: the difference of two phases, with its interval.
 
 Each phase is read as the rates between its consecutive samples, so that both know how much they vary. The interval is
 Welch's for the difference of two means (Welch 1947), and no reading is taken to be finer than a tick of the counters.

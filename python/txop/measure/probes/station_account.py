@@ -1,4 +1,4 @@
-"""What an access point's kernel counts of each of its stations: airtime, and the queues of mac80211. Pure."""
+"""Airtime and mac80211 queues of each station, as the access point's kernel counts them. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Under which address the peer reaches a target."""
+"""The address at which the peer reaches a target."""
 
 from __future__ import annotations
 

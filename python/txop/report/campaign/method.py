@@ -1,4 +1,4 @@
-"""How it was done, with what, and how to do it again."""
+"""The chapter about the method: how and with what a campaign was measured, and how to repeat it."""
 
 from __future__ import annotations
 

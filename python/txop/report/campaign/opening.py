@@ -1,4 +1,4 @@
-"""The top of the page: what came out, where the figures are from, what was measured on what."""
+"""The top of the page: the outcome, the origin of the figures, what was measured on which machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With what a campaign was made: facts of every target, and what was found loaded for every arm.
+"""The chapter about provenance: facts of every target, and the driver found loaded for every arm.
 
 What all have in common is said once, and what is not available in a sentence.
 """

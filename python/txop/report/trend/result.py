@@ -1,4 +1,4 @@
-"""What is known of a figure over several archives. Plain data; its JSON form is what ``txop trend --json`` writes."""
+"""The result of a trend: figures over several archives. Plain data; ``txop trend --json`` writes it as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened within the runs: each run faint, the median of each arm."""
+"""Plots over the time of a run: each run faint, the median of each arm."""
 
 from __future__ import annotations
 
