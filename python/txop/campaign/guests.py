@@ -15,11 +15,11 @@ from txop.campaign.instruments import in_guest
 from txop.campaign.reporter import Reporter
 from txop.campaign.testbed import CarryOut, Reachability
 from txop.guest.chips import Chip, find_chips
-from txop.guest.driver import build_driver
+from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.driver_check import check_driver
 from txop.guest.mmc_host import with_mmc_host
 from txop.guest.qemu import Mode, kvm_works, qemu_version
-from txop.guest.wireless_stack import build_with_debugfs
+from txop.guest.wireless_stack import StackBuild, build_with_debugfs
 from txop.guest_image.error import GuestError
 from txop.guest_image.extra_programs import extra_files
 from txop.guest_image.image import Image, build_image, build_image_of
@@ -33,7 +33,7 @@ from txop.plan.guest_time import guests_at_once
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
 from txop.plan.named_file import named_file
-from txop.plan_check.guest_builds import builds_of, lock_of, stack_of
+from txop.plan_check.guest_builds import builds_of, lock_of
 from txop.plan_check.guest_chip import chip_of
 from txop.targets.contract import TargetError, Targets
 
@@ -109,14 +109,11 @@ class GuestTestbed:
         image = self._image(spec, lock)
         facts: dict[str, Any] = {"kernel": image.release, "image": image.key, "guest": spec.model_dump()}
         modules: tuple[Path, ...] = ()
-        if spec.needs_debugfs:
-            modules = await build_with_debugfs(lock, stack_of(arm, spec, self._folder), progress=self._reporter.notice)
-            facts["stack_sha256"] = hashlib.sha256(b"".join(each.read_bytes() for each in modules)).hexdigest()
         for each in builds_of(arm, spec, self._folder):
-            built = await build_driver(each.what, lock, progress=self._reporter.notice)
-            modules = (*modules, built.module)
+            built, identity = await self._build(each.what, lock)
+            modules = (*modules, *built)
             if each.record is not None:
-                facts[each.record] = built.info.build_id
+                facts[each.record] = identity
         if spec.faults is not None:
             facts["faults_sha256"] = hashlib.sha256(self._file(spec.faults).read_bytes()).hexdigest()
         chip = self._chip(spec)
@@ -125,6 +122,14 @@ class GuestTestbed:
         program = chip.modem_program
         files = extra_files(lock, program, progress=self._reporter.notice) if program is not None else {}
         return GuestArm(self._plan, spec, image, modules, chip, facts, self._kvm, files)
+
+    async def _build(self, what: DriverBuild | StackBuild, lock: Lock) -> tuple[tuple[Path, ...], str | None]:
+        """The modules, and what identifies them."""
+        if isinstance(what, StackBuild):
+            stack = await build_with_debugfs(lock, what, progress=self._reporter.notice)
+            return stack, hashlib.sha256(b"".join(each.read_bytes() for each in stack)).hexdigest()
+        driver = await build_driver(what, lock, progress=self._reporter.notice)
+        return (driver.module,), driver.info.build_id
 
     def _image(self, spec: GuestSpec, lock: Lock) -> Image:
         if spec.kernel_file is None or spec.modules_dir is None:

@@ -14,7 +14,7 @@ from txop.plan.arm import Arm
 from txop.plan.guest import GuestSpec
 from txop.plan.measurement import ModuleCycleTest, Test
 from txop.plan.model import Plan
-from txop.plan_check.guest_builds import builds_of, lock_of, stack_of
+from txop.plan_check.guest_builds import builds_of, lock_of
 
 
 @dataclass(frozen=True)
@@ -184,18 +184,13 @@ def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
     for arm in plan.arm:
         guest = spec.varied(arm.guest)
         try:
-            builds = _all_builds(arm, guest, folder)
+            builds = builds_of(arm, guest, folder)
         except (GuestError, OSError, RuntimeError):  # what is wrong with its files is said elsewhere
-            builds = _all_builds(arm, guest, None)
+            builds = builds_of(arm, guest, None)
         for build in builds:
-            if (key := (guest.kernel, guest.lock, build)) not in wanted:
-                wanted[key] = folder is not None and _is_built(guest, build, folder)
+            if (key := (guest.kernel, guest.lock, build.what)) not in wanted:
+                wanted[key] = folder is not None and _is_built(guest, build.what, folder)
     return sum(not built for built in wanted.values())
-
-
-def _all_builds(arm: Arm, guest: GuestSpec, folder: Path | None) -> list[DriverBuild | StackBuild]:
-    stack = [stack_of(arm, guest, folder)] if guest.needs_debugfs else []
-    return [*stack, *(build.what for build in builds_of(arm, guest, folder))]
 
 
 def _is_built(guest: GuestSpec, what: DriverBuild | StackBuild, folder: Path) -> bool:

@@ -18,11 +18,12 @@ from txop.plan.named_file import named_file
 
 @dataclass(frozen=True)
 class ArmBuild:
-    """A module that is built for an arm."""
+    """Modules that are built for an arm."""
 
-    what: DriverBuild
+    what: DriverBuild | StackBuild
     record: str | None
-    """Key of its build id in the record of the arm; ``None``: a driver as the distribution has it."""
+    """Key in the record of the arm for its build id, for a stack for the hash of its modules; ``None``: a driver as the
+    distribution has it."""
 
 
 def lock_of(spec: GuestSpec, folder: Path) -> Lock:
@@ -32,12 +33,14 @@ def lock_of(spec: GuestSpec, folder: Path) -> Lock:
 
 def builds_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> list[ArmBuild]:
     """All modules that an arm has built, in the order in which they are loaded. The wireless stack with debugfs
-    (``needs_debugfs``), which takes the place of the driver's build, is not one of them.
+    (``needs_debugfs``) takes the place of the driver's build.
 
     Arguments and errors are those of :func:`driver_of`.
     """
     found = []
-    if not spec.needs_debugfs:
+    if spec.needs_debugfs:
+        found.append(ArmBuild(stack_of(arm, spec, folder), "stack_sha256"))
+    else:
         what = driver_of(arm, spec, folder)
         needs = (spec.device, spec.driver) in NEEDS_BUILD and spec.kernel_file is None  # its drivers are as they are
         if spec.asks_for_a_build or what.patches or (needs and what.driver == spec.driver):
