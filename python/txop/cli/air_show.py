@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from txop.cli import console
 from txop.cli.air_options import ShownOptions
+from txop.cli.capture_output import damaged
 from txop.cli.window_options import nothing_inside
 from txop.core.errors import ExitCode
 
@@ -81,20 +82,15 @@ def warn(reports: Sequence[AirReport | Outline], *, following: bool) -> ExitCode
     for report in reports:
         if report.frames == 0:
             why = nothing_inside(report.path, report.summary.window)
-            why = why or f"{report.path} has no 802.11 frames, so there is nothing to report."
-            text = f"Warning: {why}"
-            console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
+            console.warn(why or f"{report.path} has no 802.11 frames, so there is nothing to report.")
             code = code or ExitCode.UNDECIDED
         elif report.summary.unreadable == report.frames:
             first = next(iter(report.summary.unreadable_examples), "")
-            text = f"Warning: none of the {report.frames:,} records of {report.path} can be read. The first: {first}"
-            console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
+            console.warn(f"none of the {report.frames:,} records of {report.path} can be read. The first: {first}")
             code = code or ExitCode.UNDECIDED
         damage = report.summary.damage
         if damage is None or following:
             continue
-        place = f"{report.path} is damaged at byte {damage.offset:,}: {damage.message}"
-        text = f"Warning: {place}. The report covers what came before."
-        console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
+        console.warn(damaged(report.path, damage.offset, damage.message))
         code = ExitCode.PARTIAL
     return code

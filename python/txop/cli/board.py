@@ -217,7 +217,7 @@ def _show(judged: JudgedBoard) -> None:
 
 def _code(judged: JudgedBoard) -> ExitCode:
     for sentence in judged.damage:
-        console.stderr().print(safe_text(f"Warning: {sentence}.", "yellow"), soft_wrap=True)
+        console.warn(f"{sentence}.")
     from txop.board.judge import BAD
 
     if judged.damage:

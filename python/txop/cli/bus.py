@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console
-from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_document, renamed, write_tables
+from txop.cli.capture_output import STDIN, check_output, chosen_sections, damaged, own_document, renamed, write_tables
 from txop.cli.console import JsonFlag
 from txop.cli.examples import epilog
 from txop.cli.page_output import is_stdout, write_page
@@ -237,13 +237,12 @@ def _warn(reports: Sequence[BusReport | Outline]) -> ExitCode:
             warning = warning or f"{report.path} has no USB requests, so there is nothing to report."
             code = code or ExitCode.UNDECIDED
         if summary.damage is not None:
-            place = f"{report.path} is damaged at byte {summary.damage.offset:,}: {summary.damage.message}"
-            warning = f"{place}. The report covers what came before."
+            warning = damaged(report.path, summary.damage.offset, summary.damage.message)
             code = ExitCode.PARTIAL
         elif summary.unreadable:
             records = plural(summary.unreadable, "record")
             warning = f"{report.path}: {records} could not be read ({summary.unreadable_examples[0]})."
             code = ExitCode.PARTIAL
         if warning is not None:
-            console.stderr().print(console.safe_text(f"Warning: {warning}", "yellow"), soft_wrap=True)
+            console.warn(warning)
     return code

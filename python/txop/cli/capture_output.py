@@ -20,6 +20,11 @@ STDIN = "-"
 """Standard input as a capture, standard output for CSV."""
 
 
+def damaged(path: str, offset: int, message: str) -> str:
+    """The warning about a capture that could not be read to its end."""
+    return f"{path} is damaged at byte {offset:,}: {message}. The report covers what came before."
+
+
 def check_output(
     files: Sequence[str],
     *,

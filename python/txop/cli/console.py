@@ -74,6 +74,11 @@ def safe_text(text: str, style: str = "") -> Text:
     return Text(visible(text), style=style)
 
 
+def warn(text: str) -> None:
+    """Print a warning to stderr. ``text``: sentences, which may hold text from outside."""
+    stderr().print(safe_text(f"Warning: {text}", "yellow"), soft_wrap=True)
+
+
 def write_json(document: object) -> None:
     """Write one JSON document and a newline to stdout.
 

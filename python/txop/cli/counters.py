@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console, name_completion
-from txop.cli.console import JsonFlag, safe_text
+from txop.cli.console import JsonFlag
 from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
 
@@ -131,7 +131,6 @@ def _read(name: str) -> Paste:
 
 def _code(report: CountersReport) -> ExitCode:
     if not report.readable:
-        text = f"Warning: {report.after} has no counters of a tool that is known here."
-        console.stderr().print(safe_text(text, "yellow"), soft_wrap=True)
+        console.warn(f"{report.after} has no counters of a tool that is known here.")
         return ExitCode.UNDECIDED
     return ExitCode.PARTIAL if report.cut else ExitCode.OK

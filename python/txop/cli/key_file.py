@@ -29,5 +29,5 @@ def check_key_file(path: Path | None) -> None:
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from error
     if stat.S_ISREG(mode) and mode & (stat.S_IRWXG | stat.S_IRWXO):
-        text = f"Warning: {path} can be read or changed by other users (mode {stat.S_IMODE(mode):04o})."
-        console.stderr().print(console.safe_text(f"{text} Run: chmod 600 {path}", "yellow"), soft_wrap=True)
+        shown = f"{path} can be read or changed by other users (mode {stat.S_IMODE(mode):04o})"
+        console.warn(f"{shown}. Run: chmod 600 {path}")

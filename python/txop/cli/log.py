@@ -132,12 +132,10 @@ def _warn(reports: Sequence[LogReport]) -> ExitCode:
     code = ExitCode.OK
     for report in reports:
         if report.damage is not None:
-            text = f"Warning: {report.source}: {report.damage}. The result covers what came before."
-            console.stderr().print(safe_text(text, "yellow"), soft_wrap=True)
+            console.warn(f"{report.source}: {report.damage}. The result covers what came before.")
             code = ExitCode.PARTIAL
         elif not report.recognised:
-            text = f"Warning: {report.source} has no line that is known to be a kernel message."
-            console.stderr().print(safe_text(text, "yellow"), soft_wrap=True)
+            console.warn(f"{report.source} has no line that is known to be a kernel message.")
             code = code or ExitCode.UNDECIDED
     return code
 

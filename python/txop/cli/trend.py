@@ -98,7 +98,7 @@ def trend(
             screen.print(safe_text(sentence, "yellow"), soft_wrap=True)
         print_sections(screen, sections(found), 0)
     for sentence in found.damage:
-        console.stderr().print(safe_text(f"Warning: {sentence}", "yellow"), soft_wrap=True)
+        console.warn(sentence)
     if fail_on_worse and any(
         step.verdict == "worse" for figure in found.figures for step in (*figure.steps[-1:], figure.whole) if step
     ):
