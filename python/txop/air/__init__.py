@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from txop.air.analysis import analyze, analyze_json
+from txop.air.analysis import AnalysisOptions, analyze, analyze_json
 from txop.formats.error import FormatError
 
 if TYPE_CHECKING:
     from txop.air.report import AirReport
 
-__all__ = ["AirReport", "FormatError", "analyze", "analyze_json"]
+__all__ = ["AirReport", "AnalysisOptions", "FormatError", "analyze", "analyze_json"]
 
 
 def __getattr__(name: str) -> object:

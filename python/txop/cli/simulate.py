@@ -21,7 +21,7 @@ from txop.core.nearest import did_you_mean
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from txop.simulate import Simulation
+    from txop.simulate import Simulation, SimulationOptions
 
 _PROGRESS_AFTER_S = 1.0
 
@@ -99,7 +99,16 @@ def simulate(
     with ExitStack() as files:
         air_file = None if air is None else files.enter_context(replacement(air))
         usb_file = None if usb is None else files.enter_context(replacement(usb))
-        document = _run(scenario, changed, sweep or [], seeds, threads, air_file, usb_file, waterfall)
+        options: SimulationOptions = {
+            "settings": changed,
+            "sweeps": sweep or [],
+            "seeds": seeds,
+            "threads": threads,
+            "air": air_file,
+            "usb": usb_file,
+            "waterfall": waterfall,
+        }
+        document = _run(scenario, options)
     for written in (air, usb):
         if written is not None:
             console.stderr().print(safe_text(f"Wrote {written}"))
@@ -120,31 +129,13 @@ def simulate(
         _show(done, top)
 
 
-def _run(
-    name: str,
-    settings: list[tuple[str, str]],
-    sweeps: list[str],
-    seeds: int,
-    threads: int,
-    air: Path | None,
-    usb: Path | None,
-    waterfall: bool,
-) -> bytes:
+def _run(name: str, options: SimulationOptions) -> bytes:
     from txop.simulate import run_json
 
     check_name(name)
     with _ProgressBar() as bar:
-        return run_json(
-            name,
-            settings=settings,
-            sweeps=sweeps,
-            seeds=seeds,
-            threads=threads,
-            air=air,
-            usb=usb,
-            waterfall=waterfall,
-            progress=bar.advance,
-        )
+        options["progress"] = bar.advance
+        return run_json(name, **options)
 
 
 def _check_captures(scenario: str, settings: list[tuple[str, str]], air: Path | None, usb: Path | None) -> None:

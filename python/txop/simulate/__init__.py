@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from txop.formats.error import FormatError
-from txop.simulate.engine import check, run, run_json
+from txop.simulate.engine import SimulationOptions, check, run, run_json
 from txop.simulate.error import ScenarioError
 from txop.simulate.shipped import Shipped, shipped
 from txop.simulate.simulation import Simulation
@@ -19,6 +19,7 @@ __all__ = [
     "ScenarioError",
     "Shipped",
     "Simulation",
+    "SimulationOptions",
     "check",
     "run",
     "run_json",

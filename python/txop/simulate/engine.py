@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from txop.simulate.error import ScenarioError
 from txop.simulate.settled import warnings
@@ -38,85 +38,59 @@ def check(name: str, *, settings: Settings = ()) -> dict[str, Any]:
     return found
 
 
-def run(
-    name: str,
-    *,
-    settings: Settings = (),
-    sweeps: Sequence[str] = (),
-    seeds: int = 1,
-    threads: int = 0,
-    air: Path | None = None,
-    usb: Path | None = None,
-    waterfall: bool = False,
-    progress: Progress | None = None,
-) -> Simulation:
+class SimulationOptions(TypedDict, total=False):
+    """Options of :func:`run` and :func:`run_json`."""
+
+    settings: Settings
+    """Keys to set over the scenario."""
+    sweeps: Sequence[str]
+    """``key=first..last``, ``key=first..last:step`` or ``key=a,b``; every combination is run."""
+    seeds: int
+    """Runs of each combination, with seeds from the scenario's upwards; default: one."""
+    threads: int
+    """Runs at the same time; 0, the default, for as many as there are processors."""
+    air: Path | None
+    """File for what a perfect monitor would have captured of the first run."""
+    usb: Path | None
+    """File for what usbmon would have captured of the first run."""
+    waterfall: bool
+    """Say where the goodput of the first run went, as ``txop air`` does."""
+    progress: Progress | None
+    """Told how far it is; what it raises ends the simulation."""
+
+
+def run(name: str, **options: Unpack[SimulationOptions]) -> Simulation:
     """Run the scenario ``name`` (a file, or one that is shipped).
 
     Args:
         name: The scenario.
-        settings: Keys to set over it.
-        sweeps: ``key=first..last``, ``key=first..last:step`` or ``key=a,b``; every combination is run.
-        seeds: Runs of each combination, with seeds from the scenario's upwards.
-        threads: Runs at the same time; 0 for as many as there are processors.
-        air: File for what a perfect monitor would have captured of the first run.
-        usb: File for what usbmon would have captured of the first run.
-        waterfall: Say where the goodput of the first run went, as ``txop air`` does.
-        progress: Told how far it is; what it raises ends the simulation.
+        options: See :class:`SimulationOptions`.
 
     Raises:
         ScenarioError: the scenario, a setting or a sweep is invalid.
         OSError: a capture cannot be written.
     """
-    return _document(
-        name,
-        settings=settings,
-        sweeps=list(sweeps),
-        seeds=seeds,
-        threads=threads,
-        air=air,
-        usb=usb,
-        waterfall=waterfall,
-        progress=progress,
-    )[1]
+    return _document(name, options)[1]
 
 
-def run_json(
-    name: str,
-    *,
-    settings: Settings = (),
-    sweeps: Sequence[str] = (),
-    seeds: int = 1,
-    threads: int = 0,
-    air: Path | None = None,
-    usb: Path | None = None,
-    waterfall: bool = False,
-    progress: Progress | None = None,
-) -> bytes:
+def run_json(name: str, **options: Unpack[SimulationOptions]) -> bytes:
     """The same as the JSON document itself (UTF-8); see ``docs/simulate.md``."""
-    document, simulation = _document(
-        name,
-        settings=settings,
-        sweeps=list(sweeps),
-        seeds=seeds,
-        threads=threads,
-        air=air,
-        usb=usb,
-        waterfall=waterfall,
-        progress=progress,
-    )
+    document, simulation = _document(name, options)
     said = json.dumps(simulation.warnings, ensure_ascii=False).encode()
     # The engine's bytes stay as they are.
     head = document.rstrip().removesuffix(b"}").rstrip()
     return head + b',"warnings":' + said + b"}\n"
 
 
-def _document(name: str, *, settings: Settings, **options: Any) -> tuple[bytes, Simulation]:
+def _document(name: str, options: SimulationOptions) -> tuple[bytes, Simulation]:
     """The engine's document, and what is in it with what there is to say of it."""
     from txop import _native
 
     library = Library(name)
+    given: dict[str, Any] = dict(options)
+    given |= {key: list(given[key]) for key in ("settings", "sweeps") if key in given}
     try:
-        document = _native.simulate_scenario(library.name, library.read, settings=list(settings), **options)
+        document = _native.simulate_scenario(library.name, library.read, **given)
     except ValueError as error:
         raise ScenarioError(str(error)) from None
     simulation = Simulation.parse(document)
