@@ -20,6 +20,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from txop.stats.settings import ComparisonSettings
 from txop.stats.verdict import compare_unpaired, with_holm
 
 ARCHIVES, RUNS, AT = 6, 8, 3
@@ -44,7 +45,7 @@ def trend(values: Series) -> set[int]:
     """The archives at which txop has a change point, as `txop.report.trend.follow` compares them."""
     pairs = [*pairwise(range(ARCHIVES)), (0, ARCHIVES - 1)]
     compared = [
-        compare_unpaired(values[one], values[other], scale="ratio", better="higher", margin=MARGIN)
+        compare_unpaired(values[one], values[other], ComparisonSettings(scale="ratio", better="higher", margin=MARGIN))
         for one, other in pairs
     ]
     adjusted = with_holm(compared)

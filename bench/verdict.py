@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from txop.stats.comparison import Comparison
 from txop.stats.power import smallest_detectable_effect
+from txop.stats.settings import ComparisonSettings
 from txop.stats.signed_rank import signed_rank
 from txop.stats.verdict import compare_paired, compare_unpaired
 
@@ -81,7 +82,7 @@ def one_after_the_other(kind: str, runs: int, rng: np.random.Generator) -> tuple
 
 def compare(baseline: Runs, arm: Runs) -> Comparison:
     """The comparison of a throughput, with its usual margin."""
-    return compare_paired(baseline, arm, scale="ratio", better="higher", margin=MARGIN)
+    return compare_paired(baseline, arm, ComparisonSettings(scale="ratio", better="higher", margin=MARGIN))
 
 
 def covered(found: Comparison, truth: float) -> bool:
@@ -130,7 +131,9 @@ def main() -> int:
     wrong_way = {}
     for kind in WORLDS:
         found = (
-            compare_unpaired(*one_after_the_other(kind, 10, rng), scale="ratio", better="higher", margin=MARGIN)
+            compare_unpaired(
+                *one_after_the_other(kind, 10, rng), ComparisonSettings(scale="ratio", better="higher", margin=MARGIN)
+            )
             for _ in range(count)
         )
         wrong_way[kind] = sum(c.p is not None and c.p <= 0.05 for c in found) / count

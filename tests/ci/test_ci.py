@@ -21,6 +21,7 @@ from txop.plan.load import load_plan, parse_plan
 from txop.plan.write import plan_text
 from txop.plan_check.check import ensure
 from txop.plan_check.exact_guest import exact_guest
+from txop.stats.settings import ComparisonSettings
 from txop.stats.verdict import compare_paired
 
 FOLDER = "drivers/net/wireless/realtek/rtl8xxxu"
@@ -160,7 +161,7 @@ def test_the_terminal_shows_the_mail(played, plan_file, tmp_path, capsys):
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(0.1, 1e4), min_size=1, max_size=12))
 def test_runs_that_are_the_same_are_never_better_or_worse(values):
-    verdict = compare_paired(values, values, scale="ratio", better="higher", margin=3.0).verdict
+    verdict = compare_paired(values, values, ComparisonSettings(scale="ratio", better="higher", margin=3.0)).verdict
     assert verdict in (("equivalent",) if len(values) >= 6 else ("equivalent", "inconclusive"))
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from txop.compare.infinite import compare_values
+from txop.stats.settings import ComparisonSettings
 
 FIGURES = st.one_of(st.floats(0.01, 1e4), st.just(math.inf))
 PAIRS = st.lists(st.tuples(FIGURES, FIGURES), min_size=1, max_size=12)
@@ -25,7 +26,7 @@ OPTIONS = {
 
 
 def judge(x, y, *, paired=True, scale="ratio"):
-    return compare_values(x, y, paired=paired, scale=scale, **OPTIONS)
+    return compare_values(x, y, ComparisonSettings(scale=scale, **OPTIONS), paired=paired)
 
 
 @given(PAIRS, st.booleans(), st.sampled_from(["ratio", "difference"]))

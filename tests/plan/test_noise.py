@@ -12,6 +12,7 @@ import pytest
 
 from txop.core.metrics import METRICS
 from txop.plan.noise import MAX_TESTBEDS, MOST_CAMPAIGNS, Noise, default_store, recall, remember, smallest_effect
+from txop.stats.settings import ComparisonSettings
 from txop.stats.verdict import compare_paired, with_holm
 
 NOISE = Noise(sd_d=4.0, n=10, when="2026-03-01T10:00:00+00:00", source="/archives/x", aa=True)
@@ -205,7 +206,11 @@ def test_the_smallest_effect_is_that_of_a_comparison_of_the_same_noise():
     rng = np.random.default_rng(1)
     base = np.full(9, 50.0)
     rows = [
-        compare_paired(base, base * np.exp(rng.normal(0.2, 0.03, 9)), scale="ratio", better="higher", margin=3.0)
+        compare_paired(
+            base,
+            base * np.exp(rng.normal(0.2, 0.03, 9)),
+            ComparisonSettings(scale="ratio", better="higher", margin=3.0),
+        )
         for _ in range(3)
     ]
     for row in with_holm(rows):

@@ -12,6 +12,7 @@ from txop.stats import limits, normal, power
 from txop.stats import signed_rank as one
 from txop.stats import two_sample as two
 from txop.stats.sentence import sentence
+from txop.stats.settings import ComparisonSettings
 from txop.stats.signed_rank import MANY_PAIRS, signed_rank
 from txop.stats.two_sample import MANY_RUNS, mann_whitney
 from txop.stats.verdict import compare_paired
@@ -58,17 +59,17 @@ def test_one_limit_is_known_to_plans_comparisons_and_advice():
     with pytest.raises(ValidationError, match=f"less than or equal to {most}"):
         Design(blocks=most + 1)
     pair = {"scale": "difference", "better": "higher", "margin": 0.01}
-    wide = RNG.normal(0, 1, most)
-    found = compare_paired(np.zeros(most), wide, **pair)
+    wide = np.random.default_rng(1).normal(0, 1, most)
+    found = compare_paired(np.zeros(most), wide, ComparisonSettings(**pair))
     assert found.n == most
     assert not found.exact
     with pytest.raises(ValueError, match=f"more than the {most}"):
-        compare_paired(np.zeros(most + 1), RNG.normal(0, 1, most + 1), **pair)
+        compare_paired(np.zeros(most + 1), RNG.normal(0, 1, most + 1), ComparisonSettings(**pair))
     assert power.blocks_needed(0.01, 1) is None
-    few = compare_paired(np.zeros(20), wide[:20], **pair)
+    few = compare_paired(np.zeros(20), wide[:20], ComparisonSettings(**pair))
     assert (few.verdict, few.blocks_needed, few.beyond_limit) == ("inconclusive", None, True)
     assert f"more than {most} blocks would be needed" in sentence(few)
-    near = compare_paired(np.zeros(20), wide[:20], **(pair | {"margin": 0.3}))
+    near = compare_paired(np.zeros(20), wide[:20], ComparisonSettings(**pair | {"margin": 0.3}))
     assert near.blocks_needed is not None
     assert 20 < near.blocks_needed <= most
     assert not near.beyond_limit

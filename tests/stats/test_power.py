@@ -15,6 +15,7 @@ from txop.stats.comparison import Comparison
 from txop.stats.limits import MAX_BLOCKS
 from txop.stats.power import blocks_needed, smallest_detectable_effect
 from txop.stats.power_table import SMALLEST_EFFECT
+from txop.stats.settings import ComparisonSettings
 from txop.stats.verdict import compare_paired, with_holm
 
 
@@ -98,7 +99,10 @@ def test_the_blocks_that_are_promised_decide(n: int, family: int, sd: float) -> 
 
 def _judged(d: np.ndarray, n: int) -> Comparison:
     base = np.full(n, 100.0)
-    rows = [compare_paired(base, base * np.exp(x[:n]), scale="ratio", better="higher", margin=3.0) for x in d]
+    rows = [
+        compare_paired(base, base * np.exp(x[:n]), ComparisonSettings(scale="ratio", better="higher", margin=3.0))
+        for x in d
+    ]
     return with_holm(rows)[0]
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from txop.compare.infinite import compare_values
+from txop.stats.settings import ComparisonSettings
 from txop.stats.skew import sign_test, skewness
 from txop.stats.verdict import compare_paired
 
@@ -60,19 +61,17 @@ def test_the_interval_of_the_median_is_the_one_of_the_tables(n, k, attained):
 
 def test_one_sided_stalls_are_said_and_the_sign_test_is_offered():
     d = np.array([0.3, -0.2, 0.1, 0.4, -0.1, 0.2, -0.3, 0.05, -19.0, -24.0])
-    found = compare_paired(np.zeros(10), d, **HOW)
+    found = compare_paired(np.zeros(10), d, ComparisonSettings(**HOW))
     assert found.skewness == pytest.approx(stats.skew(d))
     assert found.sign == sign_test(d, confidence=0.95)
     (said,) = [text for text in found.warnings if "skewed" in text]
     assert "the sign test holds: median -0.025 (-19 to +0.3, 97.9 %), p = 1" in said
-    assert compare_paired(np.zeros(10), RNG.normal(0, 1, 10), **HOW).sign is None
+    assert compare_paired(np.zeros(10), RNG.normal(0, 1, 10), ComparisonSettings(**HOW)).sign is None
 
 
 def test_figures_beyond_every_number_have_no_skewness():
     d = [10.0 + 0.1 * n for n in range(9)] + [math.inf]
-    found = compare_values(
-        [10.0 + 0.13 * (n % 4) for n in range(10)], d, paired=True, scale="ratio", better="lower", margin=10,
-        confidence=0.95, baseline_name="a", arm_name="b", unit="ms",
-    ).comparison  # fmt: skip
+    settings = ComparisonSettings(scale="ratio", better="lower", margin=10, baseline_name="a", arm_name="b", unit="ms")
+    found = compare_values([10.0 + 0.13 * (n % 4) for n in range(10)], d, settings, paired=True).comparison
     assert (found.sign, found.skewness) == (None, None)
     assert not any("skewed" in text for text in found.warnings)

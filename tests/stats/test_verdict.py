@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from txop.stats.comparison import Comparison
 from txop.stats.sentence import sentence
+from txop.stats.settings import ComparisonSettings
 from txop.stats.signed_rank import signed_rank
 from txop.stats.verdict import compare_paired, compare_unpaired, with_holm
 
@@ -24,7 +25,7 @@ def throughput(change_percent: float, sd_percent: float = 1.0, n: int = 10, **op
     baseline = 100 + 5 * np.sin(np.arange(n))
     arm = baseline * (1 + change_percent / 100) * np.exp(WOBBLE[:n] * sd_percent / 50)
     settings = {"scale": "ratio", "better": "higher", "margin": 3.0, "baseline_name": "vanilla", "arm_name": "patched"}
-    return compare_paired(baseline, arm, **{**settings, **options})  # type: ignore[arg-type]
+    return compare_paired(baseline, arm, ComparisonSettings(**{**settings, **options}))  # type: ignore[arg-type]
 
 
 def test_better() -> None:
@@ -101,7 +102,7 @@ def test_too_few_blocks_have_an_estimate_and_nothing_else() -> None:
 
 def test_one_run_each() -> None:
     for compare in (compare_paired, compare_unpaired):
-        c = compare([100.0], [131.2], scale="ratio", better="higher", margin=3)
+        c = compare([100.0], [131.2], ComparisonSettings(scale="ratio", better="higher", margin=3))
         assert (c.verdict, c.low, c.high, c.p, c.sd_d) == ("inconclusive", None, None, None, None)
         assert c.estimate == pytest.approx(31.2)
         assert any(warning.startswith("n=1: ") for warning in c.warnings)
@@ -109,14 +110,18 @@ def test_one_run_each() -> None:
 
 
 def test_one_run_against_many_is_still_one_run() -> None:
-    c = compare_unpaired([100.0], np.linspace(130, 140, 60), scale="ratio", better="higher", margin=3)
+    c = compare_unpaired(
+        [100.0], np.linspace(130, 140, 60), ComparisonSettings(scale="ratio", better="higher", margin=3)
+    )
     assert (c.verdict, c.low, c.p, c.n, c.n_arm) == ("inconclusive", None, None, 1, 60)
 
 
 def test_unpaired_says_so() -> None:
     rng = np.random.default_rng(1)
     c = compare_unpaired(
-        rng.normal(100, 1, 8), rng.normal(120, 1, 9), scale="ratio", better="higher", margin=3, arm_name="new"
+        rng.normal(100, 1, 8),
+        rng.normal(120, 1, 9),
+        ComparisonSettings(scale="ratio", better="higher", margin=3, arm_name="new"),
     )
     assert (c.paired, c.verdict, c.n, c.n_baseline, c.n_arm) == (False, "better", 8, 8, 9)
     assert "unpaired, drift not controlled" in c.warnings
@@ -150,7 +155,7 @@ def test_a_metric_that_only_explains_is_not_judged() -> None:
 @pytest.mark.parametrize("value", [0.0, -1.0])
 def test_no_ratio_of_zero(value: float) -> None:
     baseline, arm = [10.0, 12, 11, 10, 12, 11], [20.0, 21, 19, value, 22, 23]
-    c = compare_paired(baseline, arm, scale="ratio", better="higher", margin=10, unit="Mbit/s")
+    c = compare_paired(baseline, arm, ComparisonSettings(scale="ratio", better="higher", margin=10, unit="Mbit/s"))
     assert (c.scale, c.unit) == ("difference", "Mbit/s")
     assert c.margin == pytest.approx(1.1)
     assert "some values are 0 or negative" in c.warnings[0]
@@ -159,7 +164,7 @@ def test_no_ratio_of_zero(value: float) -> None:
 
 
 def test_no_margin_when_the_baseline_is_zero() -> None:
-    c = compare_paired([0.0] * 8, [0.0] * 7 + [1.0], scale="ratio", better="lower", margin=10)
+    c = compare_paired([0.0] * 8, [0.0] * 7 + [1.0], ComparisonSettings(scale="ratio", better="lower", margin=10))
     assert (c.scale, c.margin, c.verdict, c.small_but_real) == ("difference", 0.0, "inconclusive", False)
     assert "no margin applies" in c.warnings[0]
 
@@ -168,22 +173,23 @@ def test_percentages_differ_by_percentage_points() -> None:
     c = compare_paired(
         [30.0, 31, 33, 30.5, 32, 35.2],
         [10.0, 11, 9, 12, 10.5, 11.3],
-        scale="difference",
-        better="lower",
-        margin=2,
-        unit="%",
+        ComparisonSettings(scale="difference", better="lower", margin=2, unit="%"),
     )
     assert sentence(c).startswith("arm is 21.2 percentage points better (lower) than baseline")
 
 
 def test_a_drifting_effect_is_said() -> None:
     baseline = np.full(8, 100.0)
-    c = compare_paired(baseline, baseline + np.arange(1.0, 9) ** 1.1, scale="ratio", better="higher", margin=3)
+    c = compare_paired(
+        baseline, baseline + np.arange(1.0, 9) ** 1.1, ComparisonSettings(scale="ratio", better="higher", margin=3)
+    )
     assert c.drift is not None
     assert (c.drift.rho, c.drift.exact) == (1, True)
     assert any("the effect grows from block to block" in warning for warning in c.warnings)
     seeds = compare_paired(
-        baseline, baseline + np.arange(1.0, 9) ** 1.1, scale="ratio", better="higher", margin=3, in_time=False
+        baseline,
+        baseline + np.arange(1.0, 9) ** 1.1,
+        ComparisonSettings(scale="ratio", better="higher", margin=3, in_time=False),
     )
     assert seeds.drift is None
     assert not any("from block to block" in warning for warning in seeds.warnings)
@@ -194,7 +200,7 @@ def test_a_far_block_is_marked_and_kept() -> None:
     baseline = np.full(10, 100.0)
     arm = 120 + WOBBLE
     arm[3] = 300
-    c = compare_paired(baseline, arm, scale="ratio", better="higher", margin=3)
+    c = compare_paired(baseline, arm, ComparisonSettings(scale="ratio", better="higher", margin=3))
     assert c.marked == (3,)
     assert c.n == 10
     assert any(
@@ -203,7 +209,7 @@ def test_a_far_block_is_marked_and_kept() -> None:
 
 
 def test_identical_runs_are_no_replicates() -> None:
-    c = compare_paired([100.0] * 10, [110.0] * 10, scale="difference", better="higher", margin=3)
+    c = compare_paired([100.0] * 10, [110.0] * 10, ComparisonSettings(scale="difference", better="higher", margin=3))
     assert any("not independent replicates" in warning for warning in c.warnings)
     assert (c.sd_d, c.smallest_detectable_effect, c.drift) == (0.0, None, None)
 
@@ -219,7 +225,7 @@ def test_identical_runs_are_no_replicates() -> None:
 )
 def test_what_cannot_be_compared(baseline: list[float], arm: list[float], match: str) -> None:
     with pytest.raises(ValueError, match=match):
-        compare_paired(baseline, arm, scale="ratio", better="higher", margin=3)
+        compare_paired(baseline, arm, ComparisonSettings(scale="ratio", better="higher", margin=3))
 
 
 @pytest.mark.parametrize("margin", [-1.0, math.nan, math.inf])
@@ -235,7 +241,7 @@ blocks = st.lists(st.tuples(positive, positive), min_size=2, max_size=25)
 @given(blocks)
 def test_the_ratio_scale_is_the_test_on_logarithms(pairs: list[tuple[float, float]]) -> None:
     baseline, arm = np.array(pairs).T
-    c = compare_paired(baseline, arm, scale="ratio", better="higher", margin=3)
+    c = compare_paired(baseline, arm, ComparisonSettings(scale="ratio", better="higher", margin=3))
     d = signed_rank(np.log(arm) - np.log(baseline))
     assert c.p == pytest.approx(d.p, abs=1e-12)
     assert c.estimate == pytest.approx(100 * math.expm1(d.estimate), rel=1e-9, abs=1e-9)
@@ -244,8 +250,8 @@ def test_the_ratio_scale_is_the_test_on_logarithms(pairs: list[tuple[float, floa
 @given(blocks)
 def test_swapping_the_arms_turns_better_into_worse(pairs: list[tuple[float, float]]) -> None:
     baseline, arm = np.array(pairs).T
-    there = compare_paired(baseline, arm, scale="difference", better="higher", margin=3)
-    back = compare_paired(arm, baseline, scale="difference", better="higher", margin=3)
+    there = compare_paired(baseline, arm, ComparisonSettings(scale="difference", better="higher", margin=3))
+    back = compare_paired(arm, baseline, ComparisonSettings(scale="difference", better="higher", margin=3))
     mirrored = {"better": "worse", "worse": "better"}
     assert back.verdict == mirrored.get(there.verdict or "", there.verdict)
     assert (back.p, back.small_but_real, back.blocks_needed) == (there.p, there.small_but_real, there.blocks_needed)
@@ -254,7 +260,7 @@ def test_swapping_the_arms_turns_better_into_worse(pairs: list[tuple[float, floa
 @given(blocks, st.sampled_from(["ratio", "difference"]), st.floats(0, 20))
 def test_verdicts_mean_what_they_say(pairs: list[tuple[float, float]], scale: str, margin: float) -> None:
     baseline, arm = np.array(pairs).T
-    c = compare_paired(baseline, arm, scale=scale, better="higher", margin=margin)  # type: ignore[arg-type]
+    c = compare_paired(baseline, arm, ComparisonSettings(scale=scale, better="higher", margin=margin))  # type: ignore[arg-type]
     if c.verdict in ("better", "worse"):
         assert c.p is not None
         assert c.p <= 0.05 + 1e-12
@@ -275,7 +281,8 @@ def test_verdicts_mean_what_they_say(pairs: list[tuple[float, float]], scale: st
 )
 def test_any_finite_numbers_give_a_comparison(pairs: list[tuple[float, float]], scale: str, margin: float) -> None:
     baseline, arm = np.array(pairs).T
+    settings = ComparisonSettings(scale=scale, better="lower", margin=margin)  # type: ignore[arg-type]
     for compare in (compare_paired, compare_unpaired):
-        c = compare(baseline, arm, scale=scale, better="lower", margin=margin)  # type: ignore[arg-type]
+        c = compare(baseline, arm, settings)
         assert not math.isnan(c.estimate)
         assert "nan" not in sentence(c)

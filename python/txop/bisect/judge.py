@@ -9,6 +9,7 @@ from typing import Literal
 from txop.bisect.search import Judge, Judgement
 from txop.core.metrics import Metric
 from txop.stats.comparison import Comparison
+from txop.stats.settings import ComparisonSettings
 from txop.stats.verdict import compare_paired
 
 LookingFor = Literal["worse", "better"]
@@ -26,17 +27,7 @@ def comparison_of(
     Raises:
         ValueError: as :func:`~txop.stats.verdict.compare_paired` does.
     """
-    return compare_paired(
-        baseline,
-        values,
-        scale=metric.scale,
-        better=metric.better,
-        margin=metric.margin,
-        confidence=confidence,
-        baseline_name=names[0],
-        arm_name=names[1],
-        unit="percentage points" if metric.unit == "%" else metric.unit,
-    )
+    return compare_paired(baseline, values, ComparisonSettings.of(metric, *names, confidence=confidence))
 
 
 def judge_of(metric: Metric, confidence: float, looking_for: LookingFor) -> Judge:

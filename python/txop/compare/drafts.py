@@ -17,6 +17,7 @@ from txop.core.metrics import BELOW_NOISE, Metric
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
 from txop.plan_check.changes import OneChange
+from txop.stats.settings import ComparisonSettings
 from txop.stats.spread import mark_far
 
 
@@ -185,28 +186,14 @@ def _of_bounds(draft: Draft) -> Draft:
     return replace(draft, judged=JudgedComparison(comparison), blocks=[], with_voided=None, not_judged="bounds")
 
 
-def _difference_unit(metric: Metric) -> str:
-    return "percentage points" if metric.unit == "%" else metric.unit
-
-
 _Comparer = Callable[[Sequence[float], Sequence[float], bool], JudgedComparison]
 
 
 def _comparer(plan: Plan, metric: Metric, baseline: str, arm: str, *, in_time: bool) -> _Comparer:
+    settings = ComparisonSettings.of(metric, baseline, arm, confidence=plan.design.confidence, in_time=in_time)
+
     def run_compare(before: Sequence[float], after: Sequence[float], paired: bool) -> JudgedComparison:
-        return compare_values(
-            before,
-            after,
-            paired=paired,
-            scale=metric.scale,
-            better=metric.better,
-            margin=metric.margin,
-            confidence=plan.design.confidence,
-            baseline_name=baseline,
-            arm_name=arm,
-            unit=_difference_unit(metric),
-            in_time=in_time,
-        )
+        return compare_values(before, after, settings, paired=paired)
 
     return run_compare
 

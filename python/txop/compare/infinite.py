@@ -17,10 +17,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
-from txop.core.metrics import Better, Scale
 from txop.stats.comparison import Comparison
+from txop.stats.settings import ComparisonSettings
 from txop.stats.verdict import compare_paired, compare_unpaired
 
 _FAR = 1e3
@@ -51,19 +50,11 @@ class JudgedComparison:
 def compare_values(
     baseline: Sequence[float],
     arm: Sequence[float],
+    settings: ComparisonSettings,
     *,
     paired: bool,
-    scale: Scale,
-    better: Better | None,
-    margin: float,
-    confidence: float,
-    baseline_name: str,
-    arm_name: str,
-    unit: str,
-    in_time: bool = True,
 ) -> JudgedComparison:
-    """Compare two arms, some of whose figures may be ``math.inf``; in pairs, the i-th ones share a block. ``in_time``:
-    as in :func:`~txop.stats.verdict.compare_paired`.
+    """Compare two arms, some of whose figures may be ``math.inf``; in pairs, the i-th ones share a block.
 
     Raises:
         ValueError: as :func:`~txop.stats.verdict.compare_paired` does, infinities apart.
@@ -71,6 +62,7 @@ def compare_values(
     everything = [*baseline, *arm]
     endless = sum(map(math.isinf, everything))
     limit, low_limit, warnings = math.inf, -math.inf, []
+    scale, margin = settings.scale, settings.margin
     if endless:
         finite = [value for value in everything if math.isfinite(value)]
         if scale == "ratio" and all(value > 0 for value in finite):
@@ -103,17 +95,8 @@ def compare_values(
             beyond = top * stand_in if scale == "ratio" else top + stand_in
             baseline = [beyond if math.isinf(v) else v for v in x]
             arm = [beyond if math.isinf(v) else v for v in y]
-    judged = (partial(compare_paired, in_time=in_time) if paired else compare_unpaired)(
-        baseline,
-        arm,
-        scale=scale,
-        better=better,
-        margin=margin,
-        confidence=confidence,
-        baseline_name=baseline_name,
-        arm_name=arm_name,
-        unit=unit,
-    )
+    settings = replace(settings, scale=scale, margin=margin)
+    judged = (compare_paired if paired else compare_unpaired)(baseline, arm, settings)
     if not endless:
         return JudgedComparison(judged)
     runs = "figure is" if endless == 1 else "figures are"

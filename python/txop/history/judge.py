@@ -9,6 +9,7 @@ from typing import Literal
 from txop.core.metrics import METRICS, Better
 from txop.history.model import BetweenRuns, BetweenTables, Document, InRange, Run, Share, Transfers, Undecided
 from txop.stats.comparison import Comparison
+from txop.stats.settings import ComparisonSettings
 from txop.stats.verdict import compare_unpaired
 from txop.stats.wording import p_is
 
@@ -136,11 +137,13 @@ def _compare(quantity: str, sides: Sequence[Basis], margin: float | None) -> Com
     return compare_unpaired(
         baseline.values,
         arm.values,
-        scale="ratio",
-        better=_BETTER[quantity],
-        margin=_MARGINS[quantity] if margin is None else margin,
-        baseline_name=baseline.what,
-        arm_name=arm.what,
+        ComparisonSettings(
+            scale="ratio",
+            better=_BETTER[quantity],
+            margin=_MARGINS[quantity] if margin is None else margin,
+            baseline_name=baseline.what,
+            arm_name=arm.what,
+        ),
     )
 
 
@@ -169,7 +172,9 @@ def _between_runs(document: Document, said: BetweenRuns) -> Finding:
         because += ". The document's own repeats of one cell differ by " + spread if spread else ""
         return _undecided(said, because, tuple(sides))
     compared = (
-        compare_unpaired(before.values, after.values, scale="ratio", better=None, margin=3.0) if most > 1 else None
+        compare_unpaired(before.values, after.values, ComparisonSettings(scale="ratio", better=None, margin=3.0))
+        if most > 1
+        else None
     )
     if compared is None or compared.low is None or compared.high is None:
         return _undecided(said, f"{before.n} and {after.n} runs give no interval: {shown}", tuple(sides))

@@ -11,6 +11,7 @@ where that is meaningless) raises :class:`ValueError`.
 
 =====================  ==========================================================
 :mod:`.verdict`        two arms compared, in pairs or not; start here
+:mod:`.settings`       how a metric is compared: scale, direction, margin
 :mod:`.comparison`     what that found
 :mod:`.sentence`       the same in one line of plain English
 :mod:`.signed_rank`    exact Wilcoxon signed-rank test and its interval

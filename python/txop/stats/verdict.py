@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from txop.core.metrics import Better, Scale
+from txop.core.metrics import Scale
 from txop.stats.comparison import Comparison, Verdict
 from txop.stats.drift import drift
 from txop.stats.holm import holm
 from txop.stats.limits import MAX_BLOCKS
 from txop.stats.samples import LARGEST, ROUNDING, Floats, finite, significance_level
+from txop.stats.settings import ComparisonSettings
 from txop.stats.signed_rank import signed_rank
 from txop.stats.skew import STRONG_P, SignTest, sign_test, skewness
 from txop.stats.spread import mark_far
@@ -31,38 +32,27 @@ from txop.stats.two_sample import mann_whitney
 def compare_paired(
     baseline: ArrayLike,
     arm: ArrayLike,
-    *,
-    scale: Scale,
-    better: Better | None,
-    margin: float,
-    confidence: float = 0.95,
-    baseline_name: str = "baseline",
-    arm_name: str = "arm",
-    unit: str = "",
-    in_time: bool = True,
+    settings: ComparisonSettings,
 ) -> Comparison:
     """Compare one figure of two arms, block by block; the i-th values share a block, in the order the blocks were run.
-
-    ``margin`` is the smallest effect that matters: percent for a ratio, ``unit`` for a difference. Not ``in_time``: the
-    blocks are seeds of a computation whose result does not depend on when it was made, so nothing can drift.
 
     Raises:
         ValueError: arms of different length, no blocks or more than 1000, a value that is not finite, a bad margin.
     """
-    x = finite(baseline, baseline_name, at_most=MAX_BLOCKS)
-    y = finite(arm, arm_name, at_most=MAX_BLOCKS)
+    x = finite(baseline, settings.baseline_name, at_most=MAX_BLOCKS)
+    y = finite(arm, settings.arm_name, at_most=MAX_BLOCKS)
     if x.size != y.size:
         raise ValueError(
-            f"{baseline_name} has {x.size} runs and {arm_name} {y.size}: they do not form blocks; "
+            f"{settings.baseline_name} has {x.size} runs and {settings.arm_name} {y.size}: they do not form blocks; "
             "leave incomplete blocks out, or compare them unpaired"
         )
-    significance_level(confidence)
-    axis = _Axis.choose(x, y, scale, margin, unit)
+    significance_level(settings.confidence)
+    axis = _Axis.choose(x, y, settings.scale, settings.margin, settings.unit)
     d = axis.to(y) - axis.to(x)
     largest = 1.0 if axis.scale == "ratio" else max(float(np.abs(x).max()), float(np.abs(y).max()))
     d[np.abs(d) <= ROUNDING * largest] = 0.0
     n = d.size
-    result = signed_rank(d, confidence=confidence)
+    result = signed_rank(d, confidence=settings.confidence)
     notes = list(axis.warnings)
     if n == 1:
         notes.append("n=1: one run of each arm says nothing about chance")
@@ -73,25 +63,25 @@ def compare_paired(
     if sd is not None and sd <= ROUNDING * size:
         sd = 0.0
         notes.append("all blocks differ by exactly the same amount: these runs are not independent replicates")
-    found = drift(d) if sd and in_time else None
+    found = drift(d) if sd and settings.in_time else None
     skewed = skewness(d) if sd else None
     sign = None
     if skewed is not None and skewed[1] <= STRONG_P:
-        sign = _in_unit(sign_test(d, confidence=confidence), axis)
+        sign = _in_unit(sign_test(d, confidence=settings.confidence), axis)
     marks = mark_far(d)
     marked = tuple(int(index) for index in np.flatnonzero(marks.far))
     unmarked = axis.back(signed_rank(d[~marks.far]).estimate) if marked else None
     bounded = math.isfinite(result.low)
     return _judged(
         Comparison(
-            baseline_name=baseline_name,
-            arm_name=arm_name,
+            baseline_name=settings.baseline_name,
+            arm_name=settings.arm_name,
             paired=True,
             scale=axis.scale,
             unit=axis.unit,
-            better=better,
+            better=settings.better,
             margin=axis.margin,
-            confidence=confidence,
+            confidence=settings.confidence,
             n=n,
             n_baseline=n,
             n_arm=n,
@@ -129,14 +119,7 @@ def _in_unit(found: SignTest, axis: _Axis) -> SignTest:
 def compare_unpaired(
     baseline: ArrayLike,
     arm: ArrayLike,
-    *,
-    scale: Scale,
-    better: Better | None,
-    margin: float,
-    confidence: float = 0.95,
-    baseline_name: str = "baseline",
-    arm_name: str = "arm",
-    unit: str = "",
+    settings: ComparisonSettings,
 ) -> Comparison:
     """Compare one figure of two arms whose runs share no blocks, such as old results.
 
@@ -146,11 +129,11 @@ def compare_unpaired(
     Raises:
         ValueError: an arm with no runs or more than 1000, a value that is not finite, a bad margin.
     """
-    x = finite(baseline, baseline_name, at_most=MAX_BLOCKS)
-    y = finite(arm, arm_name, at_most=MAX_BLOCKS)
-    significance_level(confidence)
-    axis = _Axis.choose(x, y, scale, margin, unit)
-    result = mann_whitney(axis.to(x), axis.to(y), confidence=confidence)
+    x = finite(baseline, settings.baseline_name, at_most=MAX_BLOCKS)
+    y = finite(arm, settings.arm_name, at_most=MAX_BLOCKS)
+    significance_level(settings.confidence)
+    axis = _Axis.choose(x, y, settings.scale, settings.margin, settings.unit)
+    result = mann_whitney(axis.to(x), axis.to(y), confidence=settings.confidence)
     n = min(x.size, y.size)
     notes = [*axis.warnings, *result.warnings]
     if n == 1:
@@ -158,14 +141,14 @@ def compare_unpaired(
     bounded = math.isfinite(result.low) and n > 1
     return _judged(
         Comparison(
-            baseline_name=baseline_name,
-            arm_name=arm_name,
+            baseline_name=settings.baseline_name,
+            arm_name=settings.arm_name,
             paired=False,
             scale=axis.scale,
             unit=axis.unit,
-            better=better,
+            better=settings.better,
             margin=axis.margin,
-            confidence=confidence,
+            confidence=settings.confidence,
             n=n,
             n_baseline=x.size,
             n_arm=y.size,

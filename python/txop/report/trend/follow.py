@@ -27,6 +27,7 @@ from txop.plan.measurement import Test
 from txop.report import facts
 from txop.report.trend.result import ArchiveDifference, Changed, FigureTrend, Point, Release, Step, Trend
 from txop.report.trend.sentences import between_sentence, headline, step_sentence
+from txop.stats.settings import ComparisonSettings
 from txop.stats.verdict import with_holm
 
 MOST_CHANGED = 30
@@ -148,11 +149,9 @@ def _figure(
     pairs = list(pairwise(there)) + ([(there[0], there[-1])] if len(there) > 2 else [])
     drafts = []
     for before, after in pairs:
-        judged = compare_values(
-            values[before], values[after], paired=False, scale=metric.scale, better=metric.better,
-            margin=metric.margin, confidence=archives[-1].plan.design.confidence, baseline_name=labels[before],
-            arm_name=labels[after], unit="percentage points" if metric.unit == "%" else metric.unit,
-        )  # fmt: skip
+        confidence = archives[-1].plan.design.confidence
+        settings = ComparisonSettings.of(metric, labels[before], labels[after], confidence=confidence)
+        judged = compare_values(values[before], values[after], settings, paired=False)
         drafts.append(_Draft(place, before, after, judged))
     title = f"{test_name} {metric.title}"
     return FigureTrend(name, title, metric.unit, metric.better, points, [], None, missing), drafts
