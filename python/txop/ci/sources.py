@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from txop.arms.repository import GitError, Repository
 from txop.arms.series import SeriesPatch, read_series
@@ -75,7 +76,8 @@ def sources(asked: SeriesRequest, driver: str, *, cache: Path | None = None) -> 
         tree = patched.applied(base, [patch.file for patch in patches])[-1]
     except GitError as error:
         raise SeriesDoesNotApplyError(error.what, what_to_do=error.what_to_do) from None
-    return _exported(found, patched, base, tree, _name(found, base, asked.base), patches, asked, driver, cache)
+    trees = _Trees(found, patched, base, tree)
+    return _exported(trees, _name(found, base, asked.base), patches, asked, driver, cache)
 
 
 def _of_branch(found: Repository, asked: SeriesRequest, driver: str, cache: Path | None) -> Sources:
@@ -88,20 +90,29 @@ def _of_branch(found: Repository, asked: SeriesRequest, driver: str, cache: Path
     if not commits:
         raise UserError(f"{asked.branch} has no commit after {base[:12]}", where=str(found.root))
     patches = tuple(SeriesPatch(Path(), commit.subject, commit.author) for commit in commits)
-    return _exported(found, found, base, head, _name(found, base, base[:12]), patches, asked, driver, cache)
+    trees = _Trees(found, found, base, head)
+    return _exported(trees, _name(found, base, base[:12]), patches, asked, driver, cache)
+
+
+class _Trees(NamedTuple):
+    """Where the two sources are."""
+
+    found: Repository
+    patched: Repository
+    """The repository that has the tree of the series."""
+    base: str
+    tree: str
 
 
 def _exported(
-    found: Repository,
-    patched: Repository,
-    base: str,
-    tree: str,
+    trees: _Trees,
     name: str,
     patches: Sequence[SeriesPatch],
     asked: SeriesRequest,
     driver: str,
     cache: Path | None,
 ) -> Sources:
+    found, patched, base, tree = trees
     if asked.folder is not None:
         folder = asked.folder.strip("/")
         folders: tuple[str, ...] = ("" if folder in ("", ".") else folder,)

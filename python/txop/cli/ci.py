@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from txop.ci.board_rows import BoardRows
     from txop.ci.judge import SeriesJudgement
     from txop.ci.result import CiResult
+    from txop.ci.sources import SeriesRequest
     from txop.ci.verdict import State
     from txop.plan.load import LoadedPlan
     from txop.plan.model import Plan
@@ -131,8 +132,8 @@ def ci(
     spec = exact_guest(loaded.plan)
     user = next((each for each in loaded.plan.arm if each.name == (arm or loaded.plan.baseline)), None)
     driver = spec.varied(user.guest if user is not None else None).builds
-    again = _command(plan, series or (), branch, source, base, folder, arm, blocks, board)
     asked = SeriesRequest(source, base, folder, tuple(series or ()), branch)
+    again = _command(plan, asked, arm, blocks, board)
     try:
         found = sources(asked, driver)
     except SeriesDoesNotApplyError as error:
@@ -251,24 +252,14 @@ def _written(judged: SeriesJudgement, output: Path) -> CiResult:
     return result
 
 
-def _command(
-    plan: Path,
-    series: list[Path] | tuple[Path, ...],
-    branch: str | None,
-    source: Path | None,
-    base: str | None,
-    folder: str | None,
-    arm: str | None,
-    blocks: int | None,
-    board: str | None,
-) -> str:
+def _command(plan: Path, asked: SeriesRequest, arm: str | None, blocks: int | None, board: str | None) -> str:
     """The command that repeats it, with the names of files as they were given."""
     words = ["txop", "ci", "--plan", str(plan)]
-    for path in series:
+    for path in asked.series:
         words += ["--series", str(path)]
     given = (
-        ("--branch", branch), ("--source", source), ("--base", base), ("--folder", folder), ("--arm", arm),
-        ("--blocks", blocks), ("--board", board),
+        ("--branch", asked.branch), ("--source", asked.repository), ("--base", asked.base), ("--folder", asked.folder),
+        ("--arm", arm), ("--blocks", blocks), ("--board", board),
     )  # fmt: skip
     for option, value in given:
         if value is not None:

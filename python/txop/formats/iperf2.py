@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from txop.core.visible import visible
 from txop.formats.error import FormatError, quoted_start
-from txop.formats.iperf2_connections import ROUNDED, Connection, Endpoint, results_of
+from txop.formats.iperf2_connections import ROUNDED, Connection, Endpoint, OutputFacts, results_of
 from txop.formats.iperf3_result import Interval, Iperf3Result, Role
 from txop.formats.reading import lines_of, real, text_of, whole
 
@@ -108,17 +108,16 @@ def parse_all(data: str | bytes) -> tuple[tuple[Iperf3Result, ...], tuple[tuple[
         for connection in section.connections:
             if connection.accepted is None:  # its line stands above the heading
                 connection.accepted = _accepted(section, connection)
-        made, wrong = results_of(
-            section.connections,
+        facts = OutputFacts(
+            "iperf2-text",
             section.role,
-            section.sums,
-            source="iperf2-text",
-            protocol=section.protocol,
+            section.protocol,
             needs_sum=True,
             tos=section.tos,
             congestion=section.congestion,
             notes=(ROUNDED,),
         )
+        made, wrong = results_of(section.connections, section.sums, facts)
         results += made
         problems += wrong
     if not results:

@@ -62,30 +62,30 @@ class Connection:
         return self.accepted == (starred if self.full_duplex else self.reverse)
 
 
+@dataclass(frozen=True)
+class OutputFacts:
+    """What all tests of one output have in common."""
+
+    source: Literal["iperf2-text", "iperf2-csv"]
+    role: Role | None
+    protocol: str | None
+    needs_sum: bool
+    """Connections at once are of one test only where a sum of them is printed."""
+    tos: int | None = None
+    congestion: str | None = None
+    notes: tuple[str, ...] = ()
+
+
 def results_of(
-    connections: Sequence[Connection],
-    role: Role | None,
-    sums: Sequence[tuple[int, Interval]],
-    *,
-    source: Literal["iperf2-text", "iperf2-csv"],
-    protocol: str | None,
-    needs_sum: bool,
-    tos: int | None,
-    congestion: str | None,
-    notes: tuple[str, ...],
+    connections: Sequence[Connection], sums: Sequence[tuple[int, Interval]], facts: OutputFacts
 ) -> tuple[list[Iperf3Result], list[tuple[int | None, str]]]:
-    """A result for each test, and what cannot be read: line and clause. ``sums``: rows of the sum of
-    connections, by line. ``needs_sum``: connections at once are of one
-    test only where a sum of them is printed."""
+    """A result for each test, and what cannot be read: line and clause. ``sums``: rows of the sum of connections, by
+    line."""
     results: list[Iperf3Result] = []
     problems: list[tuple[int | None, str]] = []
     for group in _groups([each for each in connections if each.rows or each.starred or each.report]):
         try:
-            results.append(
-                _result(
-                    group, role, _within(sums, group), source, protocol, tos, congestion, notes, needs_sum=needs_sum
-                )
-            )
+            results.append(_result(group, _within(sums, group), facts))
         except FormatError as error:
             problems.append((group[0].line, error.what))
     return results, problems
@@ -111,18 +111,7 @@ def _within(sums: Sequence[tuple[int, Interval]], group: list[Connection]) -> li
     return [row for _, row in sums[begin:end]]
 
 
-def _result(
-    group: list[Connection],
-    role: Role | None,
-    sums: list[Interval],
-    source: Literal["iperf2-text", "iperf2-csv"],
-    protocol: str | None,
-    tos: int | None,
-    congestion: str | None,
-    notes: tuple[str, ...],
-    *,
-    needs_sum: bool,
-) -> Iperf3Result:
+def _result(group: list[Connection], sums: list[Interval], facts: OutputFacts) -> Iperf3Result:
     if any(each.bounceback for each in group):
         raise FormatError("the server's side of a bounce-back test: the client has its round trips")
     if any(each.with_itself for each in group):
@@ -133,7 +122,7 @@ def _result(
             if rows or (each.report is not None and not starred):
                 ways.setdefault(each.sends(starred=starred), []).append((each, rows))
     first, last = min(each.line for each in group), max(each.last_line for each in group)
-    if needs_sum and not sums and any(len(parts) > 1 for parts in ways.values()):
+    if facts.needs_sum and not sums and any(len(parts) > 1 for parts in ways.values()):
         raise FormatError(
             f"{len(group)} connections at once without a sum (lines {first} to {last}): more than one test, or rows of "
             "both ends"
@@ -143,10 +132,10 @@ def _result(
     total = next((row for row in reversed(sums) if row.start_s == 0), None) if len(ways) == 1 else None
     flows, complete = [], True
     for sends, parts in ways.items():
-        flow, whole_test = _flow(parts, sends, role, total)
+        flow, whole_test = _flow(parts, sends, facts.role, total)
         flows.append(flow)
         complete = complete and whole_test
-    udp = protocol == "UDP" or any(
+    udp = facts.protocol == "UDP" or any(
         row.packets is not None for each in group for row in (*each.rows, *each.starred, each.report) if row is not None
     )
     unknown = () if None not in ways else ("the text does not show whether the client or the server sent",)
@@ -155,9 +144,9 @@ def _result(
     if first_of.here is not None and first_of.there is not None:
         ends = " - ".join(sorted(f"{end.host} {end.port}" for end in (first_of.here, first_of.there)))
     return Iperf3Result(
-        source=source,
+        source=facts.source,
         version=None,
-        role=role,
+        role=facts.role,
         error=None,
         complete=complete,
         connections=(),
@@ -168,10 +157,10 @@ def _result(
         stream_count=max(len(flow.streams) for flow in flows),
         cookie=ends,
         flows=tuple(sorted(flows, key=lambda flow: flow.direction or "")),
-        notes=(*unknown, *notes),
+        notes=(*unknown, *facts.notes),
         line=first,
-        tos=tos,
-        congestion=congestion,
+        tos=facts.tos,
+        congestion=facts.congestion,
     )
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from txop.formats.error import FormatError, quoted_start
-from txop.formats.iperf2_connections import Connection, Endpoint, results_of
+from txop.formats.iperf2_connections import Connection, Endpoint, OutputFacts, results_of
 from txop.formats.iperf3_result import Interval, Iperf3Result, Role
 from txop.formats.reading import lines_of, real, text_of, whole
 
@@ -80,17 +80,8 @@ def parse_all(data: str | bytes) -> tuple[tuple[Iperf3Result, ...], tuple[tuple[
     _beside(connections, times)
     _directed(connections)
     role: Role | None = "client" if any(each.accepted is not None for each in connections) else None
-    results, problems = results_of(
-        connections,
-        role,
-        sums,
-        source="iperf2-csv",
-        protocol="UDP" if udp else "TCP",
-        needs_sum=False,
-        tos=None,
-        congestion=None,
-        notes=(),
-    )
+    facts = OutputFacts("iperf2-csv", role, "UDP" if udp else "TCP", needs_sum=False)
+    results, problems = results_of(connections, sums, facts)
     if not results:
         raise FormatError(f"{_WHAT}: {problems[0][1]}", line=problems[0][0])
     return tuple(results), tuple(problems)
