@@ -11,6 +11,7 @@ from txop.archive.remarks import remarks_of
 from txop.compare import words
 from txop.compare.answer import answers
 from txop.compare.changes import change_facts
+from txop.compare.drafts import ArmPairs
 from txop.compare.facts import (
     arm_facts,
     damage_facts,
@@ -84,8 +85,9 @@ def compare(
         warnings.append("Void runs and repeated blocks are included, as asked: this is not the result of the campaign.")
     if _is_aa(archive):
         warnings.append("An A/A campaign: the same arm under two names, so every difference is noise.")
-    figures, missing, nameable = compare_figures(plan, sets, name, arms, chosen, paired=paired, beside=beside)
-    family = family_size(chosen, arms, beside)
+    pairs = ArmPairs(plan, name, arms, paired, beside)
+    figures, missing, nameable = compare_figures(pairs, sets, chosen)
+    family = family_size(chosen, pairs)
     warnings += origin_warnings(origin)
     warnings += family_warnings(figures, plan.design.confidence, family)
     if not paired and runs:

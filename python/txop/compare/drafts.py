@@ -57,19 +57,30 @@ class FigureDraft:
     direct: list[tuple[OneChange, Draft]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class ArmPairs:
+    """Which arms are compared with which, and how."""
+
+    plan: Plan
+    baseline: str
+    arms: Sequence[str]
+    """All arms, the baseline among them. Each other one is compared with it."""
+    paired: bool
+    beside: Sequence[OneChange] = ()
+    """Pairs of arms that are compared directly, besides every arm with the baseline."""
+
+    @property
+    def all(self) -> list[tuple[OneChange | None, str, str]]:
+        """Each arm with the one that it is compared with; those ``beside`` with their change."""
+        with_baseline = [(None, arm, self.baseline) for arm in self.arms if arm != self.baseline]
+        return [*with_baseline, *((pair, pair.arm, pair.against) for pair in self.beside)]
+
+
 def figure_draft(
-    plan: Plan,
-    tests: TestSet,
-    key: str,
-    primary: bool,
-    baseline: str,
-    arms: Sequence[str],
-    missing: list[NotAvailable],
-    *,
-    paired: bool,
-    beside: Sequence[OneChange],
+    pairs: ArmPairs, tests: TestSet, key: str, missing: list[NotAvailable], *, primary: bool
 ) -> FigureDraft | None:
-    """A figure in all arms, each compared with the baseline, and ``beside``. What cannot be is added to ``missing``."""
+    """A figure in all arms, with the comparisons of ``pairs``. What cannot be compared is added to ``missing``."""
+    plan, arms = pairs.plan, pairs.arms
     metric = metric_of(plan, tests.test, key)
     name = f"{tests.test.name}.{key}"
     column = tests.column(key)
@@ -86,12 +97,11 @@ def figure_draft(
     sources = tests.sources(key)
     draft = FigureDraft(name, tests.test, metric, primary, sources, [])
     draft.arms = [_arm_values(arm, values[arm], tests, key) for arm in arms]
-    wanted = [(None, arm, baseline) for arm in arms if arm != baseline]
-    for pair, arm, against in [*wanted, *((pair, pair.arm, pair.against) for pair in beside)]:
+    for pair, arm, against in pairs.all:
         if not values[arm] or not values[against]:
             continue
         try:
-            row = _row(plan, tests, key, metric, against, arm, paired=paired)
+            row = _row(pairs, tests, key, against, arm)
         except _NoPairsError:
             reason = f"no block in which both it and {against} have the figure"
             missing.append(NotAvailable(figure=name, arm=arm, reason=reason))
@@ -109,7 +119,9 @@ class _NoPairsError(ValueError):
     pass
 
 
-def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, arm: str, *, paired: bool) -> Draft:
+def _row(compared: ArmPairs, tests: TestSet, key: str, baseline: str, arm: str) -> Draft:
+    plan, paired = compared.plan, compared.paired
+    metric = metric_of(plan, tests.test, key)
     column = tests.column(key)
     names: tuple[list[str], list[str]] = ([], [])
     blocks: list[int] = []

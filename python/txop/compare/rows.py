@@ -6,14 +6,12 @@ import math
 from collections.abc import Sequence
 
 from txop.compare import words
-from txop.compare.drafts import Draft, FigureDraft, estimate_of, figure_draft, finite, infinity
+from txop.compare.drafts import ArmPairs, Draft, FigureDraft, estimate_of, figure_draft, finite, infinity
 from txop.compare.result import ComparedFigure, DirectRow, Drift, MetricFacts, NotAvailable, Pair, Row, SignTest
 from txop.compare.select import metric_keys
 from txop.compare.test_set import TestSet
 from txop.compare.together import judge_together
 from txop.core.metrics import BELOW_NOISE
-from txop.plan.model import Plan
-from txop.plan_check.changes import OneChange
 from txop.stats.sentence import sentence
 
 _MOST_EXCLUDED = 100
@@ -21,20 +19,12 @@ _MOST_EXCLUDED = 100
 
 
 def compare_figures(
-    plan: Plan,
-    sets: Sequence[TestSet],
-    baseline: str,
-    arms: Sequence[str],
-    primary: Sequence[str],
-    *,
-    paired: bool,
-    beside: Sequence[OneChange] = (),
+    pairs: ArmPairs, sets: Sequence[TestSet], primary: Sequence[str]
 ) -> tuple[list[ComparedFigure], list[NotAvailable], set[tuple[str, str]]]:
     """The figures of all tests, primary ones first, what could not be compared, and the pairs of arms whose exploratory
     figures can have a verdict at all.
 
-    ``beside``: pairs of arms that are compared directly, besides every arm with the baseline. The primary comparisons
-    of all of them are one family.
+    The primary comparisons of all ``pairs`` are one family.
     """
     drafts: list[FigureDraft] = []
     missing: list[NotAvailable] = []
@@ -43,9 +33,7 @@ def compare_figures(
         for key in metric_keys(tests.all):
             name = f"{tests.test.name}.{key}"
             there.add(name)
-            draft = figure_draft(
-                plan, tests, key, name in primary, baseline, arms, missing, paired=paired, beside=beside
-            )
+            draft = figure_draft(pairs, tests, key, missing, primary=name in primary)
             if draft is not None:
                 drafts.append(draft)
     missing += [
@@ -54,13 +42,13 @@ def compare_figures(
         if name not in there
     ]
     drafts.sort(key=lambda d: primary.index(d.name) if d.primary else len(primary))
-    nameable = judge_together(drafts, family=family_size(primary, arms, beside), pairs=len(arms) - 1 + len(beside))
+    nameable = judge_together(drafts, family=family_size(primary, pairs), pairs=len(pairs.all))
     return [_finished(draft) for draft in drafts], missing, nameable
 
 
-def family_size(primary: Sequence[str], arms: Sequence[str], beside: Sequence[OneChange]) -> int:
+def family_size(primary: Sequence[str], pairs: ArmPairs) -> int:
     """How many comparisons are judged together."""
-    return len(primary) * (len(arms) - 1 + len(beside))
+    return len(primary) * len(pairs.all)
 
 
 def _finished(draft: FigureDraft) -> ComparedFigure:

@@ -9,6 +9,7 @@ from txop.archive.reader import Archive
 from txop.compare import words
 from txop.compare.answer import answers
 from txop.compare.archive import narrowed, some
+from txop.compare.drafts import ArmPairs
 from txop.compare.facts import (
     arm_facts,
     damage_facts,
@@ -67,9 +68,10 @@ def compare_two(
         sets.append(TestSet(test, runs, runs))
     everything = [run for s in sets for run in s.runs]
     chosen, by_default = primary_of(first if second.primary_is_known else second, everything)
-    figures, absent, nameable = compare_figures(first.plan, sets, "A", ["A", "B"], chosen, paired=False)
+    pairs = ArmPairs(first.plan, "A", ["A", "B"], paired=False)
+    figures, absent, nameable = compare_figures(pairs, sets, chosen)
     missing += absent
-    family = family_size(chosen, ["A", "B"], ())
+    family = family_size(chosen, pairs)
     design = design_facts(first, first.runs, chosen, by_default, family, first.plan)
     both = first.finished and second.finished
     design = design.model_copy(
