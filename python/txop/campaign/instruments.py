@@ -102,14 +102,15 @@ def _traffic(plan: Plan, test: Test, cycler: Cycler | None) -> list[Instrument]:
         instruments.append(Irtt(test, warm_up_s))
     if flows_of(test, warm_up_s):
         instruments.append(Iperf3Traffic(test, warm_up_s))
-    if isinstance(test, SoakTest):
-        instruments.append(ThreadTimes(test))
-    if isinstance(test, TtcpTest):
-        instruments.append(Ttcp(test))
-    if isinstance(test, CommandTest):
-        instruments.append(Command(test))
-    if isinstance(test, ModuleCycleTest):
-        instruments.append(ModuleCycle(test, cycler))
+    match test:
+        case SoakTest():
+            instruments.append(ThreadTimes(test))
+        case TtcpTest():
+            instruments.append(Ttcp(test))
+        case CommandTest():
+            instruments.append(Command(test))
+        case ModuleCycleTest():
+            instruments.append(ModuleCycle(test, cycler))
     return instruments
 
 

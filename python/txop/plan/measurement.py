@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -23,6 +23,15 @@ class _Test(Strict):
     """Time from one latency probe to the next."""
     station: Name = "dut"
     """Target that is this end of the flows."""
+
+    needs_peer: ClassVar[bool] = True
+    """Whether it has traffic with the peer."""
+    steady_load: ClassVar[bool] = True
+    """Whether it is a steady load over ``duration_s``, after a warm-up."""
+    reconnects: ClassVar[bool] = False
+    """Whether it takes the association away itself, so that losing it voids no run."""
+    outlasts_association: ClassVar[bool] = False
+    """Whether a run goes on and counts when the association is lost."""
 
     @property
     def length(self) -> str:
@@ -61,6 +70,8 @@ class UdpTest(_Test):
 class TtcpTest(_Test):
     """One transfer of ttcp from the device (``ttcp-tx``) or to it (``ttcp-rx``): so many buffers over one TCP
     connection. It begins with the load and has to end within ``duration_s``."""
+
+    steady_load: ClassVar[bool] = False
 
     kind: Literal["ttcp-tx", "ttcp-rx"]
     """Direction, seen from the device under test."""
@@ -125,6 +136,9 @@ class StationsTest(_Test):
 class ModuleCycleTest(_Test):
     """Remove and insert the module while traffic runs."""
 
+    steady_load: ClassVar[bool] = False
+    reconnects: ClassVar[bool] = True
+
     kind: Literal["module-cycle"]
     """Remove and insert the arm's module."""
     way: Literal["reload", "replug"] = "reload"
@@ -148,6 +162,8 @@ class FaultTrialTest(_Test):
     later the peer is asked; a driver that has lost it is reloaded, then the chip plugged in again. A trial lasts as
     long as that takes: ``duration_s`` does not count. An arm without a script is the control."""
 
+    steady_load: ClassVar[bool] = False
+
     kind: Literal["fault-trial"]
     """What a driver makes of a fault; see docs/guest-faults.md."""
 
@@ -159,6 +175,8 @@ class FaultTrialTest(_Test):
 
 class SoakTest(_Test):
     """Load for hours, watched for faults, drop-outs and slow change."""
+
+    outlasts_association: ClassVar[bool] = True
 
     kind: Literal["soak"]
     """Load for hours."""
@@ -178,6 +196,9 @@ class SoakTest(_Test):
 
 class CommandTest(_Test):
     """A free command, and how its output becomes figures."""
+
+    needs_peer: ClassVar[bool] = False
+    steady_load: ClassVar[bool] = False
 
     kind: Literal["command"]
     """Any program."""

@@ -116,7 +116,7 @@ def _targets(loaded: LoadedPlan) -> Found:
     targets = plan.target
     if "dut" not in targets:
         yield ("target",), "the device under test is missing", "add a table [target.dut]"
-    needs_peer = any(not isinstance(test, CommandTest) for test in plan.test)
+    needs_peer = any(test.needs_peer for test in plan.test)
     if needs_peer and "peer" not in targets:
         yield ("target",), "the other end of the traffic is missing", "add a table [target.peer]"
     peer = targets.get("peer")

@@ -8,7 +8,7 @@ from txop.core.metrics import METRICS, OF_STATION, station_key
 from txop.measure.traffic.flows import flows_of
 from txop.measure.traffic.rtt_reading import SPREAD
 from txop.measure.traffic.ttcp import FIGURES as OF_TTCP
-from txop.plan.measurement import CommandTest, ModuleCycleTest, SoakTest, StationsTest, Test, TtcpTest
+from txop.plan.measurement import CommandTest, FaultTrialTest, ModuleCycleTest, SoakTest, StationsTest, Test, TtcpTest
 from txop.plan.model import Plan
 
 _LATENCY = ("rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms", *SPREAD, "probe_loss_percent")
@@ -28,8 +28,24 @@ _CYCLES = (
     "cycles", "cycles_failed", "recovery_s", "slab_growth_kb", "vmalloc_growth_kb", "pages_growth_kb", "leaks",
     "kmemleak_objects",
 )  # fmt: skip
-_FAULT = ("recovered", "silence_s", "struck")
-"""Figures of trials in a guest."""
+_OF_TRIAL: dict[type[Test], tuple[str, ...]] = {
+    ModuleCycleTest: _CYCLES,
+    FaultTrialTest: ("recovered", "silence_s", "struck"),
+}
+"""Figures of a kind of test that is a trial in a guest, beside those of every trial."""
+_JUDGED_OF_TRIAL: dict[type[Test], tuple[str, ...]] = {
+    ModuleCycleTest: ("cycles_failed", "kernel_warnings"),
+    FaultTrialTest: ("recovered",),
+}
+"""Those that are judged where a plan does not say."""
+_OF_KIND: dict[type[Test], tuple[str, ...]] = {
+    SoakTest: ("busiest_kthread_percent",),
+    TtcpTest: OF_TTCP,
+    ModuleCycleTest: (
+        "throughput_mbit_s", "cycles", "cycles_failed", "recovery_s", "cpu_total_s_per_gbit", "cpu_s_per_gbit",
+    ),
+}  # fmt: skip
+"""Figures that a kind of test has beside those of its flows and probes."""
 _HOST = (
     "cpu_busy_percent", "cpu_idle_percent", "context_switches_per_s", "interrupts_per_s", "device_interrupts_per_s",
     "softirqs_net_per_s", "idle_cpu_percent", "idle_context_switches_per_s",
@@ -53,7 +69,7 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
     ['rtt_p50_ms', 'rtt_p95_ms']
     """
     if plan.guest_trial(test):
-        trial = {"load_time_s", *_TRIAL, *(_CYCLES if isinstance(test, ModuleCycleTest) else _FAULT)}
+        trial = {"load_time_s", *_TRIAL, *_OF_TRIAL[type(test)]}
         return [key for key in METRICS if key in trial]
     found = {"load_time_s", *_HOST, *_RADIO}
     dut = plan.target.get("dut")
@@ -78,10 +94,7 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
     flows = flows_of(test, plan.warm_up_s(test))
     directions = {flow.direction for flow in flows}
     found.update(_BOTH_WAYS if len(directions) > 1 else ("throughput_mbit_s",) if flows else ())
-    if isinstance(test, SoakTest):
-        found.add("busiest_kthread_percent")
-    if isinstance(test, TtcpTest):
-        found.update(OF_TTCP)
+    found.update(_OF_KIND.get(type(test), ()))
     if any(flow.protocol == "tcp" for flow in flows):
         found.update(_TCP)
     if any(flow.protocol == "udp" for flow in flows):
@@ -91,10 +104,8 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
     of_stations = _of_stations(plan, test, found) if isinstance(test, StationsTest) else []
     if not (isinstance(test, StationsTest) and plan.guest_stations):
         found.discard("chip_airtime_jain_index")
-    if flows or isinstance(test, ModuleCycleTest):
+    if flows:
         found.update(("cpu_total_s_per_gbit", "cpu_s_per_gbit"))
-    if isinstance(test, ModuleCycleTest):
-        found.update(("throughput_mbit_s", "cycles", "cycles_failed", "recovery_s"))
     own = own_figures(test) if isinstance(test, CommandTest) else of_stations
     return [key for key in METRICS if key in found] + [key for key in own if key not in found]
 
@@ -137,7 +148,7 @@ def _default(plan: Plan, test: Test) -> tuple[str, ...]:
     if isinstance(test, CommandTest):
         return tuple(dict.fromkeys([*test.higher_is_better, *test.lower_is_better]))
     if plan.guest_trial(test):
-        return ("cycles_failed", "kernel_warnings") if isinstance(test, ModuleCycleTest) else ("recovered",)
+        return _JUDGED_OF_TRIAL[type(test)]
     there = figures_of(plan, test)
     if "throughput_mbit_s" in there:
         return ("throughput_mbit_s",)

@@ -10,7 +10,7 @@ from txop.plan.arm import Arm
 from txop.plan.guest import GuestSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.measurement import CommandTest, FaultTrialTest, ModuleCycleTest, StationsTest, TcpTest, TtcpTest, UdpTest
+from txop.plan.measurement import CommandTest, StationsTest, TcpTest, UdpTest
 from txop.plan.model import Plan
 from txop.plan_check.changes import comparisons
 from txop.plan_check.count import count
@@ -79,7 +79,7 @@ def _design(loaded: LoadedPlan) -> Found:
 
 def _tests(loaded: LoadedPlan) -> Found:
     for index, test in enumerate(loaded.plan.test):
-        if isinstance(test, CommandTest | ModuleCycleTest | FaultTrialTest | TtcpTest):
+        if not test.steady_load:
             continue
         warm_up_s = loaded.plan.warm_up_s(test)
         if test.duration_s < SHORT_WINDOW_S:

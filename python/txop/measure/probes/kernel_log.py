@@ -11,7 +11,6 @@ from txop.core.whole_file import whole_file
 from txop.measure.instrument import GateFinding, Reading, RunContext, RunFacts
 from txop.measure.recording import Phase, Snapshot, take
 from txop.plan.guest_function import CHIP_INTERFACE
-from txop.plan.measurement import ModuleCycleTest, SoakTest
 
 if TYPE_CHECKING:
     from txop.log.report import Fault as Named
@@ -148,13 +147,13 @@ class KernelLog:
             interface = CHIP_INTERFACE
             if guest is not None and guest.is_function:
                 return
-        if not facts.plan.gates.association or isinstance(facts.test, ModuleCycleTest):
+        if not facts.plan.gates.association or facts.test.reconnects:
             return
         lost = [fault for fault in faults if fault.key in ASSOCIATION_LOST and fault.device in (None, interface)]
         if not lost:
             return
         words = "; ".join(f"kernel log: {fault.title}" for fault in lost[:3])
-        if isinstance(facts.test, SoakTest):
+        if facts.test.outlasts_association:
             reading.warnings.append(f"{self._target}: {words}")
         else:
             reading.gates.append(GateFinding("association-lost", "void", words, self._target))

@@ -25,7 +25,7 @@ from txop.measure.probes.sent_account import (
 )
 from txop.measure.probes.station_account import named_stations, put_fairness, put_stations
 from txop.measure.probes.wireless_snapshot import IW, WirelessSnapshot, snapshot_of
-from txop.plan.measurement import ModuleCycleTest, SoakTest, StationsTest
+from txop.plan.measurement import StationsTest
 
 SAMPLES = "wireless-{}.txt"
 ABOUT = "wireless-{}.json"
@@ -218,10 +218,10 @@ def _use(before: WirelessSnapshot, after: WirelessSnapshot) -> float | None:
 
 def _gates(facts: RunFacts, reading: Reading, target: str, all_snapshots: Sequence[WirelessSnapshot]) -> None:
     snapshots = [snapshot for snapshot in all_snapshots if snapshot.interface is not None]
-    if facts.plan.gates.association and not isinstance(facts.test, ModuleCycleTest):
+    if facts.plan.gates.association and not facts.test.reconnects:
         gone = _gone(all_snapshots)
         finding = GateFinding("association-lost", "void", gone, target) if gone else _association(snapshots, target)
-        if finding.state == "void" and isinstance(facts.test, SoakTest):
+        if finding.state == "void" and facts.test.outlasts_association:
             reading.warnings.append(f"{target}: {finding.words}")
             finding = GateFinding("association-lost", "not available", "a soak goes on without it", target)
         reading.gates.append(finding)
@@ -329,7 +329,7 @@ def _nothing(facts: RunFacts, reading: Reading, target: str, reason: str, *, gat
             reading.put("airtime_jain_index", None, IW, reason)
     if target == "peer":
         put_no_access_point(reading, reason)
-    if gated and facts.plan.gates.association and not isinstance(facts.test, ModuleCycleTest):
+    if gated and facts.plan.gates.association and not facts.test.reconnects:
         reading.gates.append(GateFinding("association-lost", "not available", reason, target))
     if gated and facts.plan.gates.channel:
         reading.gates.append(GateFinding("channel-changed", "not available", reason, target))
