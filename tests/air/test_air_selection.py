@@ -89,3 +89,8 @@ def test_from_python_a_wrong_choice_is_a_value_error(capture):
     for wrong in ({"channel": 0}, {"channel": 1 << 40}, {"channel": 177}, {"bssid": "x"}, {"bssid": OTHER}):
         with pytest.raises(ValueError, match=r"."):
             air.analyze(capture, **wrong)
+
+
+def test_an_option_that_there_is_none_of_is_refused(capture):
+    with pytest.raises(TypeError, match="nonsense"):
+        air.analyze(capture, nonsense=1)  # type: ignore[call-arg]
