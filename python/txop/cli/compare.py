@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -26,7 +25,9 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from txop.archive.reader import Archive
     from txop.archive.run_file import Bound
+    from txop.cli.compare_screen import Whys
     from txop.compare.result import ComparedFigure, CompareResult, Row, TestFacts
 
 _STDOUT = "-"
@@ -37,11 +38,6 @@ _STYLES = {"better": "bold green", "worse": "bold red", "inconclusive": "yellow"
 
 _MOST_NAMES = 3
 """How many of the figures that a note is about are named."""
-
-_MOST = 20
-"""How many voids, warnings and unavailable figures are listed without ``--all``."""
-
-_DIGITS = re.compile(r"\d+")
 
 
 def register(app: typer.Typer) -> None:
@@ -106,7 +102,7 @@ def compare(
         list[str] | None,
         typer.Option(metavar="ARM", help="Leave this arm out; may be repeated.", autocompletion=name_completion.arms),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Show every figure, also those without a finding.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show every figure, and all that was not counted.")] = False,
     include_void: Annotated[
         bool, typer.Option("--include-void", help="Let void runs and repeated blocks count, to see what they would do.")
     ] = False,
@@ -138,7 +134,10 @@ def compare(
         raise UserError("--baseline goes with one archive", what_to_do="name the arm to compare with --arm")
     if second is None and arm is not None:
         raise UserError("--arm goes with two archives", what_to_do="name the arm to compare with by --baseline")
-    result = _compare(archive, second, baseline or arm, include_void=include_void, without=without or ())
+    screen = not json and csv != _STDOUT
+    result, whys = _compare(
+        archive, second, baseline or arm, include_void=include_void, without=without or (), with_whys=screen
+    )
     gates = _named(result, fail_on_worse_in or (), archive)
     result = _narrowed(result, figure, archive)
     code = _exit_code(result, gates, primary=fail_on_worse)
@@ -146,8 +145,11 @@ def compare(
         _write_csv(result, csv)
     if json:
         console.write_json(result.model_dump_json())
-    elif csv != _STDOUT:
-        show(result, console.stdout(), everything=everything or bool(figure))
+    elif screen:
+        page = Path(archive) / "report.html"
+        report = str(page) if second is None and page.is_file() else f"txop report {archive} makes it"
+        everywhere = "--all"
+        show(result, whys, console.stdout(), everything=everything or bool(figure), how=everywhere, report=report)
     if result.damage and (json or csv == _STDOUT):
         text = f"txop: the archive is damaged in {plural(len(result.damage), 'place')}: {result.damage[0]}"
         console.stderr().print(safe_text(text + (", ..." if len(result.damage) > 1 else "")), soft_wrap=True)
@@ -155,8 +157,8 @@ def compare(
 
 
 def _compare(
-    first: str, second: str | None, arm: str | None, *, include_void: bool, without: Sequence[str]
-) -> CompareResult:
+    first: str, second: str | None, arm: str | None, *, include_void: bool, without: Sequence[str], with_whys: bool
+) -> tuple[CompareResult, Whys]:
     from txop.archive.fetched import archive_at
     from txop.archive.reader import read_archive
     from txop.compare.archive import compare as compare_arms
@@ -165,8 +167,16 @@ def _compare(
     with ExitStack() as opened:
         archive = read_archive(opened.enter_context(archive_at(first)))
         if second is None:
-            return compare_arms(archive, arm, include_void=include_void, without=without)
-        return compare_two(archive, read_archive(opened.enter_context(archive_at(second))), arm)
+            result = compare_arms(archive, arm, include_void=include_void, without=without)
+            return result, whys_of(archive, result) if with_whys else ()
+        return compare_two(archive, read_archive(opened.enter_context(archive_at(second))), arm), ()
+
+
+def whys_of(archive: Archive, result: CompareResult) -> Whys:
+    """What goes with the verdict on each pair of arms."""
+    from txop.report.answer.because import because
+
+    return [(each, because(archive, result, each.arm, each.against)) for each in result.answers]
 
 
 def _named(result: CompareResult, names: Sequence[str], archive: str) -> list[ComparedFigure]:
@@ -233,8 +243,27 @@ def _some(names: Sequence[str]) -> str:
     return "; ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def show(result: CompareResult, out: Console, *, everything: bool) -> None:
-    """Print a result: headline, figures, then what was not counted."""
+def show(result: CompareResult, whys: Whys, out: Console, *, everything: bool, how: str, report: str) -> None:
+    """Print a result: on one screen, or ``everything``.
+
+    Args:
+        result: What was compared.
+        whys: What goes with the verdicts.
+        out: Where to.
+        everything: Every figure and everything that was not counted.
+        how: The command or option that shows everything.
+        report: Where the report is, or how to make it.
+    """
+    if everything:
+        _show_everything(result, whys, out, report)
+        return
+    from txop.cli import compare_screen
+
+    compare_screen.show(result, whys, out, everything=how, report=report)
+
+
+def _show_everything(result: CompareResult, whys: Whys, out: Console, report: str) -> None:
+    """Headline, figures, then what was not counted."""
     from rich.padding import Padding
 
     for sentence in result.headline:
@@ -244,29 +273,30 @@ def show(result: CompareResult, out: Console, *, everything: bool) -> None:
         out.print(safe_text(f"Note: {warning}", style="yellow"))
     for test in result.tests:
         figures = [figure for figure in result.figures if figure.test == test.name and figure.rows]
-        shown = [figure for figure in figures if everything or _worth_showing(figure)]
         if not figures:
             _show_alone(result, test, out)
             continue
         out.print()
         title = f"{test.name} ({test.kind}, {test.length}), against {result.baseline}"
-        if not shown:
-            out.print(safe_text(f"{title}: nothing found", style="bold"))
-        elif _fits(table := _table(title, shown), out):
+        if _fits(table := _table(title, figures), out):
             out.print(table)
         else:
             out.print(safe_text(title, style="bold"))
-            for line in _lines(shown):
+            for line in _lines(figures):
                 out.print(Padding(line, (0, 0, 0, 2)))
-        if len(shown) < len(figures):
-            hidden = len(figures) - len(shown)
-            out.print(safe_text(f"{hidden} more figures without a finding: --all shows them", style="dim"))
     if any(change.against != result.baseline for change in result.changes):
         out.print()
         out.print(safe_text("What each change does, given the others (primary figures):", style="bold"))
         for change in result.changes:
             out.print(Padding(safe_text(change.sentence), (0, 0, 0, 2)))
-    _show_notes(result, out, everything=everything)
+    if any(of_pair for _, of_pair in whys):
+        out.print()
+        out.print(safe_text("Why (goes with the verdict; no proof):", style="bold"))
+        for answer, of_pair in whys:
+            for why in of_pair:
+                out.print(Padding(safe_text(f"{answer.arm} vs {answer.against}, {why.text}"), (0, 0, 0, 2)))
+    _show_notes(result, out)
+    out.print(safe_text(f"Report: {report}"), soft_wrap=True)
 
 
 def _show_alone(result: CompareResult, test: TestFacts, out: Console) -> None:
@@ -277,10 +307,6 @@ def _show_alone(result: CompareResult, test: TestFacts, out: Console) -> None:
     if figures:
         out.print()
         out.print(table_of(f"{test.name} ({test.kind}, {test.length}), nothing to compare with", figures))
-
-
-def _worth_showing(figure: ComparedFigure) -> bool:
-    return figure.role == "primary" or any(row.verdict in ("better", "worse") for row in (*figure.rows, *figure.direct))
 
 
 def _table(title: str, figures: list[ComparedFigure]) -> Table:
@@ -359,34 +385,26 @@ def _verdict(row: Row) -> str:
     return f"{text}, {row.blocks_needed} blocks needed" if row.blocks_needed is not None else text
 
 
-def _run_warnings(result: CompareResult, *, each: bool) -> list[str]:
-    """Warnings of runs; those that differ in their numbers only are one line, unless ``each`` is wanted."""
-    from txop.present.format import plural
-
+def _run_warnings(result: CompareResult) -> list[str]:
+    """Warnings of runs; the same one of a run is one line."""
     alike: dict[str, list[tuple[str, str]]] = {}
     for run in result.run_warnings:
         for warning in run.warnings:
-            alike.setdefault(f"{run.run} {warning}" if each else _DIGITS.sub("0", warning), []).append(
-                (run.run, warning)
-            )
+            alike.setdefault(f"{run.run} {warning}", []).append((run.run, warning))
     lines = []
     for found in alike.values():
         run_name, warning = found[0]
-        others = len({name for name, _ in found}) - 1
-        more = f" and {plural(others, 'more run')}" if others else ""
-        alike_here = f" ({len(found)} alike)" if len(found) > others + 1 else ""
-        lines.append(f"{run_name}{more}: {warning}{alike_here}")
+        lines.append(f"{run_name}: {warning}" + (f" ({len(found)} alike)" if len(found) > 1 else ""))
     return lines
 
 
-def _show_notes(result: CompareResult, out: Console, *, everything: bool) -> None:
+def _show_notes(result: CompareResult, out: Console) -> None:
     """What a reader must know beside the figures."""
     notes: list[tuple[str, list[str]]] = []
     from txop.compare import words
 
     rows = [(figure, row) for figure in result.figures for row in (*figure.rows, *figure.direct)]
-    shown = [(figure, row) for figure, row in rows if figure.role == "primary" or everything]
-    notes.append(("To know", [f"{f.name}, {words.compared(r)}: {w}" for f, r in shown for w in r.warnings]))
+    notes.append(("To know", [f"{f.name}, {words.compared(r)}: {w}" for f, r in rows for w in r.warnings]))
     notes.append(
         ("Blocks left out", _grouped((f"{f.name}, {words.compared(r)}", e) for f, r in rows for e in r.excluded))
     )
@@ -396,7 +414,7 @@ def _show_notes(result: CompareResult, out: Console, *, everything: bool) -> Non
         again = f"repeated in block {run.repeated_in}" if run.repeated_in is not None else "not repeated"
         voided.append(f"{run.run} ({again}): {causes}")
     notes.append(("Void runs", voided))
-    notes.append(("Warnings", _run_warnings(result, each=everything)))
+    notes.append(("Warnings", _run_warnings(result)))
     notes.append(("Not available", [f"{'; '.join(names)}: {reason}" for reason, names in words.unavailable(result)]))
     notes.append(("Damaged", result.damage))
     for title, sentences in notes:
@@ -404,10 +422,8 @@ def _show_notes(result: CompareResult, out: Console, *, everything: bool) -> Non
             continue
         out.print()
         out.print(safe_text(f"{title}:", style="bold"))
-        for sentence in sentences if everything else sentences[:_MOST]:
+        for sentence in sentences:
             out.print(safe_text(f"  {sentence}"))
-        if len(sentences) > _MOST and not everything:
-            out.print(safe_text(f"  and {len(sentences) - _MOST} more (--all)"))
     out.print()
     adjusted = ", p adjusted together (Holm)" if result.design.family > 1 else ""
     legend = (

@@ -226,7 +226,7 @@ def conclude(root: Path, *, report: bool, as_json: bool) -> int:
     """The outcome of a campaign: tables for later, the comparison on stdout, the page."""
     from txop.archive.derived import rebuild
     from txop.archive.reader import read_archive
-    from txop.cli.compare import show
+    from txop.cli.compare import show, whys_of
     from txop.compare.archive import compare
 
     archive = read_archive(root)
@@ -234,20 +234,23 @@ def conclude(root: Path, *, report: bool, as_json: bool) -> int:
         console.stderr().print(safe_text("No run came to its end: there is nothing to compare."), soft_wrap=True)
         return ExitCode.UNDECIDED
     result = compare(archive)
+    page = root / "report.html"
     try:  # the result is shown whatever happens to the files, and the files are there even when stdout is closed
         rebuild(archive)
         _remember_noise(archive, result)
         if report:
             from txop.report.campaign import write_page
 
-            page = root / "report.html"
             write_page(archive, result, page)
-            console.stderr().print(safe_text(f"The page: {page.resolve()}"), soft_wrap=True)
+            if as_json:
+                console.stderr().print(safe_text(f"Report: {page.resolve()}"), soft_wrap=True)
     finally:
         if as_json:
             console.write_json(result.model_dump_json())
         else:
-            show(result, console.stdout(), everything=False)
+            where = str(page.resolve()) if report and page.is_file() else f"txop report {root} makes it"
+            whys, how = whys_of(archive, result), f"txop compare {root} --all"
+            show(result, whys, console.stdout(), everything=False, how=how, report=where)
     return ExitCode.PARTIAL if archive.damage else ExitCode.OK
 
 

@@ -43,6 +43,8 @@ class Score:
     verdict: Verdict | None = None
     said: str = ""
     """The verdict in words."""
+    interval: str = ""
+    """Of the change, without its unit; empty where there is none."""
     n: str = ""
     """What the median and the change are of, where it is not what the other figures are of."""
     absence: Absence | None = None
@@ -78,7 +80,9 @@ def scorecard(result: CompareResult) -> Scorecard | None:
     tests = [test for test in tests if any(_has_values(known.get((test, m.key))) for m in metrics)]
     usual = _usual(result, metrics, tests[:MOST_TESTS])
     rows = [
-        ScoreRow(test, arm.name, [_score(result, known.get((test, m.key)), test, m, arm.name, usual) for m in metrics])
+        ScoreRow(
+            test, arm.name, [score_of(result, known.get((test, m.key)), test, m, arm.name, usual) for m in metrics]
+        )
         for test in tests[:MOST_TESTS]
         for arm in result.arms
     ]
@@ -149,15 +153,21 @@ def _has_runs(result: CompareResult, test: str, arm: str) -> bool:
 def _usual(result: CompareResult, metrics: Sequence[MetricFacts], tests: Sequence[str]) -> int | None:
     """The number of runs that all figures shown are of; ``None`` when they are of different ones."""
     keys = {metric.key for metric in metrics}
-    shown = [figure for figure in result.figures if figure.test in tests and figure.metric.key in keys]
+    return usual_runs([figure for figure in result.figures if figure.test in tests and figure.metric.key in keys])
+
+
+def usual_runs(shown: Sequence[ComparedFigure]) -> int | None:
+    """The number of runs that all of these figures are of; ``None`` when they are of different ones."""
     numbers = {values.n for figure in shown for values in figure.arms if values.n}
     numbers |= {row.n for figure in shown for row in figure.rows}
     return numbers.pop() if len(numbers) == 1 else None
 
 
-def _score(
+def score_of(
     result: CompareResult, figure: ComparedFigure | None, test: str, metric: MetricFacts, arm: str, usual: int | None
 ) -> Score:
+    """A figure of a test in one arm; ``figure`` is ``None`` where no run has it. ``usual``: the number of runs that all
+    figures shown are of."""
     values = next((v for v in figure.arms if v.arm == arm), None) if figure is not None else None
     if figure is None or values is None or not values.n:
         why = _reason(result, [metric.key], test, arm)
@@ -176,4 +186,5 @@ def _score(
             why = _NOT_OF_TEST if counts else f"no run of {result.baseline} counts"
         note = "" if arm == result.baseline else f"change not available: {why}"
         return Score(text, note, n=n)
-    return Score(text, words.change(row), row.verdict, words.verdict(row), n)
+    ends = words.interval(row, unit=False) or ""
+    return Score(text, words.change(row), row.verdict, words.verdict(row), ends, n)

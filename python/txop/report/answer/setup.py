@@ -58,6 +58,11 @@ def congestion_control(archive: Archive, test: str) -> str:
 
 def meta(result: CompareResult) -> str:
     """Blocks, runs, arms, tests, state, time."""
+    return " · ".join([*how_much(result), f"txop {result.txop}"])
+
+
+def how_much(result: CompareResult) -> list[str]:
+    """Blocks, runs, arms, tests, state, time: a few words each."""
     design = result.design
     runs = sum(arm.valid + arm.void for arm in result.arms)
     void = sum(arm.void for arm in result.arms)
@@ -73,8 +78,7 @@ def meta(result: CompareResult) -> str:
         del parts[0]
     if span := _span(design.started_at, design.ended_at):
         parts.append(span)
-    parts.append(f"txop {result.txop}")
-    return " · ".join(parts)
+    return parts
 
 
 def _span(start: str | None, end: str | None) -> str:
