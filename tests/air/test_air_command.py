@@ -37,8 +37,31 @@ def whole(report):
     return report.model_copy(update={"summary": report.summary.model_copy(update={"damage": None})})
 
 
-def test_report_begins_with_where_the_throughput_went(run, report):
-    code, out, err = run({"a": whole(report)}, "a")
+def test_one_screen_has_what_matters_and_says_where_the_rest_is(run, report):
+    code, out, err = run({"a": whole(report).model_copy(update={"traffic": None})}, "a")
+    assert (code, err) == (0, "")
+    lines = [line.rstrip() for line in out.splitlines()]
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 100
+    assert lines[0].startswith("Where the throughput went: Downlink, AP ")
+    findings = [line for line in lines if line.startswith("- ")]
+    assert len(findings) == 3
+    assert findings[0].startswith("- Late - Block Ack, AP ")
+    assert "  and 1 more finding: --all" in lines
+    assert lines.count("Stations") == 1
+    assert "3 records cannot be read, 1 limit of what this capture can show: --section summary" in lines
+    assert "Sections (--section NAME; --all for all): summary, stations, ghosts, exchanges," in out
+
+
+def test_options_that_ask_for_a_table_show_it_below(run, report):
+    _, out, _ = run({"a": whole(report).model_copy(update={"traffic": None})}, "a", "--events")
+    assert out.index("Sections (--section NAME") < out.index("\n10. ")
+    assert "1. Summary" not in out
+    assert "1. Summary" in run({"a": whole(report)}, "a", "--top", "3")[1]
+
+
+def test_the_whole_report_begins_with_where_the_throughput_went(run, report):
+    code, out, err = run({"a": whole(report)}, "a", "--all")
     assert code == 0
     assert err == ""
     assert out.startswith("Where the throughput went")
@@ -52,13 +75,15 @@ def test_report_begins_with_where_the_throughput_went(run, report):
 def test_damaged_capture_is_reported_with_a_warning_and_its_own_code(run, report):
     code, out, err = run({"a": report}, "a")
     assert code == 4
-    assert "1. Summary" in out
+    assert "Sections (" in out
     assert "damaged at byte 150,331,912" in err
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 120, 200])
 def test_tables_keep_to_the_terminal(run, report, columns):
     _, out, _ = run({"a": whole(report)}, "a", columns=columns)
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= columns
+    _, out, _ = run({"a": whole(report)}, "a", "--all", columns=columns)
     assert max(len(line.rstrip()) for line in out.splitlines()) <= columns
     if columns >= 60:
         stations = out[out.index("2. Stations") :].split("Networks")[0]
@@ -73,6 +98,7 @@ def test_json_is_the_document_itself(run, report):
 
 def test_hostile_text_is_inert_on_the_terminal(run, hostile_report, good_report):
     for arguments in (
+        ("a",),
         ("a", "--top", "0", "--ghosts"),
         ("a", "b"),
         ("a", "--json"),
@@ -203,7 +229,7 @@ def test_station_filters_the_headline(run, report):
     explained = {end for fall in report.waterfalls for end in (fall.ta, fall.ra)}
     other = next(s.address for s in report.stations if s.kind == "station" and s.address not in explained)
     _, out, _ = run({"a": whole(report)}, "a", "--station", other)
-    head = out[: out.index("1. Summary")]
+    head = out[: out.index("\nStations")]
     assert f"Not available for {other}" in head
     assert "of payload at" not in head
     assert "Block Ack, " not in head

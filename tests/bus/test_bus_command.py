@@ -33,8 +33,21 @@ def run(monkeypatch, capsys):
     return start
 
 
-def test_report_begins_with_what_the_bus_shows(run, make_trace):
+def test_one_screen_has_what_matters_and_says_where_the_rest_is(run, make_trace):
     code, out, err = run(make_trace("a.pcap"))
+    assert (code, err) == (0, "")
+    lines = [line.rstrip() for line in out.splitlines()]
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 100
+    assert lines[0] == "What the bus shows (imported)"
+    assert 1 <= len([line for line in lines if line.startswith("- ")]) <= 3
+    assert "Uplink is not aggregated" in out
+    assert "Framing" in out
+    assert "Sections (--section NAME; --all for all): summary, devices, endpoints, traffic, requests" in out
+
+
+def test_the_whole_report_begins_with_what_the_bus_shows(run, make_trace):
+    code, out, err = run(make_trace("a.pcap"), "--all")
     assert (code, err) == (0, "")
     assert out.startswith("What the bus shows")
     assert out.index("Uplink is not aggregated") < out.index("1. Summary") < out.index("5. Control requests")
@@ -87,14 +100,14 @@ def test_submissions_alone_are_not_said_to_be_under_way(run, tmp_path):
     for n in range(30):
         trace.transfer(2_000_000 + n * 1000, 300, OUT, qmap([tcp(0)]))
         del trace.records[-1]
-    out = " ".join(run(trace.write(tmp_path / "submissions.pcap"))[1].split())
+    out = " ".join(run(trace.write(tmp_path / "submissions.pcap"), "--all")[1].split())
     assert "Not paired no completion is in the capture" in out
     assert "under way at the end" not in out
     assert "1.0 datagram per URB (QMAP), 1,000 URB/s handed over." in out
 
 
 def test_taken_back_requests_stand_under_a_title_that_is_true_of_them(run, make_trace):
-    out = run(make_trace("a.pcap", status=-2))[1]
+    out = run(make_trace("a.pcap", status=-2), "--all")[1]
     assert "Requests that did not succeed, or were taken back" in out
 
 
@@ -168,7 +181,7 @@ def test_a_cut_capture_is_reported_with_its_own_code(run, make_trace, tmp_path):
     (tmp_path / "cut.pcap").write_bytes(whole[:-10])
     code, out, err = run(tmp_path / "cut.pcap")
     assert code == 4
-    assert "1. Summary" in out
+    assert "Sections (" in out
     assert "is damaged at byte" in err
 
 

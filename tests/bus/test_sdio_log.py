@@ -62,7 +62,8 @@ def test_the_figures_are_those_of_the_log(log):
 
 
 def test_the_report_is_about_commands_and_not_about_usb(run, log):
-    code, out, err = run(log)
+    assert "132 commands for 120 packets" in run(log)[1]
+    code, out, err = run(log, "--all")
     assert (code, err) == (0, "")
     assert "132 commands for 120 packets: 1.1 for each, 8 % of them CMD52 (10 of 132)." in out
     assert "40 interrupts" in out
@@ -115,7 +116,7 @@ def test_frames_through_the_port_of_a_marvell_card_are_packets(run, tmp_path):
     assert report.sdio is not None
     assert report.sdio.packets is not None
     assert (report.sdio.packets.protocol, report.sdio.packets.to_card) == ("marvell-port", 30)
-    assert "Marvell SD8686" in run(path)[1]
+    assert "Marvell SD8686" in run(path, "--all")[1]
 
 
 def test_a_capture_without_commands_has_none(make_trace):

@@ -14,6 +14,7 @@ from txop.air.view import Headline
 from txop.air.view.glyphs import glyph
 from txop.air.view.headline import WATERFALL_HEADING
 from txop.cli.console import safe_text
+from txop.cli.screen_lines import filled, print_findings, print_lines
 from txop.cli.terminal_report import bullets
 from txop.present import format as fmt
 from txop.present.format import capital
@@ -32,6 +33,8 @@ _STYLE = {
     "damaged": "red",
     "idle_queued": "bright_yellow",
 }
+_KEYS = 4
+"""Causes that a brief view names under the bar."""
 _SHOWN = 0.005
 """Smallest share that gets a key under the bar, also where no cell is its own."""
 
@@ -61,6 +64,26 @@ def print_headline(out: Console, head: Headline) -> None:
             out.print(Padding(bullets(verdict.evidence, "dim"), (0, 0, 0, 2)))
     if head.more_verdicts:
         out.print(safe_text(f"and {fmt.plural(head.more_verdicts, 'more answer')} in section 4.", "dim"))
+
+
+def print_brief(out: Console, head: Headline) -> None:
+    """Print ``head`` in little space: one direction, and the findings that matter most."""
+    if head.unavailable:
+        print_lines(out, filled(f"{WATERFALL_HEADING}: {head.unavailable}", out.width, "bold", most=3))
+    for flow in head.flows[:1]:
+        out.print(safe_text(f"{WATERFALL_HEADING}: {flow.title}", "bold"))
+        print_lines(out, filled(flow.sentence, out.width, most=2, indent=0))
+        width = min(out.width, 100)
+        out.print(bar(flow.waterfall, width))
+        out.print(Columns(keys(flow.waterfall, width)[:_KEYS], padding=(0, 2, 0, 0)))
+    if len(head.flows) > 1:
+        others = "; ".join(f"{flow.title}: {flow.sentence}" for flow in head.flows[1:])
+        print_lines(out, filled(others, out.width, "dim", most=1))
+    answers = [(f"{each.answer.capitalize()} - {each.title}: {each.text}", each.tone) for each in head.verdicts]
+    bad = [(text, "bold red") for text, tone in answers if tone == "bad"]
+    advice = [(text, "") for flow in head.flows[:1] for text in flow.advice]
+    others_found = [(text, "") for text, tone in answers if tone != "bad"]
+    print_findings(out, [*bad, *advice, *others_found], head.more_verdicts)
 
 
 def bar(fall: Waterfall, width: int) -> Text:

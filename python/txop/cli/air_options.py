@@ -12,7 +12,7 @@ from txop.cli.capture_output import check_output, chosen_sections
 from txop.cli.console import JsonFlag
 from txop.cli.key_file import KeyFileOption
 from txop.cli.mac_address import is_group, mac_address
-from txop.cli.shared_options import CsvOption, HtmlOption, SectionOption, TableOption
+from txop.cli.shared_options import CsvOption, EverySectionFlag, HtmlOption, SectionOption, TableOption
 from txop.cli.window_options import FromOption, ToOption, WholeFlag
 from txop.core.errors import UserError
 from txop.core.stores import is_address
@@ -47,9 +47,12 @@ class ShownOptions:
     """What of the report is shown."""
 
     section: SectionOption = None
+    everything: EverySectionFlag = False
     top: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Rows shown of each table, 10 if not given; 0, and --list: all."),
+        typer.Option(
+            min=0, metavar="N", help="Rows shown of each table, 10 if not given; 0, and --list: all. Includes --all."
+        ),
     ] = None
     pair: Annotated[str | None, typer.Option(metavar="TA,RA", help="Explain this pair instead of the busiest.")] = None
     station: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Show only rows about this station.")] = None

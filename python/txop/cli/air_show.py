@@ -12,17 +12,22 @@ from txop.cli.window_options import nothing_inside
 from txop.core.errors import ExitCode
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from txop.air import AirReport
     from txop.air.outline import Outline
+
+_ROWS = 3
+"""Rows of the one table of a screen."""
 
 
 def show(
     reports: Sequence[AirReport], shown: ShownOptions, *, only: tuple[str, ...], station: str | None, brief: bool
 ) -> None:
-    """Print the report, or several side by side. ``only``: the sections asked for; ``brief``: none of them."""
+    """Print the report, or several side by side. ``only``: the sections asked for; ``brief``: no table."""
     from txop.air.view import headline, sections
     from txop.air.view.selection import chosen
-    from txop.cli.air_headline import print_headline
+    from txop.cli.air_headline import print_brief, print_headline
     from txop.cli.terminal_report import draw, print_sections
     from txop.present.window import described
 
@@ -50,20 +55,28 @@ def show(
         out.print(draw(grid(comparison), out.width, top))
         return
     report = reports[0]
+    one_screen = not only and not shown.everything and shown.top is None
     if report.summary.window is not None:
         out.print(console.safe_text(f"Window: {described(report.summary.window)}", "bold"))
-        out.print()
+        if not one_screen:
+            out.print()
     if (what := chosen(report)) is not None:
         out.print(console.safe_text(f"Chosen: {what}", "bold"))
-        out.print()
-    if not only or "waterfall" in only:
+        if not one_screen:
+            out.print()
+    if one_screen:
+        print_brief(out, headline(report, station))
+        if not brief:
+            _rest_of_screen(out, report, shown, station)
+    elif not only or "waterfall" in only:
         print_headline(out, headline(report, station))
-    if not brief:
+    asked = _asked_beside(report, shown) if one_screen else ()
+    if not brief and (asked or not one_screen):
         parts = sections(
             report,
             list_ghosts=shown.ghosts,
             station=station,
-            only=only,
+            only=asked or only,
             beside=shown.beside,
             list_events="events" in (*only, *shown.beside),
         )
@@ -74,6 +87,30 @@ def show(
                 "– means not available, never zero. What each figure counts: docs/air-json.md, --html.", "dim"
             )
         )
+
+
+def _asked_beside(report: AirReport, shown: ShownOptions) -> tuple[str, ...]:
+    """Sections that other options than --section ask for."""
+    asked = [*shown.beside, *(["stations"] if shown.ghosts else []), *(["packets"] if report.traffic else [])]
+    return tuple(asked)
+
+
+def _rest_of_screen(out: Console, report: AirReport, shown: ShownOptions, station: str | None) -> None:
+    """One table, what the capture cannot show, and which sections there are."""
+    from txop.air.view import SECTION_NAMES, sections
+    from txop.cli.screen_lines import filled, print_lines, print_sections_named
+    from txop.cli.terminal_report import draw_short, first_table
+    from txop.present.format import plural
+
+    stations = sections(report, only=("stations",), list_ghosts=shown.ghosts, station=station)
+    if (table := first_table(stations)) is not None:
+        out.print(draw_short(table, out.width, _ROWS))
+    summary = report.summary
+    notes = [f"{plural(summary.unreadable, 'record')} cannot be read"] if summary.unreadable else []
+    notes += [f"{plural(len(summary.limits), 'limit')} of what this capture can show"] if summary.limits else []
+    if notes:
+        print_lines(out, filled(f"{', '.join(notes)}: --section summary", out.width, "yellow", most=1))
+    print_sections_named(out, SECTION_NAMES)
 
 
 def warn(reports: Sequence[AirReport | Outline], *, following: bool) -> ExitCode:

@@ -14,7 +14,7 @@ from txop.cli.console import JsonFlag
 from txop.cli.examples import epilog
 from txop.cli.page_output import is_stdout, write_page
 from txop.cli.reading_bar import ReadingBar
-from txop.cli.shared_options import CsvOption, HtmlOption, SectionOption, TableOption, TopOption
+from txop.cli.shared_options import CsvOption, EverySectionFlag, HtmlOption, SectionOption, TableOption
 from txop.cli.window_options import FromOption, ToOption, WholeFlag, check_window, nothing_inside, window_of
 from txop.core.errors import ExitCode, UserError
 from txop.core.stores import local_file
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from txop.bus.outline import Outline
 
 _VERDICTS_SHOWN = 8
+_ROWS = 6
+"""Rows of the one table of a screen."""
 
 
 def register(app: typer.Typer) -> None:
@@ -70,7 +72,11 @@ def bus(
     csv: CsvOption = None,
     table: TableOption = None,
     section: SectionOption = None,
-    top: TopOption = 10,
+    everything: EverySectionFlag = False,
+    top: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Rows shown of each table, 10 if not given; 0: all. Includes --all."),
+    ] = None,
     from_: FromOption = None,
     to: ToOption = None,
     whole: WholeFlag = False,
@@ -101,7 +107,9 @@ def bus(
     if html is not None:
         _write_page(reports, html)
     if not json and csv != STDIN and not is_stdout(html):
-        _show(reports, only=only, top=top, brief=html is not None or csv is not None)
+        one_screen = not everything and top is None
+        rows = 10 if top is None else top
+        _show(reports, only=only, top=rows, brief=html is not None or csv is not None, one_screen=one_screen)
     return _warn(reports)
 
 
@@ -139,7 +147,7 @@ def _outline(document: bytes) -> Outline:
         return Outline.parse(document)
 
 
-def _show(reports: Sequence[BusReport], *, only: tuple[str, ...], top: int, brief: bool) -> None:
+def _show(reports: Sequence[BusReport], *, only: tuple[str, ...], top: int, brief: bool, one_screen: bool) -> None:
     from txop.bus.view import sections
     from txop.cli.terminal_report import print_sections
     from txop.present.window import described
@@ -150,7 +158,11 @@ def _show(reports: Sequence[BusReport], *, only: tuple[str, ...], top: int, brie
         return
     if (window := reports[0].summary.window) is not None:
         out.print(console.safe_text(f"Window: {described(window)}", "bold"))
-        out.print()
+        if only or not one_screen:
+            out.print()
+    if one_screen and not only:
+        _show_screen(out, reports[0], table=not brief)
+        return
     if not only:
         _show_verdicts(out, reports[0], _VERDICTS_SHOWN if top else len(reports[0].verdicts))
     if not brief:
@@ -161,6 +173,36 @@ def _show(reports: Sequence[BusReport], *, only: tuple[str, ...], top: int, brie
                 "– means not available, never zero. What each figure counts: docs/bus.md, docs/bus-json.md.", "dim"
             )
         )
+
+
+def _show_screen(out: Console, report: BusReport, *, table: bool) -> None:
+    """The findings that matter most, one table, and which sections there are."""
+    from txop.bus.view import sections, tone
+    from txop.cli.screen_lines import filled, print_findings, print_lines, print_sections_named
+    from txop.cli.terminal_report import draw_short, first_table
+
+    out.print(console.safe_text(f"What the bus shows ({report.origin})", "bold underline"))
+    if not report.verdicts:
+        out.print(console.safe_text("No conclusion: the capture has too few transfers of each kind.", "dim"))
+    styles = {"bad": "bold red", "good": "bold green"}
+    findings = [
+        (f"{each.text}{'' if each.device is None else f' - device {each.device}'}", styles.get(tone(each), "bold"))
+        for each in sorted(report.verdicts, key=lambda each: tone(each) != "bad")
+    ]
+    print_findings(out, findings)
+    parts = sections(report)
+    if not table:
+        return
+    found = first_table(sorted(parts, key=lambda part: part.name not in ("traffic", "sdio")))
+    if found is not None:
+        out.print(draw_short(found, out.width, _ROWS))
+    summary = report.summary
+    notes = [f"{plural(summary.unreadable, 'record')} cannot be read"] if summary.unreadable else []
+    notes += [f"{plural(summary.dropped_by_capture, 'request')} dropped"] if summary.dropped_by_capture else []
+    notes += [f"{plural(len(summary.limits), 'limit')} of what this capture can show"] if summary.limits else []
+    if notes:
+        print_lines(out, filled(f"{', '.join(notes)}: --section summary", out.width, "yellow", most=1))
+    print_sections_named(out, (part.name for part in parts))
 
 
 def _show_verdicts(out: Console, report: BusReport, shown: int) -> None:

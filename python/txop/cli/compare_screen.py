@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from txop.cli.console import safe_text
+from txop.cli.screen_lines import LINES, cut, filled
 from txop.compare import words
 from txop.compare.answer import rows_between
 from txop.compare.result import DirectRow, Row, Verdict
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from txop.report.answer.figures import FigureRow
     from txop.report.answer.scorecard import Score
 
-LINES = 25
 _MOST_BESIDE = 6
 """Figures in the table that are not primary."""
 _MOST_NOTES = 3
@@ -46,9 +46,6 @@ _NAMES: dict[Verdict, str] = {
     "not-judged": "not judged",
 }
 _INFINITELY = {"infinitely more": f"+{INFINITE}", "infinitely less": f"{MINUS}{INFINITE}"}
-_TOGETHER = re.compile(r" (?=(?:%|pp|s|ms|µs|Mbit/s)(?![a-z]))|(?<=[▲▼=?·∞*]) ")
-"""A blank between a number and its unit, or a sign and its word, at which no line ends."""
-_HELD = "\N{NO-BREAK SPACE}"
 _AFTER_DOT = re.compile(r"(?<=\.) ")
 
 
@@ -123,11 +120,11 @@ def show(result: CompareResult, whys: Whys, out: Console, *, everything: str, re
 
 def _title(result: CompareResult, width: int) -> list[Text]:
     title = f" ({result.origin.value})"
-    made = [safe_text(_cut(result.title or "Campaign", width - len(title)) + title, "bold")]
+    made = [safe_text(cut(result.title or "Campaign", width - len(title)) + title, "bold")]
     parts = how_much(result)
     while len(parts) > 1 and cell_len(" · ".join(parts)) > width:
         parts.pop()  # the time first
-    return [*made, *_lines(" · ".join(parts), width, most=2)]
+    return [*made, *filled(" · ".join(parts), width, most=2)]
 
 
 def _limits(result: CompareResult, width: int) -> Iterator[Text]:
@@ -135,47 +132,9 @@ def _limits(result: CompareResult, width: int) -> Iterator[Text]:
     answer = verdicts(result)
     notes = [each.text for each in answer.lead] + [f"Note: {text}" for text in result.warnings]
     for note in notes[:_MOST_NOTES]:
-        yield from _lines(note, width, "yellow", most=2)
+        yield from filled(note, width, "yellow", most=2)
     if len(notes) > _MOST_NOTES:
         yield safe_text(f"{plural(len(notes) - _MOST_NOTES, 'more note')} on all of it: --all", "yellow")
-
-
-def _cut(text: str, room: int) -> str:
-    """``text`` in one line of at most ``room`` columns."""
-    text = visible(" ".join(text.split()))
-    if cell_len(text) <= room:
-        return text
-    while text and cell_len(text) > room - 1:
-        text = text[: max(0, min(len(text) - 1, room - 1))]
-    return text.rstrip() + "…"
-
-
-def _lines(text: str, width: int, style: str = "", *, most: int, indent: int = 2) -> list[Text]:
-    """``text`` in at most ``most`` lines; what does not fit is cut."""
-    found: list[str] = []
-    line = ""
-    everything = _TOGETHER.sub(_HELD, visible(" ".join(text.split()))).split(" ")
-    for at, word in enumerate(everything):
-        longer = f"{line} {word}" if line else (" " * indent if found else "") + word
-        if cell_len(longer) <= width or not line.strip():
-            line = longer
-        elif len(found) + 1 == most:
-            line = _ended(line, " ".join(everything[at:]), width)
-            break
-        else:
-            found.append(line)
-            line = " " * indent + word
-    return [safe_text(_at_most(each, width).replace(_HELD, " "), style) for each in [*found, line]]
-
-
-def _ended(line: str, rest: str, width: int) -> str:
-    return line + " …" if rest and cell_len(line) + 2 <= width else line[: width - 1].rstrip() + "…"
-
-
-def _at_most(line: str, width: int) -> str:
-    while cell_len(line) > width:
-        line = line[:-2] + "…"
-    return line
 
 
 @dataclass(frozen=True)
@@ -247,7 +206,7 @@ def _narrowest(result: CompareResult, chosen: Sequence[ComparedFigure], width: i
         drawn = _drawn(result, rows, _LAYOUTS[-1], width, hidden=len(others) - kept, arms=others[:kept])
         if drawn is not None:
             return [*drawn, *_below(result, rows, _LAYOUTS[-1], width)]
-    return [line for row in rows for line in _lines(row.label, width, most=2)]
+    return [line for row in rows for line in filled(row.label, width, most=2)]
 
 
 def _drawn(
@@ -385,7 +344,7 @@ def _below(result: CompareResult, rows: Sequence[FigureRow], layout: Layout, wid
         parts.append(f"{INFINITE} probes were lost, which count as infinite round trips")
     if compared and layout.left_out:
         parts.append(f"{layout.left_out}: --all")
-    lines = _lines("; ".join(parts), width, "dim", most=3)
+    lines = filled("; ".join(parts), width, "dim", most=3)
     return lines + _elsewhere(result, rows, width)
 
 
@@ -403,7 +362,7 @@ def _elsewhere(result: CompareResult, rows: Sequence[FigureRow], width: int) -> 
             parts.append(f"{answer.arm} {', '.join(said)}")
     if not parts:
         return []
-    return _lines(f"Not in the table (exploratory): {'; '.join(parts)}: --all", width, most=2)
+    return filled(f"Not in the table (exploratory): {'; '.join(parts)}: --all", width, most=2)
 
 
 def _because(result: CompareResult, whys: Whys, width: int, room: int) -> list[Text]:
@@ -413,12 +372,12 @@ def _because(result: CompareResult, whys: Whys, width: int, room: int) -> list[T
         return []
     texts = {tuple(_AFTER_DOT.split(each.text)[0].partition(": ")[2] for each in of_arm) for _, of_arm in known}
     if len(texts) == 1 and not any(each.has_figures for _, of_arm in known for each in of_arm):
-        return _lines(f"Why: {known[0][1][0].text.partition(': ')[2]}", width, most=2)
+        return filled(f"Why: {known[0][1][0].text.partition(': ')[2]}", width, most=2)
     made: list[Text] = []
     for at, (answer, of_arm) in enumerate(known):
         told = [each.brief.rstrip(".") for each in of_arm if each.has_figures] or [of_arm[0].brief.rstrip(".")]
         pair = answer.arm if answer.against == result.baseline else f"{answer.arm} vs {answer.against}"
-        lines = _lines(f"Why {pair} (no proof): {'. '.join(told)}", width, most=2 if len(known) <= 2 else 1)
+        lines = filled(f"Why {pair} (no proof): {'. '.join(told)}", width, most=2 if len(known) <= 2 else 1)
         if len(made) + len(lines) > max(room, 1) and at:
             made.append(safe_text(f"{plural(len(known) - at, 'more why', 'more whys')}: --all"))
             break
@@ -435,7 +394,7 @@ def _open(result: CompareResult, width: int) -> list[Text]:
                 needs.append(f"{words.label(figure)}, {words.compared(row)}: about {row.blocks_needed}")
             elif row.beyond_limit:
                 needs.append(f"{words.label(figure)}, {words.compared(row)}: more than a campaign may have")
-    made = _lines(f"Blocks needed for a verdict: {'; '.join(needs)}", width, most=1) if needs else []
+    made = filled(f"Blocks needed for a verdict: {'; '.join(needs)}", width, most=1) if needs else []
     pairs = [answer for answer in result.answers if answer.against != result.baseline]
     lines = []
     for answer in pairs:
@@ -454,11 +413,11 @@ def _open(result: CompareResult, width: int) -> list[Text]:
             lines.append((not worse, f"{answer.arm} vs {answer.against} ({change}): {said}", found))
     lines.sort(key=lambda each: each[0])
     for _, text, _ in lines[:2]:
-        made += _lines(text, width, most=1)
+        made += filled(text, width, most=1)
     if len(lines) > 2:
         rest = Counter(row.verdict for _, _, found in lines[2:] for _, row in found)
         counted = ", ".join(f"{rest[verdict]} {SIGNS[verdict]}" for verdict in _NAMES if rest[verdict])
-        made += _lines(
+        made += filled(
             f"{plural(len(lines) - 2, 'more pair')} of arms that differ by one change ({counted}): --all", width, most=1
         )
     return made
@@ -481,7 +440,7 @@ def _trouble(result: CompareResult, width: int) -> list[Text]:
     if result.damage:
         more = f" and {len(result.damage) - 1} more" if len(result.damage) > 1 else ""
         tail = f"{more}: --all"
-        made.append(safe_text(_cut(f"Damaged: {result.damage[0]}", width - len(tail)) + tail, "bold red"))
+        made.append(safe_text(cut(f"Damaged: {result.damage[0]}", width - len(tail)) + tail, "bold red"))
     if result.voided:
         gates = Counter(gate for run in result.voided for gate in run.gates)
         arms = Counter(run.arm for run in result.voided)
@@ -491,14 +450,14 @@ def _trouble(result: CompareResult, width: int) -> list[Text]:
         blocks = f"{'blocks' if len({run.block for run in result.voided}) > 1 else 'block'} {blocks}"
         lost = sum(run.repeated_in is None for run in result.voided)
         again = f"; {lost} not repeated" if lost else ""
-        made += _lines(
+        made += filled(
             f"Void: {plural(len(result.voided), 'run')} (of {of}; {why}; {blocks}{again}): --all",
             width,
             "yellow",
             most=1,
         )
     if gone := _missing_primaries(result):
-        made += _lines(f"Not available: {'; '.join(gone)}: --all", width, "yellow", most=1)
+        made += filled(f"Not available: {'; '.join(gone)}: --all", width, "yellow", most=1)
     warned = sum(len(run.warnings) for run in result.run_warnings)
     rows = [(f, row) for f in result.figures if f.role == "primary" for row in (*f.rows, *f.direct)]
     notes = sum(len(row.warnings) for _, row in rows)
@@ -510,7 +469,7 @@ def _trouble(result: CompareResult, width: int) -> list[Text]:
         plural(len(result.not_available), "figure") + " not available" if result.not_available else "",
     ]
     if any(counted):
-        made += _lines(f"{', '.join(part for part in counted if part)}: --all", width, most=1)
+        made += filled(f"{', '.join(part for part in counted if part)}: --all", width, most=1)
     return made
 
 

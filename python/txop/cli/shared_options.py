@@ -77,6 +77,9 @@ TableOption = Annotated[
 SectionOption = Annotated[str | None, typer.Option(metavar="NAME,...", help="Show only these sections.")]
 """Which sections are shown."""
 
+EverySectionFlag = Annotated[bool, typer.Option("--all", help="Show all sections, and each finding with its evidence.")]
+"""Whether more than one screen is shown."""
+
 TopOption = Annotated[int, typer.Option(min=0, metavar="N", help="Rows shown of each table; 0 for all.")]
 """How much of each table is shown."""
 

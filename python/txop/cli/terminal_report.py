@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
@@ -84,6 +85,21 @@ def _glued(heading: str) -> str:
     return heading.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
+def first_table(sections: Iterable[Section]) -> Grid | None:
+    """The first table that has rows, without its explanations."""
+    grids = (block for section in sections for block in section.blocks if isinstance(block, Grid) and block.rows)
+    found = next(grids, None)
+    return None if found is None else replace(found, note="")
+
+
+def draw_short(grid: Grid, width: int, top: int) -> RenderableType:
+    """The first ``top`` rows of a table, and how many more there are."""
+    shown = grid.rows[:top]
+    more = len(grid.rows) - len(shown)
+    remarks = [safe_text(f"and {more:,} more, --all shows them.", "dim")] if more else []
+    return Group(*([safe_text(grid.title, "bold")] if grid.title else []), _table(grid, shown, width), *remarks)
+
+
 def _grid(grid: Grid, width: int, top: int) -> RenderableType:
     parts: list[RenderableType] = []
     if grid.title:
@@ -92,6 +108,21 @@ def _grid(grid: Grid, width: int, top: int) -> RenderableType:
         parts.append(Text("none", style="dim"))
         return Padding(Group(*parts), (1, 0, 0, 0), expand=False)
     shown = grid.rows[:top] if top and not grid.whole else grid.rows
+    table = _table(grid, shown, width)
+    parts.append(table)
+    remarks = []
+    if len(shown) < len(grid.rows):
+        remarks.append(f"and {len(grid.rows) - len(shown):,} more, --top 0 shows all.")
+    if hidden := len(grid.columns) - len(table.columns):
+        remarks.append(f"{hidden} column{'s' if hidden > 1 else ''} more on a wider terminal, in --csv and --html.")
+    if grid.note:
+        remarks.append(grid.note)
+    parts += [safe_text(remark, "dim") for remark in remarks]
+    return Padding(Group(*parts), (1, 0, 0, 0), expand=False)
+
+
+def _table(grid: Grid, shown: Sequence[Sequence[Cell]], width: int) -> Table:
+    """The columns of ``grid`` that fit, with the rows ``shown``."""
     kept = fitting(grid.columns, shown, width)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
     widths = _widths(grid.columns, shown)
@@ -107,16 +138,7 @@ def _grid(grid: Grid, width: int, top: int) -> RenderableType:
         )
     for row in shown:
         table.add_row(*(safe_text(row[index].text, STYLE[row[index].tone]) for index in kept))
-    parts.append(table)
-    remarks = []
-    if len(shown) < len(grid.rows):
-        remarks.append(f"and {len(grid.rows) - len(shown):,} more, --top 0 shows all.")
-    if hidden := len(grid.columns) - len(kept):
-        remarks.append(f"{hidden} column{'s' if hidden > 1 else ''} more on a wider terminal, in --csv and --html.")
-    if grid.note:
-        remarks.append(grid.note)
-    parts += [safe_text(remark, "dim") for remark in remarks]
-    return Padding(Group(*parts), (1, 0, 0, 0), expand=False)
+    return table
 
 
 def _facts(facts: Facts) -> RenderableType:

@@ -1,0 +1,78 @@
+"""Lines of a result that fits on one screen: text cut to the width, a few findings, and how everything is seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from txop.cli.console import safe_text
+from txop.core.visible import visible
+from txop.present.format import plural
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+LINES = 25
+FINDINGS = 3
+"""Findings that a screen names; the others are counted."""
+
+_TOGETHER = re.compile(r" (?=(?:%|pp|s|ms|µs|Mbit/s)(?![a-z]))|(?<=[▲▼=?·∞*]) ")
+"""A blank between a number and its unit, or a sign and its word, at which no line ends."""
+_HELD = "\N{NO-BREAK SPACE}"
+
+
+def cut(text: str, room: int) -> str:
+    """``text`` in one line of at most ``room`` columns."""
+    text = visible(" ".join(text.split()))
+    if cell_len(text) <= room:
+        return text
+    while text and cell_len(text) > room - 1:
+        text = text[: max(0, min(len(text) - 1, room - 1))]
+    return text.rstrip() + "…"
+
+
+def filled(text: str, width: int, style: str = "", *, most: int, indent: int = 2) -> list[Text]:
+    """``text`` in at most ``most`` lines, all but the first indented; what does not fit is cut."""
+    found: list[str] = []
+    line = ""
+    everything = _TOGETHER.sub(_HELD, visible(" ".join(text.split()))).split(" ")
+    for word in everything:
+        longer = f"{line} {word}" if line else (" " * indent if found else "") + word
+        if cell_len(longer) <= width or not line.strip():
+            line = longer
+        elif len(found) + 1 == most:
+            line = line + " …" if cell_len(line) + 2 <= width else line[: width - 1].rstrip() + "…"
+            break
+        else:
+            found.append(line)
+            line = " " * indent + word
+    return [safe_text(_at_most(each, width).replace(_HELD, " "), style) for each in [*found, line]]
+
+
+def _at_most(line: str, width: int) -> str:
+    while cell_len(line) > width:
+        line = line[:-2] + "…"
+    return line
+
+
+def print_lines(out: Console, lines: Iterable[Text]) -> None:
+    """Print lines that are cut to the width already."""
+    for line in lines:
+        out.print(line, no_wrap=True, overflow="ignore", crop=False)
+
+
+def print_findings(out: Console, findings: Sequence[tuple[str, str]], more: int = 0) -> None:
+    """Print the first few findings, each with its style, and count the others, of which ``more`` are not here."""
+    for number, (text, style) in enumerate(findings[:FINDINGS]):
+        print_lines(out, filled(f"- {text}", out.width, style, most=2 if number else 3))
+    if hidden := max(0, len(findings) - FINDINGS) + more:
+        out.print(safe_text(f"  and {plural(hidden, 'more finding')}: --all", "dim"))
+
+
+def print_sections_named(out: Console, names: Iterable[str]) -> None:
+    """Print which sections there are, and how they are seen."""
+    print_lines(out, filled(f"Sections (--section NAME; --all for all): {', '.join(names)}", out.width, "dim", most=3))
