@@ -29,6 +29,8 @@ CODE = re.compile(r"^(```|~~~).*?^\1\s*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 def pages(root: Path = ROOT) -> dict[Path, Path]:
     """Every document of the repository that is a page, and its place on the site."""
     places = {Path("docs") / file.name: Path(file.name) for file in sorted((root / "docs").glob("*.md"))}
+    for record in sorted((root / "docs/results").glob("*.md")):
+        places[Path("docs/results") / record.name] = Path("results") / record.name
     places[Path("README.md")] = Path("index.md")
     for name in ("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "RELEASING", "SECURITY"):
         if (root / f"{name}.md").exists():

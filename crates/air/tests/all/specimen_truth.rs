@@ -12,7 +12,9 @@ const SECONDS: f64 = 2.5;
 fn play(name: &str, seconds: f64) -> (Report, Truth) {
     let mut scene = Scene::preset(name).unwrap_or_else(|| panic!("no preset {name}"));
     scene.seconds = seconds;
-    let path: PathBuf = std::env::temp_dir().join(format!("txop-truth-{}-{name}-{seconds}", std::process::id()));
+    // Tests that play the same scene run side by side, each in a thread of its own.
+    let test = format!("{}-{:?}", std::process::id(), std::thread::current().id());
+    let path: PathBuf = std::env::temp_dir().join(format!("txop-truth-{test}-{name}"));
     let mut file = Vec::new();
     let truth = specimen::write(&scene, &mut file).expect("a capture");
     std::fs::write(&path, &file).expect("a temporary file");
