@@ -28,13 +28,32 @@ def here(tmp_path):
 def test_table_and_explanation(txop, here):
     done = txop("log", str(FAILURE), env=here)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Firmware block could not be written" in done.stdout
-    assert "address 1c00; size 0080" in done.stdout
-    assert "errno -11 EAGAIN" in done.stdout
-    assert "usb 1-1.5.4" in done.stdout
-    assert "To do:" in done.stdout
+    lines = done.stdout.splitlines()
+    assert "1  error    Firmware block could not be written - usb 1-1.5.4, rtl8xxxu" in lines
+    assert (
+        lines[lines.index("1  error    Firmware block could not be written - usb 1-1.5.4, rtl8xxxu") + 1]
+        .strip()
+        .startswith("To do: ")
+    )
+    assert sum("With details and lines of the log: --all" in line for line in lines) == 1
     assert "USB device found" not in done.stdout
-    assert "USB device found" in txop("log", str(FAILURE), "--all", env=here).stdout
+    everything = txop("log", str(FAILURE), "--all", env=here).stdout
+    assert "address 1c00; size 0080" in everything
+    assert "errno -11 EAGAIN" in everything
+    assert "To do:" in everything
+    assert "USB device found" in everything
+
+
+def test_many_faults_are_counted_and_the_worst_are_listed(txop, here, tmp_path):
+    log = tmp_path / "dmesg.txt"
+    lines = [f"[{at:12.6f}] usb 1-{at}: USB disconnect, device number 4\n" for at in range(1, 51)]
+    log.write_text("".join(lines) + "[   99.000000] usb 9-1: device descriptor read/64, error -71\n")
+    listed = txop("log", str(log), env=here).stdout.splitlines()
+    rows = [line for line in listed if line.split()[1:2] in (["error"], ["warning"])]
+    assert len(rows) == 30
+    assert rows[0].split()[:2] == ["1", "error"]
+    assert "21 more: --all" in listed
+    assert sum(line.strip().startswith("To do: ") for line in listed) <= 2
 
 
 def test_json_is_a_report(txop, here):
@@ -205,7 +224,10 @@ def test_a_cause_is_shown_first_and_a_consequence_names_it(txop, here, tmp_path)
         "[   10.0] pcieport 0000:00:1c.4: pciehp: Slot(4): Link Down\n"
         "[   10.5] rtw89_8852be 0000:04:00.0: c2h reg timeout\n"
     )
-    text = txop("log", str(log), env=here).stdout
+    text = " ".join(txop("log", str(log), env=here).stdout.split())
+    assert text.count("Probably because of ") == 1
+    assert text.index("To do: ") < text.index("Probably because of ")
+    text = txop("log", str(log), "--all", env=here).stdout
     assert text.index("pcie-link-down") < text.index("rtw89-firmware")
     assert "(pcie-link-down), which is probably its cause" in text
 
@@ -214,6 +236,6 @@ def test_the_rate_of_a_storm_and_whole_messages_are_shown(txop, here, tmp_path):
     log = tmp_path / "dmesg.txt"
     lines = [f"[{10 + n / 10:12.6f}] rtw89_8852be 0000:04:00.0: FW status = 0x9000{n % 10}\n" for n in range(101)]
     log.write_text("".join(lines))
-    text = txop("log", str(log), env=here).stdout
+    text = txop("log", str(log), "--all", env=here).stdout
     assert "101 times in 10 s" in text
     assert "FW status = 0x90000" in text

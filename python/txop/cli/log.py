@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
                 ("dmesg | txop log -", "what went wrong since boot"),
                 ("journalctl -k -b -1 -o json | txop log -", "in the boot before this one"),
                 ("txop log --target root@gateway", "of another machine, over SSH"),
-                ("txop log kern.log.2.gz --all", "also what is of severity information"),
+                ("txop log kern.log.2.gz --all", "with details, and what is of severity information"),
                 ("txop log dmesg.txt --json | jq '.faults[] | {key, device, count}'", "for scripts"),
                 ("txop log dmesg.txt --rules my-driver.toml", "with rules of your own"),
             ],
@@ -53,7 +53,10 @@ def log(
         list[str] | None, typer.Argument(metavar="FILE...", help="Kernel logs; - for stdin.", show_default=False)
     ] = None,
     json: JsonFlag = False,
-    show_all: Annotated[bool, typer.Option("--all", help="Also show what is of severity information.")] = False,
+    show_all: Annotated[
+        bool,
+        typer.Option("--all", help="Show a table with details, lines of the log, and what is of severity information."),
+    ] = False,
     rules: Annotated[
         list[Path] | None, typer.Option(metavar="FILE|FOLDER", help="More rules (TOML); may be repeated.")
     ] = None,
@@ -144,16 +147,48 @@ def _show(out: Console, report: LogReport, *, show_all: bool) -> None:
     out.print(safe_text(_heading(report), "bold"), soft_wrap=True)
     shown = [fault for fault in report.faults if show_all or fault.severity != "info"]
     hidden = len(report.faults) - len(shown)
-    if shown:
+    if shown and show_all:
         out.print(_table(shown, report))
         out.print()
         _explain(out, shown)
+    elif shown:
+        _list(out, shown, len(report.boots))
     elif not report.recognised:
         out.print("No kernel message was recognised, so no faults could be looked for.")
     else:
         out.print(_nothing_named(report, hidden), soft_wrap=True)
     for note in _notes(report, hidden if shown else 0):
         out.print(safe_text(note, "dim"), soft_wrap=True)
+
+
+_MOST_LISTED = 30
+"""Faults in the list; the worst come first."""
+
+
+def _list(out: Console, faults: Sequence[Fault], boots: int) -> None:
+    """A line for each fault: how often, how bad, what, of which device; then what to do, once for each kind."""
+    counts = [_count(fault, boots) for fault in faults[:_MOST_LISTED]]
+    widest = max(map(len, counts))
+    told: set[str] = set()
+    for fault, count in zip(faults, counts, strict=False):
+        line = safe_text(f"{count:>{widest}}  ")
+        line.append_text(safe_text(f"{fault.severity:<7}  ", _STYLES[fault.severity]))
+        device = ", ".join(part for part in (fault.device, fault.driver) if part)
+        line.append_text(safe_text(f"{fault.title}{f' - {device}' if device else ''}", "not bold not dim default"))
+        out.print(line, soft_wrap=True)
+        if fault.key not in told:
+            told.add(fault.key)
+            out.print(Padding(safe_text(_what_to_do(fault)), (0, 0, 0, widest + 11)))
+    if len(faults) > _MOST_LISTED:
+        out.print(f"{len(faults) - _MOST_LISTED} more: --all")
+    out.print("With details and lines of the log: --all")
+
+
+def _what_to_do(fault: Fault) -> str:
+    """What a list says below a fault."""
+    if fault.is_consequence():
+        return f"Probably because of {' or '.join(cause.title for cause in fault.after[:3])}: look at that first."
+    return f"To do: {fault.do}"
 
 
 def _nothing_named(report: LogReport, hidden: int) -> str:
