@@ -74,6 +74,32 @@ def test_help_lists_every_command_and_the_exit_codes(txop):
     assert "Exit codes" in done.stdout
 
 
+def test_help_has_the_commands_in_groups(txop):
+    groups: dict[str, list[str]] = {}
+    for line in txop("--help").stdout.splitlines():
+        if line.startswith("╭─ "):
+            found = groups.setdefault(line.split()[1], [])
+        elif line.startswith("│ ") and line[2] not in " -":
+            found.append(line.split()[1])
+    assert list(groups) == ["Options", "Measure", "Explain", "Model", "Guests", "More"]
+    assert groups["Model"] == ["simulate", "emulate", "specimen"]
+    assert groups["Guests"] == ["guest", "bisect", "ci"]
+    assert {"demo", "plan", "run", "compare", "report"} <= {*groups["Measure"]}
+    assert {"air", "bus", "log", "counters"} <= {*groups["Explain"]}
+    assert txop("help").stdout.count("╭─ ") == len(groups)
+
+
+def test_doctor_says_first_what_is_missing(txop):
+    capabilities = json.loads(txop("doctor", "--json").stdout)["capabilities"]
+    lines = txop("doctor").stdout.splitlines()
+    missing = [each for each in capabilities if not each["present"]]
+    assert [line.split()[0] for line in lines[1 : 1 + len(missing)]] == ["missing"] * len(missing)
+    for each in missing:
+        assert f"missing  {each['title']}: {each.get('fix') or each['detail']}" in lines
+    (present,) = (line for line in lines if line.startswith("Present: "))
+    assert present.count(", ") + 1 >= len(capabilities) - len(missing)
+
+
 def test_no_arguments_shows_the_help_and_is_wrong_usage(txop):
     done = txop()
     assert done.returncode == ExitCode.BAD_INPUT
@@ -189,7 +215,9 @@ def test_pipe_gets_no_colour(txop):
 
 @pytest.mark.parametrize(("extra", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_colour_only_on_a_terminal_and_never_with_no_color(program, plain_environment, extra, coloured):
-    output = run_on_terminal([str(program), "doctor"], {**plain_environment, "TERM": "xterm-256color", **extra})
+    output = run_on_terminal(
+        [str(program), "doctor", "--all"], {**plain_environment, "TERM": "xterm-256color", **extra}
+    )
     assert "present" in output
     assert (f"{ESCAPE}[32m" in output) is coloured
 
@@ -249,7 +277,7 @@ def test_closed_standard_streams_are_no_reason_to_fail(program, plain_environmen
 
 
 def test_terminal_without_unicode_still_gets_the_table(txop):
-    done = txop("doctor", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"})
+    done = txop("doctor", "--all", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"})
     assert done.stdout.isascii()
     assert "present" in done.stdout
 

@@ -189,7 +189,12 @@ def test_new_from_a_template_and_never_over_a_file(txop, tmp_path):
     assert 'Did you mean "soak"?' in wrong.stderr
     listed = json.loads(txop("plan", "new", "--list-templates", "--json").stdout)
     assert {entry["name"] for entry in listed["templates"]} == set(templates())
-    assert "soak" in txop("plan", "new", "--list-templates").stdout
+    parts = txop("plan", "new", "--list-templates").stdout.split("\n\n")
+    emulated, guests, hardware = ({line.split()[0] for line in part.splitlines()[1:]} for part in parts)
+    assert "emulated-driver-patches" in emulated
+    assert "guest-two-drivers" in guests
+    assert {"soak", "ssh-gateway", "usb-dongle-two-drivers"} <= hardware
+    assert {*templates()} <= emulated | guests | hardware
 
 
 def test_new_without_a_terminal_says_what_to_do(txop, tmp_path):

@@ -59,11 +59,6 @@ COMMANDS: tuple[Command, ...] = (
         "watch",
         "Show what a campaign does now, from another terminal: run, block, last result, faults, time left.",
     ),
-    Command(
-        "bisect",
-        "Find the commit, or the patch of a series, that made a figure worse: builds and runs in exact guests.",
-    ),
-    Command("ci", "Build a patch series and its base, run both in exact guests, and write the verdict as a mail."),
     Command("compare", "Compare the arms of a campaign: effect, exact interval, verdict, and what was not counted."),
     Command("trend", "Follow an arm's figures over several archives: change points, and what else changed there."),
     Command("note", "Add a remark to a campaign: what was going on that no probe records."),
@@ -74,11 +69,6 @@ COMMANDS: tuple[Command, ...] = (
         module="import_files",
     ),
     Command("export", "Write the runs of an archive as data files of other tools."),
-    Command(
-        "history",
-        "Re-derive what old documents concluded from their own figures, and name where they contradict themselves.",
-    ),
-    Command("board", "Show a board of tasks: each state beside what its evidence shows."),
     Command("air", "Explain an 802.11 capture: retries, acknowledgements, airtime, and where the throughput went."),
     Command(
         "bus",
@@ -93,10 +83,20 @@ COMMANDS: tuple[Command, ...] = (
         "counters",
         "Explain counters of drivers and kernel: retries, rates, airtime, signal, drops; without a monitor.",
     ),
+    Command(
+        "history",
+        "Re-derive what old documents concluded from their own figures, and name where they contradict themselves.",
+    ),
+    Command("board", "Show a board of tasks: each state beside what its evidence shows."),
     Command("simulate", "Run a link in virtual time: goodput, latency, retries, airtime, bus."),
     Command("emulate", "Run programs over a modelled link in real time: the host's own TCP, real packets."),
     Command("specimen", "Make an 802.11 capture without hardware, analyse it with `txop air`, and show the page."),
     Command("guest", "Run real drivers in a virtual machine, on virtual chips."),
+    Command(
+        "bisect",
+        "Find the commit, or the patch of a series, that made a figure worse: builds and runs in exact guests.",
+    ),
+    Command("ci", "Build a patch series and its base, run both in exact guests, and write the verdict as a mail."),
     Command("doctor", "Show what this machine has and lacks for each capability, and how to fix it."),
     Command("help", "Show what a command does and takes, with examples."),
     Command("man", "Write the man pages of all commands."),
@@ -105,11 +105,25 @@ COMMANDS: tuple[Command, ...] = (
 )
 """Every command, in the order of ``txop --help``."""
 
+_GROUPS = (("demo", "Measure"), ("air", "Explain"), ("simulate", "Model"), ("guest", "Guests"), ("doctor", "More"))
+"""The first command of each group of ``txop --help``, and how the group is called."""
+
 COMPLETION_VARIABLE = "_TXOP_COMPLETE"
 """Environment variable that a shell's completion script sets (typer's name for it)."""
 
 DEBUG_VARIABLE = "TXOP_DEBUG"
 """Environment variable that, when set to anything but "" or "0", shows tracebacks (``--debug`` sets it)."""
+
+
+def groups() -> dict[str, str]:
+    """The group of each command in ``txop --help``."""
+    begins = dict(_GROUPS)
+    found: dict[str, str] = {}
+    group = ""
+    for command in COMMANDS:
+        group = begins.get(command.name, group)
+        found[command.name] = group
+    return found
 
 
 def build(only: str | None = None) -> typer.Typer:
@@ -147,6 +161,7 @@ def _application() -> typer.Typer:
             notes=("Exit codes: " + "; ".join(f"{int(code)} {meaning}" for code, meaning in EXIT_CODE_MEANINGS) + ".",),
         ),
     )
+    app.panels = groups()
     app.callback()(_common_options)
     return app
 

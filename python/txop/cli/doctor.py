@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from txop.core.errors import ExitCode
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
     from txop.machine.capabilities import Diagnosis
 
@@ -26,7 +27,8 @@ def register(app: typer.Typer) -> None:
         name="doctor",
         epilog=epilog(
             [
-                ("txop doctor", "a table, with the command for each thing that is missing"),
+                ("txop doctor", "what is missing, each with the command that fixes it"),
+                ("txop doctor --all", "a table of everything, with what it is needed for"),
                 ("txop doctor --json | jq -r '.capabilities[] | select(.present | not) | .fix'", "the commands only"),
             ],
             ["Exit codes: 0 when the core is ready, 3 when it is not. Other rows are optional."],
@@ -34,7 +36,12 @@ def register(app: typer.Typer) -> None:
     )(doctor)
 
 
-def doctor(json: JsonFlag = False) -> None:
+def doctor(
+    json: JsonFlag = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show a table of everything, with what was found and what needs it.")
+    ] = False,
+) -> None:
     """Show what this machine has and lacks for each capability, and how to fix it."""
     from txop.machine.capabilities import diagnose
     from txop.machine.probe import LocalMachine
@@ -44,10 +51,29 @@ def doctor(json: JsonFlag = False) -> None:
         console.write_json(as_json(diagnosis))
     else:
         out = console.stdout()
-        out.print(table(diagnosis))
-        out.print(safe_text(summary(diagnosis)))
+        if everything:
+            out.print(table(diagnosis))
+            out.print(safe_text(summary(diagnosis)))
+        else:
+            for line in lines(diagnosis):
+                out.print(line, soft_wrap=True)
     if not diagnosis.core_ready:
         raise typer.Exit(ExitCode.MISSING)
+
+
+def lines(diagnosis: Diagnosis) -> list[Text]:
+    """What is missing, a line each, the core first; then what is there, by name."""
+    missing = sorted((f for f in diagnosis.findings if not f.present), key=lambda finding: not finding.capability.core)
+    made = [safe_text(f"{diagnosis.distribution.name}: {summary(diagnosis)}", "bold")]
+    for finding in missing:
+        capability = finding.capability
+        line = safe_text("MISSING" if capability.core else "missing", "bold red" if capability.core else "")
+        how = finding.fix or finding.detail or "not found"
+        made.append(line.append_text(safe_text(f"  {capability.title}: {how}", "not bold default")))
+    present = ", ".join(finding.capability.title for finding in diagnosis.findings if finding.present)
+    if present:
+        made.append(safe_text(f"Present: {present}."))
+    return [*made, safe_text("What each is needed for: --all")]
 
 
 def table(diagnosis: Diagnosis) -> Table:

@@ -48,9 +48,17 @@ class Application(typer.Typer):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(cls=_Group, rich_markup_mode="rich", **settings)
+        self.panels: dict[str, str] = {}
+        """The group of each command in the help."""
+
+    def add_typer(self, typer_instance: typer.Typer, **settings: Any) -> None:
+        """See :meth:`typer.Typer.add_typer`."""
+        settings.setdefault("rich_help_panel", self.panels.get(settings.get("name", "")))
+        super().add_typer(typer_instance, **settings)
 
     def command(self, name: str | None = None, **settings: Any) -> Any:
         """See :meth:`typer.Typer.command`. What a function takes as a path is refused where it is an address."""
+        settings.setdefault("rich_help_panel", self.panels.get(name or ""))
         add = super().command(name, cls=_Command, **settings)
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

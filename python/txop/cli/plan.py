@@ -234,13 +234,23 @@ def _as_json(problems: Any) -> list[dict[str, Any]]:
 def _print_templates(as_json: bool) -> None:
     from rich.table import Table
 
-    from txop.plan.templates import templates
+    from txop.plan.templates import GROUPS, templates
 
     if as_json:
         found = [{"name": template.name, "title": template.title} for template in templates().values()]
         console.write_json({"format": "txop-plan-templates", "version": FORMAT_VERSION, "templates": found})
         return
-    table = Table("template", "what for", box=None, header_style="bold")
-    for template in templates().values():
-        table.add_row(console.safe_text(template.name), console.safe_text(template.title))
-    console.stdout().print(table)
+    known = templates()
+    out = console.stdout()
+    widest = max(map(len, known))
+    for number, group in enumerate(GROUPS.values()):
+        if number:
+            out.print()
+        out.print(console.safe_text(group, "bold"))
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+        table.add_column(min_width=widest + 2, no_wrap=True)
+        table.add_column()
+        for template in known.values():
+            if template.group == group:
+                table.add_row(console.safe_text(f"  {template.name}"), console.safe_text(template.title))
+        out.print(table)

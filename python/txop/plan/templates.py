@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,8 @@ class Template:
     name: str
     title: str
     text: str
+    group: str
+    """What it runs on, in words."""
 
 
 def templates() -> dict[str, Template]:
@@ -23,5 +26,19 @@ def templates() -> dict[str, Template]:
         if file.name.endswith(".toml"):
             text = file.read_text(encoding="utf-8")
             name = file.name.removesuffix(".toml")
-            found[name] = Template(name, str(tomllib.loads(text).get("title", "")), text)
+            plan = tomllib.loads(text)
+            found[name] = Template(name, str(plan.get("title", "")), text, _group(plan))
     return found
+
+
+GROUPS = {
+    "emulated": "Without hardware: emulated links",
+    "guest": "Without hardware: real drivers in guests",
+    "": "With hardware: on this machine, over SSH",
+}
+"""By the kind of their targets."""
+
+
+def _group(plan: dict[str, Any]) -> str:
+    kinds = {target.get("kind") for target in plan.get("target", {}).values()}
+    return next((words for kind, words in GROUPS.items() if kind in kinds), GROUPS[""])
