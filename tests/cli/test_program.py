@@ -284,9 +284,9 @@ def test_terminal_without_unicode_still_gets_the_table(txop):
 
 def test_bars_and_signs_become_ascii_where_the_encoding_lacks_them():
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors=PLAIN)
-    out.write("█▓▒░·· 1–2 s, −3, a → b, µs \u202e caf\xe9")
+    out.write("█▓▒░·· 1–2 s, −3, a → b, µs \u202e caf\xe9 ▲▼ ∞")
     out.flush()
-    assert out.buffer.getvalue() == b"#%=-.. 1-2 s, -3, a > b, us \\u202e caf\\xe9"
+    assert out.buffer.getvalue() == b"#%=-.. 1-2 s, -3, a > b, us \\u202e caf\\xe9 +- inf"
 
 
 def test_ctrl_c_while_the_program_loads_is_quiet(plain_environment):

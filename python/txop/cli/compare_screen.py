@@ -16,6 +16,7 @@ from txop.cli.screen_lines import LINES, cut, filled
 from txop.compare import words
 from txop.compare.answer import rows_between
 from txop.compare.result import DirectRow, Row, Verdict
+from txop.core.metrics import may_be_infinite
 from txop.core.visible import visible
 from txop.present.format import MINUS, NOT_AVAILABLE, plural
 from txop.present.format import figure as written
@@ -338,14 +339,22 @@ def _below(result: CompareResult, rows: Sequence[FigureRow], layout: Layout, wid
         if n[-1] <= 1:
             parts.append("one pair says nothing about chance")
     parts += [f"{SIGNS[verdict]} {_NAMES[verdict]}" for verdict in found]
-    if any(values.median_infinite for row in rows for values in row.figure.arms) or any(
-        row.infinite or row.low_infinite or row.high_infinite for row in compared
-    ):
+    beyond = [row.figure.metric.key for row in rows if _has_infinity(row.figure)]
+    if any(may_be_infinite(key) for key in beyond):
         parts.append(f"{INFINITE} probes were lost, which count as infinite round trips")
+    elif beyond:
+        parts.append(f"{INFINITE} beyond every number")
     if compared and layout.left_out:
         parts.append(f"{layout.left_out}: --all")
     lines = filled("; ".join(parts), width, "dim", most=3)
     return lines + _elsewhere(result, rows, width)
+
+
+def _has_infinity(figure: ComparedFigure) -> bool:
+    medians = any(values.median_infinite for values in figure.arms)
+    return medians or any(
+        row.infinite or (row.confidence is not None and None in (row.low, row.high)) for row in figure.rows
+    )
 
 
 def _elsewhere(result: CompareResult, rows: Sequence[FigureRow], width: int) -> list[Text]:
