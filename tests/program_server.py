@@ -76,18 +76,22 @@ class ProgramServer:
         ]
         for reader in readers:
             reader.start()
-        with os.fdopen(in_write, "wb") as stdin, contextlib.suppress(BrokenPipeError):
-            stdin.write((input or "").encode())
+        writer = threading.Thread(target=_write, args=(in_write, (input or "").encode()), daemon=True)
+        writer.start()
         with reply, reply.makefile("r", encoding="ascii") as lines:
             reply.settimeout(timeout)
-            pid = int(lines.readline())
+            if not (first := lines.readline()):
+                raise RuntimeError("the server of the program has ended")
+            pid = int(first)
             try:
                 status = int(lines.readline())
             except TimeoutError:
                 os.kill(pid, signal.SIGKILL)
                 raise subprocess.TimeoutExpired(arguments, timeout) from None
         for reader in readers:
-            reader.join()
+            reader.join(timeout)
+            if reader.is_alive():  # something that it started has its output open
+                raise subprocess.TimeoutExpired(arguments, timeout)
         return subprocess.CompletedProcess(
             ["txop", *arguments], status, texts["stdout"].decode(), texts["stderr"].decode()
         )
@@ -96,6 +100,11 @@ class ProgramServer:
         """End the server."""
         self._ours.close()
         self._process.wait()
+
+
+def _write(end: int, data: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError), os.fdopen(end, "wb") as pipe:
+        pipe.write(data)
 
 
 def _read(into: dict[str, bytes], name: str, end: int) -> None:

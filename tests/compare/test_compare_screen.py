@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import itertools
 
@@ -145,7 +146,7 @@ def test_harm_without_room_is_named(golden):
     ]
     lines = shown(result.model_copy(update={"figures": [*extra, *result.figures]}))
     text = " ".join(" ".join(lines).split())
-    assert "Not in the table (exploratory): vanilla worse in " in text
+    assert "Not in the table (exploratory; --all): vanilla worse in " in text
 
 
 def test_bounds_and_infinite_figures_are_no_numbers(golden_result):
@@ -184,3 +185,38 @@ def test_one_arm_has_no_verdict(golden_result):
     assert line.split()[4:] == ["15.45", "13.98", "to", "16.68"]
     assert any(line.startswith("* primary; median and range, n = ") for line in lines)
     assert not set("▲▼?") & set("".join(lines))
+
+
+def worse(figure, arm):
+    rows = [row.model_copy(update={"verdict": "worse"}) if row.arm == arm else row for row in figure.rows]
+    return figure.model_copy(update={"rows": rows})
+
+
+def test_a_cost_is_named_beside_another_view_of_it_that_is_not_worse(golden_result):
+    """The 99th percentile is worse, and only the 95th is in the table."""
+    known = {figure.name: figure for figure in golden_result.figures}
+    p95, p99 = known["latency.rtt_p95_ms"], worse(known["latency.rtt_p99_ms"], "vendor")
+    answers = [
+        answer.model_copy(update={"costs": [p99.name] if answer.arm == "vendor" else []})
+        for answer in golden_result.answers
+    ]
+    result = golden_result.model_copy(update={"answers": answers})
+    assert len(figures.not_shown(result, "vendor", "vanilla", [p95])[1]) == 1
+    assert figures.not_shown(result, "vendor", "vanilla", [worse(p95, "vendor")])[1] == []
+    assert figures.not_shown(result, "vendor", "vanilla", [p95, p99])[1] == []
+
+
+def test_the_range_of_an_arm_alone_has_its_infinite_run(golden_result):
+    (figure,) = (each for each in golden_result.figures if each.name == "tx.rtt_p95_ms")
+    values = figure.arms[0]
+    first = dataclasses.replace(values.points[0], value=None, infinite=True)
+    lossy = values.model_copy(update={"points": [first, *values.points[1:]]})
+    alone = golden_result.model_copy(
+        update={
+            "arms": golden_result.arms[:1], "answers": [], "changes": [],
+            "figures": [figure.model_copy(update={"arms": [lossy], "rows": []})],
+        }
+    )  # fmt: skip
+    text = "\n".join(shown(alone))
+    assert "to ∞" in text
+    assert "count as infinite round trips" in " ".join(text.split())

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from txop.bus import BusReport
     from txop.bus.outline import Outline
 
-_VERDICTS_SHOWN = 8
 _ROWS = 6
 """Rows of the one table of a screen."""
 
@@ -164,7 +163,7 @@ def _show(reports: Sequence[BusReport], *, only: tuple[str, ...], top: int, brie
         _show_screen(out, reports[0], table=not brief)
         return
     if not only:
-        _show_verdicts(out, reports[0], _VERDICTS_SHOWN if top else len(reports[0].verdicts))
+        _show_verdicts(out, reports[0], len(reports[0].verdicts))
     if not brief:
         print_sections(out, sections(reports[0], only, whole=top == 0), top)
         out.print()

@@ -146,10 +146,13 @@ def compare(
     if json:
         console.write_json(result.model_dump_json())
     elif screen:
-        page = Path(archive) / "report.html"
-        report = str(page) if second is None and page.is_file() else f"txop report {archive} makes it"
-        everywhere = "--all"
-        show(result, whys, console.stdout(), everything=everything or bool(figure), how=everywhere, report=report)
+        # A report is of all arms of one archive, with what counts.
+        report = None
+        if second is None and not without and not include_void:
+            page = Path(archive) / "report.html"
+            of = f" --baseline {baseline}" if baseline else ""
+            report = str(page) if page.is_file() and not baseline else f"txop report {archive}{of} makes it"
+        show(result, whys, console.stdout(), everything=everything or bool(figure), how="--all", report=report)
     if result.damage and (json or csv == _STDOUT):
         text = f"txop: the archive is damaged in {plural(len(result.damage), 'place')}: {result.damage[0]}"
         console.stderr().print(safe_text(text + (", ..." if len(result.damage) > 1 else "")), soft_wrap=True)
@@ -243,7 +246,7 @@ def _some(names: Sequence[str]) -> str:
     return "; ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def show(result: CompareResult, whys: Whys, out: Console, *, everything: bool, how: str, report: str) -> None:
+def show(result: CompareResult, whys: Whys, out: Console, *, everything: bool, how: str, report: str | None) -> None:
     """Print a result: on one screen, or ``everything``.
 
     Args:
@@ -252,7 +255,7 @@ def show(result: CompareResult, whys: Whys, out: Console, *, everything: bool, h
         out: Where to.
         everything: Every figure and everything that was not counted.
         how: The command or option that shows everything.
-        report: Where the report is, or how to make it.
+        report: Where the report is, or how to make it; ``None``: there is none of this comparison.
     """
     if everything:
         _show_everything(result, whys, out, report)
@@ -262,7 +265,7 @@ def show(result: CompareResult, whys: Whys, out: Console, *, everything: bool, h
     compare_screen.show(result, whys, out, everything=how, report=report)
 
 
-def _show_everything(result: CompareResult, whys: Whys, out: Console, report: str) -> None:
+def _show_everything(result: CompareResult, whys: Whys, out: Console, report: str | None) -> None:
     """Headline, figures, then what was not counted."""
     from rich.padding import Padding
 
@@ -296,7 +299,8 @@ def _show_everything(result: CompareResult, whys: Whys, out: Console, report: st
             for why in of_pair:
                 out.print(Padding(safe_text(f"{answer.arm} vs {answer.against}, {why.text}"), (0, 0, 0, 2)))
     _show_notes(result, out)
-    out.print(safe_text(f"Report: {report}"), soft_wrap=True)
+    if report is not None:
+        out.print(safe_text(f"Report: {report}"), soft_wrap=True)
 
 
 def _show_alone(result: CompareResult, test: TestFacts, out: Console) -> None:

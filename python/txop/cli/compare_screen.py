@@ -90,7 +90,7 @@ Whys = Sequence[tuple["Answer", Sequence["Because"]]]
 """What goes with the verdict on each pair of arms."""
 
 
-def show(result: CompareResult, whys: Whys, out: Console, *, everything: str, report: str) -> None:
+def show(result: CompareResult, whys: Whys, out: Console, *, everything: str, report: str | None) -> None:
     """Print a comparison on one screen.
 
     Args:
@@ -98,11 +98,13 @@ def show(result: CompareResult, whys: Whys, out: Console, *, everything: str, re
         whys: What goes with the verdicts.
         out: Where to.
         everything: The command or option that shows everything.
-        report: Where the report is, or how to make it.
+        report: Where the report is, or how to make it; ``None``: there is none of this comparison.
     """
     width = out.width
     above = [*_title(result, width), *_limits(result, width)]
-    last = [safe_text(f"Everything: {everything}"), safe_text(f"Report: {report}")]
+    last = [safe_text(f"Everything: {everything}")]
+    if report is not None:
+        last.append(safe_text(f"Report: {report}"))
     places = sum(max(1, -(-cell_len(line.plain) // width)) for line in last)
     chosen = figures.chosen(result)
     primary = [figure for figure in chosen if figure.role == "primary"]
@@ -171,7 +173,10 @@ def _range(figure: ComparedFigure) -> str:
     (values,) = figure.arms
     if values.n < 2 or values.lowest is None or values.highest is None:
         return ""
-    return " to ".join(written(end, figure.metric.digits) for end in (values.lowest, values.highest))
+    ends = [written(end, figure.metric.digits) for end in (values.lowest, values.highest)]
+    if any(point.infinite for point in values.points):
+        ends[1] = INFINITE
+    return words.bounded(values.bound) + " to ".join(ends)
 
 
 def _table(result: CompareResult, chosen: Sequence[ComparedFigure], width: int, room: int) -> list[Text]:
@@ -331,13 +336,16 @@ def _below(result: CompareResult, rows: Sequence[FigureRow], layout: Layout, wid
         of = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}"
         parts.append(f"median and range, n = {of}" if layout.interval == "beside" else f"median, n = {of}")
     if compared:
-        level = f"{100 * result.design.confidence:g} % interval" if layout.interval else ""
+        has_interval = any(row.confidence is not None for row in compared)
+        level = f"{100 * result.design.confidence:g} % interval" if layout.interval and has_interval else ""
         n = sorted({row.n for row in compared})
         of = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}"
         kind = "" if all(row.paired for row in compared) else ", unpaired: drift is not controlled"
         parts.append(f"change against {result.baseline}{f' with {level}' if level else ''}, {of}{kind}")
         if n[-1] <= 1:
             parts.append("one pair says nothing about chance")
+        elif not has_interval:
+            parts.append("no interval with so few blocks")
     parts += [f"{SIGNS[verdict]} {_NAMES[verdict]}" for verdict in found]
     beyond = [row.figure.metric.key for row in rows if _has_infinity(row.figure)]
     if any(may_be_infinite(key) for key in beyond):
@@ -352,26 +360,27 @@ def _below(result: CompareResult, rows: Sequence[FigureRow], layout: Layout, wid
 
 def _has_infinity(figure: ComparedFigure) -> bool:
     medians = any(values.median_infinite for values in figure.arms)
-    return medians or any(
-        row.infinite or (row.confidence is not None and None in (row.low, row.high)) for row in figure.rows
+    alone = len(figure.arms) == 1 and any(point.infinite for point in figure.arms[0].points)
+    return (
+        medians
+        or alone
+        or any(row.infinite or (row.confidence is not None and None in (row.low, row.high)) for row in figure.rows)
     )
 
 
 def _elsewhere(result: CompareResult, rows: Sequence[FigureRow], width: int) -> list[Text]:
     """Gains and harm that the table does not have."""
     shown = [row.figure for row in rows]
-    parts = []
+    harms, goods = [], []
     for answer in result.answers:
         if answer.against != result.baseline:
             continue
         gains, costs = figures.not_shown(result, answer.arm, answer.against, shown)
-        said = [f"worse in {', '.join(costs)}"] if costs else []
-        said += [f"better in {gains}"] if gains else []
-        if said:
-            parts.append(f"{answer.arm} {', '.join(said)}")
-    if not parts:
+        harms += [f"{answer.arm} worse in {', '.join(costs)}"] if costs else []
+        goods += [f"{answer.arm} better in {gains}"] if gains else []
+    if not harms and not goods:
         return []
-    return filled(f"Not in the table (exploratory): {'; '.join(parts)}: --all", width, most=2)
+    return filled(f"Not in the table (exploratory; --all): {'; '.join([*harms, *goods])}", width, most=2)
 
 
 def _because(result: CompareResult, whys: Whys, width: int, room: int) -> list[Text]:
@@ -419,13 +428,15 @@ def _open(result: CompareResult, width: int) -> list[Text]:
             said += f"; exploratory: worse in {', '.join(costs)}"
         if said:
             worse = bool(costs) or any(row.verdict == "worse" for _, row in found)
-            lines.append((not worse, f"{answer.arm} vs {answer.against} ({change}): {said}", found))
+            lines.append((not worse, f"{answer.arm} vs {answer.against} ({change}): {said}", found, bool(costs)))
     lines.sort(key=lambda each: each[0])
-    for _, text, _ in lines[:2]:
+    for _, text, _, _ in lines[:2]:
         made += filled(text, width, most=1)
     if len(lines) > 2:
-        rest = Counter(row.verdict for _, _, found in lines[2:] for _, row in found)
+        rest = Counter(row.verdict for _, _, found, _ in lines[2:] for _, row in found)
         counted = ", ".join(f"{rest[verdict]} {SIGNS[verdict]}" for verdict in _NAMES if rest[verdict])
+        if harmed := sum(costs for *_, costs in lines[2:]):
+            counted = f"{harmed} worse in exploratory figures, {counted}"
         made += filled(
             f"{plural(len(lines) - 2, 'more pair')} of arms that differ by one change ({counted}): --all", width, most=1
         )
@@ -470,11 +481,11 @@ def _trouble(result: CompareResult, width: int) -> list[Text]:
     warned = sum(len(run.warnings) for run in result.run_warnings)
     rows = [(f, row) for f in result.figures if f.role == "primary" for row in (*f.rows, *f.direct)]
     notes = sum(len(row.warnings) for _, row in rows)
-    excluded = len({entry for f in result.figures for row in (*f.rows, *f.direct) for entry in row.excluded})
+    excluded = sum(bool(row.excluded) for f in result.figures for row in (*f.rows, *f.direct))
     counted = [
         plural(warned, "warning") + f" of {plural(len(result.run_warnings), 'run')}" if warned else "",
         plural(notes, "note") + " on primary figures" if notes else "",
-        plural(excluded, "block") + " left out of figures" if excluded else "",
+        plural(excluded, "comparison") + " of fewer blocks or runs" if excluded else "",
         plural(len(result.not_available), "figure") + " not available" if result.not_available else "",
     ]
     if any(counted):

@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
                 "/proc/net/wireless, rc_stats of minstrel, airtime, aqm and aql of mac80211, xmit of ath9k, fw_stats "
                 "of ath10k or tx_stats of mt76, or several of them with prompts and remarks between. docs/counters.md",
                 "Exit codes: 0 done; 2 an unusable file; 3 the machine or the interface "
-                "is not there; 4 the text was cut.",
+                "is not there; 4 the text was cut; 5 it has no counters.",
             ],
         ),
     )(counters)

@@ -79,7 +79,7 @@ def register(group: typer.Typer) -> None:
             [
                 "A finding is a script in DRIVER/findings that `txop guest survey --faults` replays. The same command "
                 "with the same folder goes on. What is kept, and why: docs/guest-faults.md. "
-                "Exit code 1: trouble without any fault, or a finding whose replay is not exact."
+                "Exit codes: 1 a finding with a replay that is not exact; 5 trouble without any fault."
             ],
         ),
     )(grouped(explore))
@@ -214,7 +214,7 @@ def _end(explored: list[ExploredDriver]) -> None:
         raise UserError(
             f"nothing can be explored: {'; '.join(problems)}",
             what_to_do="look at the logs (--output)",
-            exit_code=ExitCode.VERDICT_NO,
+            exit_code=ExitCode.UNDECIDED,
         )
     if any(finding.replay not in (None, EXACT) for one in explored for finding in one.findings):
         raise typer.Exit(ExitCode.VERDICT_NO)

@@ -187,7 +187,8 @@ def register(group: typer.Typer) -> None:
                 ),
             ],
             [
-                "The command's exit status is txop's own, unless the guest itself fails (1, with its console). "
+                "The command's exit status is txop's own, unless the guest itself fails (1, with its "
+                "console), its virtual chip ends (72) or its testbed cannot be set up (73). "
                 "What the command leaves in /txop/out comes back into the folder of --output.",
             ],
         ),

@@ -187,7 +187,7 @@ def register(group: typer.Typer) -> None:
             [
                 "Verdicts: unaffected, recovers, fails cleanly, not reached, not determined, warns, hangs, crashes. "
                 "Their rules are in docs/guest-faults.md. A guest that hangs is a result. "
-                "Exit code 1: trouble without any fault."
+                "Exit code 5: trouble without any fault."
             ],
         ),
     )(grouped(survey))
@@ -254,7 +254,7 @@ def survey(
         raise UserError(
             f"the survey is of little use: {'; '.join(problems)}",
             what_to_do="look at the logs (--output)",
-            exit_code=ExitCode.VERDICT_NO,
+            exit_code=ExitCode.UNDECIDED,
         )
 
 

@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
                 "Any form of log is read: dmesg with all its options, /dev/kmsg, journalctl, syslog, or text copied"
                 " from a web page; gzip too.",
                 "With --exit-code, exit code 1 means that there is a fault of severity error. A damaged log gives"
-                " exit code 4.",
+                " exit code 4, one without a kernel message 5.",
             ],
         ),
     )(log)

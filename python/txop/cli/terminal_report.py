@@ -96,7 +96,7 @@ def draw_short(grid: Grid, width: int, top: int) -> RenderableType:
     """The first ``top`` rows of a table, and how many more there are."""
     shown = grid.rows[:top]
     more = len(grid.rows) - len(shown)
-    remarks = [safe_text(f"and {more:,} more, --all shows them.", "dim")] if more else []
+    remarks = [safe_text(f"and {more:,} more: --top 0 shows them.", "dim")] if more else []
     return Group(*([safe_text(grid.title, "bold")] if grid.title else []), _table(grid, shown, width), *remarks)
 
 

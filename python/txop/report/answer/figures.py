@@ -79,7 +79,10 @@ def rows(result: CompareResult, figures: Sequence[ComparedFigure]) -> tuple[list
 
 
 def not_shown(result: CompareResult, arm: str, against: str, shown: Sequence[ComparedFigure]) -> tuple[int, list[str]]:
-    """Gains (counted) and costs (by name) of an arm that are in none of the figures shown, each quantity once."""
+    """Gains (counted) and costs (by name) of an arm that are in none of the figures shown, each quantity once.
+
+    A cost is left out only where its own figure is shown, or another view of the quantity that is worse, too.
+    """
     answer = next(each for each in result.answers if (each.arm, each.against) == (arm, against))
     here = {(figure.test, fact_of(figure.metric.key)[0]) for figure in shown}
     known = {figure.name: figure for figure in result.figures}
@@ -88,5 +91,16 @@ def not_shown(result: CompareResult, arm: str, against: str, shown: Sequence[Com
         found = [known[name] for name in names if name in known]
         return [each for each in found if (each.test, fact_of(each.metric.key)[0]) not in here]
 
-    costs = [f"{each.test} {_SHORT.get(each.metric.key, each.metric.title)}" for each in absent(answer.costs)]
+    names = {figure.name for figure in shown}
+    worse_here = {
+        (figure.test, fact_of(figure.metric.key)[0])
+        for figure in shown
+        for row in figure.rows
+        if row.arm == arm and row.verdict == "worse"
+    }
+    costs = [
+        f"{each.test} {_SHORT.get(each.metric.key, each.metric.title)}"
+        for each in (known[name] for name in answer.costs if name in known and name not in names)
+        if (each.test, fact_of(each.metric.key)[0]) not in worse_here
+    ]
     return len(absent(answer.gains)), costs
