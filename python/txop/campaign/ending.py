@@ -30,7 +30,7 @@ class Cause(StrEnum):
     FAILED = "failed"
     """A target or the machine failed before or between runs."""
     DEFECT = "defect"
-    """Of txop."""
+    """A defect of txop."""
 
 
 Facts = Mapping[str, str | int | float]

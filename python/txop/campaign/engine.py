@@ -43,7 +43,7 @@ _REPAIR_NOTICES = {
     "run-lost": "these runs had come to their ends, and their files are gone or damaged: lost, to be repeated",
     "block-abandoned": "not gone on with, as the journal lacks their ends and later blocks were run",
 }
-"""What is said of events that the journal lacked (:meth:`txop.campaign.state.State.repairs`)."""
+"""The words for events that the journal lacked (:meth:`txop.campaign.state.State.repairs`)."""
 
 
 class Campaign:

@@ -374,7 +374,7 @@ METRICS: dict[str, Metric] = {
 
 
 BELOW_NOISE = "not distinguishable from idle"
-"""What is said of a figure that is not available because it is smaller than the noise of its reading."""
+"""The reason of a figure that is not available because it is smaller than the noise of its reading."""
 
 _STATION = "station_"
 

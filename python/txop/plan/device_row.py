@@ -20,7 +20,7 @@ class Driver:
 
 @dataclass(frozen=True)
 class Device:
-    """A virtual device; what is not said here is said of the same field in ``docs/schema/txop-vusb-devices.json``."""
+    """A virtual device; fields without a text here are described in ``docs/schema/txop-vusb-devices.json``."""
 
     name: str
     label: str
