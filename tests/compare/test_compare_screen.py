@@ -220,3 +220,19 @@ def test_the_range_of_an_arm_alone_has_its_infinite_run(golden_result):
     text = "\n".join(shown(alone))
     assert "to ∞" in text
     assert "count as infinite round trips" in " ".join(text.split())
+
+
+def test_a_figure_that_is_too_wide_leaves_room_for_those_behind_it(golden_result):
+    wide = "tx.rtt_p50_ms"
+    wider = {"effect_unit": "an effect with a long unit"}
+    figures_ = [
+        figure.model_copy(update={"rows": [row.model_copy(update=wider) for row in figure.rows]})
+        if figure.name == wide
+        else figure
+        for figure in golden_result.figures
+    ]
+    lines = shown(golden_result.model_copy(update={"figures": figures_}))
+    assert_fits(lines)
+    assert not any(line.startswith("tx RTT p50") for line in lines)
+    assert any(line.startswith("tx RTT p95, ms") for line in lines)
+    assert any(line.startswith("latency RTT p95, ms") for line in lines)

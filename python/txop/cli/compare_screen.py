@@ -23,7 +23,7 @@ from txop.present.format import figure as written
 from txop.report.answer import figures
 from txop.report.answer.setup import how_much
 from txop.report.answer.verdicts import verdicts
-from txop.report.answer.wording import INFINITE, SIGNS, TONES, numbers
+from txop.report.answer.wording import INFINITE, SIGNS, TONES, listed, numbers
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _MOST_BESIDE = 6
 """Figures in the table that are not primary."""
+_ENOUGH_BESIDE = 2
+"""With so many a layout is good enough: one that shows less of each figure is not tried."""
 _MOST_NOTES = 3
 _LEAST_LABEL = 12
 
@@ -180,24 +182,38 @@ def _range(figure: ComparedFigure) -> str:
 
 
 def _table(result: CompareResult, chosen: Sequence[ComparedFigure], width: int, room: int) -> list[Text]:
-    """The table, with the lines below it. The primary figures are in it however many there are."""
+    """The table, with the lines below it. The primary figures are in it however many there are, and of the others those
+    that fit, in their order."""
     primary = [figure for figure in chosen if figure.role == "primary"]
-    best: list[Text] = []
+    others = [figure for figure in chosen if figure.role != "primary"]
+    wanted = min(_MOST_BESIDE, len(others))
+    best: tuple[int, list[Text]] | None = None
     for layout in _LAYOUTS:
-        for beside in range(min(_MOST_BESIDE, len(chosen) - len(primary)), -1, -1):
-            shown = chosen[: len(primary) + beside]
-            if not shown:
+        shown = list(primary)
+        lines = _with_below(result, shown, layout, width) if shown else None
+        if shown and (lines is None or (layout.lines > 1 and len(lines) > room)):
+            continue
+        for figure in others:
+            if len(shown) - len(primary) == wanted:
                 break
-            rows, _ = figures.rows(result, shown)
-            drawn = _drawn(result, rows, layout, width, hidden=0)
-            if drawn is None:
-                continue
-            best = [*drawn, *_below(result, rows, layout, width)]
-            if len(best) <= room and (layout.lines == 1 or beside >= min(2, len(chosen) - len(primary))):
-                return best
-            if beside == 0 and layout.lines == 1:
-                return best
-    return best or _narrowest(result, chosen, width, room)
+            more = _with_below(result, [*shown, figure], layout, width)
+            if more is not None and len(more) <= room:
+                shown, lines = [*shown, figure], more
+        beside = len(shown) - len(primary)
+        if lines is not None and (best is None or beside > best[0]):
+            best = (beside, lines)
+        if best is not None and best[0] >= min(_ENOUGH_BESIDE, wanted):
+            break
+    return best[1] if best is not None else _narrowest(result, chosen, width, room)
+
+
+def _with_below(
+    result: CompareResult, shown: Sequence[ComparedFigure], layout: Layout, width: int
+) -> list[Text] | None:
+    """The table of these figures with the lines below it; ``None`` where it is too wide."""
+    rows, _ = figures.rows(result, shown)
+    drawn = _drawn(result, rows, layout, width, hidden=0)
+    return None if drawn is None else [*drawn, *_below(result, rows, layout, width)]
 
 
 def _narrowest(result: CompareResult, chosen: Sequence[ComparedFigure], width: int, room: int) -> list[Text]:
@@ -376,7 +392,7 @@ def _elsewhere(result: CompareResult, rows: Sequence[FigureRow], width: int) -> 
         if answer.against != result.baseline:
             continue
         gains, costs = figures.not_shown(result, answer.arm, answer.against, shown)
-        harms += [f"{answer.arm} worse in {', '.join(costs)}"] if costs else []
+        harms += [f"{answer.arm} worse in {listed(costs, 2)}"] if costs else []
         goods += [f"{answer.arm} better in {gains}"] if gains else []
     if not harms and not goods:
         return []
