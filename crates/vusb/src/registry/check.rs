@@ -31,7 +31,7 @@ pub fn assumption(text: &str) -> Result<String, String> {
     Err(errors.join("; "))
 }
 
-/// Options that are another device's, or more than there may be; what is said of them.
+/// The error of options that belong to another device, or that name too many peers.
 pub fn incompatible(entry: &Entry, around: &Surroundings) -> Option<String> {
     for (option, peers) in [("--stations", &around.stations), ("--access-points", &around.access_points)] {
         if peers.len() > STATIONS_MAX {

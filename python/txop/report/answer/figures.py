@@ -47,7 +47,17 @@ class FigureRow:
 
 def label(test: str, metric: MetricFacts) -> str:
     """A figure in few letters: ``tx RTT p50, ms``."""
-    return f"{test} {_SHORT.get(metric.key, metric.title)}{unit(metric)}"
+    return _name(test, metric) + unit(metric)
+
+
+def _name(test: str, metric: MetricFacts) -> str:
+    """A figure without its unit."""
+    return f"{test} {_SHORT.get(metric.key, metric.title)}"
+
+
+def _quantity(figure: ComparedFigure) -> tuple[str, str]:
+    """What a figure is a view of: the test, and the quantity."""
+    return figure.test, fact_of(figure.metric.key)[0]
 
 
 def chosen(result: CompareResult) -> list[ComparedFigure]:
@@ -84,23 +94,13 @@ def not_shown(result: CompareResult, arm: str, against: str, shown: Sequence[Com
     A cost is left out only where its own figure is shown, or another view of the quantity that is worse, too.
     """
     answer = next(each for each in result.answers if (each.arm, each.against) == (arm, against))
-    here = {(figure.test, fact_of(figure.metric.key)[0]) for figure in shown}
     known = {figure.name: figure for figure in result.figures}
-
-    def absent(names: Sequence[str]) -> list[ComparedFigure]:
-        found = [known[name] for name in names if name in known]
-        return [each for each in found if (each.test, fact_of(each.metric.key)[0]) not in here]
-
-    names = {figure.name for figure in shown}
+    gains = [known[name] for name in answer.gains if name in known]
+    costs = [known[name] for name in answer.costs if name in known]
+    here = {_quantity(figure) for figure in shown}
     worse_here = {
-        (figure.test, fact_of(figure.metric.key)[0])
-        for figure in shown
-        for row in figure.rows
-        if row.arm == arm and row.verdict == "worse"
+        _quantity(figure) for figure in shown if any(row.arm == arm and row.verdict == "worse" for row in figure.rows)
     }
-    costs = [
-        f"{each.test} {_SHORT.get(each.metric.key, each.metric.title)}"
-        for each in (known[name] for name in answer.costs if name in known and name not in names)
-        if (each.test, fact_of(each.metric.key)[0]) not in worse_here
-    ]
-    return len(absent(answer.gains)), costs
+    names = {figure.name for figure in shown}
+    absent = [each for each in costs if each.name not in names and _quantity(each) not in worse_here]
+    return sum(_quantity(each) not in here for each in gains), [_name(each.test, each.metric) for each in absent]
