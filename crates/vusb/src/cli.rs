@@ -6,9 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use vusb::entry::Entry;
-use vusb::options::{AccessPointOptions, Surroundings};
-use vusb::registry::{assumption, default_device, named, OwnOptions};
+use vusb::assembly::DeviceArgs;
 
 use crate::ttcp::TtcpArgs;
 use crate::tx_aggregation::TxAggregationArgs;
@@ -72,24 +70,4 @@ pub struct ServeArgs {
     /// A connected stream socket that was inherited, instead.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(RawFd).range(0..))]
     pub fd: Option<RawFd>,
-}
-
-/// The device and its surroundings.
-#[derive(Debug, Args)]
-pub struct DeviceArgs {
-    /// The chip or function.
-    #[arg(long, default_value = default_device(), value_parser = named())]
-    pub device: &'static Entry,
-    /// Its surroundings.
-    #[command(flatten)]
-    pub surroundings: Surroundings,
-    /// What is assumed of the chip where nothing says what it does, by name (docs/virtual-chips.md); several times.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = assumption)]
-    pub assume: Vec<String>,
-    /// What access points do.
-    #[command(flatten)]
-    pub access_point: AccessPointOptions,
-    /// What the device has itself.
-    #[command(flatten)]
-    pub own: OwnOptions,
 }

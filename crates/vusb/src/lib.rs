@@ -2,12 +2,14 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
 pub mod air;
+pub mod assembly;
 pub mod chips;
 mod descriptors;
 pub mod device;
 pub mod entry;
 pub mod fault;
 pub mod functions;
+pub mod machine;
 pub mod making;
 pub mod options;
 pub mod peers;
@@ -18,6 +20,7 @@ pub mod session;
 mod small_file;
 pub mod statistics;
 pub mod trace;
+pub mod urbs;
 pub mod ushc;
 pub mod wired;
 #[cfg(feature = "schema")]

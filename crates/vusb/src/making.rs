@@ -10,6 +10,7 @@ use sdio::BusAbility;
 use crate::air::{ChannelSettings, LinkSignal, Medium, Neighbour};
 use crate::device::Device;
 use crate::fault::Script;
+use crate::machine::Machine;
 use crate::options::{AccessPointOptions, ApKind, HostKind, Surroundings};
 use crate::peers::builtin::{Builtin, BuiltinSettings, More};
 use crate::peers::hostapd::Hostapd;
@@ -18,6 +19,7 @@ use crate::peers::silent::Silent;
 use crate::peers::{ApError, Peers};
 use crate::record::{self, AirFile, CommandFile};
 use crate::ushc::{self, SdioChip, Ushc};
+use crate::wired::Carries;
 
 /// How often an interrupt of an SDIO card that lasts is reported, us: more often costs the processor, more seldom the latency.
 const CARD_INTERRUPT_US: u64 = 500;
@@ -82,6 +84,8 @@ pub struct Making<'a> {
     pub own: &'a ArgMatches,
     /// The script, also of what the built-in access point does.
     pub script: Option<&'a Script>,
+    /// The machine around it.
+    pub machine: &'a Machine,
     /// What has to be added to the run's clock for the time since 1970, ns.
     pub epoch_ns: i64,
 }
@@ -134,10 +138,10 @@ impl Making<'_> {
             _ => None,
         };
         if let Some(role) = role {
-            return Ok(Box::new(Radios::new(role, &self.link_signals(), strict)?));
+            return Ok(Box::new(Radios::new(self.machine.radios()?, role, &self.link_signals(), strict)));
         }
         Ok(match around.ap {
-            ApKind::Hostapd => Box::new(Hostapd::new(around.signal, strict)?),
+            ApKind::Hostapd => Box::new(Hostapd::new(self.machine.radios()?, around.signal, strict)),
             ApKind::None => Box::new(Silent),
             ApKind::Builtin => Box::new(self.builtin()?),
         })
@@ -157,7 +161,11 @@ impl Making<'_> {
         if let Some(network) = self.script.and_then(|script| script.network.as_ref()) {
             network.apply(&mut settings);
         }
-        Builtin::new(settings, self.script.map(|script| script.ap.clone()).unwrap_or_default())
+        let wired = self
+            .machine
+            .interface(&settings.tap, Carries::Ethernet)
+            .map_err(|source| ApError::Tap { name: settings.tap.clone(), source })?;
+        Ok(Builtin::with(settings, self.script.map(|script| script.ap.clone()).unwrap_or_default(), wired))
     }
 
     /// A card in the slot of a host controller.

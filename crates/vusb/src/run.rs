@@ -4,22 +4,20 @@ use std::io::{self, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use monitor::CaptureSettings;
+use vusb::assembly::{AssemblyError, DeviceArgs};
 use vusb::device::Device;
-use vusb::fault::{Faulty, Script, ScriptError};
-use vusb::making::{MakeError, Making};
-use vusb::options::{ApKind, HostKind, Surroundings};
-use vusb::record::{Observer, UsbFile};
-use vusb::registry::{incompatible, Table, DEVICES};
+use vusb::fault::{Script, ScriptError};
+use vusb::machine::Machine;
+use vusb::options::{HostKind, Surroundings};
+use vusb::record::Observer;
+use vusb::registry::{Table, DEVICES};
 use vusb::serve::{
     open_slot, write_statistics, Clock, Connection, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci,
 };
-use vusb::session::UrbCounters;
-use vusb::trace::Traced;
+use vusb::urbs::UrbCounters;
 use wire::usb::usbip::ExportedDevice;
-use wire::usb::usbmon::LONG_HEADER;
 
-use crate::cli::{Cli, Command, DeviceArgs, ServeArgs};
+use crate::cli::{Cli, Command, ServeArgs};
 use crate::tx_aggregation::TxAggregationError;
 
 /// Bus and device number that this program gives its device.
@@ -31,17 +29,11 @@ const DEVICE: u32 = 2;
 pub enum RunError {
     /// The device cannot be made.
     #[error("{0}")]
-    Make(#[from] MakeError),
-    /// The fault script.
+    Assembly(#[from] AssemblyError),
+    /// A fault script.
     #[error("{0}")]
     Script(#[from] ScriptError),
-    /// A script for an access point that is another one.
-    #[error("{path}: [network] and [[ap]] are for the built-in access point: --ap builtin")]
-    NotBuiltin {
-        /// The script.
-        path: PathBuf,
-    },
-    /// Options of another device, or more than there may be.
+    /// Options that exclude each other.
     #[error("{0}")]
     Option(String),
     /// Aggregation by the host.
@@ -70,8 +62,8 @@ impl RunError {
     /// The exit code: 2 for wrong input, 3 for what the machine lacks.
     pub const fn code(&self) -> u8 {
         match self {
-            Self::Make(error) => error.code(),
-            Self::Script(_) | Self::NotBuiltin { .. } | Self::Option(_) | Self::OfDevice(_) | Self::File { .. } => 2,
+            Self::Assembly(error) => error.code(),
+            Self::Script(_) | Self::Option(_) | Self::OfDevice(_) | Self::File { .. } => 2,
             Self::TxAggregation(_) | Self::Serve(_) | Self::Transfer(_) => 3,
         }
     }
@@ -90,7 +82,7 @@ pub fn run(cli: &Cli) -> Result<(), RunError> {
         Command::TxAggregation(args) => Ok(args.apply()?),
         Command::Ttcp(args) => args.run().map_err(RunError::Transfer),
         Command::CheckFaults { files } => read_scripts(files),
-        Command::CheckOptions(args) => check_options(args),
+        Command::CheckOptions(args) => Ok(args.check()?),
         Command::Serve(args) if args.device.surroundings.host == HostKind::Virtual => {
             Err(RunError::Option("--host virtual: that controller is in this kernel: attach".into()))
         }
@@ -116,33 +108,6 @@ struct Run<'a> {
     urbs: UrbCounters,
 }
 
-fn making<'a>(args: &'a DeviceArgs, script: Option<&'a Script>) -> Making<'a> {
-    let DeviceArgs { surroundings, assume, access_point, own, .. } = args;
-    Making { surroundings, assumptions: assume, access_point, own: &own.0, script, epoch_ns: Clock.epoch_ns() }
-}
-
-fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
-    let around = &args.surroundings;
-    let script = around.faults.as_deref().map(Script::open).transpose()?;
-    if let (true, Some(path)) = (around.ap != ApKind::Builtin, &around.faults) {
-        if script.as_ref().is_some_and(Script::is_about_ap) {
-            return Err(RunError::NotBuiltin { path: path.clone() });
-        }
-    }
-    if let Some(what) = incompatible(args.device, around) {
-        return Err(RunError::Option(what));
-    }
-    let making = making(args, script.as_ref());
-    making.assume(|assumption| args.device.check_assumption(assumption))?;
-    let device = (args.device.make)(&making)?;
-    // Also without faults: it is what can be unplugged.
-    let device = Box::new(Faulty::new(device, script.unwrap_or_default()));
-    Ok(match &around.trace {
-        Some(path) => Box::new(Traced::create(device, (args.device.vocabulary)(), path).map_err(file(path))?),
-        None => device,
-    })
-}
-
 /// Prints the table of devices.
 fn list_devices(json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
@@ -155,17 +120,9 @@ fn list_devices(json: bool) -> io::Result<()> {
 
 impl<'a> Run<'a> {
     fn new(args: &'a DeviceArgs, signals: &'a Signals) -> Result<Self, RunError> {
-        let device = device(args)?;
-        let around = &args.surroundings;
-        let observer = match &around.usb {
-            Some(path) => {
-                let snap_bytes = around.usb_snap.saturating_add(LONG_HEADER);
-                let settings = CaptureSettings { snap_bytes, ..making(args, None).captured() };
-                let recorder = UsbFile::create(path, &settings).map_err(file(path))?;
-                Some(Box::new(recorder) as Box<dyn Observer>)
-            }
-            None => None,
-        };
+        let epoch_ns = Clock.epoch_ns();
+        let device = args.device(&Machine::Kernel, epoch_ns)?;
+        let (around, observer) = (&args.surroundings, args.observer(epoch_ns)?);
         Ok(Self { args, around, signals, device, observer, urbs: UrbCounters::default() })
     }
 
@@ -234,12 +191,6 @@ impl<'a> Run<'a> {
         };
         statistics.and(usb).and(self.device.finish().map_err(RunError::OfDevice))
     }
-}
-
-/// Whether options fit each other; that they can be read is known already.
-fn check_options(args: &DeviceArgs) -> Result<(), RunError> {
-    making(args, None).assume(|assumption| args.device.check_assumption(assumption))?;
-    incompatible(args.device, &args.surroundings).map_or(Ok(()), |what| Err(RunError::Option(what)))
 }
 
 /// Reads scripts, and says what is in each: one line of JSON.

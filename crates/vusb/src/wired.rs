@@ -33,6 +33,18 @@ pub trait Wired {
     }
 }
 
+impl<W: Wired + ?Sized> Wired for Box<W> {
+    fn send(&mut self, datagram: &[u8]) -> bool {
+        (**self).send(datagram)
+    }
+    fn receive(&mut self) -> Option<Vec<u8>> {
+        (**self).receive()
+    }
+    fn fd(&self) -> Option<RawFd> {
+        (**self).fd()
+    }
+}
+
 /// What an interface carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carries {

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use vusb::serve::{Connection, Host, ServeError, Signals, Until};
-use vusb::session::UrbCounters;
+use vusb::urbs::UrbCounters;
 
 use device::Bulk;
 

@@ -5,8 +5,9 @@ use clap::Args;
 use super::block_limits::BLOCK_BYTES;
 use super::{Aggregation, SettingsError};
 use crate::entry::Options;
+use crate::machine::Machine;
 use crate::making::MakeError;
-use crate::wired::{Carries, WiredInterface};
+use crate::wired::{Carries, Wired};
 
 /// The wired end of all functions.
 pub const WIRED: Options = Options::of::<WiredOptions>("wired");
@@ -62,9 +63,8 @@ impl WiredOptions {
     ///
     /// # Errors
     /// The interface cannot be made.
-    pub fn create(&self, carries: Carries) -> Result<WiredInterface, MakeError> {
-        WiredInterface::create(&self.wired, carries)
-            .map_err(|source| MakeError::Wired { name: self.wired.clone(), source })
+    pub fn create(&self, machine: &Machine, carries: Carries) -> Result<Box<dyn Wired>, MakeError> {
+        machine.interface(&self.wired, carries).map_err(|source| MakeError::Wired { name: self.wired.clone(), source })
     }
 }
 

@@ -1,28 +1,34 @@
-//! The access point that hostapd is: on a radio of mac80211_hwsim in this kernel.
+//! The access point that hostapd is: on a radio of mac80211_hwsim.
 
 use std::os::fd::RawFd;
 
 use super::radio::{transmitter, Radio};
-use super::relay::Relay;
+use super::relay::Transport;
 use super::statistics::{HostapdStatistics, PeerStatistics, RadioStatistics};
-use super::{ApError, Peers};
+use super::Peers;
 use crate::air::Station;
 use crate::device::Source;
 
 /// hostapd's radio.
 pub struct Hostapd {
-    relay: Relay,
+    relay: Box<dyn Transport>,
     radio: Radio,
 }
 
 impl Hostapd {
-    /// Registers with mac80211_hwsim. `signal_dbm`: of what it receives. `strict_agreements`: A-MPDUs for which there is no agreement are not answered; real
+    /// `relay`: the way to the radio. `signal_dbm`: of what it receives. `strict_agreements`: A-MPDUs for which there is no agreement are not answered; real
     /// access points have been seen to answer them.
-    ///
-    /// # Errors
-    /// The module is not loaded, or another program relays already.
-    pub fn new(signal_dbm: i8, strict_agreements: bool) -> Result<Self, ApError> {
-        Ok(Self { relay: Relay::new()?, radio: Radio::new(0, signal_dbm, true, strict_agreements) })
+    pub(crate) fn new(relay: Box<dyn Transport>, signal_dbm: i8, strict_agreements: bool) -> Self {
+        Self { relay, radio: Radio::new(0, signal_dbm, true, strict_agreements) }
+    }
+
+    fn read(&mut self, now_ns: u64) {
+        let Self { relay, radio } = self;
+        relay.read(&mut |message| {
+            if transmitter(message).is_some() {
+                radio.send(now_ns, message);
+            }
+        });
     }
 }
 
@@ -35,21 +41,22 @@ impl Peers for Hostapd {
         vec![&mut self.radio]
     }
 
+    fn advance(&mut self, now_ns: u64) {
+        if self.relay.source().is_none() {
+            self.read(now_ns);
+        }
+    }
+
     fn flush(&mut self, _now_ns: u64) {
-        self.radio.flush(&self.relay);
+        self.radio.flush(&*self.relay);
     }
 
     fn sources(&self, sources: &mut Vec<Source>) {
-        sources.push(self.relay.source());
+        sources.extend(self.relay.source());
     }
 
     fn readable(&mut self, now_ns: u64, _fd: RawFd) {
-        let Self { relay, radio } = self;
-        relay.read(|message| {
-            if transmitter(message).is_some() {
-                radio.send(now_ns, message);
-            }
-        });
+        self.read(now_ns);
     }
 
     fn statistics(&self) -> PeerStatistics {

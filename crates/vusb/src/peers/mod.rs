@@ -8,7 +8,7 @@ pub(crate) mod queue;
 mod radio;
 pub mod radios;
 pub(crate) mod rates;
-mod relay;
+pub(crate) mod relay;
 pub mod silent;
 mod statistics;
 

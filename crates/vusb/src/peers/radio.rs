@@ -7,7 +7,7 @@ use super::agreements::Agreements;
 use super::hwsim::{attribute, rate_flag, Incoming, FRAME, TX_CTL_NO_ACK, TX_INFO_FRAME, TX_STAT_ACK};
 use super::queue::{Done, Queue, Queued};
 use super::rates::DownRates;
-use super::relay::Relay;
+use super::relay::Transport;
 use super::statistics::{RadioStatistics, RelayCounters};
 use crate::air::rates::{mode, vht, Modulation, LEGACY_RATES, MCS0};
 use crate::air::{Outcome, Ppdu, Protection, Reception, Station, Tuned};
@@ -116,7 +116,7 @@ impl Radio {
     }
 
     /// Hands the kernel what came off the air, and what happened to its frames.
-    pub(super) fn flush(&mut self, relay: &Relay) {
+    pub(super) fn flush(&mut self, relay: &dyn Transport) {
         for (mut frame, mode, signal_dbm, frequency_mhz) in std::mem::take(&mut self.received) {
             self.counters.to_kernel += 1;
             lengthen(&mut frame);
@@ -134,7 +134,7 @@ impl Radio {
         }
     }
 
-    fn report(&mut self, relay: &Relay, done: &Done) {
+    fn report(&mut self, relay: &dyn Transport, done: &Done) {
         let Some(at) = self.tickets.iter().position(|ticket| ticket.cookie == done.cookie) else { return };
         let Ticket { cookie, transmitter, flags, mut tx_info } = self.tickets.remove(at);
         let group_or_unacknowledged = flags & TX_CTL_NO_ACK != 0;

@@ -1,12 +1,12 @@
-//! Several radios of mac80211_hwsim in this kernel: the stations of a chip that is an access point, each with a wpa_supplicant
+//! Several radios of mac80211_hwsim in one kernel: the stations of a chip that is an access point, each with a wpa_supplicant
 //! of its own, or the access points of a network, each with a hostapd.
 
 use std::os::fd::RawFd;
 
 use super::radio::{transmitter, Radio};
-use super::relay::Relay;
+use super::relay::Transport;
 use super::statistics::{AccessPointsStatistics, PeerStatistics, StationsStatistics};
-use super::{ApError, Peers};
+use super::Peers;
 use crate::air::{LinkSignal, Station};
 use crate::device::Source;
 
@@ -22,20 +22,27 @@ pub enum Role {
 /// Radios 0 to n - 1.
 pub struct Radios {
     role: Role,
-    relay: Relay,
+    relay: Box<dyn Transport>,
     radios: Vec<Radio>,
 }
 
 impl Radios {
-    /// Registers with mac80211_hwsim, which has to have as many radios: one for each link. `strict_agreements`: as for
+    /// `relay`: the way to the radios, of which there have to be as many: one for each link. `strict_agreements`: as for
     /// [`super::hostapd::Hostapd`].
-    ///
-    /// # Errors
-    /// The module is not loaded, or another program relays already.
-    pub fn new(role: Role, signals: &[LinkSignal], strict_agreements: bool) -> Result<Self, ApError> {
+    pub(crate) fn new(relay: Box<dyn Transport>, role: Role, signals: &[LinkSignal], strict_agreements: bool) -> Self {
         let radio = |(number, link): (u8, &LinkSignal)| Radio::new(number, link.down_dbm, false, strict_agreements);
         let radios = (0..).zip(signals).map(radio).collect();
-        Ok(Self { role, relay: Relay::new()?, radios })
+        Self { role, relay, radios }
+    }
+
+    fn read(&mut self, now_ns: u64) {
+        let Self { relay, radios, .. } = self;
+        relay.read(&mut |message| {
+            let from = transmitter(message);
+            if let Some(radio) = radios.iter_mut().find(|radio| Some(radio.name()) == from) {
+                radio.send(now_ns, message);
+            }
+        });
     }
 }
 
@@ -48,24 +55,24 @@ impl Peers for Radios {
         self.radios.iter_mut().map(|radio| radio as &mut dyn Station).collect()
     }
 
+    fn advance(&mut self, now_ns: u64) {
+        if self.relay.source().is_none() {
+            self.read(now_ns);
+        }
+    }
+
     fn flush(&mut self, _now_ns: u64) {
         for radio in &mut self.radios {
-            radio.flush(&self.relay);
+            radio.flush(&*self.relay);
         }
     }
 
     fn sources(&self, sources: &mut Vec<Source>) {
-        sources.push(self.relay.source());
+        sources.extend(self.relay.source());
     }
 
     fn readable(&mut self, now_ns: u64, _fd: RawFd) {
-        let Self { relay, radios, .. } = self;
-        relay.read(|message| {
-            let from = transmitter(message);
-            if let Some(radio) = radios.iter_mut().find(|radio| Some(radio.name()) == from) {
-                radio.send(now_ns, message);
-            }
-        });
+        self.read(now_ns);
     }
 
     fn statistics(&self) -> PeerStatistics {

@@ -45,8 +45,15 @@ fn a_chip_is_made_and_is_who_its_line_says() {
     for entry in DEVICES.iter().filter(|entry| entry.chip().is_some()) {
         let Line { surroundings, assume, access_point, own, .. } = line(&["--ap", "none", "--device", entry.name]);
         let (assumptions, access_point) = (&assume[..], &access_point);
-        let making =
-            Making { surroundings: &surroundings, assumptions, access_point, own: &own.0, script: None, epoch_ns: 0 };
+        let making = Making {
+            surroundings: &surroundings,
+            assumptions,
+            access_point,
+            own: &own.0,
+            script: None,
+            machine: &crate::machine::Machine::Kernel,
+            epoch_ns: 0,
+        };
         let device = (entry.make)(&making).unwrap();
         if let Plug::Usb(identity) = entry.plug {
             assert_eq!(*device.identity(), identity(), "{}", entry.name);

@@ -15,8 +15,9 @@ use super::export::{Arrival, Export};
 use super::{system, Clock, ServeError};
 use crate::device::{Device, Effect, Source};
 use crate::record::Observer;
-use crate::session::{Session, Slot, UrbCounters};
+use crate::session::{Session, Slot};
 use crate::statistics::{DeviceStatistics, Statistics, FORMAT, FORMAT_VERSION};
+use crate::urbs::UrbCounters;
 
 const READ_LEN: usize = 1 << 20;
 /// Events handled before the host is looked at again.

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::device::{DeviceCounters, FaultCounters};
-use crate::session::UrbCounters;
+use crate::urbs::UrbCounters;
 
 /// Name of the JSON document.
 pub const FORMAT: &str = "txop-vusb-statistics";

@@ -121,7 +121,7 @@ fn down(sequence: u16, len: usize) -> Vec<u8> {
 }
 
 /// Plays a case; gives the chip's statistics when the air is silent.
-fn play(case: &Case, air: &Path, usb: &Path) -> (Rtl8188cus, vusb::session::UrbCounters) {
+fn play(case: &Case, air: &Path, usb: &Path) -> (Rtl8188cus, vusb::urbs::UrbCounters) {
     let peer = Peer {
         waiting: VecDeque::new(),
         on_air: Vec::new(),
@@ -281,7 +281,7 @@ fn the_analyzers_find_what_the_chip_counted() {
     assert!(problems.is_empty(), "{} differ:\n{}", problems.len(), problems.join("\n"));
 }
 
-fn bus(name: &str, usb: &Path, urbs: &vusb::session::UrbCounters) {
+fn bus(name: &str, usb: &Path, urbs: &vusb::urbs::UrbCounters) {
     let file = std::fs::File::open(usb).unwrap();
     let report = ::bus::analyze_read(file, None, "usb".to_owned(), &Default::default(), &mut ()).unwrap();
     let rows = || report.endpoints.iter();

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use vusb::device::{ControlReply, Device, Identity, InReply, OutReply, Speed};
 use vusb::record::Observer;
-use vusb::session::{Session, SessionError, UrbCounters};
+use vusb::session::{Session, SessionError};
+use vusb::urbs::UrbCounters;
 use wire::usb::setup::Setup;
 use wire::usb::usbip::{Command, Completion, Submit, HEADER};
 

@@ -15,7 +15,7 @@ pub static ECM: Entry = Entry {
     kind: Kind::Function(Function { interface: "usb0" }),
     drivers: &[Driver::stock("cdc_ether")],
     options: &[WIRED],
-    make: |making| Ok(Box::new(Ecm::new(making.own::<WiredOptions>()?.create(Carries::Ethernet)?))),
+    make: |making| Ok(Box::new(Ecm::new(making.own::<WiredOptions>()?.create(making.machine, Carries::Ethernet)?))),
     vocabulary: || Box::new(Plain),
     counters: CountersOf::device::<EcmStatistics>("EcmStatistics"),
 };

@@ -31,7 +31,7 @@ pub static MBIM: Entry = Entry {
             out_datagrams_max: blocks.ntb_out_datagrams,
             to_host: making.own::<AggregationOptions>()?.over(MbimSettings::default().to_host),
         };
-        Ok(Box::new(Mbim::new(settings, making.own::<WiredOptions>()?.create(Carries::Ip)?)?))
+        Ok(Box::new(Mbim::new(settings, making.own::<WiredOptions>()?.create(making.machine, Carries::Ip)?)?))
     },
     vocabulary: || Box::new(Plain),
     counters: CountersOf::device::<MbimStatistics>("MbimStatistics"),

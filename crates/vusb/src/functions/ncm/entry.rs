@@ -32,7 +32,7 @@ pub static NCM: Entry = Entry {
             to_host: making.own::<AggregationOptions>()?.over(default.to_host),
             ..default
         };
-        Ok(Box::new(Ncm::new(settings, making.own::<WiredOptions>()?.create(Carries::Ethernet)?)?))
+        Ok(Box::new(Ncm::new(settings, making.own::<WiredOptions>()?.create(making.machine, Carries::Ethernet)?)?))
     },
     vocabulary: || Box::new(Plain),
     counters: CountersOf::device::<NcmStatistics>("NcmStatistics"),

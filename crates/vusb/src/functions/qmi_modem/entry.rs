@@ -20,7 +20,7 @@ pub static QMI_MODEM: Entry = Entry {
     make: |making| {
         let to_host = making.own::<AggregationOptions>()?;
         let settings = making.own::<ModemOptions>()?.settings(making.surroundings.seed, &to_host);
-        Ok(Box::new(QmiModem::new(settings, making.own::<WiredOptions>()?.create(Carries::Ip)?)?))
+        Ok(Box::new(QmiModem::new(settings, making.own::<WiredOptions>()?.create(making.machine, Carries::Ip)?)?))
     },
     vocabulary: || Box::new(Plain),
     counters: CountersOf::device::<QmiModemStatistics>("QmiModemStatistics"),

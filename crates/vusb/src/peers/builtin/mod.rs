@@ -24,10 +24,10 @@ use wire::phy::{Bandwidth, EdcaParameters, Mode, RateSet};
 use super::agreements::Agreements;
 use super::queue::{Done, Queue, Queued};
 use super::statistics::{ApCounters, BuiltinStatistics, PeerStatistics};
-use super::{ApError, Peers};
+use super::Peers;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::device::Source;
-use crate::wired::{Carries, Wired, WiredInterface};
+use crate::wired::Wired;
 use block_ack::LateBlockAck;
 use director::{Director, Verdict};
 use elements::{Moment, BEACON_INTERVAL_TU, RATES};
@@ -88,17 +88,7 @@ pub struct Builtin {
 }
 
 impl Builtin {
-    /// Makes the TAP device.
-    ///
-    /// # Errors
-    /// The device exists, or there is no right to make it.
-    pub fn new(settings: BuiltinSettings, script: Vec<Event>) -> Result<Self, ApError> {
-        let wired = WiredInterface::create(&settings.tap, Carries::Ethernet)
-            .map_err(|source| ApError::Tap { name: settings.tap.clone(), source })?;
-        Ok(Self::with(settings, script, Box::new(wired)))
-    }
-
-    /// With something else as its wired end.
+    /// `wired`: its wired end.
     pub fn with(settings: BuiltinSettings, script: Vec<Event>, wired: Box<dyn Wired>) -> Self {
         Self {
             settings,

@@ -7,10 +7,11 @@ use crate::device::Identity;
 
 /// An endpoint of the active configuration.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Endpoint {
-    pub(super) transfer: TransferType,
+pub struct Endpoint {
+    /// What it transfers.
+    pub transfer: TransferType,
     /// Bytes of its largest packet.
-    pub(super) max_packet: u16,
+    pub max_packet: u16,
     pub(super) halted: bool,
 }
 

@@ -3,15 +3,16 @@
 use std::collections::VecDeque;
 
 use wire::usb::setup::Setup;
-use wire::usb::usbip::{Submit, SHORT_NOT_OK};
+use wire::usb::usbip::SHORT_NOT_OK;
 use wire::usb::TransferType;
 
+use super::request::Request;
 use super::status;
 
 /// A transfer that the host wants.
 #[derive(Debug)]
 pub(super) struct Urb {
-    pub(super) sequence: u32,
+    pub(super) id: u32,
     pub(super) endpoint: u8,
     pub(super) is_in: bool,
     pub(super) transfer: TransferType,
@@ -27,17 +28,17 @@ pub(super) struct Urb {
 }
 
 impl Urb {
-    pub(super) fn new(submit: &Submit, transfer: TransferType, data: &[u8]) -> Self {
+    pub(super) fn new(request: &Request, transfer: TransferType, data: &[u8]) -> Self {
         Self {
-            sequence: submit.sequence,
-            endpoint: submit.endpoint,
-            is_in: submit.is_in,
+            id: request.id,
+            endpoint: request.endpoint,
+            is_in: request.is_in,
             transfer,
-            flags: submit.flags,
-            interval: submit.interval,
-            setup: submit.setup,
-            length: submit.length,
-            data: if submit.is_in { Vec::new() } else { data.to_vec() },
+            flags: request.flags,
+            interval: request.interval,
+            setup: request.setup,
+            length: request.length,
+            data: if request.is_in { Vec::new() } else { data.to_vec() },
             filled: Vec::new(),
         }
     }
