@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 
 use vusb::assembly::DeviceArgs;
 
+use crate::control::ControlArgs;
 use crate::ttcp::TtcpArgs;
 use crate::tx_aggregation::TxAggregationArgs;
 
@@ -46,6 +47,8 @@ pub enum Command {
     },
     /// Set how a network interface packs datagrams for its device (ethtool's tx-aggr-*; rmnet).
     TxAggregation(TxAggregationArgs),
+    /// In a guest: ask for something of the device that QEMU has; exit status 0, or why not.
+    Control(ControlArgs),
     /// Send or receive so many buffers over TCP, and print what it took, as ttcp does.
     Ttcp(TtcpArgs),
     /// Read the options of a device, and say whether they can be; needs nothing of the machine.

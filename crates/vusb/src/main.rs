@@ -3,6 +3,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
 mod cli;
+mod control;
 mod run;
 mod ttcp;
 mod tx_aggregation;
@@ -14,7 +15,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     match run::run(&cli) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => ExitCode::from(status),
         Err(error) => {
             eprintln!("txop-vusb: {error}");
             ExitCode::from(error.code())

@@ -39,6 +39,9 @@ pub enum RunError {
     /// Aggregation by the host.
     #[error("{0}")]
     TxAggregation(#[from] TxAggregationError),
+    /// What the guest asks of its device.
+    #[error("control: {0}")]
+    Control(io::Error),
     /// A transfer of ttcp.
     #[error("ttcp: {0}")]
     Transfer(io::Error),
@@ -64,7 +67,7 @@ impl RunError {
         match self {
             Self::Assembly(error) => error.code(),
             Self::Script(_) | Self::Option(_) | Self::OfDevice(_) | Self::File { .. } => 2,
-            Self::TxAggregation(_) | Self::Serve(_) | Self::Transfer(_) => 3,
+            Self::TxAggregation(_) | Self::Serve(_) | Self::Transfer(_) | Self::Control(_) => 3,
         }
     }
 }
@@ -73,14 +76,22 @@ fn file(path: &Path) -> impl FnOnce(io::Error) -> RunError + '_ {
     move |source| RunError::File { path: path.into(), source }
 }
 
-/// Does what the command line says.
-pub fn run(cli: &Cli) -> Result<(), RunError> {
+/// Does what the command line says; gives the exit status.
+pub fn run(cli: &Cli) -> Result<u8, RunError> {
+    match &cli.command {
+        Command::Control(args) => args.run().map_err(RunError::Control),
+        _ => without_status(cli).map(|()| 0),
+    }
+}
+
+fn without_status(cli: &Cli) -> Result<(), RunError> {
     let signals = Signals::install().map_err(|source| ServeError::System { what: "catching signals", source })?;
     match &cli.command {
         Command::Attach(args) => Run::new(args, &signals)?.whole(Run::attach),
         Command::Devices { json } => list_devices(*json).map_err(file(Path::new("standard output"))),
         Command::TxAggregation(args) => Ok(args.apply()?),
         Command::Ttcp(args) => args.run().map_err(RunError::Transfer),
+        Command::Control(_) => Ok(()),
         Command::CheckFaults { files } => read_scripts(files),
         Command::CheckOptions(args) => Ok(args.check()?),
         Command::Serve(args) if args.device.surroundings.host == HostKind::Virtual => {

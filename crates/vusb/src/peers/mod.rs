@@ -16,6 +16,7 @@ use std::os::fd::RawFd;
 
 use crate::air::Station;
 use crate::device::Source;
+pub use relay::Mailbox;
 pub use statistics::{
     AccessPointsStatistics, ApCounters, BuiltinStatistics, EventCounters, HostapdStatistics, NoPeers, PeerStatistics,
     RadioStatistics, RelayCounters, StationsStatistics,

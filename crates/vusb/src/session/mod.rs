@@ -58,8 +58,8 @@ impl Session {
     }
 
     /// Gives the observer back, for the next session.
-    pub fn into_observer(self) -> Option<Box<dyn Observer>> {
-        self.urbs.into_observer()
+    pub fn into_observer(mut self) -> Option<Box<dyn Observer>> {
+        self.urbs.take_observer()
     }
 
     /// Bytes for the host; drain what was sent.

@@ -87,8 +87,14 @@ impl Urbs {
     }
 
     /// Gives the observer back, for the next host.
-    pub fn into_observer(self) -> Option<Box<dyn Observer>> {
-        self.observer
+    pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
+        self.observer.take()
+    }
+
+    /// The host has reset the port: the device is unconfigured, and forgets what it had begun to send (USB 2.0, 9.1.2).
+    pub fn reset(&mut self, device: &impl Device) {
+        self.endpoints = Endpoints::new(device.identity());
+        self.input.values_mut().for_each(InPipe::forget);
     }
 
     /// The endpoints of the device but endpoint 0: number, whether it is IN, and what it is.

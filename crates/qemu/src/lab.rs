@@ -1,0 +1,378 @@
+//! The device, what its guest does to it, and what QEMU is to do next.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use clap::Parser;
+use vusb::assembly::DeviceArgs;
+use vusb::device::{Device, Effect};
+use vusb::machine::Machine;
+use vusb::peers::Mailbox;
+use vusb::statistics::{DeviceStatistics, Statistics, FORMAT, FORMAT_VERSION};
+use vusb::urbs::{Endpoint, Finished, Request as Transfer, UrbCounters, Urbs};
+use vusb::wired::WiredQueues;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::request::{Command, Line, Reply, Request, LINE_MAX};
+
+/// Events handled in a row; what is left is due at once.
+const EVENTS_MAX: usize = 4096;
+/// While this many bytes are finished and were not taken, the device is asked for no more.
+const WAITING_MAX: usize = 8 << 20;
+/// Frames of the wired interface that wait for the device at most, as many as a TAP device keeps (txqueuelen).
+const FRAMES_MAX: usize = 1000;
+/// How long a device is away that is plugged in again.
+const UNPLUGGED_MS: u64 = 1_000;
+/// The number that wired interfaces are read by: none has a descriptor here.
+const NO_DESCRIPTOR: std::os::fd::RawFd = -1;
+
+/// What QEMU is to do, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A transfer goes back to the host.
+    Finished(Finished),
+    /// The device is in the port now; its speed is a number of Linux' `enum usb_device_speed`.
+    Attach(u32),
+    /// It is not any more.
+    Detach,
+    /// A line for the control port.
+    Reply(Vec<u8>),
+}
+
+/// A device that was plugged in.
+struct Plugged {
+    args: Box<DeviceArgs>,
+    device: Box<dyn Device>,
+    urbs: Urbs,
+    /// What was counted before the last time it was plugged in.
+    before: UrbCounters,
+    /// It is in the port.
+    present: bool,
+}
+
+/// All that is outside of the guest.
+pub struct Lab {
+    config: Config,
+    clock: Option<Clock>,
+    radios: Mailbox,
+    wired: WiredQueues,
+    plugged: Option<Plugged>,
+    actions: VecDeque<Action>,
+    /// What has come of a line.
+    line: Vec<u8>,
+    /// The time up to which everything has happened, by the guest's clock.
+    reached_ns: u64,
+    /// Why the device has ended by itself.
+    ended: Option<String>,
+}
+
+impl Lab {
+    /// Without a device.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            clock: None,
+            radios: Mailbox::default(),
+            wired: WiredQueues::default(),
+            plugged: None,
+            actions: VecDeque::new(),
+            line: Vec::new(),
+            reached_ns: 0,
+            ended: None,
+        }
+    }
+
+    fn guest_ns(&self, now_ns: u64) -> u64 {
+        self.clock.unwrap_or_default().guest_ns(now_ns)
+    }
+
+    /// Lets everything happen that is due: one event after the other, each at its time, with the bus between them.
+    pub fn advance(&mut self, now_ns: u64) {
+        let now_ns = self.guest_ns(now_ns);
+        let Some(plugged) = &mut self.plugged else { return };
+        for _ in 0..EVENTS_MAX {
+            let Some(at_ns) = plugged.device.next_event().filter(|&at_ns| at_ns < now_ns) else { break };
+            self.reached_ns = at_ns.max(self.reached_ns);
+            plugged.turn(self.reached_ns, &self.wired);
+        }
+        self.reached_ns = now_ns.max(self.reached_ns);
+        plugged.turn(self.reached_ns, &self.wired);
+        plugged.look(self.reached_ns, &mut self.actions);
+    }
+
+    /// When something happens next by QEMU's clock; `None`: never by itself.
+    pub fn next_event(&self) -> Option<u64> {
+        let at_ns = self.plugged.as_ref()?.device.next_event()?;
+        Some(self.clock.unwrap_or_default().virtual_ns(at_ns))
+    }
+
+    /// The next of what QEMU is to do.
+    pub fn action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// Whether there is something to do.
+    pub fn has_actions(&self) -> bool {
+        !self.actions.is_empty()
+    }
+
+    /// The endpoints of the device but endpoint 0: number, whether it is IN, and what it is.
+    pub fn endpoints(&self) -> Vec<(u8, bool, Endpoint)> {
+        self.plugged.as_ref().map(|plugged| plugged.urbs.endpoints().collect()).unwrap_or_default()
+    }
+
+    /// A transfer. `at_once`: it may be finished at once, as the host waits for no other of this endpoint; then it is no
+    /// action, but returned.
+    pub fn transfer(&mut self, now_ns: u64, transfer: Transfer, data: &[u8], at_once: bool) -> Option<Finished> {
+        self.advance(now_ns);
+        let plugged = self.plugged.as_mut()?;
+        if let Err(error) = plugged.urbs.submit(self.reached_ns, transfer, data) {
+            self.end(&format!("the guest broke the protocol: {error}"));
+            return None;
+        }
+        plugged.turn(self.reached_ns, &self.wired);
+        plugged.look(self.reached_ns, &mut self.actions);
+        let is_it = |action: &Action| matches!(action, Action::Finished(done) if done.id == transfer.id);
+        let at = self.actions.iter().position(is_it).filter(|_| at_once)?;
+        match self.actions.remove(at) {
+            Some(Action::Finished(done)) => Some(done),
+            _ => None,
+        }
+    }
+
+    /// The host takes a transfer back.
+    pub fn cancel(&mut self, now_ns: u64, id: u32) {
+        self.advance(now_ns);
+        if let Some(plugged) = &mut self.plugged {
+            plugged.urbs.unlink(self.reached_ns, id);
+        }
+        self.actions.retain(|action| !matches!(action, Action::Finished(done) if done.id == id));
+    }
+
+    /// The host resets the port.
+    pub fn reset(&mut self, now_ns: u64) {
+        self.advance(now_ns);
+        if let Some(plugged) = &mut self.plugged {
+            plugged.device.reset(self.reached_ns);
+            plugged.urbs.reset(&plugged.device);
+        }
+    }
+
+    /// A message of mac80211_hwsim.
+    pub fn from_radios(&mut self, now_ns: u64, message: &[u8]) {
+        if self.plugged.is_some() {
+            self.advance(now_ns);
+            self.radios.put(message.to_vec());
+            self.advance(now_ns);
+        }
+    }
+
+    /// The next message for mac80211_hwsim.
+    pub fn to_radios(&mut self) -> Option<Vec<u8>> {
+        self.radios.take()
+    }
+
+    /// A frame that the guest sends on the wired interface.
+    pub fn from_wired(&mut self, now_ns: u64, frame: &[u8]) {
+        if self.plugged.is_some() && self.wired.to_host.borrow().len() < FRAMES_MAX {
+            self.wired.to_host.borrow_mut().push_back(frame.to_vec());
+            self.advance(now_ns);
+        }
+    }
+
+    /// The next frame that the guest gets on the wired interface.
+    pub fn to_wired(&mut self) -> Option<Vec<u8>> {
+        let mut frames = self.wired.from_host.borrow_mut();
+        (!frames.is_empty()).then(|| frames.remove(0))
+    }
+
+    /// Bytes of the control port.
+    pub fn control(&mut self, now_ns: u64, bytes: &[u8]) {
+        self.line.extend_from_slice(bytes);
+        while let Some(end) = self.line.iter().position(|&byte| byte == b'\n') {
+            let line: Vec<u8> = self.line.drain(..=end).collect();
+            let reply = match serde_json::from_slice::<Line>(&line) {
+                Ok(line) => self.answer(now_ns, &line),
+                Err(error) => Reply::failed(2, format!("not a request: {error}")),
+            };
+            let mut text = serde_json::to_vec(&reply).unwrap_or_default();
+            text.push(b'\n');
+            self.actions.push_back(Action::Reply(text));
+        }
+        if self.line.len() > LINE_MAX {
+            self.line.clear();
+        }
+    }
+
+    fn answer(&mut self, now_ns: u64, line: &Line) -> Reply {
+        if self.clock.is_none() || self.plugged.is_none() {
+            // The device lives by the clock that it began with.
+            self.clock = Some(Clock::new(now_ns, line.clocks()));
+        }
+        self.advance(now_ns);
+        let words = std::iter::once("control").chain(line.words.iter().map(String::as_str));
+        match Request::try_parse_from(words) {
+            Ok(request) => self.carry_out(now_ns, request.command),
+            Err(error) => Reply::failed(2, error.to_string().trim_end()),
+        }
+    }
+
+    fn carry_out(&mut self, now_ns: u64, command: Command) -> Reply {
+        match command {
+            Command::Clock => Reply::done(""),
+            Command::Attach(args) => match self.attach(now_ns, args) {
+                Ok(()) => Reply::done(""),
+                Err(reply) => reply,
+            },
+            Command::Counters(args) => match self.config.written(&args.file) {
+                Ok(path) => self.write_counters(path),
+                Err(error) => Reply::failed(2, error.to_string()),
+            },
+            Command::Struck => {
+                let counters = self.plugged.as_ref().and_then(|plugged| plugged.device.fault_counters());
+                let struck: u64 = counters.iter().flatten().map(|fault| fault.struck).sum();
+                Reply::done(struck.to_string())
+            }
+            Command::Replug => match &mut self.plugged {
+                Some(plugged) => {
+                    plugged.device.inject(self.reached_ns, Effect::Unplug(UNPLUGGED_MS));
+                    plugged.look(self.reached_ns, &mut self.actions);
+                    Reply::done("")
+                }
+                None => Reply::failed(1, "no device is plugged in"),
+            },
+            Command::Alive => match &self.ended {
+                Some(why) => Reply::failed(1, why.clone()),
+                None => Reply::done(""),
+            },
+            Command::Detach => self.detach(),
+        }
+    }
+
+    fn attach(&mut self, now_ns: u64, mut args: Box<DeviceArgs>) -> Result<(), Reply> {
+        if self.plugged.is_some() {
+            return Err(Reply::failed(2, "a device is plugged in already"));
+        }
+        let wrong = |error: crate::config::PathError| Reply::failed(2, error.to_string());
+        let around = &mut args.surroundings;
+        for path in [&mut around.usb, &mut around.command_log, &mut around.trace, &mut around.air, &mut around.stats] {
+            if let Some(name) = path.take() {
+                *path = Some(self.config.written(&name).map_err(wrong)?);
+            }
+        }
+        for path in [&mut around.efuse, &mut around.faults] {
+            if let Some(name) = path.take() {
+                *path = Some(self.config.read(&name).map_err(wrong)?);
+            }
+        }
+        around.capture_limit.get_or_insert(self.config.capture_limit);
+        let epoch_ns = self.clock.unwrap_or_default().epoch_ns();
+        let machine = Machine::Outside { radios: self.radios.clone(), wired: self.wired.clone() };
+        let failed = |error: vusb::assembly::AssemblyError| Reply::failed(error.code(), error.to_string());
+        let device = args.device(&machine, epoch_ns).map_err(failed)?;
+        let observer = args.observer(epoch_ns).map_err(failed)?;
+        self.radios.clear();
+        self.reached_ns = self.guest_ns(now_ns);
+        let urbs = Urbs::new(&device, observer, WAITING_MAX);
+        let mut plugged = Plugged { args, device, urbs, before: UrbCounters::default(), present: false };
+        plugged.look(self.reached_ns, &mut self.actions);
+        self.plugged = Some(plugged);
+        self.ended = None;
+        Ok(())
+    }
+
+    fn write_counters(&self, path: PathBuf) -> Reply {
+        let Some(plugged) = &self.plugged else { return Reply::failed(1, "no device is plugged in") };
+        let epoch_ns = self.clock.unwrap_or_default().epoch_ns();
+        match plugged.counters(self.reached_ns, epoch_ns).write(&path) {
+            Ok(()) => Reply::done(""),
+            Err(error) => Reply::failed(3, format!("{}: {error}", path.display())),
+        }
+    }
+
+    /// Ends the device and its files.
+    fn detach(&mut self) -> Reply {
+        let Some(plugged) = self.plugged.take() else { return Reply::done("") };
+        if plugged.present {
+            self.actions.push_back(Action::Detach);
+        }
+        match plugged.finish(self.reached_ns, self.clock.unwrap_or_default().epoch_ns()) {
+            Ok(()) => Reply::done(""),
+            Err(error) => Reply::failed(3, error.to_string()),
+        }
+    }
+
+    /// The device ends by itself.
+    pub fn end(&mut self, why: &str) {
+        self.ended = Some(why.to_owned());
+        eprintln!("txop-vusb: {why}");
+        self.detach();
+    }
+
+    /// QEMU ends.
+    pub fn finish(&mut self, now_ns: u64) {
+        self.advance(now_ns);
+        let reply = self.detach();
+        if reply.status != 0 {
+            eprintln!("txop-vusb: {}", reply.text);
+        }
+    }
+}
+
+impl Plugged {
+    /// What is due then, and what the bus makes of it.
+    fn turn(&mut self, at_ns: u64, wired: &WiredQueues) {
+        self.device.advance(at_ns);
+        if !wired.to_host.borrow().is_empty() {
+            self.device.readable(at_ns, NO_DESCRIPTOR);
+        }
+        if self.present {
+            self.urbs.pump(at_ns, &mut self.device, 0);
+        }
+    }
+
+    /// Notes what QEMU has to be told.
+    fn look(&mut self, now_ns: u64, actions: &mut VecDeque<Action>) {
+        while let Some(done) = self.urbs.finished() {
+            actions.push_back(Action::Finished(done));
+        }
+        let present = self.device.is_present(now_ns);
+        match (self.present, present) {
+            (true, false) => actions.push_back(Action::Detach),
+            (false, true) => {
+                self.device.reset(now_ns);
+                self.before.add(self.urbs.counters());
+                let observer = self.urbs.take_observer();
+                self.urbs = Urbs::new(&self.device, observer, WAITING_MAX);
+                actions.push_back(Action::Attach(self.device.identity().speed as u32));
+            }
+            _ => {}
+        }
+        self.present = present;
+    }
+
+    fn counters(&self, now_ns: u64, epoch_ns: i64) -> Statistics {
+        let mut urbs = self.before;
+        urbs.add(self.urbs.counters());
+        let faults = || self.device.fault_counters();
+        Statistics {
+            format: FORMAT,
+            version: FORMAT_VERSION,
+            monotonic_ns: now_ns,
+            epoch_ns,
+            urbs,
+            device: self.device.statistics().map(|counters| DeviceStatistics { counters, faults: faults() }),
+        }
+    }
+
+    /// Writes all files, whatever happens to one of them.
+    fn finish(mut self, now_ns: u64, epoch_ns: i64) -> std::io::Result<()> {
+        let statistics = match &self.args.surroundings.stats {
+            Some(path) => self.counters(now_ns, epoch_ns).write(path),
+            None => Ok(()),
+        };
+        let usb = self.urbs.take_observer().map_or(Ok(()), |mut observer| observer.finish());
+        statistics.and(usb).and(self.device.finish())
+    }
+}

@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * txop's devices as devices of QEMU. This object is preloaded into an unmodified QEMU, compiled against the headers of
+ * exactly that QEMU. The devices themselves are in a library of Rust (crates/qemu), behind the functions below; what is
+ * here translates between the two, and holds no state of a device.
+ *
+ *   txop-control     a port of virtio-serial: the guest asks for what is to be done with the device, line by line
+ *   txop-usb         the device, on a USB bus
+ *   txop-hwsim-pci   the virtio transport of Linux' mac80211_hwsim (drivers/net/wireless/virtual/mac80211_hwsim.c)
+ *   netdev "wired"   the far end of a network function, for a virtio-net device
+ *
+ * Everything runs in the thread of the guest's processor, or in one timer of QEMU_CLOCK_VIRTUAL. */
+#include "qemu/osdep.h"
+#include "qemu/module.h"
+#include "qemu/timer.h"
+#include "qemu/iov.h"
+#include "qom/object.h"
+#include "qapi/error.h"
+#include "hw/usb.h"
+#include "hw/qdev-properties.h"
+#include "hw/virtio/virtio.h"
+#include "hw/virtio/virtio-pci.h"
+#include "hw/virtio/virtio-serial.h"
+#include "net/net.h"
+#include "standard-headers/linux/virtio_ids.h"
+
+/* The functions of the library; crates/qemu/src/abi.rs has the same. */
+enum { TXOP_ABI = 1 };
+enum { TXOP_NONE, TXOP_FINISHED, TXOP_ATTACH, TXOP_DETACH, TXOP_REPLY };
+
+typedef struct Lab Lab;
+
+typedef struct {
+    uint32_t kind, id;
+    int32_t status;
+    uint32_t actual;
+    const uint8_t *data;
+    size_t len;
+} Action;
+
+typedef struct {
+    uint32_t id, length;
+    uint8_t endpoint;
+    bool is_in, at_once;
+    uint8_t setup[8];
+} Transfer;
+
+typedef struct {
+    uint8_t number;
+    bool is_in;
+    uint8_t transfer;
+    uint16_t max_packet;
+} Endpoint;
+
+int txop_abi(void);
+Lab *txop_open(const char *config);
+void txop_close(Lab *, uint64_t now_ns);
+void txop_control(Lab *, uint64_t now_ns, const uint8_t *, size_t);
+bool txop_transfer(Lab *, uint64_t now_ns, const Transfer *, const uint8_t *, size_t, Action *done);
+void txop_cancel(Lab *, uint64_t now_ns, uint32_t id);
+void txop_reset(Lab *, uint64_t now_ns);
+void txop_advance(Lab *, uint64_t now_ns);
+uint64_t txop_next(Lab *);
+bool txop_has_actions(Lab *);
+void txop_action(Lab *, Action *);
+size_t txop_endpoints(Lab *, Endpoint *, size_t room);
+void txop_from_radios(Lab *, uint64_t now_ns, const uint8_t *, size_t);
+const uint8_t *txop_to_radios(Lab *, size_t *);
+void txop_from_wired(Lab *, uint64_t now_ns, const uint8_t *, size_t);
+const uint8_t *txop_to_wired(Lab *, size_t *);
+
+/* Frames of an access point of which the guest gets the buffers back together: an interrupt for each only frees memory. */
+enum { BUFFERS_TOGETHER = 32 };
+enum { RADIO_TX_BUFFERS = 128, RADIO_RX_BUFFERS = 256 };
+
+typedef struct {
+    VirtIOSerialPort parent;
+    char *config;
+} ControlPort;
+
+typedef struct {
+    VirtIODevice parent;
+    VirtQueue *tx, *rx;
+    uint32_t unannounced;
+} Radios;
+
+/* One laboratory to a QEMU. */
+static struct {
+    Lab *lab;
+    QEMUTimer *timer;
+    ControlPort *control;
+    USBDevice *usb;
+    Radios *radios;
+    NetClientState *wired;
+    GHashTable *pending; /* USBPacket by the number that the library has for it */
+    GHashTable *numbers; /* and the other way */
+    uint32_t number;
+    uint8_t *buffer;
+    size_t room;
+    bool settling;
+    uint64_t armed_ns;
+} the = { .armed_ns = UINT64_MAX };
+
+static uint64_t now(void)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+static uint8_t *room_for(size_t len)
+{
+    if (the.room < len) {
+        the.room = len;
+        the.buffer = g_realloc(the.buffer, len);
+    }
+    return the.buffer;
+}
+
+/* --- what the library wants to be done --- */
+
+static void give_radios(void)
+{
+    Radios *radios = the.radios;
+    const uint8_t *message;
+    size_t len;
+    bool any = false;
+
+    if (!radios || !virtio_queue_ready(radios->rx)) {
+        while (txop_to_radios(the.lab, &len)) {
+            /* nobody is there */
+        }
+        return;
+    }
+    while (!virtio_queue_empty(radios->rx) && (message = txop_to_radios(the.lab, &len))) {
+        VirtQueueElement *element = virtqueue_pop(radios->rx, sizeof *element);
+        if (!element) {
+            break;
+        }
+        virtqueue_push(radios->rx, element, iov_from_buf(element->in_sg, element->in_num, 0, message, len));
+        g_free(element);
+        any = true;
+    }
+    if (any) {
+        virtio_notify(VIRTIO_DEVICE(radios), radios->rx);
+    }
+}
+
+static void give_wired(void)
+{
+    const uint8_t *frame;
+    size_t len;
+
+    while ((frame = txop_to_wired(the.lab, &len))) {
+        if (the.wired) {
+            qemu_send_packet(the.wired, frame, len);
+        }
+    }
+}
+
+static int status_of(int32_t linux_error)
+{
+    switch (linux_error) {
+    case 0:
+        return USB_RET_SUCCESS;
+    case -EPIPE:
+        return USB_RET_STALL;
+    case -EOVERFLOW:
+        return USB_RET_BABBLE;
+    default:
+        return USB_RET_IOERROR;
+    }
+}
+
+/* Puts what became of a transfer into its packet. */
+static void fill(USBPacket *packet, const Action *done)
+{
+    bool control = packet->ep->nr == 0;
+
+    packet->status = status_of(done->status);
+    if (control) {
+        size_t fits = MIN(done->len, sizeof the.usb->data_buf);
+        if (done->len) {
+            memcpy(the.usb->data_buf, done->data, fits);
+        }
+        packet->actual_length = done->len ? fits : done->actual;
+    } else if (packet->pid == USB_TOKEN_IN) {
+        if (done->len) {
+            usb_packet_copy(packet, (void *)done->data, MIN(done->len, packet->iov.size));
+        }
+    } else {
+        packet->actual_length = MIN(done->actual, packet->iov.size);
+    }
+}
+
+static void forget(USBPacket *packet)
+{
+    gpointer number = g_hash_table_lookup(the.numbers, packet);
+
+    g_hash_table_remove(the.pending, number);
+    g_hash_table_remove(the.numbers, packet);
+}
+
+static void finished(const Action *done)
+{
+    USBPacket *packet = g_hash_table_lookup(the.pending, GUINT_TO_POINTER(done->id));
+
+    if (!packet) {
+        return;
+    }
+    forget(packet);
+    fill(packet, done);
+    if (packet->ep->nr == 0) {
+        usb_generic_async_ctrl_complete(the.usb, packet);
+    } else {
+        usb_packet_complete(the.usb, packet);
+    }
+}
+
+static const uint8_t transfer_types[] = {
+    USB_ENDPOINT_XFER_CONTROL, USB_ENDPOINT_XFER_ISOC, USB_ENDPOINT_XFER_BULK, USB_ENDPOINT_XFER_INT,
+};
+
+static void attach(int32_t linux_speed)
+{
+    static const uint8_t speeds[] = {
+        USB_SPEED_HIGH, USB_SPEED_LOW, USB_SPEED_FULL, USB_SPEED_HIGH, USB_SPEED_HIGH, USB_SPEED_SUPER,
+    };
+    USBDevice *usb = the.usb;
+    Endpoint endpoints[30];
+    size_t count = txop_endpoints(the.lab, endpoints, ARRAY_SIZE(endpoints));
+    Error *error = NULL;
+
+    if (!usb) {
+        return;
+    }
+    usb->speed = linux_speed >= 0 && linux_speed < (int)ARRAY_SIZE(speeds) ? speeds[linux_speed] : USB_SPEED_HIGH;
+    usb->speedmask = 1 << usb->speed;
+    usb_ep_init(usb);
+    for (size_t i = 0; i < count; i++) {
+        int pid = endpoints[i].is_in ? USB_TOKEN_IN : USB_TOKEN_OUT;
+        usb_ep_set_type(usb, pid, endpoints[i].number, transfer_types[endpoints[i].transfer & 3]);
+        usb_ep_set_max_packet_size(usb, pid, endpoints[i].number, endpoints[i].max_packet);
+        usb_ep_set_ifnum(usb, pid, endpoints[i].number, 0);
+        usb_ep_get(usb, pid, endpoints[i].number)->pipeline = true;
+    }
+    usb_device_attach(usb, &error);
+    if (error) {
+        error_reportf_err(error, "txop-usb: ");
+    }
+}
+
+static void detach(void)
+{
+    if (the.usb && the.usb->attached) {
+        usb_device_detach(the.usb);
+    }
+    g_hash_table_remove_all(the.pending);
+    g_hash_table_remove_all(the.numbers);
+}
+
+static void do_action(const Action *action)
+{
+    switch (action->kind) {
+    case TXOP_FINISHED:
+        finished(action);
+        break;
+    case TXOP_ATTACH:
+        attach(action->status);
+        break;
+    case TXOP_DETACH:
+        detach();
+        break;
+    case TXOP_REPLY:
+        virtio_serial_write(VIRTIO_SERIAL_PORT(the.control), action->data, action->len);
+        break;
+    }
+}
+
+/* The timer is set once, at the end: with the processor halted, each setting moves the clock. */
+static void arm(void)
+{
+    uint64_t next = txop_has_actions(the.lab) ? now() : txop_next(the.lab);
+
+    if (next == UINT64_MAX) {
+        if (the.armed_ns != UINT64_MAX) {
+            timer_del(the.timer);
+        }
+    } else if (next != the.armed_ns) {
+        timer_mod_ns(the.timer, MAX(next, now()));
+    }
+    the.armed_ns = next;
+}
+
+/* After anything that happened from outside of the USB bus. */
+static void settle(void)
+{
+    Action action;
+
+    if (the.settling) {
+        return;
+    }
+    the.settling = true;
+    do {
+        for (txop_action(the.lab, &action); action.kind != TXOP_NONE; txop_action(the.lab, &action)) {
+            do_action(&action);
+        }
+        give_radios();
+        give_wired();
+    } while (txop_has_actions(the.lab));
+    the.settling = false;
+    arm();
+}
+
+/* After a callback of the USB bus, inside of which no other transfer may end: that is for the timer, at once. */
+static void settle_later(void)
+{
+    if (!the.settling) {
+        arm();
+    }
+}
+
+static void due(void *opaque)
+{
+    the.armed_ns = UINT64_MAX;
+    if (the.lab) {
+        txop_advance(the.lab, now());
+        settle();
+    }
+}
+
+/* --- the control port --- */
+
+static void close_lab(void)
+{
+    if (the.lab) {
+        txop_close(the.lab, now());
+        the.lab = NULL;
+    }
+}
+
+static ssize_t control_data(VirtIOSerialPort *port, const uint8_t *data, ssize_t len)
+{
+    txop_control(the.lab, now(), data, len);
+    settle();
+    return len;
+}
+
+static ssize_t wired_data(NetClientState *client, const uint8_t *data, size_t len)
+{
+    if (the.lab) {
+        txop_from_wired(the.lab, now(), data, len);
+        settle();
+    }
+    return len;
+}
+
+static NetClientInfo wired_info = {
+    .type = NET_CLIENT_DRIVER_USER,
+    .size = sizeof(NetClientState),
+    .receive = wired_data,
+};
+
+static void control_realize(DeviceState *device, Error **errp)
+{
+    ControlPort *port = (ControlPort *)device;
+
+    if (the.lab || txop_abi() != TXOP_ABI || !port->config) {
+        error_setg(errp, the.lab ? "there is one txop-control already"
+                         : port->config ? "the library is of another version than txop_device.c"
+                                        : "txop-control needs config=FILE");
+        return;
+    }
+    the.lab = txop_open(port->config);
+    if (!the.lab) {
+        error_setg(errp, "%s cannot be used", port->config);
+        return;
+    }
+    the.control = port;
+    the.timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, due, NULL);
+    the.pending = g_hash_table_new(NULL, NULL);
+    the.numbers = g_hash_table_new(NULL, NULL);
+    the.wired = qemu_new_net_client(&wired_info, NULL, "txop", "wired");
+    virtio_serial_open(&port->parent);
+    atexit(close_lab);
+}
+
+static const Property control_properties[] = {
+    DEFINE_PROP_STRING("config", ControlPort, config),
+};
+
+static void control_class(ObjectClass *class, void *data)
+{
+    VirtIOSerialPortClass *port = VIRTIO_SERIAL_PORT_CLASS(class);
+
+    port->realize = control_realize;
+    port->have_data = control_data;
+    device_class_set_props(DEVICE_CLASS(class), control_properties);
+}
+
+/* --- the device on its bus --- */
+
+static void usb_reset_port(USBDevice *usb)
+{
+    txop_reset(the.lab, now());
+    settle_later();
+}
+
+/* Hands a transfer on; its packet says what became of it, or that it waits. */
+static void transfer(USBPacket *packet, Transfer *wanted, const uint8_t *data, size_t len)
+{
+    Action done;
+
+    do {
+        wanted->id = ++the.number;
+    } while (!wanted->id || g_hash_table_contains(the.pending, GUINT_TO_POINTER(wanted->id)));
+    wanted->endpoint = packet->ep->nr;
+    wanted->at_once = QTAILQ_EMPTY(&packet->ep->queue);
+    if (txop_transfer(the.lab, now(), wanted, data, len, &done)) {
+        fill(packet, &done);
+    } else {
+        g_hash_table_insert(the.pending, GUINT_TO_POINTER(wanted->id), packet);
+        g_hash_table_insert(the.numbers, packet, GUINT_TO_POINTER(wanted->id));
+        packet->status = USB_RET_ASYNC;
+    }
+    settle_later();
+}
+
+static void usb_control(USBDevice *usb, USBPacket *packet, int request, int value, int index, int length, uint8_t *data)
+{
+    Transfer wanted = {
+        .is_in = request >> 8 & USB_DIR_IN,
+        .length = length,
+        .setup = { request >> 8, request, value, value >> 8, index, index >> 8, length, length >> 8 },
+    };
+
+    if (request == (DeviceOutRequest | USB_REQ_SET_ADDRESS)) { /* the host controller's own */
+        usb->addr = value;
+        return;
+    }
+    transfer(packet, &wanted, data, wanted.is_in ? 0 : length);
+}
+
+static void usb_data(USBDevice *usb, USBPacket *packet)
+{
+    size_t len = packet->iov.size;
+    Transfer wanted = { .is_in = packet->pid == USB_TOKEN_IN, .length = len };
+
+    if (wanted.is_in) {
+        transfer(packet, &wanted, NULL, 0);
+    } else {
+        uint8_t *buffer = room_for(MAX(len, 1));
+        iov_to_buf(packet->iov.iov, packet->iov.niov, 0, buffer, len);
+        transfer(packet, &wanted, buffer, len);
+    }
+}
+
+static void usb_cancelled(USBDevice *usb, USBPacket *packet)
+{
+    uint32_t number = GPOINTER_TO_UINT(g_hash_table_lookup(the.numbers, packet));
+
+    if (number) {
+        forget(packet);
+        txop_cancel(the.lab, now(), number);
+        settle_later();
+    }
+}
+
+static void usb_realized(USBDevice *usb, Error **errp)
+{
+    if (!the.lab || the.usb) {
+        error_setg(errp, the.usb ? "there is one txop-usb already" : "txop-control comes before txop-usb");
+        return;
+    }
+    the.usb = usb;
+    usb->auto_attach = 0;
+    usb->speed = USB_SPEED_HIGH;
+    usb->speedmask = USB_SPEED_MASK_HIGH;
+}
+
+static void usb_class(ObjectClass *class, void *data)
+{
+    USBDeviceClass *usb = USB_DEVICE_CLASS(class);
+
+    usb->realize = usb_realized;
+    usb->product_desc = "txop device";
+    usb->handle_reset = usb_reset_port;
+    usb->handle_control = usb_control;
+    usb->handle_data = usb_data;
+    usb->cancel_packet = usb_cancelled;
+}
+
+/* --- mac80211_hwsim over virtio --- */
+
+#define TYPE_RADIOS "txop-hwsim-device"
+
+static void radios_tx(VirtIODevice *device, VirtQueue *queue)
+{
+    Radios *radios = (Radios *)device;
+    VirtQueueElement *element;
+    bool any = false;
+
+    while ((element = virtqueue_pop(queue, sizeof *element))) {
+        /* a buffer is the whole area of a frame: the message begins with its length */
+        size_t size = iov_size(element->out_sg, element->out_num);
+        uint32_t len = 0;
+        iov_to_buf(element->out_sg, element->out_num, 0, &len, sizeof len);
+        len = MIN(le32_to_cpu(len), size);
+        uint8_t *buffer = room_for(MAX(len, 1));
+        iov_to_buf(element->out_sg, element->out_num, 0, buffer, len);
+        if (the.lab) {
+            txop_from_radios(the.lab, now(), buffer, len);
+        }
+        virtqueue_push(queue, element, 0);
+        g_free(element);
+        any = true;
+    }
+    if (any && ++radios->unannounced >= BUFFERS_TOGETHER) {
+        radios->unannounced = 0;
+        virtio_notify(device, queue);
+    }
+    if (the.lab) {
+        settle();
+    }
+}
+
+static void radios_rx(VirtIODevice *device, VirtQueue *queue)
+{
+    if (the.lab) {
+        settle();
+    }
+}
+
+static uint64_t radios_features(VirtIODevice *device, uint64_t features, Error **errp)
+{
+    return features;
+}
+
+static void radios_realize(DeviceState *device, Error **errp)
+{
+    Radios *radios = (Radios *)device;
+
+    virtio_init(&radios->parent, VIRTIO_ID_MAC80211_HWSIM, 0);
+    radios->tx = virtio_add_queue(&radios->parent, RADIO_TX_BUFFERS, radios_tx);
+    radios->rx = virtio_add_queue(&radios->parent, RADIO_RX_BUFFERS, radios_rx);
+    the.radios = radios;
+}
+
+static void radios_unrealize(DeviceState *device)
+{
+    the.radios = NULL;
+    virtio_cleanup(VIRTIO_DEVICE(device));
+}
+
+static void radios_class(ObjectClass *class, void *data)
+{
+    VirtioDeviceClass *virtio = VIRTIO_DEVICE_CLASS(class);
+
+    virtio->realize = radios_realize;
+    virtio->unrealize = radios_unrealize;
+    virtio->get_features = radios_features;
+}
+
+typedef struct {
+    VirtIOPCIProxy parent;
+    Radios radios;
+} RadiosPci;
+
+static void radios_pci_realize(VirtIOPCIProxy *proxy, Error **errp)
+{
+    RadiosPci *pci = (RadiosPci *)proxy;
+
+    proxy->nvectors = 3;
+    /* what the guest writes is handled in its own thread, at its own time */
+    proxy->flags &= ~VIRTIO_PCI_FLAG_USE_IOEVENTFD;
+    qdev_realize(DEVICE(&pci->radios), BUS(&proxy->bus), errp);
+}
+
+static void radios_pci_class(ObjectClass *class, void *data)
+{
+    VIRTIO_PCI_CLASS(class)->realize = radios_pci_realize;
+    PCI_DEVICE_CLASS(class)->class_id = PCI_CLASS_OTHERS;
+}
+
+static void radios_pci_init(Object *object)
+{
+    RadiosPci *pci = (RadiosPci *)object;
+
+    virtio_instance_init_common(object, &pci->radios, sizeof pci->radios, TYPE_RADIOS);
+}
+
+static const VirtioPCIDeviceTypeInfo radios_pci_info = {
+    .generic_name = "txop-hwsim-pci",
+    .instance_size = sizeof(RadiosPci),
+    .instance_init = radios_pci_init,
+    .class_init = radios_pci_class,
+};
+
+static const TypeInfo types[] = {
+    { .name = "txop-control", .parent = TYPE_VIRTIO_SERIAL_PORT, .instance_size = sizeof(ControlPort), .class_init = control_class },
+    { .name = "txop-usb", .parent = TYPE_USB_DEVICE, .instance_size = sizeof(USBDevice), .class_init = usb_class },
+    { .name = TYPE_RADIOS, .parent = TYPE_VIRTIO_DEVICE, .instance_size = sizeof(Radios), .class_init = radios_class },
+};
+
+static void register_types(void)
+{
+    type_register_static_array(types, ARRAY_SIZE(types));
+    virtio_pci_types_register(&radios_pci_info);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    register_module_init(register_types, MODULE_INIT_QOM);
+}
