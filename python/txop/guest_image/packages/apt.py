@@ -18,8 +18,8 @@ from pathlib import Path
 from txop.core.visible import visible
 from txop.guest_image.cache import sha256_of
 from txop.guest_image.error import GuestError, MissingGuestToolError
-from txop.guest_image.packages.archive import Archive, Suite
-from txop.guest_image.packages.control import IndexEntry, read_index
+from txop.guest_image.packages.archive import Archive, Index, Suite
+from txop.guest_image.packages.control import IndexEntry, SourceEntry, read_index, read_sources
 from txop.guest_image.packages.lock import LockedPackage
 
 SHOW_TIMEOUT_S = 120.0
@@ -47,10 +47,11 @@ class Apt:
     Of the machine's settings only those that say how to get there (proxies, certificates, passwords) count.
     """
 
-    def __init__(self, folder: Path, archive: Archive) -> None:
-        """``folder``: where lists of all archives are kept."""
+    def __init__(self, folder: Path, archive: Archive, index: Index = Index.PACKAGES) -> None:
+        """``folder``: where lists of all archives are kept; ``index``: what they are lists of."""
         self.archive = archive
-        self._root = folder / archive.key
+        self._index = index
+        self._root = folder / (archive.key if index is Index.PACKAGES else f"{archive.key}-sources")
 
     @staticmethod
     def check() -> None:
@@ -91,7 +92,7 @@ class Apt:
     def _update(self) -> None:
         wanted = self.archive.suites()
         while True:
-            lines = [suite.line(self.archive.keyring) for suite in wanted]
+            lines = [suite.line(self.archive.keyring, self._index) for suite in wanted]
             (self._root / "sources.list").write_text("\n".join(lines) + "\n", encoding="utf-8")
             try:
                 self._run(["apt-get", "-q", "update"], FETCH_TIMEOUT_S, "package lists cannot be fetched")
@@ -158,6 +159,28 @@ class Apt:
         ]
         if wanted:
             self._call(["apt-get", "-q", "download", *wanted], FETCH_TIMEOUT_S, folder)
+
+    def show_sources(self, name: str) -> list[SourceEntry]:
+        """What the archive offers of a source package. Without lists of sources: nothing."""
+        ran = self._call(["apt-cache", "showsrc", "--only-source", name], SHOW_TIMEOUT_S)
+        return list(read_sources(ran.stdout.decode("utf-8", "replace")))
+
+    def fetch_source(self, name: str, version: str, folder: Path) -> None:
+        """Fetch the files of a source package into a folder, as the archive's index lists them.
+
+        Raises:
+            PackageNotOfferedError: The archive does not have this version any more.
+            GuestError: It could not be fetched.
+        """
+        if all(entry.version != version for entry in self.show_sources(name)):
+            raise PackageNotOfferedError(f"the package lists do not have the source of {name} in version {version}")
+        try:
+            argv = ["apt-get", "-q", "source", "--download-only", "--only-source", f"{name}={version}"]
+            self._run(argv, FETCH_TIMEOUT_S, f"the source of {name} {version} cannot be fetched", folder)
+        except GuestError as error:
+            if _GONE.search(error.what):
+                raise PackageNotOfferedError(error.what) from None
+            raise
 
     def _run(self, argv: Sequence[str], timeout_s: float, what: str, folder: Path | None = None) -> None:
         ran = self._call(argv, timeout_s, folder)

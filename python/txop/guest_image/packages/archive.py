@@ -14,6 +14,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from txop.core.visible import visible
@@ -46,6 +47,13 @@ _URL = re.compile(r"[a-z][a-z0-9+]*:/[!-~]{1,500}")
 _LISTING_S = 60.0
 
 
+class Index(Enum):
+    """Which of an archive's lists are asked for. The value: how a line of APT's sources begins."""
+
+    PACKAGES = "deb [arch=amd64 targets=Packages"
+    SOURCES = "deb-src [targets=Sources"
+
+
 @dataclass(frozen=True)
 class Suite:
     """One line of APT's sources."""
@@ -56,9 +64,9 @@ class Suite:
     optional: bool
     """A mirror may be without it."""
 
-    def line(self, keyring: Path) -> str:
+    def line(self, keyring: Path, index: Index) -> str:
         """The line, sources.list(5)."""
-        return f"deb [arch=amd64 targets=Packages signed-by={keyring}] {self.url} {self.name} main"
+        return f"{index.value} signed-by={keyring}] {self.url} {self.name} main"
 
 
 @dataclass(frozen=True)

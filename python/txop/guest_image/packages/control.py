@@ -44,6 +44,29 @@ def read_index(text: str) -> Iterator[IndexEntry]:
         )
 
 
+@dataclass(frozen=True)
+class SourceEntry:
+    """A version of a source package that the archive offers."""
+
+    name: str
+    version: str
+    files: tuple[tuple[str, int, str], ...]
+    """Of each file the name, the size in bytes and the SHA-256."""
+
+
+def read_sources(text: str) -> Iterator[SourceEntry]:
+    """The entries of an index of source packages, in its order. Paragraphs without name, version and hashes are left
+    out."""
+    for paragraph in re.split(r"\n[ \t]*\n", text):
+        fields = _fields(paragraph)
+        name, version = fields.get("Package"), fields.get("Version")
+        rows = [row.split() for row in fields.get("Checksums-Sha256", "").splitlines() if row.strip()]
+        if not name or not version or not rows:
+            continue
+        if all(len(row) == 3 and _SHA256.fullmatch(row[0]) and row[1].isdecimal() for row in rows):
+            yield SourceEntry(name, version, tuple((row[2], int(row[1]), row[0]) for row in rows))
+
+
 def depended_on(field: str) -> list[str]:
     """Names in a dependency field: of alternatives the first.
 

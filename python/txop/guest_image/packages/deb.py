@@ -75,21 +75,32 @@ def data_tar(package: Path) -> Iterator[IO[bytes]]:
         if member == "data.tar":
             yield source
             return
-        program = _DECOMPRESSORS.get(posixpath.splitext(member)[1])
-        if program is None:
-            raise DebError(f"{package.name}: {member} is compressed in a way that is not known")
-        if shutil.which(program[0]) is None:
-            raise MissingGuestToolError(
-                f"{package.name} needs {program[0]}", what_to_do=f"install the package {program[1]}"
-            )
-        # It reads on to the end of the file and may complain of what follows the data; a cut-short tar is found above.
-        process = subprocess.Popen([program[0], "-dc"], stdin=source, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        try:
-            assert process.stdout is not None
-            yield process.stdout
-        finally:
-            process.kill()
-            process.communicate()
+        with decompressed(source, member, package.name) as stream:
+            yield stream
+
+
+@contextlib.contextmanager
+def decompressed(source: IO[bytes], name: str, where: str) -> Iterator[IO[bytes]]:
+    """The stream of a compressed file, from where it is open, by a program of its own (on another core).
+
+    Args:
+        source: Open without a buffer.
+        name: Its ending tells how it is compressed.
+        where: What it is part of, for errors.
+    """
+    program = _DECOMPRESSORS.get(posixpath.splitext(name)[1])
+    if program is None:
+        raise DebError(f"{where}: {name} is compressed in a way that is not known")
+    if shutil.which(program[0]) is None:
+        raise MissingGuestToolError(f"{where} needs {program[0]}", what_to_do=f"install the package {program[1]}")
+    # It reads on to the end of the file and may complain of what follows the data; a cut-short tar is found above.
+    process = subprocess.Popen([program[0], "-dc"], stdin=source, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        assert process.stdout is not None
+        yield process.stdout
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def _seek_data(source: IO[bytes], name: str) -> str:

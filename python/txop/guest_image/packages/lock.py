@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,9 @@ ROLES = ("image", "build", "compiler", "modem", "inspect", "inject")
 ``compiler``: what it is built with, on every machine the same; ``modem``: programs that talk to modems, beside the
 image; ``inspect``: programs that look into the kernel, likewise; ``inject``: programs that send
 frames of their own, likewise. Locks of earlier versions lack the last four."""
+
+EMULATOR = "emulator"
+"""Role of what QEMU runs of, in a lock of its own (:mod:`txop.guest_image.emulator.lock`)."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]{1,127}")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+~:-]{0,127}")
@@ -62,8 +65,8 @@ class LockedPackage:
                 raise ValueError(f"invalid {what} {value!r}")
         if type(self.size_bytes) is not int or self.size_bytes <= 0:
             raise ValueError(f"{self.size_bytes!r} is not a size in bytes")
-        if self.role not in ROLES:
-            raise ValueError(f"unknown role {self.role!r}: {' or '.join(ROLES)}")
+        if self.role not in (*ROLES, EMULATOR):
+            raise ValueError(f"unknown role {self.role!r}: {' or '.join((*ROLES, EMULATOR))}")
 
 
 @dataclass(frozen=True)
@@ -102,67 +105,96 @@ def lock_text(lock: Lock) -> str:
         *([f'pinned = "{lock.pinned}"'] if lock.pinned is not None else []),
     ]
     for role in ROLES:
-        rows += ["", f"{role} = ["]
-        rows += [
-            f'  {{ name = "{p.name}", version = "{p.version}", architecture = "{p.architecture}", '
-            f'size = {p.size_bytes}, sha256 = "{p.sha256}" }},'
-            for p in sorted(lock.of_role(role))
-        ]
-        rows.append("]")
+        rows += package_rows(role, lock.of_role(role))
     return "\n".join(rows) + "\n"
+
+
+def package_rows(role: str, packages: Iterable[LockedPackage]) -> list[str]:
+    """The lines of a lock file with the packages of a role."""
+    rows = [
+        f'  {{ name = "{p.name}", version = "{p.version}", architecture = "{p.architecture}", '
+        f'size = {p.size_bytes}, sha256 = "{p.sha256}" }},'
+        for p in sorted(packages)
+    ]
+    return ["", f"{role} = [", *rows, "]"]
 
 
 def read_lock(text: str, where: str) -> Lock:
     """The lock in the contents of a file; ``where`` is its name. Raises :class:`LockError`."""
+    document = document_of(text, where, FORMAT, FORMAT_VERSION, "a guest")
+    kernel, release, distribution = (label_of(document, key, where) for key in ("kernel", "release", "distribution"))
+    return Lock(kernel, release, distribution, packages_of(document, ROLES, where), day_of(document, where))
+
+
+def document_of(text: str, where: str, form: str, version: int, what: str) -> dict[str, Any]:
+    """The document of a lock file of some format; ``what`` it is a lock of. Raises :class:`LockError`."""
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise LockError(f"{where}: {error}", what_to_do="recreate it with `txop guest build --update`") from None
-    if document.get("format") != FORMAT:
-        raise LockError(f"{where} is not a lock file of a guest")
-    if document.get("version") != FORMAT_VERSION:
+    if document.get("format") != form:
+        raise LockError(f"{where} is not a lock file of {what}")
+    if document.get("version") != version:
         raise LockError(
-            f"{where} has version {document.get('version')!r} of its format; this txop knows {FORMAT_VERSION}",
+            f"{where} has version {document.get('version')!r} of its format; this txop knows {version}",
             what_to_do="recreate it with `txop guest build --update`",
         )
-    labels = {}
-    for key in ("kernel", "release", "distribution"):
-        value = document.get(key)
-        if not isinstance(value, str) or not _LABEL.fullmatch(value):
-            raise LockError(f"{where}: invalid {key} {value!r}")
-        labels[key] = value
+    return document
+
+
+def label_of(document: Mapping[str, Any], key: str, where: str) -> str:
+    """A word of a lock file. Raises :class:`LockError`."""
+    value = document.get(key)
+    if not isinstance(value, str) or not _LABEL.fullmatch(value):
+        raise LockError(f"{where}: invalid {key} {value!r}")
+    return value
+
+
+def day_of(document: Mapping[str, Any], where: str) -> str | None:
+    """The day on which a lock was made, if it says. Raises :class:`LockError`."""
     pinned = document.get("pinned")
     if pinned is not None and not (isinstance(pinned, str) and _DAY.fullmatch(pinned)):
         raise LockError(f"{where}: pinned = {pinned!r} is not a day, as in 2026-11-22")
+    return pinned
+
+
+def packages_of(document: Mapping[str, Any], roles: Sequence[str], where: str) -> tuple[LockedPackage, ...]:
+    """The packages of a lock file, in order of role and name. Raises :class:`LockError`."""
     packages = [
         _package(entry, role, f"{where}, {role} number {number}")
-        for role in ROLES
-        for number, entry in enumerate(_list(document.get(role, []), f"{where}, {role}"), 1)
+        for role in roles
+        for number, entry in enumerate(list_of(document.get(role, []), f"{where}, {role}"), 1)
     ]
     names = [package.name for package in packages]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise LockError(f"{where} has {', '.join(twice)} more than once")
-    return Lock(labels["kernel"], labels["release"], labels["distribution"], in_order(packages), pinned)
+    return in_order(packages, roles)
 
 
 def load_lock(path: Path) -> Lock:
     """Read a lock file. Raises :class:`LockError` or :class:`OSError`."""
+    return read_lock(text_of(path), str(path))
+
+
+def text_of(path: Path) -> str:
+    """The text of a lock file. Raises :class:`LockError` or :class:`OSError`."""
     with path.open("rb") as source:
         data = source.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise LockError(f"{path} is larger than a lock file can be")
     try:
-        return read_lock(data.decode("utf-8"), str(path))
+        return data.decode("utf-8")
     except UnicodeDecodeError:
         raise LockError(f"{path} is not text") from None
 
 
-def in_order(packages: Iterable[LockedPackage]) -> tuple[LockedPackage, ...]:
+def in_order(packages: Iterable[LockedPackage], roles: Sequence[str] = ROLES) -> tuple[LockedPackage, ...]:
     """By role, then by name."""
-    return tuple(sorted(packages, key=lambda package: (ROLES.index(package.role), package.name)))
+    return tuple(sorted(packages, key=lambda package: (roles.index(package.role), package.name)))
 
 
-def _list(value: Any, where: str) -> list[Any]:
+def list_of(value: Any, where: str) -> list[Any]:
+    """A list of a lock file. Raises :class:`LockError`."""
     if not isinstance(value, list):
         raise LockError(f"{where} is not a list")
     return value

@@ -43,7 +43,7 @@ def resolve(
     apt.refresh()
     image, release = _kernel(apt, series)
     progress(f"looking for what {release} needs")
-    programs = _with_dependencies(apt, [*recipe.PROGRAMS, *recipe.FILES, *recipe.LIBRARY_PACKAGES])
+    programs = with_dependencies(apt, [*recipe.PROGRAMS, *recipe.FILES, *recipe.LIBRARY_PACKAGES])
     build = _with_version(
         apt,
         {
@@ -56,11 +56,11 @@ def resolve(
     store = PackageStore(folder, progress, distribution)
     named = {*recipe.PROGRAMS, *recipe.FILES}
     wanted = [name for names in recipe.PROGRAMS.values() for name in names]
-    counted = _that_count(store, [_pin(entry, "image") for entry in programs], named, wanted)
-    built_with = [_pin(entry, "build") for entry in build]
+    counted = _that_count(store, [pin(entry, "image") for entry in programs], named, wanted)
+    built_with = [pin(entry, "build") for entry in build]
     compiler = _compiler(apt, store, release, counted, built_with, progress)
     extra = extra_packages(apt, store, counted)
-    pins = [_pin(image, "image"), *counted, *built_with, *compiler, *extra]
+    pins = [pin(image, "image"), *counted, *built_with, *compiler, *extra]
     today = datetime.now(UTC).date().isoformat()
     return Lock(series, release, distribution, in_order(pins), today)
 
@@ -71,7 +71,7 @@ def extra_packages(apt: Apt, store: PackageStore, image: list[LockedPackage]) ->
     for role, wanted in recipe.EXTRA_PROGRAMS.items():
         have = [*image, *found]
         there = {package.name for package in have}
-        packages = [_pin(entry, role) for entry in _with_dependencies(apt, wanted) if entry.name not in there]
+        packages = [pin(entry, role) for entry in with_dependencies(apt, wanted) if entry.name not in there]
         programs = [name for names in wanted.values() for name in names]
         found += _that_count(store, packages, {*wanted}, programs, have)
     return found
@@ -92,9 +92,9 @@ def _compiler(
         raise PackageNotOfferedError(f"the headers of {release} do not name the compiler that they are for")
     compiler = recipe.Compiler(named)
     progress(f"looking for what {named} needs")
-    entries = _with_dependencies(apt, compiler.programs)
+    entries = with_dependencies(apt, compiler.programs)
     others = {package.name for package in image}
-    packages = [_pin(entry, "compiler") for entry in entries if entry.name not in others]
+    packages = [pin(entry, "compiler") for entry in entries if entry.name not in others]
     store.fetch(packages)
     kbuild = next(package for package in build if package.name.startswith("linux-kbuild-"))
     folders = {package: compiler_files(store, package) for package in (*image, *packages)}
@@ -145,7 +145,7 @@ def _with_version(apt: Apt, wanted: dict[str, str | None]) -> list[IndexEntry]:
     return entries
 
 
-def _with_dependencies(apt: Apt, names: Iterable[str]) -> list[IndexEntry]:
+def with_dependencies(apt: Apt, names: Iterable[str]) -> list[IndexEntry]:
     """The newest of packages, and of all they depend on, in the order in which they are found."""
     found: dict[str, IndexEntry | None] = {}
     waiting = list(dict.fromkeys(names))
@@ -189,7 +189,8 @@ def _that_count(
     ]
 
 
-def _pin(entry: IndexEntry, role: str) -> LockedPackage:
+def pin(entry: IndexEntry, role: str) -> LockedPackage:
+    """What an index says of a package, as an entry of a lock. Raises :class:`GuestError`."""
     try:
         return LockedPackage(entry.name, entry.version, entry.architecture, entry.sha256, entry.size_bytes, role)
     except ValueError as error:

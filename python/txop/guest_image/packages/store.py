@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import posixpath
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from txop.guest_image.cache import is_running, new_folder, sha256_of
 from txop.guest_image.error import GuestError
 from txop.guest_image.packages.apt import Apt, PackageNotOfferedError, Progress
-from txop.guest_image.packages.archive import DATED, current_archive, dated_archive
+from txop.guest_image.packages.archive import DATED
 from txop.guest_image.packages.deb import unpack
 from txop.guest_image.packages.lock import Lock, LockedPackage
+from txop.guest_image.packages.places import places
 
 MANY = 3
 """From this number of packages on, they are fetched at once."""
@@ -68,33 +70,7 @@ class PackageStore:
                 shutil.rmtree(work)
 
     def _sources(self) -> Iterator[Apt]:
-        """Where packages may come from, one after the other, while some are missing.
-
-        The archive by the package lists there are, by new ones, and as it was when the lock was made. Raises
-        :class:`GuestError` when none can be asked.
-        """
-        trouble: GuestError | None = None
-        asked = False
-        for dated in (False, True):
-            try:
-                archive = (
-                    dated_archive(self._distribution, self._pinned) if dated else current_archive(self._distribution)
-                )
-                if archive is None:
-                    continue
-                apt = Apt(self._lists, archive)
-                if apt.has_lists:
-                    asked = True
-                    yield apt
-                if not apt.is_fresh:
-                    self._progress(f"refreshing package lists of {self._distribution}{' as it was' if dated else ''}")
-                    apt.refresh()
-                    asked = True
-                    yield apt
-            except GuestError as error:
-                trouble = trouble or error
-        if trouble is not None and not asked:
-            raise trouble
+        return places(self._lists, self._distribution, self._pinned, self._progress)
 
     def _place(self, pinned: LockedPackage) -> Path:
         return self._packages / f"{pinned.name}_{pinned.sha256[:24]}.deb"
@@ -106,20 +82,8 @@ class PackageStore:
 
     def adopt(self, folder: Path, pinned: Sequence[LockedPackage]) -> None:
         """Take packages from a folder of ``.deb`` files, those whose hash is pinned."""
-        by_size: dict[int, list[LockedPackage]] = {}
-        for package in pinned:
-            by_size.setdefault(package.size_bytes, []).append(package)
-        self._packages.mkdir(parents=True, exist_ok=True)
-        for old in self._packages.glob(".*.deb.*.part"):  # of processes that were killed
-            if not is_running(old.name.split(".")[-2]):
-                old.unlink(missing_ok=True)
-        for path in sorted(folder.glob("*.deb")):
-            for package in by_size.get(path.stat().st_size, []):
-                if not self.has(package) and sha256_of(path) == package.sha256:
-                    place = self._place(package)
-                    part = place.with_name(f".{place.name}.{os.getpid()}.part")
-                    shutil.copyfile(path, part)
-                    part.replace(place)
+        wanted = [Wanted(package.size_bytes, package.sha256, self._place(package)) for package in pinned]
+        adopt_files(folder.glob("*.deb"), wanted, self._packages)
 
     def unpacked(self, pinned: LockedPackage, wanted: Callable[[str], bool], selection: str) -> Path:
         """A folder with the files of a package that are wanted. ``selection`` names the choice."""
@@ -149,6 +113,38 @@ class PackageStore:
             "build --update` (results made with another lock are not comparable byte for byte), give a folder that has "
             f"the old packages with --packages, or name an archive of old days with {DATED}",
         )
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A file that is pinned."""
+
+    size_bytes: int
+    sha256: str
+    place: Path
+    """Where it belongs."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is, by its size."""
+        return self.place.is_file() and self.place.stat().st_size == self.size_bytes
+
+
+def adopt_files(offered: Iterable[Path], wanted: Sequence[Wanted], folder: Path) -> None:
+    """Copy what is pinned, and not there yet, into a folder of packages, whatever it is called where it is."""
+    by_size: dict[int, list[Wanted]] = {}
+    for file in wanted:
+        by_size.setdefault(file.size_bytes, []).append(file)
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob(".*.*.part"):  # of processes that were killed
+        if old.is_file() and not is_running(old.name.split(".")[-2]):
+            old.unlink(missing_ok=True)
+    for path in sorted(offered):
+        for file in by_size.get(path.stat().st_size, []):
+            if not file.is_there and sha256_of(path) == file.sha256:
+                part = file.place.with_name(f".{file.place.name}.{os.getpid()}.part")
+                shutil.copyfile(path, part)
+                part.replace(file.place)
 
 
 class FileTree:
