@@ -161,7 +161,7 @@ def test_a_check_says_what_is_gone_and_what_there_is_in_its_place(
     lock = Lock("6.12", "6.12.1-amd64", "debian-12", in_order(pins))
     cache = tmp_path / "cache"
     PackageStore.of(lock, cache, lambda _: None).package(pins[0])
-    found = {row.package.name: (row.offered, row.newest, row.cached) for row in offers(lock, cache=cache)}
+    found = {row.name: (row.offered, row.newest, row.cached) for row in offers(lock, cache=cache)}
     assert found == {"dash": (False, None, False), "iw": (True, "5.19-1", True), "tcpdump": (False, "4.99.9-1", False)}
     after = [pins[0], pin("tcpdump", "4.99.9-1", b"new"), pin("jq", "1.6-1", b"jq")]
     assert changes(lock, Lock("6.12", "6.12.2-amd64", "debian-12", in_order(after))) == [

@@ -5,28 +5,33 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli import console, guest_explore, guest_kernel, guest_run, guest_survey
+from txop.cli import console, guest_emulator, guest_explore, guest_kernel, guest_run, guest_survey
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import Application, epilog
+from txop.cli.guest_emulator import EmulatorOptions
 from txop.cli.guest_options import ImageOptions, LockOptions, errors_reported, note
 from txop.cli.option_groups import grouped
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
+    from txop.guest_image.emulator.lock import EmulatorLock
     from txop.guest_image.packages.lock import Lock
+    from txop.guest_image.packages.offers import Offer
 
 Update = Annotated[
     bool,
     typer.Option("--update", help="Pin what the archive has now, in --lock or a lock of your own, then build."),
 ]
 Packages = Annotated[
-    Path | None, typer.Option("--packages", metavar="DIR", help="Folder of .deb files to take pinned packages from.")
+    Path | None,
+    typer.Option("--packages", metavar="DIR", help="Folder of .deb and .tar files to take what is pinned from."),
 ]
 Check = Annotated[
     bool, typer.Option("--check", help="List the pinned packages that the archive no longer has, and exit.")
@@ -86,6 +91,7 @@ def register(app: typer.Typer) -> None:
                 ("txop guest build", "the image with Debian's kernel 6.12, from the packages that its lock pins"),
                 ("txop guest build --check", "which pinned packages the archive no longer has"),
                 ("txop guest build --kernel 6.1 --update", "pin what the archive has now"),
+                ("txop guest build --update-emulator", "the same for QEMU"),
                 ("txop guest build --mirror http://MIRROR/debian", "on Ubuntu, whose sources name no Debian mirror"),
                 ("txop guest build --kernel-file bzImage --modules-dir /lib/modules/6.16.0", "a kernel of your own"),
             ],
@@ -126,6 +132,7 @@ def register(app: typer.Typer) -> None:
 def build(
     *,
     image: ImageOptions,
+    emulator: EmulatorOptions,
     update: Update = False,
     check: Check = False,
     mirror: Mirror = None,
@@ -133,7 +140,7 @@ def build(
     where: Where = False,
     json: JsonFlag = False,
 ) -> None:
-    """Make the image of a guest: a kernel, and an initramfs of the distribution's own programs."""
+    """Make what guests boot and run on: a kernel, an initramfs of the distribution's own programs, and a QEMU."""
     from txop.core.whole_file import whole_file
     from txop.guest_image.cache import default_cache
     from txop.guest_image.locks import own_lock
@@ -150,7 +157,7 @@ def build(
     begun = time.monotonic()
     with errors_reported():
         if check:
-            _check(image.pinned(), json=json)
+            _check(image.pinned(), emulator.pinned(), json=json)
             return
         if update:
             resolved = resolve(image.kernel, progress=note)
@@ -160,13 +167,16 @@ def build(
             with whole_file(place) as out:
                 out.write(lock_text(resolved))
             note(f"Pinned {len(resolved.packages)} packages with the kernel {resolved.release} in {place}.")
+        if emulator.update_emulator:
+            emulator.update()
         if packages is not None:
             if not packages.is_dir():
                 raise UserError("it is not a folder", where=str(packages))
             pinned = image.pinned()
             PackageStore.of(pinned, default_cache(), note).adopt(packages, pinned.packages)
         made, _ = image.image()
-    seconds = time.monotonic() - begun
+        seconds = time.monotonic() - begun
+        qemu = emulator.prepare(packages)
     if json:
         console.write_json(
             {
@@ -179,21 +189,27 @@ def build(
                 "initramfs_bytes": made.size_bytes,
                 "modules": sorted(made.modules),
                 "seconds": round(seconds, 3),
+                "emulator": guest_emulator.document(qemu),
             }
         )
         return
     size = f"{made.size_bytes / 1e6:.1f} MB, {len(made.modules)} modules, {seconds:.1f} s"
     console.stdout().print(safe_text(f"{made.folder}: Linux {made.release}, {size}"), soft_wrap=True)
+    guest_emulator.tell(qemu)
 
 
-def _check(lock: Lock, *, json: bool) -> None:
-    """Say what of a lock is gone; exit code 1 when something is."""
+def _check(lock: Lock, emulator: EmulatorLock, *, json: bool) -> None:
+    """Say what of two locks is gone; exit code 1 when something is."""
     from rich.table import Table
 
+    from txop.guest_image.emulator.offers import source_offer
     from txop.guest_image.packages.offers import offers
 
     rows = offers(lock, progress=note)
-    gone = [row for row in rows if not row.offered]
+    beside = offers(emulator, progress=note)
+    source = source_offer(emulator, progress=note)
+    everything = [*rows, *beside, source]
+    gone = [row for row in everything if not row.offered]
     if json:
         console.write_json(
             {
@@ -203,17 +219,13 @@ def _check(lock: Lock, *, json: bool) -> None:
                 "release": lock.release,
                 "distribution": lock.distribution,
                 "pinned": lock.pinned,
-                "packages": [
-                    {
-                        "name": row.package.name,
-                        "version": row.package.version,
-                        "role": row.package.role,
-                        "offered": row.offered,
-                        "newest": row.newest,
-                        "cached": row.cached,
-                    }
-                    for row in rows
-                ],
+                "packages": [_row(row) for row in rows],
+                "emulator": {
+                    "distribution": emulator.distribution,
+                    "pinned": emulator.pinned,
+                    "packages": [_row(row) for row in beside],
+                    "source": _row(source),
+                },
             }
         )
     elif gone:
@@ -221,21 +233,36 @@ def _check(lock: Lock, *, json: bool) -> None:
         for column in ("package", "pinned", "the archive has", "in the cache"):
             table.add_column(column, overflow="fold")
         for row in gone:
-            cells = (row.package.name, row.package.version, row.newest or "none", "yes" if row.cached else "no")
+            cells = (row.name, row.version, row.newest or "none", "yes" if row.cached else "no")
             table.add_row(*(safe_text(cell) for cell in cells))
         console.stdout().print(table)
-    what = f"{len(rows) - len(gone)} of the {len(rows)} packages for Linux {lock.release}"
-    when = lock.pinned or "on a day that the lock does not record"
-    sentence = f"The archive of {lock.distribution} has {what}, pinned {when}."
-    if json:
-        note(sentence)
-    else:
-        console.stdout().print(safe_text(sentence), soft_wrap=True)
+    for pinned, what, found in (
+        (lock, f"packages for Linux {lock.release}", rows),
+        (emulator, f"packages for QEMU {emulator.version}, its source included", [*beside, source]),
+    ):
+        count = f"{sum(row.offered for row in found)} of the {len(found)} {what}"
+        when = pinned.pinned or "on a day that the lock does not record"
+        sentence = f"The archive of {pinned.distribution} has {count}, pinned {when}."
+        if json:
+            note(sentence)
+        else:
+            console.stdout().print(safe_text(sentence), soft_wrap=True)
     if gone:
         needed = sum(not row.cached for row in gone)
         if needed:
-            note(f"{needed} of those gone are not in the cache either. --update pins what the archive has now.")
+            note(f"{needed} of those gone are not in the cache either. --update and --update-emulator pin anew.")
         raise typer.Exit(ExitCode.VERDICT_NO)
+
+
+def _row(offer: Offer) -> Mapping[str, object]:
+    return {
+        "name": offer.name,
+        "version": offer.version,
+        "role": offer.role,
+        "offered": offer.offered,
+        "newest": offer.newest,
+        "cached": offer.cached,
+    }
 
 
 def _tell_changes(kernel: str, old: Path | None, new: Lock) -> None:

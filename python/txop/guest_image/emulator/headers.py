@@ -38,12 +38,11 @@ def headers_place(lock: EmulatorLock, cache: Path) -> Path:
 
 
 def headers_folder(lock: EmulatorLock, cache: Path, progress: Progress) -> Path:
-    """A folder with the headers, made from the source when it is not there. Raises :class:`GuestError`."""
+    """A folder with the headers, made when it is not there, of a source that is. Raises :class:`GuestError`."""
     place = headers_place(lock, cache)
     if place.is_dir():
         return place
     store = SourceStore(lock, cache, progress)
-    store.fetch()
     original, debian = (store.path(lock.source(ending)) for ending in (ORIGINAL, DEBIAN))
     progress(f"taking the headers out of QEMU's source ({lock.source(ORIGINAL).size_bytes / 1e6:.1f} MB)")
     with new_folder(place) as work:

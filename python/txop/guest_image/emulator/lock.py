@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from txop.guest_image.locks import own_lock
 from txop.guest_image.packages.lock import (
     EMULATOR,
     LockedPackage,
@@ -151,8 +152,16 @@ def read_emulator_lock(text: str, where: str) -> EmulatorLock:
     )
 
 
+def own_emulator_lock() -> Path:
+    """Where this user's lock of the emulator is, if there is one."""
+    return own_lock(SHIPPED.removesuffix(".lock"))
+
+
 def find_emulator_lock(path: Path | None = None) -> EmulatorLock:
-    """The lock in a file, else the shipped one. Raises :class:`LockError` or :class:`OSError`."""
+    """The lock in a file, else this user's, else the shipped one. Raises :class:`LockError` or :class:`OSError`."""
+    own = own_emulator_lock()
+    if path is None and own.is_file():
+        path = own
     if path is not None:
         return read_emulator_lock(text_of(path), str(path))
     shipped = resources.files("txop.guest_image.locks").joinpath(SHIPPED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,14 @@ from pathlib import Path
 from txop.guest_image.cache import default_cache, new_folder, room, sha256_of
 from txop.guest_image.emulator import recipe
 from txop.guest_image.emulator.lock import EmulatorLock, find_emulator_lock
+from txop.guest_image.emulator.obtain import Part, obtain
 from txop.guest_image.emulator.source import SourceStore
 from txop.guest_image.emulator.trees import qemu_tree, store_of
-from txop.guest_image.error import GuestError
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.packages.apt import Progress
+
+ARCHITECTURE = "x86_64"
+"""The processor that the pinned packages are for (``uname -m``)."""
 
 _UNSAFE = frozenset(" :;\t\n")
 """What separates names in a list of objects or folders, for the dynamic linker (ld.so(8)); there is no escape."""
@@ -34,6 +39,11 @@ class Emulator:
     """Debian's, as in ``1:10.0.13+ds-0+deb13u1``."""
     sha256: str
     """Hash of QEMU's own file, as pinned."""
+
+    @property
+    def description(self) -> str:
+        """What it says of itself (``--version``), in its first line."""
+        return f"QEMU emulator version {self.version} (Debian {self.package_version})"
 
     @property
     def program(self) -> Path:
@@ -116,12 +126,19 @@ def emulator(
 
     Raises:
         GuestError: A package cannot be had, something in it is missing, or the disk is full.
+        MissingGuestToolError: This machine's processor cannot run it, or it has no APT.
     """
+    if (machine := platform.machine()) != ARCHITECTURE:
+        raise MissingGuestToolError(
+            f"the QEMU of guests is a program for {ARCHITECTURE}, and this machine is {machine}",
+            what_to_do=f"use a machine with {ARCHITECTURE}",
+        )
     folder = cache or default_cache()
     pinned = lock or find_emulator_lock()
     with room(folder):
         if packages_dir is not None:
             adopt(pinned, packages_dir, folder, progress)
+        obtain(pinned, folder, progress, [Part.QEMU])
         tree = qemu_tree(pinned, folder, progress)
     return Emulator(tree, pinned.version, pinned.source_version, pinned.program_sha256)
 

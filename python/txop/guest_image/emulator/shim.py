@@ -17,6 +17,7 @@ from txop.guest_image.cache import default_cache, new_folder, room
 from txop.guest_image.emulator import recipe
 from txop.guest_image.emulator.headers import GENERATED, SOURCE, headers_folder, headers_place
 from txop.guest_image.emulator.lock import EmulatorLock, find_emulator_lock
+from txop.guest_image.emulator.obtain import obtain
 from txop.guest_image.emulator.trees import compiler_place, compiler_tree, qemu_place, qemu_tree
 from txop.guest_image.error import GuestError
 from txop.guest_image.packages.apt import Progress
@@ -64,6 +65,7 @@ def build_shim(
         files = _own_files(source)
         place = folder / "emulators" / f"shim-{pinned.version}_{_digest(pinned, folder, source, files)}"
         if not (place / OBJECT).is_file():
+            obtain(pinned, folder, progress)
             steps = _Steps(pinned, folder, progress)
             progress(f"compiling {source.name} for QEMU {pinned.version}")
             with new_folder(place) as work:

@@ -33,18 +33,16 @@ def compiler_place(lock: EmulatorLock, cache: Path) -> Path:
 
 
 def qemu_tree(lock: EmulatorLock, cache: Path, progress: Progress) -> Path:
-    """The folder of QEMU, made when it is not there.
+    """The folder of QEMU, made when it is not there, of packages that are.
 
     Raises:
         GuestError: A package cannot be had, or something in it is missing.
     """
     place = qemu_place(lock, cache)
     if not place.is_dir():
-        store = store_of(lock, cache, progress)
-        store.fetch(lock.of_role(EMULATOR))
         progress(f"unpacking QEMU {lock.version}")
         with new_folder(place) as work:
-            unpack_packages(store, lock.of_role(EMULATOR), recipe.is_emulator_file, work)
+            unpack_packages(store_of(lock, cache, progress), lock.of_role(EMULATOR), recipe.is_emulator_file, work)
             (work / recipe.BUNDLE).symlink_to(recipe.BUNDLE_TARGET)
             check_programs([work], [recipe.PROGRAM], [name for names in recipe.FIRMWARE.values() for name in names])
             if sha256_of(work / recipe.PROGRAM) != lock.program_sha256:
@@ -53,15 +51,13 @@ def qemu_tree(lock: EmulatorLock, cache: Path, progress: Progress) -> Path:
 
 
 def compiler_tree(lock: EmulatorLock, cache: Path, progress: Progress) -> Path:
-    """The folder of the compiler, made when it is not there. Raises :class:`GuestError`."""
+    """The folder of the compiler, made when it is not there, of packages that are. Raises :class:`GuestError`."""
     place = compiler_place(lock, cache)
     if not place.is_dir():
         qemu = qemu_tree(lock, cache, progress)
-        store = store_of(lock, cache, progress)
-        store.fetch(lock.of_role(COMPILER))
         progress(f"unpacking the compiler of QEMU's devices, gcc-{recipe.GCC}")
         with new_folder(place) as work:
-            unpack_packages(store, lock.of_role(COMPILER), recipe.is_compiler_file, work)
+            unpack_packages(store_of(lock, cache, progress), lock.of_role(COMPILER), recipe.is_compiler_file, work)
             programs = [name for names in recipe.COMPILER.values() for name in names]
             check_programs([work, qemu], programs, [recipe.LIBGCC, recipe.C_LIBRARY])
     return place
@@ -69,7 +65,7 @@ def compiler_tree(lock: EmulatorLock, cache: Path, progress: Progress) -> Path:
 
 def store_of(lock: EmulatorLock, cache: Path, progress: Progress) -> PackageStore:
     """The packages of a lock on this machine."""
-    return PackageStore(cache, progress, lock.distribution, lock.pinned)
+    return PackageStore.of(lock, cache, progress)
 
 
 def unpack_packages(

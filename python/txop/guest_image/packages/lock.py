@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from txop.guest_image.error import GuestError
 
@@ -67,6 +67,22 @@ class LockedPackage:
             raise ValueError(f"{self.size_bytes!r} is not a size in bytes")
         if self.role not in (*ROLES, EMULATOR):
             raise ValueError(f"unknown role {self.role!r}: {' or '.join((*ROLES, EMULATOR))}")
+
+
+class Pinned(Protocol):
+    """Packages of a release, pinned: what every kind of lock has."""
+
+    @property
+    def distribution(self) -> str:
+        """As in ``debian-12``."""
+
+    @property
+    def packages(self) -> tuple[LockedPackage, ...]:
+        """All of them."""
+
+    @property
+    def pinned(self) -> str | None:
+        """The day on which the archive offered these, UTC, as in ``2026-11-22``."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from txop.guest_image.cache import default_cache
 from txop.guest_image.packages.apt import Apt, Progress
 from txop.guest_image.packages.archive import current_archive
-from txop.guest_image.packages.lock import Lock, LockedPackage
+from txop.guest_image.packages.lock import Pinned
 from txop.guest_image.packages.store import PackageStore
 
 
@@ -16,7 +16,9 @@ from txop.guest_image.packages.store import PackageStore
 class Offer:
     """A package of a lock, and what the archive has of it."""
 
-    package: LockedPackage
+    name: str
+    version: str
+    role: str
     offered: bool
     """The archive has this version."""
     newest: str | None
@@ -25,7 +27,7 @@ class Offer:
     """It is on this machine already."""
 
 
-def offers(lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None) -> list[Offer]:
+def offers(lock: Pinned, *, cache: Path | None = None, progress: Progress = lambda _: None) -> list[Offer]:
     """What the archive has of each package of a lock, by package lists fetched now. Raises :class:`GuestError`."""
     folder = cache or default_cache()
     apt = Apt(folder / "apt", current_archive(lock.distribution))
@@ -37,11 +39,12 @@ def offers(lock: Lock, *, cache: Path | None = None, progress: Progress = lambda
     for package in lock.packages:
         versions = [entry.version for entry in shown.get(package.name, [])]
         newest = versions[0] if versions else None
-        found.append(Offer(package, package.version in versions, newest, store.has(package)))
+        offered = package.version in versions
+        found.append(Offer(package.name, package.version, package.role, offered, newest, store.has(package)))
     return found
 
 
-def changes(old: Lock, new: Lock) -> list[str]:
+def changes(old: Pinned, new: Pinned) -> list[str]:
     """What a new lock has in place of an old one, a package a line."""
     before = {package.name: package for package in old.packages}
     after = {package.name: package for package in new.packages}

@@ -14,7 +14,7 @@ from txop.guest_image.error import GuestError
 from txop.guest_image.packages.apt import Apt, PackageNotOfferedError, Progress
 from txop.guest_image.packages.archive import DATED
 from txop.guest_image.packages.deb import unpack
-from txop.guest_image.packages.lock import Lock, LockedPackage
+from txop.guest_image.packages.lock import LockedPackage, Pinned
 from txop.guest_image.packages.places import places
 
 MANY = 3
@@ -37,7 +37,7 @@ class PackageStore:
         self._pinned = pinned
 
     @classmethod
-    def of(cls, lock: Lock, cache: Path, progress: Progress) -> PackageStore:
+    def of(cls, lock: Pinned, cache: Path, progress: Progress) -> PackageStore:
         """For the packages of a lock."""
         return cls(cache, progress, lock.distribution, lock.pinned)
 
