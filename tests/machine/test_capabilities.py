@@ -9,6 +9,10 @@ import pytest
 
 from txop.cli import console, doctor
 from txop.guest.qemu import TESTED_QEMU
+from txop.guest_image.cache import default_cache
+from txop.guest_image.emulator.lock import find_emulator_lock
+from txop.guest_image.emulator.recipe import PROGRAM
+from txop.guest_image.emulator.trees import qemu_place
 from txop.guest_image.own_kernel import KERNEL_PROGRAMS
 from txop.machine import capabilities
 from txop.machine.capabilities import CAPABILITIES, Diagnosis, Finding, diagnose, first_version
@@ -22,6 +26,8 @@ ARCH = {"ID": "arch"}
 UNKNOWN = {"ID": "plan9"}
 
 ALL_MODULES = frozenset({"txop._native", "polars", "altair", "vl_convert", "jinja2"})
+
+EMULATOR = find_emulator_lock()
 
 REFUSED = CommandResult(1, "unshare: unshare failed: Operation not permitted\n")
 
@@ -93,6 +99,7 @@ FULL = FakeMachine(
         "/dev/kvm": True,
         "/usr/share/keyrings/debian-archive-keyring.gpg": True,
         "/usr/include/gelf.h": True,
+        str(qemu_place(EMULATOR, default_cache()) / PROGRAM): True,
     },
     unshare=CommandResult(0, ""),
 )
@@ -219,6 +226,19 @@ def test_qemu_is_that_of_the_guests_whatever_this_machine_is(architecture):
 def test_the_qemu_that_exactness_was_tested_with_needs_no_word():
     programs = {**FULL.programs, "qemu-system-x86_64": f"QEMU emulator version {TESTED_QEMU[0]} (Debian 1:7.2+dfsg)"}
     assert finding(diagnose(replace(FULL, programs=programs)), "qemu").detail == f"qemu-system-x86_64 {TESTED_QEMU[0]}"
+
+
+def test_the_pinned_qemu_is_shown_with_its_version_or_with_what_has_to_be_fetched():
+    assert EMULATOR.source_version in finding(diagnose(FULL), "emulator").detail
+    absent = finding(diagnose(BARE), "emulator")
+    assert f"{EMULATOR.size_bytes / 1e6:.0f} MB" in absent.detail
+    assert absent.fix == "txop guest build"
+
+
+def test_the_pinned_qemu_does_not_run_on_another_processor():
+    found = finding(diagnose(replace(FULL, architecture="aarch64")), "emulator")
+    assert not found.present
+    assert found.fix is None
 
 
 def test_a_qemu_without_the_machine_of_the_guests_is_too_old():

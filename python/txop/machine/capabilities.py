@@ -9,6 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.guest.qemu import KVM_PVM, KVM_PVM_TROUBLE, KVM_TRIAL, MINIMUM_QEMU, TESTED_QEMU, complaint
+from txop.guest_image.cache import default_cache
+from txop.guest_image.emulator.lock import find_emulator_lock
+from txop.guest_image.emulator.qemu import ARCHITECTURE
+from txop.guest_image.emulator.recipe import PROGRAM
+from txop.guest_image.emulator.trees import qemu_place
+from txop.guest_image.error import GuestError
 from txop.guest_image.own_kernel import ELF_HEADER, KERNEL_PROGRAMS, header_folders
 from txop.guest_image.packages.archive import KEYRINGS
 from txop.machine.distribution import Distribution, Packages
@@ -189,6 +195,21 @@ def _qemu(machine: Machine) -> Answer:
     return answer
 
 
+def _emulator(machine: Machine) -> Answer:
+    """The pinned QEMU, by whether it was unpacked; nothing but it is needed to compile its devices."""
+    if machine.architecture != ARCHITECTURE:
+        detail = f"guests run on a QEMU for {ARCHITECTURE}, and this machine is {machine.architecture}"
+        return Answer(False, detail, Packages(None, None, None))
+    try:
+        lock = find_emulator_lock()
+    except (GuestError, OSError) as error:
+        return Answer(False, f"its lock cannot be read: {error}", "txop guest build --update-emulator")
+    cache = default_cache()
+    if machine.exists(str(qemu_place(lock, cache) / PROGRAM)):
+        return Answer(True, f"QEMU {lock.version}, Debian's {lock.source_version}, pinned {lock.pinned or ''}".rstrip())
+    return Answer(False, f"QEMU {lock.version} is not here yet: up to {lock.size_bytes / 1e6:.0f} MB to fetch")
+
+
 def _kvm(machine: Machine) -> Answer:
     if machine.architecture != "x86_64":
         detail = f"guests are x86-64; KVM of {machine.architecture} cannot run them"
@@ -363,6 +384,10 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability(
         "qemu", "Virtual machines", "running real drivers on virtual chips",
         _qemu, Packages("qemu-system-x86", "qemu-system-x86-core", "qemu-system-x86"),
+    ),
+    Capability(
+        "emulator", "QEMU of the guests", "txop guest: one QEMU on every machine, with txop's devices; not installed",
+        _emulator, "txop guest build", fix_needs_root=False,
     ),
     Capability(
         "guest-packages", "Packages for guests", "txop guest: Debian's kernels and programs, without installing them",

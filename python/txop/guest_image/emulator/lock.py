@@ -96,6 +96,11 @@ class EmulatorLock:
         return found[0]
 
     @property
+    def size_bytes(self) -> int:
+        """Of everything that is pinned."""
+        return sum(package.size_bytes for package in self.packages) + sum(file.size_bytes for file in self.sources)
+
+    @property
     def key(self) -> str:
         """Names what is made of it: a hash of all that is pinned."""
         parts = [*(package.sha256 for package in self.packages), *(file.sha256 for file in self.sources)]

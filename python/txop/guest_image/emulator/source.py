@@ -103,15 +103,13 @@ def unpack_source(original: Path, debian: Path, target: Path, wanted: Callable[[
         SourceError: One is damaged, or a name leads out of the source.
         PatchError: A patch does not fit.
     """
-    for name, data in _files(original, 1):
-        if wanted(name):
-            place = target / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(data())
+    for name, data in _files(original, 1, wanted):
+        place = target / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
     patches = {
-        name.removeprefix(_PATCHES): _text(data(), name)
-        for name, data in _files(debian, 0)
-        if name.startswith(_PATCHES)
+        name.removeprefix(_PATCHES): _text(data, name)
+        for name, data in _files(debian, 0, lambda name: name.startswith(_PATCHES))
     }
     for name in series(patches.get("series", "")):
         if name not in patches:
@@ -164,24 +162,20 @@ def _text(data: bytes, name: str) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _files(path: Path, strip: int) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """The ordinary files of a tar, each with what reads it while it is its turn. ``strip``: folders taken off names."""
+def _files(path: Path, strip: int, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """Ordinary files of a tar: name and contents. ``strip``: folders that are taken off names."""
     with _open(path) as files:
         try:
             for member in files:
                 name = _inside(member.name, strip)
                 if name is None:
                     raise SourceError(f"{path.name}: the name {member.name[:200]!r} leads out of the source")
-                if member.isreg() and name:
-                    yield name, lambda member=member: _contents(files, member)  # type: ignore[misc]
+                if member.isreg() and name and wanted(name):
+                    content = files.extractfile(member)
+                    assert content is not None
+                    yield name, content.read()
         except (tarfile.TarError, EOFError) as error:
             raise SourceError(f"{path.name} is damaged: {error}") from None
-
-
-def _contents(files: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    content = files.extractfile(member)
-    assert content is not None
-    return content.read()
 
 
 @contextmanager
