@@ -7,6 +7,7 @@ import platform
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -21,6 +22,9 @@ CPU = "qemu64,+ssse3,+sse4.1,+sse4.2,+aes,+pclmulqdq"
 with CCMP a link is about six times as fast."""
 
 PROGRAM = "qemu-system-x86_64"
+
+FIRMWARE = "qboot.rom"
+"""It starts the kernel and drives no USB, which SeaBIOS does for some seconds."""
 
 PORTS = ("events", "stdout", "stderr", "files")
 """What the guest says on ports of their own, beside its console; see ``init``."""
@@ -260,8 +264,10 @@ def shift_of(mips: int) -> int:
     return speeds[mips]
 
 
-def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -> list[str]:
-    """What QEMU is started with. ``folder``: for the console and the ports, each a file of its name."""
+def arguments(
+    computer: Computer, kernel: Path, initramfs: Path, folder: Path, *, devices: Sequence[str] = ()
+) -> list[str]:
+    """The arguments of QEMU. ``folder``: for the console and the ports, each a file of its name; ``devices``: more."""
     if computer.mode is Mode.EXACT and computer.kvm:
         raise GuestError("an exact guest cannot run with KVM: only QEMU's own translator counts instructions")
     if not 0 <= computer.shift <= MAX_SHIFT:
@@ -292,7 +298,7 @@ def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -
         line.append("nokaslr")  # symbols are where VMLINUX has them
     line += computer.append
     argv = [
-        PROGRAM,
+        *("-bios", FIRMWARE),
         *("-machine", MACHINE, "-m", str(computer.memory_mb), "-smp", "1"),
         *("-no-user-config", "-nodefaults", "-display", "none", "-nic", "none", "-no-reboot"),
         *("-kernel", str(kernel), "-initrd", str(initramfs), "-append", " ".join(line)),
@@ -310,10 +316,11 @@ def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -
     else:
         argv += ["-chardev", f"file,id=console,path={_escaped(folder / 'console')}", "-serial", "chardev:console"]
     # ioeventfd would hand the guest's writes to another thread, at a time of its own
-    argv += ["-device", f"virtio-serial-pci,max_ports={len(PORTS) + 1},ioeventfd=off"]
+    argv += ["-device", f"virtio-serial-pci,max_ports={len(PORTS) + 2},ioeventfd=off"]
     for name in PORTS:
         argv += ["-chardev", f"file,id={name},path={_escaped(folder / name)}"]
         argv += ["-device", f"virtserialport,chardev={name},name=txop.{name}"]
+    argv += devices
     if watchdog:
         argv += ["-device", "i6300esb", "-action", "watchdog=inject-nmi"]
     if computer.debugger is not None:

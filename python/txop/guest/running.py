@@ -22,7 +22,8 @@ from typing import NamedTuple, Protocol
 
 from txop.core.errors import ExitCode
 from txop.guest.console import excerpt
-from txop.guest.qemu import PORTS, Computer, arguments, check_qemu
+from txop.guest.outside import device_arguments, qemu_command, take_files, write_config
+from txop.guest.qemu import PORTS, Computer, arguments
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
 from txop.guest.scratch import scratch_folder
 from txop.guest_image.cache import default_cache, room
@@ -142,12 +143,11 @@ async def run_guest(
         GuestFailedError: It ended without a result, or not in its time.
         MissingGuestToolError: No QEMU here, or one that is too old.
     """
-    check_qemu()
     check_results(results)
     with _work_folder(cache, image, overlay) as work:
         watch = _Watch(work, listener or Silence())
+        argv = _command_line(image, overlay, computer, work, cache)
         begun = time.monotonic()
-        argv = [*DIES_WITH_PARENT, *arguments(computer, image.kernel, work / INITRAMFS, work)]
         try:
             problem = await _supervise(argv, watch, wall_limit_s)
         finally:
@@ -158,9 +158,8 @@ async def run_guest(
 
 def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cache: Path | None = None) -> int:
     """A guest on this terminal, until its shell ends; the exit status of QEMU. Raises :class:`GuestError`."""
-    check_qemu()
     with _work_folder(cache, image, overlay) as work:
-        argv = [*DIES_WITH_PARENT, *arguments(computer, image.kernel, work / INITRAMFS, work)]
+        argv = _command_line(image, overlay, computer, work, cache)
         # Ctrl-C belongs to the guest: QEMU sets the terminal to pass it on, but not at its first moment
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
@@ -174,6 +173,14 @@ def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cac
                     _forget_socket(computer)
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+def _command_line(image: Image, overlay: Overlay, computer: Computer, work: Path, cache: Path | None) -> list[str]:
+    devices = device_arguments(
+        write_config(work, overlay.files), radios=overlay.environment.get("LAB_HOST") != "virtual"
+    )
+    own = arguments(computer, image.kernel, work / INITRAMFS, work, devices=devices)
+    return [*DIES_WITH_PARENT, *qemu_command(cache), *own]
 
 
 def _forget_socket(computer: Computer) -> None:
@@ -352,6 +359,7 @@ def _outcome(work: Path, results: Path, seconds: float, problem: _Problem | None
         if status is not None:
             with room(results, advice="give another folder"):
                 names = unpack_files(work / "files", results / FILES)
+                names = sorted({*names, *take_files(work, results / FILES)})
             return Ended(status, tuple(events), tuple(names), seconds)
         last = events[-1].words if events else "nothing: it did not boot"
         words = f"it powered off before it delivered its results; its last message was {last!r}"

@@ -1,7 +1,9 @@
 #!/usr/bin/dash
 # The laboratory in a guest: a virtual chip on the USB bus, the driver under test, an access point on a simulated radio,
-# each end in a network namespace of its own. `txop-lab up` makes it, `txop-lab down` ends it, `txop-lab counters FILE`
-# asks the chip for its counters, `txop-lab alive` says whether it is there still; `dut` and `peer` run a command at an end. Step by step: `prepare` (the access point),
+# each end in a network namespace of its own. The chip is a device of the QEMU that runs this guest, and is asked for on a
+# port of virtio-serial. `txop-lab up` makes it, `txop-lab down` ends it, `txop-lab counters FILE`
+# asks the chip for its counters, `txop-lab struck` how often faults have struck, `txop-lab replug` unplugs it for a second,
+# `txop-lab alive` says whether it is there still; `dut` and `peer` run a command at an end. Step by step: `prepare` (the access point),
 # `plug` (the chip and its driver), `serve` (the access point, where LAB_ONLY=plug left it out), `join` (association; again after the driver has let go of the chip), `roam` (association
 # with the next access point of several, or with the one of this number). A network
 # function (ncm, mbim, ecm, qmi-modem) has a wire in place of air and access point. What it is made of comes in variables:
@@ -95,7 +97,7 @@ move() { # move NAMESPACE NEW_NAME: the wireless interface that is here, with it
 access_point() {
     if [ "$ap" = builtin ]; then
         [ "$security" = open ] || fail "the built-in access point is open, not $security"
-        modprobe tun || fail "this kernel has no TAP devices"
+        far_end ap0
         [ "$width" = 20 ] || options="--wide --short-gi $options"
         return
     fi
@@ -182,7 +184,7 @@ load() {
         # shellcheck disable=SC2086
         modprobe virtual_mmc_host ${LAB_HOST_PARAMETERS:-} || fail "the virtual SD host controller cannot be loaded"
     else
-        modprobe vhci_hcd || fail "this kernel has no virtual USB host"
+        modprobe xhci_pci || fail "this kernel has no driver for the USB host controller"
         [ "$bus" != sdio ] || modprobe ushc || fail "this kernel has no driver for the SD host controller"
     fi
     # shellcheck disable=SC2086
@@ -207,7 +209,15 @@ plug() {
     stage "the driver has the chip: $(wireless)"
 }
 
-chip() { # chip OPTIONS...: started; how it ended is kept
+inside() { [ "$host" = virtual ]; } # the card is in a slot of a module in this kernel, and a process of it
+
+chip() { # chip OPTIONS...: plugged in
+    if ! inside; then
+        : >"$run/attached"
+        txop-vusb control attach --device "$device" --stats "$out/chip.json" "$@" 2>"$out/vusb.log" ||
+            fail "the virtual device cannot be plugged in"
+        return
+    fi
     rm -f "$run/vusb.pid" "$run/vusb.status"
     (
         # in a session of its own: a command that is ended with all its processes must not pull the card out
@@ -232,7 +242,25 @@ capture_limit() { # captures stay in memory until the guest ends: some of it is 
     echo --capture-limit $(($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) * 614 / captures))
 }
 
+far_end() { # far_end NAME: the interface at the other end of the device, a virtio one, is called that
+    modprobe virtio_net || fail "this kernel has no virtio interfaces"
+    for found in /sys/class/net/*/device/driver; do
+        case $(readlink "$found") in
+        */virtio_net)
+            found=${found#/sys/class/net/}
+            ip link set "${found%%/*}" down && ip link set "${found%%/*}" name "$1" && return
+            ;;
+        esac
+    done
+    fail "the interface at the other end is not there"
+}
+
 alive() { # 1, and why, when the virtual device has ended by itself
+    if [ -e "$run/attached" ]; then
+        why=$(txop-vusb control alive 2>&1) && return
+        echo "the virtual device ended before the command did: ${why#txop-vusb: }"
+        return 1
+    fi
     [ -s "$run/vusb.status" ] || return 0
     read -r ended <"$run/vusb.status"
     [ "$ended" != 0 ] || return 0
@@ -248,14 +276,8 @@ alive() { # 1, and why, when the virtual device has ended by itself
     return 1
 }
 
-bus_first() { # an interrupt of the virtual host is a thread that waits its turn; a real one does not wait
-    threads=
-    if [ "$host" != virtual ]; then
-        threads="$(pidof vhci_rx) $(pidof vhci_tx)" || fail "the virtual USB host has no threads to put first"
-    fi
-    for pid in $(cat "$run/vusb.pid") $threads; do
-        chrt -f -p 50 "$pid" || fail "the virtual USB host cannot be put before other processes"
-    done
+bus_first() { # a bus outside of the guest waits for no process; the card of a host in this kernel is one
+    ! inside || chrt -f -p 50 "$(cat "$run/vusb.pid")" || fail "the card cannot be put before other processes"
 }
 
 serve() {
@@ -471,7 +493,7 @@ function_interface() { # of the network function
 
 wired() { # a network function in place of the chip: its other end is a TAP or TUN device
     load
-    modprobe tun || fail "this kernel has no TUN and TAP devices"
+    far_end wired0
     case "$device $options" in qmi-modem*--framing*) ;; qmi-modem*) options="--framing raw-ip $options" ;; esac
     # shellcheck disable=SC2086
     chip --wired wired0 --seed "${TXOP_SEED:-0}" $options
@@ -593,9 +615,21 @@ modem() { # the driver is set by hand to what transfers carry; QMAP takes an int
 }
 
 counters() { # counters FILE: what the chip has counted by now
+    inside || { txop-vusb control counters "$1"; return; }
     rm -f "$out/chip.json"
     kill -USR1 "$(cat "$run/vusb.pid")" || return 1
     wait_for 5 test -s "$out/chip.json" && mv "$out/chip.json" "$1"
+}
+
+control_port() { # the device on which the chip is asked for something; none: it is a process
+    inside && return
+    for node in /sys/class/virtio-ports/*; do
+        [ "$(cat "$node/name" 2>/dev/null)" = txop.control ] && { echo "/dev/${node##*/}"; return; }
+    done
+}
+
+replug() {
+    if inside; then kill -USR2 "$(cat "$run/vusb.pid")"; else txop-vusb control replug; fi
 }
 
 # The first program that takes random numbers keeps the processor of an exact guest busy until the kernel has entropy, for
@@ -646,6 +680,7 @@ down() {
     for pid in "$run"/wpa*.pid "$run"/hostapd*.pid "$run/vusb.pid"; do
         [ -s "$pid" ] && kill "$(cat "$pid")" 2>/dev/null
     done
+    [ ! -e "$run/attached" ] || txop-vusb control detach
     # the chip writes its files when it gets the signal to end
     wait_for 10 gone "$(cat "$run/vusb.pid" 2>/dev/null)"
     full=$(grep -h '^txop-vusb: the capture of the' "$out/vusb.log") && stage "${full#txop-vusb: }"
@@ -675,6 +710,9 @@ join) join ;;
 roam) roam "${2:-}" ;;
 down) [ ! -d "$run" ] || down ;;
 alive) alive ;;
+port) control_port ;;
+struck) inside || txop-vusb control struck ;;
+replug) replug ;;
 counters) counters "${2:?a file}" ;;
-*) echo "usage: txop-lab up|down|prepare|plug|serve|join|roam [NUMBER]|alive|counters FILE" >&2; exit 2 ;;
+*) echo "usage: txop-lab up|down|prepare|plug|serve|join|roam [NUMBER]|alive|struck|replug|port|counters FILE" >&2; exit 2 ;;
 esac

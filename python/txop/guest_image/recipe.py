@@ -81,15 +81,15 @@ MODULES = (
     # the guest's ways out
     "virtio_pci", "virtio_console", "virtio_rng",
     *WATCHDOG,
-    # USB over a socket, and what watches it
-    "vhci_hcd", "usbmon",
+    # the USB host, and what watches it
+    "xhci_pci", "usbmon",
     # an SD host controller on USB, for cards with drivers under test
     "ushc",
     *DRIVERS,
     # the air
     "mac80211_hwsim", "ccm", "gcm", "cmac", "ctr", "aesni_intel",
     # hosts and networks around them
-    "af_packet", "veth", "tun", "bridge", "sch_netem", "sch_fq_codel", "sch_fq", "tcp_bbr",
+    "af_packet", "virtio_net", "veth", "tun", "bridge", "sch_netem", "sch_fq_codel", "sch_fq", "tcp_bbr",
 )  # fmt: skip
 """With everything they need. Those that are built into the kernel are left out by themselves."""
 

@@ -36,7 +36,7 @@ while [ "$number" -lt "$CYCLES" ]; do
         fact given "$number"
         within 60 load || { fact stuck-at "$number" load; break; }
     else
-        kill -USR2 "$(cat "$run/vusb.pid")"
+        txop-lab replug
         until_true 20 absent || { fact stuck-at "$number" unplug; break; }
         fact given "$number"
     fi

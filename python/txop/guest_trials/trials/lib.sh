@@ -61,9 +61,9 @@ answers() { # three of five echo requests come back
     [ "${got:-0}" -ge 3 ]
 }
 
-chip_ended() { # whether txop-vusb has come to its end: then nothing here shows anything of the driver
-    vusb=$(cat "$run/vusb.pid" 2>/dev/null) && [ -n "$vusb" ] && ended "$vusb" || return 1
-    fact no-chip "$(grep . "$out/vusb.log" | tail -n 1 | cut -c 1-300)"
+chip_ended() { # whether the virtual device has ended by itself: then nothing here shows anything of the driver
+    why=$(txop-lab alive) && return 1
+    fact no-chip "$(echo "$why" | cut -c 1-300)"
 }
 
 reached() { ip netns exec dut ping -n -c 1 -W 1 "$PEER_ADDRESS" >/dev/null 2>&1; }

@@ -21,6 +21,7 @@
 #include "hw/virtio/virtio-pci.h"
 #include "hw/virtio/virtio-serial.h"
 #include "net/net.h"
+#include "system/system.h"
 #include "standard-headers/linux/virtio_ids.h"
 
 /* The functions of the library; crates/qemu/src/abi.rs has the same. */
@@ -328,13 +329,15 @@ static void due(void *opaque)
 
 /* --- the control port --- */
 
-static void close_lab(void)
+static void close_lab(Notifier *notifier, void *data)
 {
     if (the.lab) {
         txop_close(the.lab, now());
         the.lab = NULL;
     }
 }
+
+static Notifier at_exit = { .notify = close_lab };
 
 static ssize_t control_data(VirtIOSerialPort *port, const uint8_t *data, ssize_t len)
 {
@@ -379,7 +382,7 @@ static void control_realize(DeviceState *device, Error **errp)
     the.numbers = g_hash_table_new(NULL, NULL);
     the.wired = qemu_new_net_client(&wired_info, NULL, "txop", "wired");
     virtio_serial_open(&port->parent);
-    atexit(close_lab);
+    qemu_add_exit_notifier(&at_exit);
 }
 
 static const Property control_properties[] = {

@@ -1,0 +1,89 @@
+"""The devices that a guest's QEMU has of txop, outside of the guest: arguments, configuration, and where their files go.
+
+The device itself is plugged in by the guest, which asks for it (``lab.sh``, ``txop-vusb control``).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from txop.guest_image.emulator.qemu import emulator
+from txop.guest_image.emulator.shim import build_shim
+from txop.guest_image.error import MissingGuestToolError
+from txop.guest_image.packages.apt import Progress
+
+LIBRARY = "libtxop_qemu.so"
+CONTROL_PORT = "control"
+"""The port on which the guest asks."""
+FOLDER = "devices"
+"""Folder beside the guest's own output that the devices write to; it becomes part of what the guest hands out."""
+CONFIG = "devices.json"
+GUEST_FOLDER = "/txop/out"
+"""What that folder is called in the options that the guest gives."""
+CAPTURE_LIMIT_BYTES = 2 << 30
+"""Of each capture: what a guest hands out beside them is less."""
+
+
+def find_library() -> Path:
+    """The library with the devices, for QEMU. Raises :class:`MissingGuestToolError`."""
+    path = Path(__file__).parent / "bin" / LIBRARY
+    if not path.is_file():
+        raise MissingGuestToolError(
+            f"there is no {LIBRARY}, which has the virtual devices", what_to_do="in a clone: make setup"
+        )
+    return path
+
+
+def qemu_command(cache: Path | None = None, progress: Progress = lambda _: None) -> tuple[str, ...]:
+    """The program QEMU with the devices in it, as the beginning of a command line. Raises :class:`GuestError`."""
+    shim = build_shim(cache=cache, progress=progress)
+    return emulator(cache=cache, progress=progress).argv([find_library(), shim])
+
+
+def device_arguments(config: Path, *, radios: bool = True) -> list[str]:
+    """Arguments of QEMU for the devices. The controller of virtio-serial is there already.
+
+    Args:
+        config: The file that :func:`write_config` wrote.
+        radios: mac80211_hwsim in the guest hands its frames to the devices.
+    """
+    argv = ["-device", f"txop-control,config={config.as_posix().replace(',', ',,')},name=txop.{CONTROL_PORT}"]
+    argv += ["-device", "qemu-xhci", "-device", "txop-usb"]
+    if radios:
+        argv += ["-device", "txop-hwsim-pci,disable-legacy=on"]
+    # by a timer of the guest's clock: another thread would send at a time of its own
+    return [*argv, "-device", "virtio-net-pci,netdev=wired,tx=timer,x-txtimer=1000,ioeventfd=off,romfile="]
+
+
+def write_config(work: Path, files: Mapping[str, Path]) -> Path:
+    """Write the configuration for a guest, and make the folder of the devices.
+
+    Args:
+        work: The guest's folder.
+        files: By name in the guest: the files of this machine that its options may name.
+    """
+    folder = work / FOLDER
+    folder.mkdir()
+    config = {
+        "folder": str(folder.absolute()),
+        "guest_folder": GUEST_FOLDER,
+        "files": {name: str(path.absolute()) for name, path in files.items()},
+        "capture_limit": CAPTURE_LIMIT_BYTES,
+    }
+    path = work / CONFIG
+    path.write_text(json.dumps(config), encoding="utf-8")
+    return path
+
+
+def take_files(work: Path, results: Path) -> list[str]:
+    """Move the files of the devices to those that the guest handed out; their names."""
+    names = []
+    for path in sorted((work / FOLDER).iterdir() if (work / FOLDER).is_dir() else []):
+        if path.is_file() and not path.name.endswith(".part"):
+            results.mkdir(parents=True, exist_ok=True)
+            shutil.move(path, results / path.name)
+            names.append(path.name)
+    return names
