@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds txop-vusb, the virtual chips that run inside a guest, as one program without libraries, and puts it where
-# `txop guest` looks for it. Run with the Rust toolchain in PATH (scripts/with-rust.sh).
+# Builds the virtual devices: txop-vusb, one program without libraries for guests and for other machines, and the library
+# that a guest's QEMU loads. Puts both where `txop guest` looks for them. Run with the Rust toolchain in PATH (scripts/with-rust.sh).
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -37,12 +37,26 @@ add "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
 add "--remap-path-prefix=$PWD=/txop"
 CARGO_ENCODED_RUSTFLAGS=$flags
 export CARGO_ENCODED_RUSTFLAGS
-cargo build --release --locked --quiet -p txop-vusb --target "$target"
-built="${CARGO_TARGET_DIR:-target}/$target/release/txop-vusb"
+target_folder=${CARGO_TARGET_DIR:-target}
 mkdir -p python/txop/guest/bin
-part=$(mktemp python/txop/guest/bin/.txop-vusb.XXXXXX)
-trap 'rm -f "$part"' EXIT
-cp "$built" "$part"
-strip "$part" 2>/dev/null || true
-chmod 755 "$part"
-mv -f "$part" python/txop/guest/bin/txop-vusb
+
+put() { # put FILE MODE: beside the module that looks for it, whole or not at all
+    part=$(mktemp "python/txop/guest/bin/.${1##*/}.XXXXXX")
+    trap 'rm -f "$part"' EXIT
+    cp "$1" "$part"
+    strip "$part" 2>/dev/null || true
+    chmod "$2" "$part"
+    mv -f "$part" "python/txop/guest/bin/${1##*/}"
+}
+
+cargo build --release --locked --quiet -p txop-vusb --target "$target"
+put "$target_folder/$target/release/txop-vusb" 755
+
+# The same devices for the QEMU of a guest, which has the C library of Debian 13 whatever this machine has.
+qemu_target=x86_64-unknown-linux-gnu
+if [ -d "$(rustc --print sysroot)/lib/rustlib/$qemu_target" ]; then
+    cargo build --release --locked --quiet -p txop-qemu --lib --target "$qemu_target"
+    put "$target_folder/$qemu_target/release/libtxop_qemu.so" 644
+else
+    echo "Not building the devices of QEMU: that takes a Rust toolchain with $qemu_target (rustup target add)." >&2
+fi

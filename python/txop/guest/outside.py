@@ -21,6 +21,8 @@ CONTROL_PORT = "control"
 FOLDER = "devices"
 """Folder beside the guest's own output that the devices write to; it becomes part of what the guest hands out."""
 CONFIG = "devices.json"
+FAR_END = "02:74:78:6f:70:01"
+"""Hardware address of the guest's interface at the far end of a network function (crates/vusb, machine.rs)."""
 GUEST_FOLDER = "/txop/out"
 """What that folder is called in the options that the guest gives."""
 CAPTURE_LIMIT_BYTES = 2 << 30
@@ -55,7 +57,7 @@ def device_arguments(config: Path, *, radios: bool = True) -> list[str]:
     if radios:
         argv += ["-device", "txop-hwsim-pci,disable-legacy=on"]
     # by a timer of the guest's clock: another thread would send at a time of its own
-    return [*argv, "-device", "virtio-net-pci,netdev=wired,tx=timer,x-txtimer=1000,ioeventfd=off,romfile="]
+    return [*argv, "-device", f"virtio-net-pci,netdev=wired,mac={FAR_END},tx=timer,x-txtimer=1000,ioeventfd=off,romfile="]
 
 
 def write_config(work: Path, files: Mapping[str, Path]) -> Path:

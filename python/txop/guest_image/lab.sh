@@ -494,6 +494,7 @@ function_interface() { # of the network function
 wired() { # a network function in place of the chip: its other end is a TAP or TUN device
     load
     far_end wired0
+    case $device in mbim | qmi-modem) ip link set wired0 arp off ;; esac # IP packets without addresses of hardware
     case "$device $options" in qmi-modem*--framing*) ;; qmi-modem*) options="--framing raw-ip $options" ;; esac
     # shellcheck disable=SC2086
     chip --wired wired0 --seed "${TXOP_SEED:-0}" $options
