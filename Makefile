@@ -84,7 +84,7 @@ $(DIST_TOOLS): requirements/distribution.txt $(PACKAGES)
 guest-tools: $(GUEST_TOOLS) ## install QEMU and what drivers are built with, for txop guest
 
 # Tests that start a guest report by themselves where there is no image.
-guest-image: setup $(GUEST_TOOLS) ## make the image of the guests: some 130 MB of Debian packages, the first time
+guest-image: setup $(GUEST_TOOLS) ## make the guests' image and QEMU: some 220 MB of Debian packages, the first time
 	@$(BIN)/txop guest build || echo "Going on without an image: no guest can be started." >&2
 
 demo: setup $(RUN_TOOLS) ## compare driver variants on an emulated link, and show the page
@@ -106,8 +106,9 @@ release-check: ## whether the commit is ready to be released: make release-check
 	@scripts/check-release.sh "$(TAG)"
 
 # The archive keeps a package for months; what has gone from it still comes from the dated archive, more slowly.
-guest-locks: setup $(GUEST_TOOLS) ## pin what Debian's archive has now, in the shipped locks of guests' images
-	@for lock in python/txop/guest_image/locks/*.lock; do \
+guest-locks: setup $(GUEST_TOOLS) ## pin what Debian's archive has now, in the shipped locks of guests' images and of QEMU
+	@$(BIN)/txop guest build --update-emulator --emulator-lock python/txop/guest_image/locks/qemu-debian-13.lock
+	@for lock in python/txop/guest_image/locks/debian-*.lock; do \
 		series=$${lock##*-}; $(BIN)/txop guest build --kernel "$${series%.lock}" --update --lock "$$lock" || exit; done
 
 docs: $(DOCS_TOOLS) ## build the documentation as a site: build/site/index.html; links that lead nowhere are errors

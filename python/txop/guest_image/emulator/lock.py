@@ -98,7 +98,7 @@ class EmulatorLock:
     @property
     def size_bytes(self) -> int:
         """Of everything that is pinned."""
-        return sum(package.size_bytes for package in self.packages) + sum(file.size_bytes for file in self.sources)
+        return sum(item.size_bytes for item in self.packages) + sum(file.size_bytes for file in self.sources)
 
     @property
     def key(self) -> str:

@@ -52,7 +52,7 @@ def resolve_emulator(*, cache: Path | None = None, progress: Progress = lambda _
     store.fetch(tools)
     with tempfile.TemporaryDirectory(prefix="txop-emulator-") as name:
         folders = _unpacked(store, offered, Path(name), recipe.is_emulator_file)
-        emulator = _that_count(folders, [recipe.PACKAGE, *recipe.FIRMWARE], [recipe.PROGRAM], [])
+        emulator = _that_count(folders, [recipe.PACKAGE, *recipe.RUNTIME, *recipe.FIRMWARE], [recipe.PROGRAM], [])
         program = sha256_of(folders[next(p for p in emulator if p.name == recipe.PACKAGE)] / recipe.PROGRAM)
         others = _unpacked(store, tools, Path(name), recipe.is_compiler_file)
         programs = [name for names in recipe.COMPILER.values() for name in names]

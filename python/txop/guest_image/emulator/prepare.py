@@ -17,6 +17,10 @@ MADE_IN_S = 15
 """Seconds that unpacking and compiling take, once everything is fetched."""
 
 
+LISTS_MB = 21
+"""What APT fetches of a release's lists, packages and sources, on the way (Debian 13, compressed)."""
+
+
 @dataclass(frozen=True)
 class Prepared:
     """QEMU and the object with txop's devices."""
@@ -55,8 +59,8 @@ def prepare(
         if missing:
             size = sum(need.size_bytes for need in missing) / 1e6
             progress(
-                f"QEMU {lock.version}, a compiler and QEMU's headers: {len(missing)} files, {size:.1f} MB to fetch; "
-                f"making them ready takes some {MADE_IN_S} s more"
+                f"QEMU {lock.version}, a compiler and QEMU's headers: {len(missing)} files, {size:.1f} MB to fetch, "
+                f"and some {LISTS_MB} MB of package lists if there are none; making them ready takes some {MADE_IN_S} s"
             )
         obtain(lock, folder, progress, EVERYTHING)
     made = emulator(lock=lock, cache=folder, progress=progress)

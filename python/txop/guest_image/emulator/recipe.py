@@ -14,6 +14,9 @@ SOURCE = "qemu"
 
 PROGRAM = "usr/bin/qemu-system-x86_64"
 LINKER = "usr/lib64/ld-linux-x86-64.so.2"
+RUNTIME = ("libc6", "libgcc-s1")
+"""Packages of the dynamic linker, and of a library that is loaded at run time (pthread_cancel)."""
+
 LIBRARY_FOLDER = "usr/lib/x86_64-linux-gnu"
 
 FIRMWARE: dict[str, tuple[str, ...]] = {
@@ -88,7 +91,11 @@ CONFIG_WORDS = (
 COMPILE_FLAGS = ("-O2", "-g", "-fPIC", "-std=gnu11", "-fno-strict-aliasing", "-fwrapv", "-fno-common", "-D_GNU_SOURCE")
 """As QEMU compiles itself, where it matters (its meson.build): strict aliasing off, wrapping integers."""
 
-LINK_FLAGS = ("-shared", "-m", "elf_x86_64", "--hash-style=gnu", "--build-id=none", "-z", "relro", "-z", "noexecstack")
+LINK_FLAGS = (
+    *("-shared", "-m", "elf_x86_64", "--hash-style=gnu", "--build-id=none"),
+    *("-z", "relro", "-z", "now", "-z", "noexecstack"),
+)
+"""With ``now``, a name that neither QEMU nor the library with the models has is an error at the start."""
 
 
 def is_emulator_file(name: str) -> bool:
