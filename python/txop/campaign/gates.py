@@ -16,7 +16,6 @@ from txop.measure.probes.air_analysis import main_direction
 from txop.measure.probes.interface import growth
 from txop.measure.traffic.flows import flows_of, series_of
 from txop.measure.traffic.iperf3_reading import PAYLOAD
-from txop.plan.measurement import TtcpTest
 
 
 @dataclass(frozen=True)
@@ -126,9 +125,7 @@ def judge(facts: RunFacts, reading: Reading) -> list[GateFinding]:
 
 def _throughputs(facts: RunFacts) -> tuple[tuple[str, str], ...]:
     """Figures of throughput, each with its direction as seen from the station."""
-    one_way = main_direction(facts.test, facts.plan.warm_up_s(facts.test)) or "uplink"
-    if isinstance(facts.test, TtcpTest):
-        one_way = "uplink" if facts.test.kind == "ttcp-tx" else "downlink"
+    one_way = facts.test.one_way or main_direction(facts.test, facts.plan.warm_up_s(facts.test)) or "uplink"
     return (
         ("throughput_mbit_s", one_way),
         ("throughput_up_mbit_s", "uplink"),
@@ -161,7 +158,7 @@ def directions(facts: RunFacts, reading: Reading) -> dict[str, float] | None:
 
 def _sent_s(facts: RunFacts, reading: Reading) -> float | None:
     """For how much of the measured window the traffic was sent: for all of it, but for a transfer of a size."""
-    transfer = reading.metrics.get("transfer_s") if isinstance(facts.test, TtcpTest) else None
+    transfer = reading.metrics.get("transfer_s") if facts.test.amount_of_data else None
     return transfer.value if transfer is not None else facts.marks.window_s
 
 

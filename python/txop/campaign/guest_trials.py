@@ -19,7 +19,7 @@ from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
 from txop.measure.instrument import RunContext
 from txop.measure.probes.guest_trial import FOLDER
 from txop.plan.guest import GuestSpec
-from txop.plan.measurement import ModuleCycleTest, Test
+from txop.plan.measurement import Test
 from txop.targets.contract import TargetError
 
 LONGEST_WALL_S = 86_400.0
@@ -28,7 +28,7 @@ LONGEST_WALL_S = 86_400.0
 
 def limit_s(test: Test) -> int:
     """What a trial may take at most, by the guest's clock."""
-    return endurance.cycles_limit_s(test.cycles) if isinstance(test, ModuleCycleTest) else survey.LIMIT_S
+    return survey.LIMIT_S if test.module_cycles is None else endurance.cycles_limit_s(test.module_cycles.cycles)
 
 
 def driver_of(trial: Trial) -> BoundDriver | None:
@@ -83,9 +83,9 @@ async def carry_out_trial(
 
 def _what(test: Test, spec: GuestSpec) -> tuple[str, dict[str, str]]:
     """Which script, and what it reads."""
-    if isinstance(test, ModuleCycleTest):
-        settings = endurance.cycle_settings(endurance.Removal(test.way), test.cycles, test.pause_s, test.recover_s)
-        return endurance.SCRIPT, settings
+    if (cycles := test.module_cycles) is not None:
+        way = endurance.Removal(cycles.way)
+        return endurance.SCRIPT, endurance.cycle_settings(way, cycles.cycles, cycles.pause_s, cycles.recover_s)
     return survey.SCRIPT, dict(survey.CONTROL_SETTINGS) if spec.faults is None else {}
 
 

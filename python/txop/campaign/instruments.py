@@ -27,7 +27,7 @@ from txop.measure.traffic.irtt import Irtt
 from txop.measure.traffic.module_cycle import Cycler, ModuleCycle
 from txop.measure.traffic.ping import Ping, pings_of
 from txop.measure.traffic.ttcp import Ttcp
-from txop.plan.measurement import CommandTest, ModuleCycleTest, SoakTest, StationsTest, Test, TtcpTest
+from txop.plan.measurement import CommandTest, ModuleCycleTest, SoakTest, Test, TtcpTest
 from txop.plan.model import Plan
 
 TRAFFIC = (Ping, Irtt, Iperf3Traffic, Ttcp, Command)
@@ -76,9 +76,7 @@ def in_guest(plan: Plan, test: Test) -> list[Instrument]:
 
 def _of_machines(plan: Plan, test: Test) -> list[Instrument]:
     """Probes of what only a machine with a driver has."""
-    wireless = ["dut"]
-    if isinstance(test, StationsTest):
-        wireless += test.stations
+    wireless = ["dut", *test.stations_measured]
     if "peer" in plan.target and plan.target["peer"].interface is not None:
         wireless.append("peer")  # when it is the access point, it counts what it sends, and the airtime of each
     instruments: list[Instrument] = [Wireless(name) for name in dict.fromkeys(wireless)]

@@ -21,8 +21,7 @@ from txop.campaign.reporter import Reporter
 from txop.campaign.testbed import CarryOut, Testbed
 from txop.core.whole_file import whole_file
 from txop.measure.instrument import GateFinding, Instrument, Marks, Reading, RunContext, RunFacts
-from txop.measure.traffic.module_cycle import longest_cycles_s
-from txop.plan.measurement import ModuleCycleTest, Test
+from txop.plan.measurement import Test
 from txop.plan.model import Plan
 
 
@@ -69,8 +68,7 @@ async def carry_out(
 
 def longest_s(plan: Plan, test: Test) -> float:
     """What a run may take at most, its arm in place: what is started on targets ends by itself after this."""
-    window_s = test.duration_s * 1.5 + (longest_cycles_s(test) if isinstance(test, ModuleCycleTest) else 0.0)
-    return plan.design.idle_s + plan.warm_up_s(test) + window_s + 120.0
+    return plan.design.idle_s + plan.warm_up_s(test) + test.longest_s + 120.0
 
 
 def _read(instrument: Instrument, facts: RunFacts, active: ActiveRun) -> Reading:

@@ -12,7 +12,7 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.core.metrics import METRICS, Metric, describe, in_origin
 from txop.core.origin import Origin
-from txop.plan.measurement import CommandTest, Test
+from txop.plan.measurement import Test
 from txop.plan.model import Plan
 
 _METRIC_KEY = re.compile(r"[a-z0-9_]{1,80}")
@@ -48,11 +48,8 @@ def metric_of(plan: Plan, test: Test, key: str) -> Metric:
     """What the figure is: not judged where it is the emulator's, with the directions that a command test gives and the
     margin that the plan gives."""
     metric = in_origin(describe(key), plan.origin)
-    if isinstance(test, CommandTest) and key not in METRICS:
-        if key in test.higher_is_better:
-            metric = replace(metric, better="higher")
-        elif key in test.lower_is_better:
-            metric = replace(metric, better="lower")
+    if key in test.directions and key not in METRICS:
+        metric = replace(metric, better=test.directions[key])
     margin = plan.design.margins.get(f"{test.name}.{key}")
     return metric if margin is None else replace(metric, margin=margin)
 
@@ -80,8 +77,8 @@ def primary_figures(plan: Plan, runs: Sequence[RunFile]) -> tuple[list[str], boo
     chosen: list[str] = []
     for test in plan.test:
         mine = [run for run in runs if run.test == test.name]
-        if isinstance(test, CommandTest):
-            keys = [key for key in (*test.higher_is_better, *test.lower_is_better) if _is_there(key, mine)]
+        if test.argv is not None:
+            keys = [key for key in test.directions if _is_there(key, mine)]
         elif _is_there("throughput_mbit_s", mine):
             keys = ["throughput_mbit_s"]
         else:

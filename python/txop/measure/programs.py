@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from txop.measure.traffic.flows import flows_of
-from txop.plan.measurement import LatencyTest, ModuleCycleTest, StationsTest
 from txop.plan.model import Plan
 from txop.targets.contract import TargetError, Targets
 
@@ -68,13 +67,11 @@ def _needs(plan: Plan) -> Iterator[Need]:
     for test in plan.test:
         words = f"the test {test.name}"
         flows = flows_of(test, plan.warm_up_s(test))
-        if flows or isinstance(test, ModuleCycleTest):
+        if flows or test.module_cycles is not None:
             for name in dict.fromkeys([*(flow.station for flow in flows), test.station, "peer"]):
                 yield Need(name, ("iperf3",), words, essential=True)
         if test.latency == "ping":
-            from_peer = isinstance(test, LatencyTest) and test.sender == "peer"
-            one = "peer" if from_peer else test.station
-            for name in test.stations if isinstance(test, StationsTest) else [one]:
+            for name in test.stations_measured or ["peer" if test.probed_from_peer else test.station]:
                 yield Need(name, ("ping",), words, essential=test.kind == "latency")
         elif test.latency == "irtt":
             for name in (test.station, "peer"):

@@ -18,7 +18,7 @@ from typing import Any
 from txop.formats.error import FormatError
 from txop.formats.proc_system import parse_meminfo
 from txop.plan.guest import GuestSpec
-from txop.plan.measurement import FaultTrialTest, ModuleCycleTest, Test
+from txop.plan.measurement import Test
 from txop.plan.model import Plan
 from txop.plan.stored import Stored, rewriting, state_folder
 
@@ -127,10 +127,10 @@ def expected(plan: Plan, test: Test, *, store: Path | None = None) -> tuple[floa
 
 def guest_s(plan: Plan, test: Test) -> float:
     """Seconds of the guest's, as a rule, from the association to the end of the test."""
-    if isinstance(test, FaultTrialTest):
+    if (cycles := test.module_cycles) is not None:
+        return cycles.cycles * (CYCLE_S + (cycles.pause_s if cycles.way == "reload" else DEVICE_AWAY_S))
+    if test.trial == "always":
         return FAULT_TRIAL_S
-    if isinstance(test, ModuleCycleTest):
-        return test.cycles * (CYCLE_S + (test.pause_s if test.way == "reload" else DEVICE_AWAY_S))
     return plan.design.idle_s + plan.warm_up_s(test) + test.duration_s
 
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+import re
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, StringConstraints, model_validator
 
 from txop.plan.fields import Argv, Congestion, Name, Seconds
 from txop.plan.strict import Strict
+
+TAKE_OUT_S = 60.0
+"""For removing a module and clearing up after it; it may be in use for a while."""
+
+
+class ModuleCycles(NamedTuple):
+    """The cycles of a test that removes and inserts the arm's module, as :class:`ModuleCycleTest` has them."""
+
+    cycles: int
+    way: Literal["reload", "replug"]
+    pause_s: float
+    recover_s: float
 
 
 class _Test(Strict):
@@ -32,15 +45,75 @@ class _Test(Strict):
     """Whether it takes the association away itself, so that losing it voids no run."""
     outlasts_association: ClassVar[bool] = False
     """Whether a run goes on and counts when the association is lost."""
+    for_hours: ClassVar[bool] = False
+    """Whether it is watched for slow change over hours rather than for its level."""
+    trial: ClassVar[Literal["never", "in a guest", "always"]] = "never"
+    """When it is a trial in a guest, with steps of its own in place of idle phase, warm-up and window."""
+    whole_seconds: ClassVar[bool] = False
+    """Whether ``duration_s`` counts in whole seconds only, as iperf3's does."""
+    amount_of_data: ClassVar[bool] = False
+    """Whether it sends an amount of data, and lasts as long as that takes."""
 
     @property
     def length(self) -> str:
         """How long it lasts, in words."""
         return f"{self.duration_s:g} s"
 
+    @property
+    def stations_measured(self) -> list[str]:
+        """Targets that take part at once, each with figures of its own; empty for a test of one station."""
+        return []
+
+    @property
+    def targets_used(self) -> list[str]:
+        """Targets that it needs beside the peer."""
+        return [self.station, *self.stations_measured]
+
+    @property
+    def probed_from_peer(self) -> bool:
+        """Whether the peer sends the latency probes, to the station."""
+        return False
+
+    @property
+    def one_way(self) -> Literal["uplink", "downlink"] | None:
+        """Where its data goes, seen from the station, if it has traffic that no flow of iperf3 is."""
+        return None
+
+    @property
+    def module_cycles(self) -> ModuleCycles | None:
+        """How often, and how, the module is removed and inserted; ``None`` for a test that leaves it in place."""
+        return None
+
+    @property
+    def longest_s(self) -> float:
+        """What its window may take at most."""
+        return self.duration_s * 1.5
+
+    @property
+    def argv(self) -> Argv | None:
+        """The program that the test itself is; ``None`` where txop chooses the programs."""
+        return None
+
+    @property
+    def directions(self) -> dict[str, Literal["higher", "lower"]]:
+        """Figures that only this test has, with what is better; those of all tests are in ``METRICS``."""
+        return {}
+
+    @property
+    def own_figures(self) -> list[str]:
+        """Figures that only this test is known to bring."""
+        return []
+
+    @property
+    def prints_more(self) -> bool:
+        """Whether it can bring figures that are known only when it has run."""
+        return False
+
 
 class TcpTest(_Test):
     """TCP from the device (``tcp-tx``), to it (``tcp-rx``), or both at once (``tcp-both``)."""
+
+    whole_seconds: ClassVar[bool] = True
 
     kind: Literal["tcp-tx", "tcp-rx", "tcp-both"]
     """Direction, seen from the device under test."""
@@ -57,6 +130,8 @@ class TcpTest(_Test):
 class UdpTest(_Test):
     """UDP at a rate, from the device or to it."""
 
+    whole_seconds: ClassVar[bool] = True
+
     kind: Literal["udp-tx", "udp-rx"]
     """Direction, seen from the device under test."""
     rate_mbit_s: Annotated[float, Field(gt=0, le=100_000)]
@@ -72,6 +147,7 @@ class TtcpTest(_Test):
     connection. It begins with the load and has to end within ``duration_s``."""
 
     steady_load: ClassVar[bool] = False
+    amount_of_data: ClassVar[bool] = True
 
     kind: Literal["ttcp-tx", "ttcp-rx"]
     """Direction, seen from the device under test."""
@@ -87,6 +163,11 @@ class TtcpTest(_Test):
         """How long it lasts, in words."""
         return f"{self.buffers * self.buffer_bytes / 1e6:.3g} MB"
 
+    @property
+    def one_way(self) -> Literal["uplink", "downlink"]:
+        """Where its data goes, seen from the station."""
+        return "uplink" if self.kind == "ttcp-tx" else "downlink"
+
 
 class LatencyTest(_Test):
     """Round-trip times of an idle link."""
@@ -97,6 +178,11 @@ class LatencyTest(_Test):
     """Latency probe."""
     sender: Literal["station", "peer"] = "station"
     """Who sends the probes; the peer only with ping."""
+
+    @property
+    def probed_from_peer(self) -> bool:
+        """Whether the peer sends the latency probes."""
+        return self.sender == "peer"
 
 
 class RrulTest(_Test):
@@ -112,6 +198,8 @@ class RrulTest(_Test):
 
 class StationsTest(_Test):
     """Several stations at once, with fairness."""
+
+    whole_seconds: ClassVar[bool] = True
 
     kind: Literal["stations"]
     """Several stations at once."""
@@ -132,12 +220,18 @@ class StationsTest(_Test):
             raise ValueError("with rate_mbit_s it is UDP, which has no streams and congestion here")
         return self
 
+    @property
+    def stations_measured(self) -> list[str]:
+        """Targets that take part at once."""
+        return self.stations
+
 
 class ModuleCycleTest(_Test):
     """Remove and insert the module while traffic runs."""
 
     steady_load: ClassVar[bool] = False
     reconnects: ClassVar[bool] = True
+    trial: ClassVar[Literal["never", "in a guest", "always"]] = "in a guest"
 
     kind: Literal["module-cycle"]
     """Remove and insert the arm's module."""
@@ -156,6 +250,16 @@ class ModuleCycleTest(_Test):
         """How long it lasts, in words."""
         return f"{self.cycles} cycles"
 
+    @property
+    def module_cycles(self) -> ModuleCycles:
+        """How often, and how, the module is removed and inserted."""
+        return ModuleCycles(self.cycles, self.way, self.pause_s, self.recover_s)
+
+    @property
+    def longest_s(self) -> float:
+        """What its window may take at most: every removal, and two waits for the recovery."""
+        return super().longest_s + self.cycles * (TAKE_OUT_S + self.pause_s + 2 * self.recover_s + 10.0)
+
 
 class FaultTrialTest(_Test):
     """In a guest: what the driver makes of the arm's fault script (``faults``). It strikes under light traffic, and 8 s
@@ -163,6 +267,7 @@ class FaultTrialTest(_Test):
     long as that takes: ``duration_s`` does not count. An arm without a script is the control."""
 
     steady_load: ClassVar[bool] = False
+    trial: ClassVar[Literal["never", "in a guest", "always"]] = "always"
 
     kind: Literal["fault-trial"]
     """What a driver makes of a fault; see docs/guest-faults.md."""
@@ -177,6 +282,7 @@ class SoakTest(_Test):
     """Load for hours, watched for faults, drop-outs and slow change."""
 
     outlasts_association: ClassVar[bool] = True
+    for_hours: ClassVar[bool] = True
 
     kind: Literal["soak"]
     """Load for hours."""
@@ -220,6 +326,40 @@ class CommandTest(_Test):
         if (self.parser == "regex") != (self.pattern is not None):
             raise ValueError('pattern goes with parser = "regex", and only with it')
         return self
+
+    @property
+    def targets_used(self) -> list[str]:
+        """The target that it runs on, and its station."""
+        return [self.station, self.on]
+
+    @property
+    def argv(self) -> Argv:
+        """The command."""
+        return self.command
+
+    @property
+    def directions(self) -> dict[str, Literal["higher", "lower"]]:
+        """The figures to which the plan gives a direction."""
+        found: dict[str, Literal["higher", "lower"]] = dict.fromkeys(self.higher_is_better, "higher")
+        for key in self.lower_is_better:
+            found.setdefault(key, "lower")
+        return found
+
+    @property
+    def own_figures(self) -> list[str]:
+        """The named groups of its pattern, and the figures to which the plan gives a direction."""
+        groups: list[str] = []
+        if self.pattern is not None:
+            try:
+                groups = list(re.compile(self.pattern).groupindex)
+            except (re.error, OverflowError, RecursionError):
+                groups = []
+        return list(dict.fromkeys([*groups, *self.directions]))
+
+    @property
+    def prints_more(self) -> bool:
+        """Whether it can bring figures that are known only when it has run."""
+        return self.parser == "json"
 
 
 Test = Annotated[

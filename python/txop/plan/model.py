@@ -14,7 +14,7 @@ from txop.plan.arm import Arm
 from txop.plan.fields import Argv, MetricName, Name, Seconds, Text
 from txop.plan.guest import GuestSpec
 from txop.plan.link_tables import varied
-from txop.plan.measurement import FaultTrialTest, ModuleCycleTest, Test
+from txop.plan.measurement import Test
 from txop.plan.strict import Strict
 from txop.plan.target import Target
 from txop.stats.limits import MAX_BLOCKS
@@ -193,7 +193,7 @@ class Plan(Strict):
         """Whether a run of ``test`` is a trial in a guest: it has steps of its own in place of idle phase, warm-up and
         window, and ends with the last of them."""
         in_guest = any(target.kind == "guest" for target in self.target.values())
-        return isinstance(test, FaultTrialTest) or (in_guest and isinstance(test, ModuleCycleTest))
+        return test.trial == "always" or (in_guest and test.trial == "in a guest")
 
     def warm_up_s(self, test: Test) -> float:
         """Warm-up of a test: its own or the design's."""

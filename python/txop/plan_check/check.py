@@ -10,20 +10,8 @@ from dataclasses import dataclass
 from txop.core.metrics import describe, in_origin
 from txop.core.nearest import did_you_mean
 from txop.plan.arm import Arm, BuildSpec, ModuleSpec
-from txop.plan.devices import ACCESS_POINT_DEVICES
-from txop.plan.guest import GuestSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.measurement import (
-    CommandTest,
-    FaultTrialTest,
-    LatencyTest,
-    ModuleCycleTest,
-    StationsTest,
-    Test,
-    TtcpTest,
-)
-from txop.plan.model import Plan
 from txop.plan.problem import PlanError, Problem
 from txop.plan_check import files as check_files
 from txop.plan_check import guest as check_guest
@@ -33,12 +21,10 @@ from txop.plan_check import patch_reach as check_patches
 from txop.plan_check import scripts as check_scripts
 from txop.plan_check.addresses import wrong_addresses
 from txop.plan_check.commands import wrong_commands
-from txop.plan_check.figures import figures_of, own_figures
+from txop.plan_check.figures import figures_of
 from txop.plan_check.hazards import hazards as hazards_of
 from txop.plan_check.same_arms import same_arms
-
-Found = Iterator[tuple[Path, str, str | None]]
-"""Key, what is wrong, what to do."""
+from txop.plan_check.test_kinds import Found, wrong_tests
 
 
 @dataclass(frozen=True)
@@ -64,7 +50,7 @@ def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
             check_link.wrong_hosts,
         ),
         *(_guest, check_guest.wrong_chips, check_patch_modules.wrong_modules),
-        *(_tests, _figures, _arms, _interface, _turn, _collect),
+        *(wrong_tests, _figures, _arms, _interface, _turn, _collect),
     ]
     found = [entry for part in parts for entry in part(loaded)]
     if files:
@@ -122,21 +108,6 @@ def _targets(loaded: LoadedPlan) -> Found:
     peer = targets.get("peer")
     if needs_peer and peer is not None and peer.kind not in ("emulated", "guest") and peer.address is None:
         yield ("target", "peer", "address"), "is missing", "give the peer's address on the link under test"
-    known = [name for name in targets if name not in ("peer", "sniffer")]
-    for index, test in enumerate(plan.test):
-        if isinstance(test, CommandTest):
-            if test.on not in targets:
-                yield ("test", index, "on"), f'unknown target "{test.on}"', did_you_mean(test.on, list(targets))
-        elif isinstance(test, StationsTest):
-            for number, station in enumerate(test.stations):
-                if station not in known:
-                    yield _no_station(("test", index, "stations", number), station, known)
-                elif station in test.stations[:number]:
-                    yield ("test", index, "stations", number), f'"{station}" is there twice', None
-        elif test.station not in known and "dut" in targets:
-            yield _no_station(("test", index, "station"), test.station, known)
-        if isinstance(test, LatencyTest) and (test.sender, test.latency) == ("peer", "irtt"):
-            yield ("test", index, "sender"), "irtt has its server on the peer", 'use latency = "ping"'
     for index, arm in enumerate(plan.arm):
         for name in arm.on:
             if name == "dut":
@@ -147,12 +118,6 @@ def _targets(loaded: LoadedPlan) -> Found:
         if arm.qdisc is not None and arm.qdisc.target not in targets:
             name = arm.qdisc.target
             yield ("arm", index, "qdisc", "target"), f'unknown target "{name}"', did_you_mean(name, list(targets))
-
-
-def _no_station(path: Path, name: str, known: Sequence[str]) -> tuple[Path, str, str | None]:
-    if name in ("peer", "sniffer"):
-        return path, f"the {name} cannot be a station", did_you_mean(name, known)
-    return path, f'unknown target "{name}"', did_you_mean(name, known)
 
 
 def _emulation(loaded: LoadedPlan) -> Found:
@@ -186,42 +151,6 @@ def _emulation(loaded: LoadedPlan) -> Found:
         yield ("bring_up", "wpa_supplicant"), "an emulated link is not associated with", "take it out"
 
 
-def _tests(loaded: LoadedPlan) -> Found:
-    for index, test in enumerate(loaded.plan.test):
-        in_guest = loaded.plan.guest_trial(test)
-        if isinstance(test, FaultTrialTest) and not any(t.kind == "guest" for t in loaded.plan.target.values()):
-            said = "faults by script are those of a virtual chip"
-            yield ("test", index, "kind"), said, 'give dut and peer kind = "guest"; see docs/guest.md'
-        if isinstance(test, ModuleCycleTest) and not in_guest:
-            if test.way == "replug":
-                said = "only a virtual chip can be pulled out"
-                yield ("test", index, "way"), said, 'use way = "reload", or a guest'
-            without = [arm.name for arm in loaded.plan.arm if not arm.has_module]
-            if without:
-                said = f"there is no module to remove in {', '.join(without[:5])}"
-                yield ("test", index, "kind"), said, "give these arms a module or a build"
-        if not isinstance(test, CommandTest):
-            continue
-        if test.pattern is not None:
-            yield from _pattern(("test", index, "pattern"), test.pattern)
-        for key in test.higher_is_better:
-            if key in test.lower_is_better:
-                yield ("test", index, "lower_is_better"), f'"{key}" is in higher_is_better too', None
-
-
-def _pattern(path: Path, text: str) -> Found:
-    try:
-        pattern = re.compile(text)
-    except (re.error, OverflowError, RecursionError) as error:
-        yield path, f"invalid regular expression: {error}", None
-        return
-    if not pattern.groupindex:
-        yield path, "has no named group, so it gives no figure", "name what it matches: (?P<boot_s>[0-9.]+)"
-    for name in pattern.groupindex:
-        if not re.fullmatch(r"[a-z0-9_]+", name):
-            yield path, f'"{name}" is not a name of a metric', "use lower-case letters, digits and _"
-
-
 def _figures(loaded: LoadedPlan) -> Found:
     plan = loaded.plan
     for index, name in enumerate(plan.design.primary):
@@ -240,12 +169,12 @@ def _figure(loaded: LoadedPlan, path: Path, name: str, *, judged: bool) -> Found
         yield path, f'unknown test "{test_name}"', did_you_mean(test_name, known)
         return
     known = figures_of(loaded.plan, test)
-    if isinstance(test, CommandTest) and key not in known and not (test.parser == "regex" or judged):
+    if test.prints_more and key not in known and not judged:
         return  # what a command prints is known only when it has run
     if key not in known:
         yield path, f'test "{test_name}" gives no "{key}"', did_you_mean(key, known)
-    elif judged and isinstance(test, CommandTest) and key in own_figures(test):
-        if key not in (*test.higher_is_better, *test.lower_is_better):
+    elif judged and key in test.own_figures:
+        if key not in test.directions:
             yield path, f'"{key}" has no direction', f"put it into higher_is_better or lower_is_better of {test_name}"
     elif judged and describe(key).better is None:
         yield path, f'"{key}" explains and is never judged', "choose another primary metric"
@@ -324,46 +253,6 @@ def _guest(loaded: LoadedPlan) -> Found:
         ):
             if getattr(arm, key):
                 yield ("arm", index, key), "arms in a guest are made with [arm.guest]", "take it out"
-    for index, test in enumerate(plan.test):
-        if isinstance(test, StationsTest) and not plan.guest_stations:
-            said = f"a {test.kind} test in a guest needs stations of its device"
-            yield ("test", index, "kind"), said, f'set device = "{ACCESS_POINT_DEVICES[0]}" and stations in [guest]'
-        elif isinstance(test, StationsTest) and (odd := [n for n in test.stations if n not in plan.guest_stations]):
-            said = f'"{odd[0]}" is not a station of the access point'
-            yield ("test", index, "stations"), said, f"there are {', '.join(plan.guest_stations)}"
-        elif plan.guest_trial(test):
-            yield from _guest_trial(plan, index, test)
-        elif plan.guest_stations and test.station == "dut" and not isinstance(test, CommandTest | StationsTest):
-            said = "dut is the access point, and traffic is to and from its stations"
-            yield ("test", index, "station"), said, f"one of {', '.join(plan.guest_stations)}"
-        elif test.latency == "irtt":
-            yield ("test", index, "latency"), "there is no irtt in a guest", 'use "ping"'
-        elif isinstance(test, TtcpTest) and plan.guest_stations:
-            yield ("test", index, "kind"), "ttcp is between dut and peer", 'use "tcp-tx" or "tcp-rx" with a station'
-
-
-def _guest_trial(plan: Plan, index: int, test: Test) -> Found:
-    spec = plan.guest or GuestSpec()
-    functions = [arm.name for arm in plan.arm if spec.varied(arm.guest).is_function]
-    if functions:
-        said = f"a {test.kind} test needs a wireless chip, and {', '.join(functions[:5])} has a network function"
-        yield ("test", index, "kind"), said, "tcp, udp, rrul, latency, soak and command tests can"
-    if test.latency != "none":
-        yield ("test", index, "latency"), f"a {test.kind} test in a guest has no latency probe", "take it out"
-    if isinstance(test, ModuleCycleTest) and test.way == "replug" and "pause_s" in test.model_fields_set:
-        yield ("test", index, "pause_s"), "a virtual chip is away for a second, and no other time", "take it out"
-    if plan.guest_stations:
-        yield (
-            ("test", index, "kind"),
-            f"a {test.kind} test needs a chip that is a station",
-            "take stations out of [guest]",
-        )
-    builtin = [arm.name for arm in plan.arm if spec.varied(arm.guest).ap == "builtin"]
-    if builtin:
-        said = f"a {test.kind} test needs hostapd, and {', '.join(builtin[:5])} has the built-in access point"
-        yield ("test", index, "kind"), said, 'use ap = "hostapd"'
-    if isinstance(test, FaultTrialTest) and all(spec.varied(arm.guest).faults is None for arm in plan.arm):
-        yield ("test", index, "kind"), "no arm has a fault script", "give arms `faults` in [arm.guest]"
 
 
 def _interface(loaded: LoadedPlan) -> Found:
@@ -378,7 +267,7 @@ def _interface(loaded: LoadedPlan) -> Found:
         reasons.append("dhcp")
     reasons += [f"qdisc of {a.name}" for a in plan.arm if a.qdisc and a.qdisc.target == "dut" and not a.qdisc.interface]
     reasons += [f"verify.driver of {arm.name}" for arm in plan.arm if arm.verify.driver is not None]
-    if any(isinstance(test, ModuleCycleTest) for test in plan.test):
+    if any(test.module_cycles is not None for test in plan.test):
         reasons.append("a module-cycle test")
     if reasons:
         yield ("target", "dut", "interface"), f"is missing, and {', '.join(reasons[:4])} needs it", None

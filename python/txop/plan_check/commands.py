@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.measurement import CommandTest
 from txop.plan.model import Plan
 
 _OF_A_SHELL = re.compile(r"\|\|?|\|&|&&?|;|[0-9]?<|[0-9&]?>>?(\S.*)?")
@@ -76,8 +75,8 @@ def commands(plan: Plan) -> Iterator[tuple[Path, Sequence[str]]]:
         for place, argvs in lists:
             yield from _each(("arm", index, *place), argvs)
     for index, test in enumerate(plan.test):
-        if isinstance(test, CommandTest):
-            yield ("test", index, "command"), test.command
+        if test.argv is not None:
+            yield ("test", index, "command"), test.argv
     yield from _each(("bring_up", "commands"), plan.bring_up.commands)
     yield from _each(("bring_up", "down"), plan.bring_up.down)
     if plan.bring_up.ready is not None:

@@ -12,7 +12,7 @@ from txop.guest_image.error import GuestError
 from txop.plan import guest_time
 from txop.plan.arm import Arm
 from txop.plan.guest import GuestSpec
-from txop.plan.measurement import ModuleCycleTest, Test
+from txop.plan.measurement import Test
 from txop.plan.model import Plan
 from txop.plan_check.guest_builds import builds_of, lock_of
 
@@ -202,14 +202,14 @@ def _is_built(guest: GuestSpec, what: DriverBuild | StackBuild, folder: Path) ->
 
 
 def _window(test: Test) -> Range:
-    if not isinstance(test, ModuleCycleTest):
+    if (planned := test.module_cycles) is None:
         return Range(test.duration_s, test.duration_s, test.duration_s)
     cycle = Range(
-        test.pause_s + MODULE.low,
-        test.pause_s + MODULE.expected + RECOVERY_SHARE * test.recover_s,
-        test.pause_s + MODULE.high + test.recover_s,
+        planned.pause_s + MODULE.low,
+        planned.pause_s + MODULE.expected + RECOVERY_SHARE * planned.recover_s,
+        planned.pause_s + MODULE.high + planned.recover_s,
     )
-    cycles = cycle * test.cycles
+    cycles = cycle * planned.cycles
     return Range(*(max(test.duration_s, seconds) for seconds in (cycles.low, cycles.expected, cycles.high)))
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from txop.core.metrics import METRICS, OF_STATION, station_key
 from txop.measure.traffic.flows import flows_of
 from txop.measure.traffic.rtt_reading import SPREAD
 from txop.measure.traffic.ttcp import FIGURES as OF_TTCP
-from txop.plan.measurement import CommandTest, FaultTrialTest, ModuleCycleTest, SoakTest, StationsTest, Test, TtcpTest
+from txop.plan.measurement import FaultTrialTest, ModuleCycleTest, SoakTest, Test, TtcpTest
 from txop.plan.model import Plan
 
 _LATENCY = ("rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms", *SPREAD, "probe_loss_percent")
@@ -101,16 +99,16 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
         found.update(("udp_loss_percent", "udp_jitter_ms"))
     if len(flows) > 1:
         found.add("jain_index")
-    of_stations = _of_stations(plan, test, found) if isinstance(test, StationsTest) else []
-    if not (isinstance(test, StationsTest) and plan.guest_stations):
+    of_stations = _of_stations(plan, test, found) if test.stations_measured else []
+    if not (test.stations_measured and plan.guest_stations):
         found.discard("chip_airtime_jain_index")
     if flows:
         found.update(("cpu_total_s_per_gbit", "cpu_s_per_gbit"))
-    own = own_figures(test) if isinstance(test, CommandTest) else of_stations
+    own = [*test.own_figures, *of_stations]
     return [key for key in METRICS if key in found] + [key for key in own if key not in found]
 
 
-def _of_stations(plan: Plan, test: StationsTest, found: set[str]) -> list[str]:
+def _of_stations(plan: Plan, test: Test, found: set[str]) -> list[str]:
     """Figures of each station: those of the test, what a virtual chip counts of it, what an access point's kernel
     does."""
     keys = set(OF_STATION) & found
@@ -120,21 +118,10 @@ def _of_stations(plan: Plan, test: StationsTest, found: set[str]) -> list[str]:
             keys |= {"aql_pending_ms", "txq_backlog_packets", "txq_drops_per_s"}
     else:
         keys -= set(_CHIP)
-        if plan.target["dut"].kind != "emulated" and "dut" not in test.stations:
+        if plan.target["dut"].kind != "emulated" and "dut" not in test.stations_measured:
             # an access point on a desk; with debugfs its kernel shows the queues, too
             keys |= {"airtime_percent", "aql_pending_ms", "txq_backlog_packets", "txq_drops_per_s"}
-    return [station_key(station, key) for station in test.stations for key in OF_STATION if key in keys]
-
-
-def own_figures(test: CommandTest) -> list[str]:
-    """Figures that a command is known to bring: the named groups of its pattern, and those it gives a direction."""
-    groups: list[str] = []
-    if test.pattern is not None:
-        try:
-            groups = list(re.compile(test.pattern).groupindex)
-        except (re.error, OverflowError, RecursionError):
-            groups = []
-    return list(dict.fromkeys([*groups, *test.higher_is_better, *test.lower_is_better]))
+    return [station_key(station, key) for station in test.stations_measured for key in OF_STATION if key in keys]
 
 
 def primary_of(plan: Plan) -> list[str]:
@@ -145,8 +132,8 @@ def primary_of(plan: Plan) -> list[str]:
 
 
 def _default(plan: Plan, test: Test) -> tuple[str, ...]:
-    if isinstance(test, CommandTest):
-        return tuple(dict.fromkeys([*test.higher_is_better, *test.lower_is_better]))
+    if test.argv is not None:
+        return tuple(test.directions)
     if plan.guest_trial(test):
         return _JUDGED_OF_TRIAL[type(test)]
     there = figures_of(plan, test)

@@ -10,7 +10,6 @@ from txop.plan.arm import Arm
 from txop.plan.guest import GuestSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.measurement import CommandTest, StationsTest, TcpTest, UdpTest
 from txop.plan.model import Plan
 from txop.plan_check.changes import comparisons
 from txop.plan_check.count import count
@@ -86,7 +85,7 @@ def _tests(loaded: LoadedPlan) -> Found:
             said = f"{test.duration_s:g} s are short: rate control and TCP take seconds to settle"
             yield ("test", index, "duration_s"), said, None
         whole_s = max(1, round(test.duration_s))
-        if isinstance(test, TcpTest | UdpTest | StationsTest) and whole_s != test.duration_s:
+        if test.whole_seconds and whole_s != test.duration_s:
             said = f"iperf3 measures whole seconds: {whole_s} s instead of {test.duration_s:g} s"
             yield ("test", index, "duration_s"), said, f"set duration_s to {whole_s}"
         if warm_up_s > test.duration_s:
@@ -120,8 +119,7 @@ def _targets(loaded: LoadedPlan) -> Found:
             yield ("target", "peer"), said, "put one of them into a network namespace, or use another machine"
     used = {"dut", "peer", "sniffer"}
     for test in plan.test:
-        used |= {test.station, *(test.stations if isinstance(test, StationsTest) else ())}
-        used |= {test.on} if isinstance(test, CommandTest) else set()
+        used.update(test.targets_used)
     used |= {arm.qdisc.target for arm in plan.arm if arm.qdisc is not None}
     for name, target in plan.target.items():
         if name not in used:
@@ -182,7 +180,7 @@ def _guests(loaded: LoadedPlan) -> Found:
             seconds = plan.design.idle_s + plan.warm_up_s(test) + test.duration_s
             needed_mb = CAPTURE_MB_PER_S * seconds
             if (
-                not isinstance(test, CommandTest)
+                test.argv is None
                 and not plan.guest_trial(test)
                 and test.kind != "latency"
                 and (needed_mb > CAPTURE_SHARE * plan.guest.memory_mb)

@@ -11,7 +11,7 @@ from txop.measure.probes.air_counts import COUNT_KEYS, counts
 from txop.measure.probes.windowed import capture_window, not_of_window
 from txop.measure.traffic.flows import flows_of
 from txop.measure.traffic.iperf3_reading import jain
-from txop.plan.measurement import StationsTest, Test
+from txop.plan.measurement import Test
 from txop.plan.model import Plan
 from txop.present.format import capital
 
@@ -56,8 +56,8 @@ class AirAnalysis(PostRunInstrument):
         digest_of(report, direction, reading, file)
         if reading.air is not None:
             reading.air["window"] = window.digest(cut, "air", file)
-        if isinstance(facts.test, StationsTest):
-            _fairness(report, len(facts.test.stations), reading, file)
+        if stations := facts.test.stations_measured:
+            _fairness(report, len(stations), reading, file)
         return reading
 
 

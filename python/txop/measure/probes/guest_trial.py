@@ -17,7 +17,6 @@ from txop.log.report import SEVERITIES, LogReport
 from txop.log.times import times
 from txop.measure.instrument import GateFinding, PostRunInstrument, Reading, RunFacts
 from txop.plan.guest import GuestSpec
-from txop.plan.measurement import ModuleCycleTest
 
 FOLDER = "guest"
 """Folder of a run with what its guest handed out."""
@@ -63,9 +62,9 @@ class GuestTrial(PostRunInstrument):
         names = {name: f"{FOLDER}/{FILES}/{name}" for name in _FILES}
         reading.files = {path: _FILES[name] for name, path in names.items() if (facts.folder / path).is_file()}
         spec = (facts.plan.guest or GuestSpec()).varied(facts.arm.guest)
-        if isinstance(facts.test, ModuleCycleTest):
-            way = Removal(facts.test.way)
-            _cycles(reading, read_endured(spec.driver, way, facts.test.cycles, trial, results), facts)
+        if (planned := facts.test.module_cycles) is not None:
+            way = Removal(planned.way)
+            _cycles(reading, read_endured(spec.driver, way, planned.cycles, trial, results), facts)
         else:
             _fault(reading, trial, struck=spec.faults is not None)
         return reading

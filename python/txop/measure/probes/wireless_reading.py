@@ -25,7 +25,6 @@ from txop.measure.probes.sent_account import (
 )
 from txop.measure.probes.station_account import named_stations, put_fairness, put_stations
 from txop.measure.probes.wireless_snapshot import IW, WirelessSnapshot, snapshot_of
-from txop.plan.measurement import StationsTest
 
 SAMPLES = "wireless-{}.txt"
 ABOUT = "wireless-{}.json"
@@ -70,11 +69,11 @@ def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Readin
     if target == "peer":
         address = next(_addresses(facts, "dut"), None)
         put_access_point(reading, snapshots, inside, address, is_access_point=bool(modes & ACCESS_POINTS))
-    of_stations = target == "dut" or isinstance(facts.test, StationsTest)
+    of_stations = target == "dut" or bool(facts.test.stations_measured)
     if modes & ACCESS_POINTS and of_stations:  # others at the access point have no part in other tests
-        put_fairness(reading, inside, of_test=isinstance(facts.test, StationsTest))
+        put_fairness(reading, inside, of_test=bool(facts.test.stations_measured))
         put_stations(reading, inside, named_stations(facts.folder) or _own_addresses(facts))
-    elif target == "dut" and isinstance(facts.test, StationsTest):
+    elif target == "dut" and facts.test.stations_measured:
         reading.put("airtime_jain_index", None, IW, "only an access point or a capture shows the stations' airtime")
     reading.provenance[target] = {"wireless": _identity(known[-1])}
     return reading
@@ -114,7 +113,7 @@ def _addresses(facts: RunFacts, target: str) -> Iterator[str]:
 def _own_addresses(facts: RunFacts) -> dict[str, str]:
     """Addresses of the stations of a test of several, as each of them shows its own."""
     found: dict[str, str] = {}
-    for name in facts.test.stations if isinstance(facts.test, StationsTest) else ():
+    for name in facts.test.stations_measured:
         for address in _addresses(facts, name):
             found[name] = address
     return found
@@ -325,7 +324,7 @@ def _nothing(facts: RunFacts, reading: Reading, target: str, reason: str, *, gat
         for key in FIGURES:
             reading.put(key, None, IW, reason)
         reading.put("rate_success_percent", None, RATES, reason)
-        if isinstance(facts.test, StationsTest):
+        if facts.test.stations_measured:
             reading.put("airtime_jain_index", None, IW, reason)
     if target == "peer":
         put_no_access_point(reading, reason)

@@ -14,7 +14,6 @@ from txop.formats import iperf3
 from txop.formats.error import FormatError
 from txop.formats.iperf3_result import Interval
 from txop.measure.instrument import Points, Reading, RunFacts
-from txop.plan.measurement import ModuleCycleTest
 
 CYCLES_FILE = "cycles.jsonl"
 """A line per cycle, and per connection of the traffic."""
@@ -64,9 +63,9 @@ def _figures(facts: RunFacts, cycles: list[dict[str, Any]], reading: Reading) ->
         reading.warnings.append(f"cycle {cycle.get('number')} failed: {visible(str(cycle['problem'])[:300])}")
     if len(failed) > MAX_WARNINGS:
         reading.warnings.append(f"{len(failed) - MAX_WARNINGS} more cycles failed")
-    planned = facts.test.cycles if isinstance(facts.test, ModuleCycleTest) else len(cycles)
-    if len(cycles) < planned:
-        reading.warnings.append(f"{len(cycles)} of {planned} cycles were carried out")
+    planned = facts.test.module_cycles
+    if planned is not None and len(cycles) < planned.cycles:
+        reading.warnings.append(f"{len(cycles)} of {planned.cycles} cycles were carried out")
     idle = sum(cycle.get("flowing") is False for cycle in cycles)
     if idle:
         reading.warnings.append(f"no traffic ran when the module was removed in {idle} of {len(cycles)} cycles")

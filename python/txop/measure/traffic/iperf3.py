@@ -16,7 +16,7 @@ from txop.measure.instrument import Reading, RunContext, RunFacts
 from txop.measure.recording import Phase, Recording, begin
 from txop.measure.traffic.flows import Flow, flows_of
 from txop.measure.traffic.iperf3_reading import read_flows
-from txop.plan.measurement import SoakTest, Test
+from txop.plan.measurement import Test
 from txop.targets.contract import CommandResult, Running, Target, TargetError
 
 FIRST_PORT = 5210
@@ -175,7 +175,7 @@ class Iperf3Traffic:
 
     def __init__(self, test: Test, warm_up_s: float) -> None:
         self._flows = flows_of(test, warm_up_s)
-        self._long = isinstance(test, SoakTest)
+        self._long = test.for_hours
         self._servers: list[Running] = []
         self._clients: dict[Flow, Running] = {}
         self._later: list[asyncio.Task[None]] = []

@@ -17,7 +17,6 @@ from txop.measure.instrument import GateFinding, Points, Reading, RunFacts
 from txop.measure.traffic.flows import Flow, series_of
 from txop.measure.traffic.rates import added_up, by_second
 from txop.measure.traffic.steadiness import dropout_words, dropouts, unsteady
-from txop.plan.measurement import SoakTest, StationsTest
 
 ENDS_DIFFER = 0.05
 """Share by which the two ends of a flow may differ before it is reported."""
@@ -204,7 +203,7 @@ def _throughput(facts: RunFacts, readings: Sequence[FlowReading], reading: Readi
         way = PAYLOAD["uplink" if direction == "tx" else "downlink"]
         reading.extra[way] = None if None in counts else float(sum(count for count in counts if count is not None))
         _steadiness(facts, key, reading)
-        if isinstance(facts.test, StationsTest):
+        if facts.test.stations_measured:
             for each in mine:
                 own = station_key(each.flow.station, key)
                 rate = _over_window(facts, each)
@@ -219,7 +218,7 @@ def _throughput(facts: RunFacts, readings: Sequence[FlowReading], reading: Readi
 def _fairness(facts: RunFacts, readings: Sequence[FlowReading], reading: Reading) -> None:
     """Jain's index of the connections, of several stations that of their sums; of staggered ones over the time in which
     all of them run."""
-    of_stations = isinstance(facts.test, StationsTest)
+    of_stations = bool(facts.test.stations_measured)
     if sum(each.flow.streams for each in readings) < 2:
         return
     last_s = max(each.flow.start_s for each in readings) - facts.plan.warm_up_s(facts.test)
@@ -248,7 +247,7 @@ def _steadiness(facts: RunFacts, key: str, reading: Reading) -> None:
     if found := dropouts(inside):
         reading.warnings.append(f"throughput: {way}{dropout_words(found)}")
     if not getattr(facts.test, "stagger_s", 0):
-        soak = isinstance(facts.test, SoakTest)
+        soak = facts.test.for_hours
         reading.warnings += [f"throughput: {way}{words}" for words in unsteady(inside, soak=soak)]
 
 

@@ -21,11 +21,9 @@ from txop.measure.instrument import Reading, RunContext, RunFacts
 from txop.measure.traffic.cycle_reading import CYCLES_FILE, MAX_SEGMENTS, read_cycles, segment_files
 from txop.measure.traffic.flows import Flow
 from txop.measure.traffic.iperf3 import FIRST_PORT, client_argv, ensure_free, iperf3_of, listening, server_argv
-from txop.plan.measurement import ModuleCycleTest
+from txop.plan.measurement import TAKE_OUT_S, ModuleCycleTest
 from txop.targets.contract import CommandTimeoutError, Running, TargetError, TargetLostError
 
-TAKE_OUT_S = 60.0
-"""For removing a module and clearing up after it; it may be in use for a while."""
 GIVE_UP_AFTER = 3
 """Failed cycles in a row."""
 FLOWING_BYTES = 20_000
@@ -33,11 +31,6 @@ POLL_S = 0.5
 PATIENCE_S = 3.0
 """How long traffic may stand before a new connection is made."""
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024
-
-
-def longest_cycles_s(test: ModuleCycleTest) -> float:
-    """What all cycles of a test may take at most."""
-    return test.cycles * (TAKE_OUT_S + test.pause_s + 2 * test.recover_s + 10.0)
 
 
 class Cycler(Protocol):

@@ -9,7 +9,7 @@ from txop.measure.instrument import PostRunInstrument, Reading, RunContext, RunF
 from txop.measure.recording import Phase, Recording, begin
 from txop.measure.traffic.own_address import address_of
 from txop.measure.traffic.rtt_reading import of_station, read_ping, read_ping_of_station, read_pings_together
-from txop.plan.measurement import LatencyTest, StationsTest, Test
+from txop.plan.measurement import Test
 from txop.targets.contract import Running, TargetError
 
 PING_FILE = "ping.txt"
@@ -30,7 +30,7 @@ class Ping:
         self._test = test
         self._one_of_several = station is not None
         self._station = station or test.station
-        self._from_peer = isinstance(test, LatencyTest) and test.sender == "peer"
+        self._from_peer = test.probed_from_peer
         if self._from_peer:
             self._station = "peer"
         self._running: Running | None = None
@@ -87,7 +87,7 @@ class Ping:
         if self._one_of_several:
             return read_ping_of_station(facts, self._file, interval_s, self._station)
         reading = read_ping(facts, self._file, interval_s, self._station)
-        if isinstance(self._test, StationsTest) and self._station in self._test.stations:
+        if self._station in self._test.stations_measured:
             mine = of_station(reading, self._station)
             reading.metrics |= mine.metrics
             reading.series |= mine.series
@@ -105,10 +105,11 @@ def station_file(station: str) -> str:
 
 def pings_of(test: Test) -> list[Ping | PingOfAll]:
     """The pings of a test: one, or of several stations one from each."""
-    if not isinstance(test, StationsTest):
+    stations = test.stations_measured
+    if not stations:
         return [Ping(test)]
-    pings: list[Ping | PingOfAll] = [Ping(test, name) for name in test.stations if name != test.station]
-    return [*pings, Ping(test) if test.station in test.stations else PingOfAll(test)]
+    pings: list[Ping | PingOfAll] = [Ping(test, name) for name in stations if name != test.station]
+    return [*pings, Ping(test) if test.station in stations else PingOfAll(test)]
 
 
 class PingOfAll(PostRunInstrument):
@@ -117,10 +118,10 @@ class PingOfAll(PostRunInstrument):
 
     name = "ping of all stations"
 
-    def __init__(self, test: StationsTest) -> None:
+    def __init__(self, test: Test) -> None:
         self._test = test
 
     def read(self, facts: RunFacts) -> Reading:
         """The figures of all probes together; not available unless every station has some."""
-        files = {station: station_file(station) for station in self._test.stations}
+        files = {station: station_file(station) for station in self._test.stations_measured}
         return read_pings_together(facts, files, self._test.latency_interval_s)

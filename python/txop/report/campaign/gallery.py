@@ -12,7 +12,6 @@ from txop.archive.run_file import RunFile
 from txop.compare import words
 from txop.compare.result import ComparedFigure, CompareResult
 from txop.core.metrics import station_key
-from txop.plan.measurement import StationsTest
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.present.cells import missing
@@ -197,7 +196,7 @@ class Gallery:
 
     def _stations(self, test: str) -> list[str]:
         planned = next((each for each in self._archive.plan.test if each.name == test), None)
-        return planned.stations if isinstance(planned, StationsTest) else []
+        return [] if planned is None else planned.stations_measured
 
     def host(self) -> list[Picture]:
         """Points of what each arm costs the host."""
