@@ -19,6 +19,7 @@ from txop.board.model import CHECK_NAMES, Board
 from txop.board.outcome import Outcome
 from txop.board.weigh import weigh
 from txop.core.errors import UserError
+from txop.report.exports.markup import DOKUWIKI, GITHUB
 
 DATA = Path(__file__).parents[1] / "data"
 ARCHIVE = DATA / "archive-v1"
@@ -308,15 +309,15 @@ def test_text_of_a_board_acts_nowhere(tmp_path):
     page = exports.page(judged, "txop")
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
-    for lines in (exports.markdown_lines(judged), exports.dokuwiki_lines(judged)):
+    for lines in (exports.lines(judged, GITHUB), exports.lines(judged, DOKUWIKI)):
         text = "\n".join(lines)
         assert "\x1b" not in text
         rows = [line for line in text.splitlines() if line.startswith("| unknown")]
         assert len(rows) == 1
-    (row,) = [line for line in exports.markdown_lines(judged) if line.startswith("| unknown")]
+    (row,) = [line for line in exports.lines(judged, GITHUB) if line.startswith("| unknown")]
     assert "<script>" not in row.replace("\\<", "")
     assert row.replace("\\|", "").count("|") == 7
-    (row,) = [line for line in exports.dokuwiki_lines(judged) if line.startswith("| unknown")]
+    (row,) = [line for line in exports.lines(judged, DOKUWIKI) if line.startswith("| unknown")]
     assert "%%<script>" in row
 
 

@@ -17,6 +17,7 @@ from txop.board.certificate_file import read_certificates
 from txop.board.model import Board
 from txop.board.weigh import weigh
 from txop.core.errors import UserError
+from txop.report.exports.markup import DOKUWIKI, GITHUB
 
 ARCHIVE = Path(__file__).parents[1] / "data" / "archive-v1"
 DONGLE = "08:be:ac:0b:14:c4"
@@ -234,10 +235,10 @@ def test_text_of_a_certificate_acts_nowhere(tmp_path, campaign, scene, txop):
     assert 'href="javascript' not in page
     for text in (
         page,
-        *("\n".join(lines) for lines in (exports.markdown_lines(judged), exports.dokuwiki_lines(judged))),
+        *("\n".join(lines) for lines in (exports.lines(judged, GITHUB), exports.lines(judged, DOKUWIKI))),
     ):
         assert not set("\x1b\x07\u202e") & set(text)
-    for line in exports.markdown_lines(judged):
+    for line in exports.lines(judged, GITHUB):
         assert "<img" not in line.replace("\\<", "")
     shown = txop("board", "rtl8xxxu-gardena", "--certificate", str(path))
     assert shown.returncode == 0

@@ -1,4 +1,4 @@
-"""A board as JSON, page, Markdown and DokuWiki."""
+"""A board as JSON, page, and lines of a markup language."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from txop.board.view import (
 )
 from txop.present.chapters import drawn_sections
 from txop.present.page import render
-from txop.report.exports import dokuwiki, markdown
+from txop.report.exports.markup import Markup
 
 FORMAT = "txop-board-report"
 VERSION = 1
@@ -62,59 +62,24 @@ def page(judged: JudgedBoard, tool: str) -> str:
     return render("txop.board", "board.html.j2", judged=judged, headline=headline(judged), chapters=chapters, tool=tool)
 
 
-def markdown_lines(judged: JudgedBoard) -> Iterator[str]:
-    """The board as GitHub's kind of Markdown, with a table."""
+def lines(judged: JudgedBoard, markup: Markup) -> Iterator[str]:
+    """The board in a markup language, line by line."""
     board = judged.board
-    yield f"# {markdown.escaped(board.title)}"
-    yield ""
+    yield from markup.title(board.title)
     for sentence in (headline(judged), board.about, _source(judged)):
         if sentence:
-            yield markdown.escaped(sentence)
-            yield ""
-    yield from _markdown_table(HEAD, [_cells(judged, number) for number in range(len(judged.rows))])
-    notes = [(row, outcome) for row in judged.rows for outcome in row.outcomes]
+            yield from markup.paragraph(sentence)
+    yield from markup.table(HEAD, [_cells(judged, number) for number in range(len(judged.rows))])
+    notes = [f"{row.task.task}: {outcome_words(outcome)}" for row in judged.rows for outcome in row.outcomes]
     if notes:
-        yield "## What it rests on"
-        yield ""
-        yield from (f"- {markdown.escaped(row.task.task)}: {markdown.escaped(outcome_words(o))}" for row, o in notes)
-        yield ""
+        yield from markup.section("What it rests on")
+        yield from markup.items(notes)
     for checked in judged.certificates:
         certificate = board.certificate[checked.number]
-        yield f"## Certificate: {markdown.escaped(certificate_title(certificate, checked))}"
-        yield ""
+        yield from markup.section(f"Certificate: {certificate_title(certificate, checked)}")
         rows = [(line.text, line.answer, line.sentence) for line in checked.lines]
-        yield from _markdown_table(("Certified", "Capture", "Because"), rows)
-        yield markdown.escaped(certificate_note(certificate, checked))
-        yield ""
-
-
-def dokuwiki_lines(judged: JudgedBoard) -> Iterator[str]:
-    """The board in the layout that driver developers keep on a DokuWiki page."""
-    board = judged.board
-    yield f"===== {dokuwiki.heading(board.title)} ====="
-    yield ""
-    for sentence in (headline(judged), board.about, _source(judged)):
-        if sentence:
-            yield dokuwiki.cell(sentence)
-            yield ""
-    yield dokuwiki.table_row(HEAD, head=True)
-    for number in range(len(judged.rows)):
-        yield dokuwiki.table_row([dokuwiki.cell(text) for text in _cells(judged, number)])
-    yield ""
-    notes = [(row, outcome) for row in judged.rows for outcome in row.outcomes]
-    if notes:
-        yield "==== What it rests on ===="
-        yield from (f"  * {dokuwiki.cell(row.task.task)}: {dokuwiki.cell(outcome_words(o))}" for row, o in notes)
-        yield ""
-    for checked in judged.certificates:
-        certificate = board.certificate[checked.number]
-        yield f"==== {dokuwiki.heading('Certificate: ' + certificate_title(certificate, checked))} ===="
-        yield dokuwiki.table_row(("Certified", "Capture", "Because"), head=True)
-        for line in checked.lines:
-            yield dokuwiki.table_row([dokuwiki.cell(text) for text in (line.text, line.answer, line.sentence)])
-        yield ""
-        yield dokuwiki.cell(certificate_note(certificate, checked))
-        yield ""
+        yield from markup.table(("Certified", "Capture", "Because"), rows)
+        yield from markup.paragraph(certificate_note(certificate, checked))
 
 
 def _source(judged: JudgedBoard) -> str:
@@ -129,11 +94,3 @@ def _cells(judged: JudgedBoard, number: int) -> Sequence[str]:
         *(str(task.priority), task.task, task.test_case, task.state, optional_words(row)),
         WORDS[row.standing],
     )
-
-
-def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * len(head)
-    for cells in rows:
-        yield "| " + " | ".join(markdown.escaped(cell).replace("|", "\\|") for cell in cells) + " |"
-    yield ""

@@ -189,14 +189,14 @@ def _write(judged: JudgedBoard, format_name: str, target: Path) -> None:
     from txop.board import exports
     from txop.core.version import program_version
     from txop.core.whole_file import whole_file
+    from txop.report.exports.markup import MARKUPS
 
     if format_name == "html":
         text = exports.page(judged, f"txop {program_version()}")
     elif format_name == "json":
         text = json.dumps(exports.document(judged), indent=2) + "\n"
     else:
-        lines = exports.markdown_lines(judged) if format_name == "markdown" else exports.dokuwiki_lines(judged)
-        text = "\n".join(lines) + "\n"
+        text = "\n".join(exports.lines(judged, MARKUPS[format_name])) + "\n"
     if target == _STDOUT:
         sys.stdout.write(text)
         return
