@@ -125,8 +125,10 @@ test-all: test lint test-minimum-rust test-slow fuzz ## the same, lint, the slow
 test-rust: $(SYSTEM) $(RUN_TOOLS) $(TEST_TOOLS)
 	$(FIXED_SEED) $(CARGO) test --workspace --locked
 
+# Twice as many tests at once as there are processors, as many wait for programs, and by the order of files: those with few and
+# long tests would come last. What pytest makes of the assertions is kept for the next run, whatever the environment says.
 test-python: guest-image $(RUN_TOOLS) $(TEST_TOOLS)
-	$(BIN)/pytest -m "not slow" -n auto --dist loadfile
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -m "not slow" -n $$(($$(nproc) * 2)) --dist loadfile --no-loadscope-reorder
 
 test-slow: guest-image $(DIST_TOOLS) $(RUN_TOOLS) $(TEST_TOOLS)
 	TXOP_EVERY_CAPTURE=1 $(CARGO) test --workspace --locked --profile slow-tests -- --include-ignored

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import unicodedata
@@ -23,9 +24,16 @@ def slug(heading: str) -> str:
     return re.sub(" ", "-", "".join(kept))
 
 
-def anchors(text: str) -> set[str]:
+@functools.cache
+def _tokens(text: str) -> list[Token]:
+    """The tokens of a document, which many others lead to; nobody changes them."""
+    return _PARSER.parse(text)
+
+
+@functools.cache
+def anchors(text: str) -> frozenset[str]:
     """The anchors of a document's headings; of the same one twice, the second has -1."""
-    tokens = _PARSER.parse(text)
+    tokens = _tokens(text)
     found: Counter[str] = Counter()
     names = set()
     for before, inline in pairwise(tokens):
@@ -34,7 +42,7 @@ def anchors(text: str) -> set[str]:
             name = slug(words)
             names.add(f"{name}-{found[name]}" if found[name] else name)
             found[name] += 1
-    return names
+    return frozenset(names)
 
 
 def links(text: str) -> Iterator[str]:
@@ -48,7 +56,7 @@ def links(text: str) -> Iterator[str]:
                     yield unquote(target)
             yield from within(token.children or [])
 
-    yield from within(_PARSER.parse(text))
+    yield from within(_tokens(text))
 
 
 def broken(document: Path) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -35,9 +37,15 @@ def _split(line: str) -> list[str]:
     return words[1:]
 
 
+@functools.cache
+def _program() -> Any:
+    """The command of the program, built once."""
+    return typer.main.get_command(build())
+
+
 def _understood(arguments: list[str]) -> None:
     """Parse ``arguments`` as the program would, without running anything."""
-    command = typer.main.get_command(build())
+    command = _program()
     context = command.make_context("txop", list(arguments), resilient_parsing=False)
     while hasattr(command, "resolve_command"):
         rest = [*context._protected_args, *context.args]

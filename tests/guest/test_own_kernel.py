@@ -233,7 +233,7 @@ def test_nothing_is_built_on_when_it_is_given_up(tmp_path, no_compiler):
     tree = small_tree(tmp_path / "linux")
     text = (tree / "Makefile").read_text()
     (tree / "Makefile").write_text(
-        text.replace("\t! grep", "\ttouch $(O)/begun; sleep 5; touch $(O)/went-on\n\t! grep")
+        text.replace("\t! grep", "\ttouch $(O)/begun; sleep 2; touch $(O)/went-on\n\t! grep")
     )
 
     async def given_up():
@@ -245,7 +245,7 @@ def test_nothing_is_built_on_when_it_is_given_up(tmp_path, no_compiler):
         building.cancel()
         with pytest.raises(asyncio.CancelledError):
             await building
-        await asyncio.sleep(6)
+        await asyncio.sleep(3)
 
     asyncio.run(given_up())
     assert not list((tmp_path / "cache").glob("kernel-builds/*/went-on"))
