@@ -7,7 +7,7 @@
 
 Replays mt76x02_send_tx_status (Linux mt76x02_mac.c) on the trace and prints the airtime of each station twice: with
 the product of rate and length in 32 bits, as ieee80211_calc_rx_airtime (net/mac80211/airtime.c) has it, and whole.
-Rates are those of one HT stream at 20 MHz with the long guard interval. See docs/mac80211-airtime-wraps.md.
+Rates are those of one HT stream at 20 MHz with the long guard interval. See docs/bugs.md#mac80211-airtime-wraps.
 """
 
 from __future__ import annotations

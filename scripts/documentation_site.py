@@ -5,8 +5,9 @@ The files stay where a reader of the repository expects them, and stay plain Mar
 one folder: ``docs/*.md`` under their own names, the documents of the top folder and of the crates under ``project/``.
 Links between them are rewritten accordingly; links to other files become downloads, and links to folders
 plain words. The table of contents is ``docs/index.md``: its headings are the parts, the links of its lists the pages.
+What only its sentences link to (crates, JSON references, records) is a page without a place in the navigation.
 
-Any warning of Sphinx is an error: links and anchors that lead nowhere, pages that no part names.
+Any warning of Sphinx is an error: links and anchors that lead nowhere, pages to which nothing leads.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ def pages(root: Path = ROOT) -> dict[Path, Path]:
             places[Path(f"{name}.md")] = Path(f"project/{name.lower()}.md")
     for readme in sorted(root.glob("crates/*/README.md")):
         places[readme.relative_to(root)] = Path(f"project/crate-{readme.parent.name}.md")
+    for facts in sorted(root.glob("crates/*/FACTS.md")):
+        places[facts.relative_to(root)] = Path(f"project/crate-{facts.parent.name}-facts.md")
     return places
 
 
@@ -92,10 +95,18 @@ def contents(index: str, places: dict[Path, Path]) -> str:
     return "\n".join(written)
 
 
+def beside(index: str, places: dict[Path, Path]) -> set[Path]:
+    """Pages that ``index`` links to in a sentence only, so that they are not in the navigation."""
+    listed = set(re.findall(r"^[a-z][\w/-]*$", contents(index, places), re.MULTILINE))
+    linked = {Path(os.path.normpath(INDEX.parent / match.group(2))) for match in LINK.finditer(index) if match.group(2)}
+    return {target for target in linked & places.keys() if str(places[target].with_suffix("")) not in listed}
+
+
 def lay_out(into: Path, root: Path = ROOT) -> None:
     """Write the pages, what they link to, and the pictures under ``into``."""
     places = pages(root)
     shutil.rmtree(into, ignore_errors=True)
+    without_place = beside((root / INDEX).read_text(encoding="utf-8"), places)
     for source, place in places.items():
         if source == Path("README.md"):
             continue  # the site's first page is docs/index.md; links to the README lead there
@@ -103,6 +114,8 @@ def lay_out(into: Path, root: Path = ROOT) -> None:
         written = relinked(text, source, places, root)
         if source == INDEX:
             written += "\n" + contents(text, places)
+        if source in without_place:
+            written = f"---\norphan: true\n---\n\n{written}"
         (into / place).parent.mkdir(parents=True, exist_ok=True)
         (into / place).write_text(written, encoding="utf-8")
         for file in linked_files(text, source, places):

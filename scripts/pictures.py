@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the documents, docs/pictures/*.svg, from what txop itself makes: `make pictures`.
+"""Draws the plots (from what txop itself makes) and diagrams of the documents, docs/pictures/*.svg: `make pictures`.
 
 The captures are specimens, the links are simulated, and the campaign is an archive made by rule, so every machine draws
 the same. A test draws them again and compares what they say.
@@ -15,6 +15,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import diagrams
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs/pictures"
@@ -96,7 +98,7 @@ def main() -> int:
     for name in parser.parse_args().names or ALL:
         PICTURES.mkdir(exist_ok=True)
         (PICTURES / f"{name}.svg").write_text(draw(name) + "\n", encoding="utf-8")
-    return 0
+    return diagrams.main()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""The keys of a plan as tables for ``docs/plan.md``, from its models."""
+"""The keys of a plan as tables for ``docs/plan-keys.md`` and ``docs/plan-guest-keys.md``, from its models."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 from txop.plan.schema import ClassDocs, all_descriptions, schema
@@ -53,34 +54,73 @@ TABLES = (
 """Models in the order of the reference, and the table of the plan that each is."""
 
 _REQUIRED = "**required**"
+_GUEST = ("GuestSpec", "GuestStation", "QueueSpec", "ModemSpec", "TxAggregation", "NcmSpec", "MbimSpec", "SdioSpec",
+          "GuestVariant")  # fmt: skip
+_KINDS = {
+    "every kind of `[target.NAME]`": tuple(name for name, heading in TABLES if heading.startswith("`[target.NAME]`,")),
+    "every kind of `[[test]]`": tuple(name for name, heading in TABLES if heading.startswith("`[[test]]`")),
+    "`[guest]` and `[arm.guest]`": ("GuestSpec", "GuestVariant"),
+    "`[guest.ncm]` and `[guest.mbim]`": ("NcmSpec", "MbimSpec"),
+}
+"""Tables that share keys: what most of them have alike is written once, in front of the first."""
 
 
 def reference() -> str:
-    """The Markdown of the reference."""
+    """The Markdown of the keys of everything but guests."""
+    return _tables([(name, heading) for name, heading in TABLES if name not in _GUEST])
+
+
+def guest_reference() -> str:
+    """The Markdown of the keys of guests."""
+    return _tables([(name, heading) for name, heading in TABLES if name in _GUEST])
+
+
+def _tables(wanted: list[tuple[str, str]]) -> str:
     described = all_descriptions()
     parts = ["## Keys", ""]
-    for name, heading in TABLES:
-        parts += _table(described[name], heading)
+    for name, heading in wanted:
+        group = next((title for title, names in _KINDS.items() if name in names), None)
+        shared = _shared(described, _KINDS[group]) if group else {}
+        if group and name == _KINDS[group][0]:
+            title = f"{group[0].upper()}{group[1:]}"
+            parts += [f"### {title}", "", *_HEAD, *shared.values(), ""]
+        parts += _table(described[name], heading, shared, group)
     return "\n".join(parts)
 
 
-def _table(about: ClassDocs, heading: str) -> list[str]:
+_HEAD = ("| key | type | default | meaning |", "| --- | --- | --- | --- |")
+
+
+def _shared(described: dict[str, ClassDocs], names: tuple[str, ...]) -> dict[str, str]:
+    """Rows by key that more than half of the tables have alike."""
+    rows = [_rows(described[name]) for name in names]
+    keys = dict.fromkeys(key for table in rows for key in table)
+    most = {key: Counter(table[key] for table in rows if key in table).most_common(1)[0] for key in keys}
+    return {key: row for key, (row, times) in most.items() if 2 * times > len(names)}
+
+
+def _table(about: ClassDocs, heading: str, shared: dict[str, str], group: str | None) -> list[str]:
+    rows = _rows(about)
+    same = [key for key, row in rows.items() if shared.get(key) == row]
+    own = [row for key, row in rows.items() if key not in same]
+    lines = [f"### {heading}", "", about.text.replace("``", "`"), ""]
+    if same:
+        keys = ", ".join(f"`{key}`" for key in same)
+        lines += [f"Keys of {group}: {'all' if len(same) == len(shared) else keys}.", ""]
+    return [*lines, *_HEAD, *own, ""] if own else lines
+
+
+def _rows(about: ClassDocs) -> dict[str, str]:
+    """The rows of a table by key."""
     name = about.item.__name__
     definition = schema() if name == "Plan" else schema()["$defs"][name]
     required = set(definition.get("required", ()))
-    lines = [
-        f"### {heading}",
-        "",
-        about.text.replace("``", "`"),
-        "",
-        "| key | type | default | meaning |",
-        "| --- | --- | --- | --- |",
-    ]
+    rows = {}
     for key, value in definition["properties"].items():
         default = _REQUIRED if key in required else _default(value.get("default"))
         meaning = (about.field(key) or "").replace("|", "\\|").replace("``", "`")
-        lines.append(f"| `{key}` | {_type(value)} | {default} | {meaning} |")
-    return [*lines, ""]
+        rows[key] = f"| `{key}` | {_type(value)} | {default} | {meaning} |"
+    return rows
 
 
 def _default(value: Any) -> str:

@@ -1,5 +1,5 @@
 """Writes what pages say of every key, metric, field and column, from the models that the program works with:
-docs/plan.md, metrics.md, archive.md, compare.md and counters.md, each below its marker line.
+docs/plan-keys.md, plan-guest-keys.md, metrics.md, archive.md, compare.md and counters.md, each below its marker line.
 
 `.venv/bin/python scripts/references.py`; a test runs it with `--check` and compares."""
 
@@ -94,7 +94,8 @@ PAGES = {
     "compare.md": compare,
     "counters.md": counters,
     "metrics.md": metrics,
-    "plan.md": plan_reference.reference,
+    "plan-guest-keys.md": plan_reference.guest_reference,
+    "plan-keys.md": plan_reference.reference,
 }
 
 

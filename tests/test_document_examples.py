@@ -31,6 +31,7 @@ def _script(name: str) -> ModuleType:
 
 
 document_examples = _script("document_examples")
+diagrams = _script("diagrams")
 pictures = _script("pictures")
 
 
@@ -110,4 +111,10 @@ def test_every_picture_is_drawn_and_used():
         for document in DOCUMENTS
         for name in re.findall(r"pictures/([\w-]+)\.svg", document.read_text(encoding="utf-8"))
     }
-    assert used == set(pictures.ALL) == {path.stem for path in pictures.PICTURES.iterdir()}
+    assert used == {*pictures.ALL, *diagrams.ALL} == {path.stem for path in pictures.PICTURES.iterdir()}
+
+
+@pytest.mark.parametrize("name", list(diagrams.ALL))
+def test_diagrams_are_what_their_tables_say(name):
+    stored = (diagrams.PICTURES / f"{name}.svg").read_text(encoding="utf-8")
+    assert diagrams.ALL[name]().svg() == stored, "run: make pictures"

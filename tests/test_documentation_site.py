@@ -40,9 +40,11 @@ def test_every_page_is_in_the_contents(site):
     places = site.pages()
     contents = site.contents((ROOT / "docs/index.md").read_text(encoding="utf-8"), places)
     listed = re.findall(r"^[a-z][\w/-]*$", contents, re.MULTILINE)
-    assert sorted(set(listed)) == sorted(
+    beside = site.beside((ROOT / "docs/index.md").read_text(encoding="utf-8"), places)
+    assert sorted({*listed, *(str(places[page].with_suffix("")) for page in beside)}) == sorted(
         str(place.with_suffix("")) for place in places.values() if place.name != "index.md"
     )
+    assert {page.parent.parent.name for page in beside if page.name == "README.md"} == {"crates"}
 
 
 def test_documents_that_pages_link_to_are_pages_themselves(site):

@@ -1,4 +1,4 @@
-"""The edits of libertas: what stock libertas_sdio waits for when its card fails (docs/libertas-reset-deadlock.md)."""
+"""The edits of libertas: what stock libertas_sdio waits for when its card fails (docs/bugs.md#libertas-reset-deadlock)."""
 
 from __future__ import annotations
 

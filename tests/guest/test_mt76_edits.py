@@ -1,4 +1,4 @@
-"""The edit of mt76x0: without it the driver's periodic work never runs (docs/mt76-mac-work.md)."""
+"""The edit of mt76x0: without it the driver's periodic work never runs (docs/bugs.md#mt76-mac-work)."""
 
 from __future__ import annotations
 
