@@ -205,7 +205,8 @@ def test_new_without_a_terminal_says_what_to_do(txop, tmp_path):
 
 
 ANSWERS = [
-    "<", "a title", "?", "<", "a \"quoted\" title", "me@gateway", "wlan 0", "wlan0", "local", "10.0.0.1", "lab@sniff",
+    "<", "a title", "?", "<", "a \"quoted\" title", "me@gateway", "perhaps", "no", "wlan 0", "wlan0", "local",
+    "10.0.0.1", "lab@sniff",
     "mon0", "wpa.conf", "maybe", "", "Vanilla", "vanilla", "rtl8xxxu", "debug", "debug=1", "", "patched", "linux/",
     "x.o", "mt76.ko mt7921u.ko", "1.patch 2.patch", "", "last", "<", "last", "build/x.ko", "", "", "tcp-tx, tcp-xt",
     "tcp-tx, latency", "0", "12",
@@ -261,7 +262,7 @@ def test_a_draft_is_a_plan_whatever_was_answered(parse, nasty):
         nasty,
         Machine(None, None, "wlan0", None),
         Machine("host", "user", None, "10.0.0.1"),
-        [DraftArm("a", file=nasty, parameters={"p": nasty}), DraftArm("b", module="m"), DraftArm("c")],
+        [DraftArm("a", [f"{nasty}.ko"], parameters={"p": nasty}), DraftArm("b", ["m"]), DraftArm("c")],
         ["tcp-tx", "tcp-rx", "tcp-both", "latency"],
         wpa_config=nasty,
         dhcp=True,
@@ -270,7 +271,29 @@ def test_a_draft_is_a_plan_whatever_was_answered(parse, nasty):
     plan = parse(draft(answers)).plan
     assert plan.title == nasty.encode("utf-8", "replace").decode()
     assert plan.arm[0].module is not None
-    assert plan.arm[0].module.file == plan.title
+    assert plan.arm[0].module.file == f"{plan.title}.ko"
+
+
+def test_a_draft_of_an_access_point_brings_its_network_up_around_every_arm(parse):
+    files = ["old/mt76.ko", "old/mt7915e.ko"]
+    answers = Answers(
+        "two builds",
+        Machine("router", "root", "phy0-ap0", "192.168.1.1"),
+        Machine("laptop", None, "wlan0", "192.168.1.2"),
+        [DraftArm("old", files, {"debug": "1"}, remove=["mt7603e"]), DraftArm("new", ["mt76", "mt7915e"])],
+        ["tcp-tx"],
+        access_point=True,
+        network_up="wifi up",
+        network_down="wifi down",
+    )
+    plan = parse(draft(answers)).plan
+    assert [(arm.load, arm.unload) for arm in plan.arm] == [([["wifi", "up"]], [["wifi", "down"]])] * 2
+    assert [module.file for module in plan.arm[0].modules] == files
+    assert [module.name for module in plan.arm[1].modules] == ["mt76", "mt7915e"]
+    assert plan.arm[0].modules[-1].parameters == {"debug": "1"}
+    assert list(plan.arm[0].remove) == ["mt7603e"]
+    assert plan.target["dut"].address == "192.168.1.1"
+    assert plan.bring_up.timeout_s == 120
 
 
 def test_durations_are_for_people():

@@ -82,11 +82,25 @@ def _questions(to: Interview) -> str:
     title = to.ask("What is compared, in one line", "two driver builds", str, "The heading of the report.")
     where = "local: the machine txop runs on; else a host of ~/.ssh/config, a name or an address, reached over SSH."
     dut = to.ask("Device under test: local, or [user@]host", "local", _machine, where)
-    interface = to.ask("Its interface under test", "wlan0", _checked(Interface), "As `ip link` names it there.")
+    said = "yes: a router or hostapd, as on OpenWrt; the other end is one of its stations. no: it is a station."
+    access_point = to.ask("Is the device under test the access point", "no", _yes_or_no, said)
+    default = "phy0-ap0" if access_point else "wlan0"
+    said = "As `ip link` names it there. Of an access point it may appear only when its network is up."
+    interface = to.ask("Its interface under test", default, _checked(Interface), said)
+    own_address = None
+    network_up = network_down = ""
+    if access_point:
+        said = "Where its stations reach it. On OpenWrt it is that of br-lan, not of the radio's interface."
+        own_address = to.ask("Its address in its network", "192.168.1.1", _checked(Host), said)
+        said = "Run there after an arm was loaded; netifd makes the interface and starts hostapd."
+        network_up = to.ask("Command that brings its network up (empty: none)", "wifi up", str, said)
+        if network_up:
+            said = "Run there before an arm is unloaded: hostapd would hold the modules."
+            network_down = to.ask("Command that takes it down (empty: none)", "wifi down", str, said)
     peer = to.ask("Other end of the traffic: local, or [user@]host", "local", _machine, where)
     address = to.ask(
         "Its address on the link under test",
-        "192.168.1.1",
+        "192.168.1.2" if access_point else "192.168.1.1",
         _checked(Host),
         "Where the traffic goes. It has to pass the interface under test, not the way by which SSH comes.",
     )
@@ -100,15 +114,17 @@ def _questions(to: Interview) -> str:
     if sniffer is not None:
         said = "One that does nothing else; every run makes it a monitor on the right channel."
         monitor = to.ask("  its interface", "mon0", _checked(Interface), said)
-    config = to.ask(
-        "wpa_supplicant.conf to associate with (empty: none)",
-        "",
-        str,
-        "A file of this machine. txop associates with it once an arm is loaded; empty where something else does.",
-    )
-    said = "yes: udhcpc, dhclient or dhcpcd gets an address after the association. no: it has one."
-    dhcp = to.ask("Get an address by DHCP", "yes" if config else "no", _yes_or_no, said)
-    arms = _arms(to)
+    config, dhcp = "", False
+    if not access_point:
+        config = to.ask(
+            "wpa_supplicant.conf to associate with (empty: none)",
+            "",
+            str,
+            "A file of this machine. txop associates with it once an arm is loaded; empty where something else does.",
+        )
+        said = "yes: udhcpc, dhclient or dhcpcd gets an address after the association. no: it has one."
+        dhcp = to.ask("Get an address by DHCP", "yes" if config else "no", _yes_or_no, said)
+    arms = _arms(to, access_point=access_point)
     kinds = ", ".join(TEST_NAMES)
     said = "tcp-tx is sent by the device under test, tcp-rx received; docs/plan.md has every kind."
     tests = to.ask(f"Tests, of {kinds}", "tcp-tx, tcp-rx", _tests, said)
@@ -117,7 +133,7 @@ def _questions(to: Interview) -> str:
     text = draft(
         Answers(
             title,
-            Machine(dut[1], dut[0], interface, None),
+            Machine(dut[1], dut[0], interface, own_address),
             Machine(peer[1], peer[0], None, address),
             arms,
             tests,
@@ -125,6 +141,9 @@ def _questions(to: Interview) -> str:
             config or None,
             dhcp,
             None if sniffer is None else Machine(sniffer[1], sniffer[0], monitor, None),
+            access_point,
+            network_up,
+            network_down,
         )
     )
     parse_plan(text.encode(), Path("the new plan"))
@@ -181,7 +200,7 @@ def _yes_or_no(text: str) -> bool:
 LEAST_ARMS = 2
 
 
-def _arms(to: Interview) -> list[DraftArm]:
+def _arms(to: Interview, *, access_point: bool) -> list[DraftArm]:
     arms: list[DraftArm] = []
     while True:
         number = len(arms) + 1
@@ -190,17 +209,25 @@ def _arms(to: Interview) -> list[DraftArm]:
         name = to.ask(f"Arm {number}: name{more}", "", _arm_name(arms), said)
         if not name:
             return arms
-        arms.append(_arm(to, name))
+        arms.append(_arm(to, name, access_point=access_point))
 
 
-def _arm(to: Interview, name: str) -> DraftArm:
+def _arm(to: Interview, name: str, *, access_point: bool) -> DraftArm:
     said = (
         "A name is loaded by modprobe there; a .ko of this machine is copied and loaded by insmod; a folder, with / at "
-        "its end, is a source tree that is built here, with patches."
+        "its end, is a source tree that is built here, with patches. "
+        "A driver of several modules: all of them, with blanks between, in the order of loading "
+        "(mt76.ko mt76-connac-lib.ko mt7915e.ko)."
     )
-    module = to.ask("  its module: a name, a .ko file, or a source folder/ to build (empty: none)", "", _module, said)
-    if not module:
+    question = "  its module or modules: names, .ko files, or a source folder/ to build (empty: none)"
+    modules = to.ask(question, "", _modules, said)
+    if not modules:
         return DraftArm(name)
+    remove: list[str] = []
+    if access_point or len(modules) > 1:
+        said = "Modules that use them, most dependent first: the drivers of other radios that share mt76.ko, say."
+        remove = to.ask("  other modules to remove first (empty: none)", "", _names, said)
+    module = modules[-1]
     files: list[str] = []
     patches: list[str] = []
     if module.endswith("/"):
@@ -211,9 +238,8 @@ def _arm(to: Interview, name: str) -> DraftArm:
     said = "Parameters of the module, or of the last one: NAME=VALUE, separated by blanks."
     given = to.ask("  parameters, as in debug=1 ht40=0 (empty: none)", "", _parameters, said)
     if files:
-        return DraftArm(name, None, None, given, module, files, patches)
-    is_file = module.endswith(".ko")
-    return DraftArm(name, None if is_file else module, module if is_file else None, given)
+        return DraftArm(name, [], given, module, files, patches, remove)
+    return DraftArm(name, modules, given, remove=remove)
 
 
 def _files(text: str) -> list[str]:
@@ -236,8 +262,15 @@ def _arm_name(arms: list[DraftArm]) -> Callable[[str], str]:
     return convert
 
 
-def _module(text: str) -> str:
-    return text if not text or text.endswith((".ko", "/")) else _checked(Module)(text)
+def _modules(text: str) -> list[str]:
+    words = [text] if text.endswith("/") else text.split()
+    if len(words) > 1 and any(word.endswith("/") for word in words):
+        raise ValueError("a source folder stands alone; what it builds is asked next")
+    return [word if word.endswith((".ko", "/")) else _checked(Module)(word) for word in words]
+
+
+def _names(text: str) -> list[str]:
+    return [_checked(Module)(word) for word in text.split()]
 
 
 def _parameters(text: str) -> dict[str, str]:

@@ -22,17 +22,19 @@ class Machine:
 
 @dataclass(frozen=True)
 class DraftArm:
-    """An arm: a module by name, as a file, or built; or none."""
+    """An arm: modules by name or as files, or built; or none."""
 
     name: str
-    module: str | None = None
-    file: str | None = None
+    modules: Sequence[str] = ()
+    """Names, or ``.ko`` files, in the order of loading."""
     parameters: dict[str, str] = field(default_factory=dict)
     source: str | None = None
     """Source tree of one that is built."""
     built: Sequence[str] = ()
     """What that makes, in the order of loading."""
     patches: Sequence[str] = ()
+    remove: Sequence[str] = ()
+    """Other modules to remove first."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,12 @@ class Answers:
     wpa_config: str | None = None
     dhcp: bool = False
     sniffer: Machine | None = None
+    access_point: bool = False
+    """The device under test is the access point, and the peer one of its stations."""
+    network_up: str = ""
+    """Command that brings its network up after a load."""
+    network_down: str = ""
+    """Command that takes it down before an unload."""
 
 
 TEST_NAMES = {"tcp-tx": "tx", "tcp-rx": "rx", "tcp-both": "both", "latency": "idle"}
@@ -63,10 +71,14 @@ def draft(answers: Answers) -> str:
         f"title = {quoted(answers.title)}\n\n"
         "[environment]                       # kept for the report; what stands here is part of the testbed\n"
         '# hardware = ""\n# ap = ""\n# distance = ""\n# channel = 1\n',
-        _target("dut", answers.dut, "the device under test"),
-        _target("peer", answers.peer, "the other end of the traffic"),
+        _target(
+            "dut",
+            answers.dut,
+            "the access point: the device under test" if answers.access_point else "the device under test",
+        ),
+        _target("peer", answers.peer, "a station of it" if answers.access_point else "the other end of the traffic"),
         _target("sniffer", answers.sniffer, "what captures the air") if answers.sniffer is not None else "",
-        *(_arm(arm, first=index == 0) for index, arm in enumerate(answers.arms)),
+        *(_arm(arm, answers, first=index == 0) for index, arm in enumerate(answers.arms)),
         _bring_up(answers),
         *(_test(kind) for kind in answers.tests),
         f"[design]\nblocks = {answers.blocks}                         # every arm once per block, in random order\n"
@@ -104,18 +116,21 @@ def _target(name: str, machine: Machine, comment: str) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _arm(arm: DraftArm, *, first: bool) -> str:
+def _arm(arm: DraftArm, answers: Answers, *, first: bool) -> str:
     rows = [
         "[[arm]]" + "                             # the baseline: the first arm" * first,
         f"name = {quoted(arm.name)}",
     ]
     rows.append('# title = ""                        # as reports show it')
-    rows.append("# remove = []                       # modules that must not be loaded beside it")
-    if arm.module is not None:
-        rows += ["[arm.module]", f"name = {quoted(arm.module)}"]
-    elif arm.file is not None:
-        rows += ["[arm.module]", f"file = {quoted(arm.file)}"]
-    elif arm.source is not None:
+    if arm.remove:
+        rows.append(f"remove = [{', '.join(map(quoted, arm.remove))}]".ljust(36) + "# what uses the modules")
+    else:
+        rows.append("# remove = []                       # modules that must not be loaded beside it")
+    if answers.network_up:
+        rows.append(f"load = [{quoted(answers.network_up)}]".ljust(36) + "# the interface may exist only then")
+    if answers.network_down:
+        rows.append(f"unload = [{quoted(answers.network_down)}]")
+    if arm.source is not None:
         if arm.patches:
             numbered = enumerate(arm.patches, start=1)
             shown = ", ".join(f"{{ number = {number}, file = {quoted(file)} }}" for number, file in numbered)
@@ -123,8 +138,11 @@ def _arm(arm: DraftArm, *, first: bool) -> str:
         one = len(arm.built) == 1
         files = quoted(arm.built[0]) if one else f"[{', '.join(map(quoted, arm.built))}]"
         rows += ["[arm.build]", f"source = {quoted(arm.source)}", f"{'module' if one else 'modules'} = {files}"]
-    else:
+    elif not arm.modules and not answers.network_up:
         rows.append("# load = []                         # commands that make it what it is, unload = [] to undo them")
+    for module in arm.modules:
+        key = "file" if module.endswith(".ko") else "name"
+        rows += ["[arm.module]" if len(arm.modules) == 1 else "[[arm.modules]]", f"{key} = {quoted(module)}"]
     if arm.parameters:
         values = ", ".join(f"{key} = {quoted(value)}" for key, value in arm.parameters.items())
         rows.append(f"parameters = {{ {values} }}")
@@ -134,6 +152,8 @@ def _arm(arm: DraftArm, *, first: bool) -> str:
 def _bring_up(answers: Answers) -> str:
     rows = ["[bring_up]                          # how the link comes up after an arm was loaded"]
     rows.append(f"dhcp = {'true' if answers.dhcp else 'false'}")
+    if answers.access_point:
+        rows.append("timeout_s = 120                     # the station has to join again; ready is a ping to it")
     rows.append("# commands = []                     # or whatever else it takes")
     if answers.wpa_config is not None:
         rows += ["[bring_up.wpa_supplicant]", f"config = {quoted(answers.wpa_config)}".ljust(36) + "# never stored"]

@@ -121,6 +121,7 @@ def _targets(loaded: LoadedPlan) -> Found:
     for test in plan.test:
         used.update(test.targets_used)
     used |= {arm.qdisc.target for arm in plan.arm if arm.qdisc is not None}
+    used |= {name for arm in plan.arm for name in arm.on}
     for name, target in plan.target.items():
         if name not in used:
             yield ("target", name), "no test uses it", None
