@@ -16,6 +16,10 @@ complain() {
 [ "$tag" = "v$version" ] || complain "The tag is $tag, but Cargo.toml says version $version."
 grep -q "^## \[$version\] - [0-9]\{4\}-[0-9][0-9]-[0-9][0-9]$" CHANGELOG.md ||
     complain "CHANGELOG.md has no heading '## [$version] - YYYY-MM-DD'."
+# Cargo.toml alone decides the version: CITATION.cff repeats it, and the day of the changelog, for those who cite.
+grep -q "^version: $version$" CITATION.cff || complain "CITATION.cff has another version than Cargo.toml."
+day=$(sed -n "s/^## \[$version\] - //p" CHANGELOG.md)
+grep -q "^date-released: \"$day\"$" CITATION.cff || complain "CITATION.cff has another day than CHANGELOG.md."
 unreleased=$(sed -n '/^## \[Unreleased\]/,/^## \[[0-9]/p' CHANGELOG.md | grep -c '^\* ' || true)
 [ "$unreleased" -eq 0 ] || complain "CHANGELOG.md has items under [Unreleased] ($unreleased): they belong under [$version]."
 # has LOCK CRATE: whether the lock has the crate in that version.

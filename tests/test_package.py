@@ -47,3 +47,16 @@ def test_no_link_of_the_repository_dangles():
     links = [root / name for name in listed.stdout.splitlines() if (root / name).is_symlink()]
     assert links
     assert [link for link in links if not link.exists()] == []
+
+
+def test_the_version_to_cite_is_that_of_cargo_toml():
+    import re
+    from pathlib import Path
+
+    root = Path(__file__).parents[1]
+    workspace = (root / "Cargo.toml").read_text(encoding="utf-8").partition("[workspace.package]")[2]
+    decided = re.search(r'^version = "(.*)"$', workspace, re.MULTILINE)
+    cited = re.search(r"^version: (.*)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    assert decided is not None
+    assert cited is not None
+    assert cited.group(1) == decided.group(1)
