@@ -19,8 +19,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = Path(__file__).with_suffix(".toml")
-TREES = (("*.md", "docs/**/*.md", "crates/*/*.md"), ("python/txop/**/*.py", "python/txop/**/*.toml", "python/txop/**/*.j2"),
-         ("crates/*/src/**/*.rs",))  # fmt: skip
+TREES = (
+    *("*.md", "docs/**/*.md", "crates/*/*.md"),
+    *("python/txop/**/*.py", "python/txop/**/*.toml", "python/txop/**/*.j2", "crates/*/src/**/*.rs"),
+)
 """Files that users read, or that have texts for them."""
 CODE = re.compile(r"^(```|~~~).*?^\1\s*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 GAP = r"[\s/!*#]+"
@@ -91,7 +93,7 @@ def findings(path: Path, name: str, words: list[Word], allowed: list[Allowed]) -
 def main() -> int:
     """1 where a word is found, or an exception is for nothing."""
     words, allowed = read()
-    files = sorted({file for tree in TREES for pattern in tree for file in ROOT.glob(pattern) if file.is_file()})
+    files = sorted({file for pattern in TREES for file in ROOT.glob(pattern) if file.is_file()})
     count = 0
     for file in files:
         name = str(file.relative_to(ROOT))
