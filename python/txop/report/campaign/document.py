@@ -15,9 +15,11 @@ from txop.present.page import render
 from txop.report.campaign import bus, effects, faults, method, runs
 from txop.report.campaign.captures import capture_links
 from txop.report.campaign.gallery import Gallery
+from txop.report.campaign.glance import drawn_with, glance
 from txop.report.campaign.opening import opening
 from txop.report.campaign.pieces import Chapter, Fold, Paragraph, Pictures, Piece
 from txop.report.campaign.provenance import provenance
+from txop.report.campaign.testbed import testbed
 
 PAGE_NAME = "report.html"
 """The page inside an archive, where nothing else is asked for."""
@@ -40,12 +42,17 @@ def page(archive: Archive, result: CompareResult, target: Path) -> str:
     """The page as HTML text, for a file at ``target``."""
     gallery = Gallery(archive, result, Painter())
     top = opening(archive, result, gallery.inks, gallery.answer())
+    overview = gallery.overview()
     chapters = _without_empty([chapter for chapter in _chapters(archive, result, gallery, target) if chapter.pieces])
     return render(
         "txop.report.campaign",
         "campaign.html.j2",
         result=result,
         top=top,
+        glance=glance(archive, result),
+        testbed=testbed(archive),
+        overview=overview,
+        **drawn_with(),
         description=" ".join(result.description.split()),
         chapters=chapters,
         definitions=method.definitions(result),
@@ -77,18 +84,16 @@ def _without_empty(chapters: list[Chapter]) -> list[Chapter]:
 
 def _chapters(archive: Archive, result: CompareResult, gallery: Gallery, target: Path) -> Iterator[Chapter]:
     yield Chapter("effects", "Effects against the baseline", "Effects", list(_effects(result, gallery)))
-    yield Chapter("values", "Every run that counts", "Every run", gallery.values())
+    yield Chapter("values", "Valid runs", "Valid runs", gallery.values())
     yield Chapter("time", "Over time", "Over time", gallery.time())
     yield Chapter("latency", "Latency", "Latency", gallery.latency())
     yield Chapter("host", "CPU, context switches, interrupts", "CPU cost", list(_host(result, gallery)))
     yield Chapter("air", "On the air", "On the air", gallery.air())
     yield Chapter("bus", "On the USB", "On the USB", bus.chapter(archive, result))
-    links = capture_links(archive, target)
-    yield Chapter("captures", "Captures", "Captures", [links] if links is not None else [])
     yield Chapter("faults", "Kernel log", "Kernel log", faults.faults(archive, result))
-    yield Chapter("void", "What does not count", "Void runs", faults.not_counted(result))
+    yield Chapter("void", "Void runs", "Void runs", faults.not_counted(result))
     yield Chapter("method", "Method", "Method", method.methods(result))
-    yield Chapter("runs", "All runs", "All runs", [runs.all_runs(archive, result)])
+    yield Chapter("runs", "All runs", "All runs", list(_runs(archive, result, target)))
     yield Chapter("provenance", "Provenance", "Provenance", provenance(archive))
     yield Chapter("reproduce", "Reproduce", "Reproduce", method.reproduce(archive, result))
 
@@ -119,12 +124,19 @@ def _effects(result: CompareResult, gallery: Gallery) -> Iterator[Piece]:
         for test in result.tests:
             mine = [figure for figure in rest if figure.test == test.name]
             if mine:
-                pieces += gallery.forest(mine, f"exploratory-{test.name}")
+                pieces += gallery.forest(effects.named(mine), f"exploratory-{test.name}")
                 pieces.append(effects.table(mine, test.name, adjusted=False))
         count = sum(len(figure.rows) + len(figure.direct) for figure in rest)
         yield Fold(f"Exploratory figures ({count} comparisons)", pieces)
     if missing is not None:
         yield Fold(f"Not available ({len(result.not_available)})", [missing])
+
+
+def _runs(archive: Archive, result: CompareResult, target: Path) -> Iterator[Piece]:
+    yield runs.all_runs(archive, result)
+    links = capture_links(archive, target)
+    if links is not None:
+        yield Fold(f"Captures ({len(links.items)})", [links])
 
 
 def _host(result: CompareResult, gallery: Gallery) -> Iterator[Piece]:

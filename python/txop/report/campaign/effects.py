@@ -88,6 +88,11 @@ def _median(number: float | None, figure: ComparedFigure, bound: Bound | None) -
     return Cell(words.bounded(bound) + value(number, figure.metric, infinite=number is None), number)
 
 
+def named(figures: Iterable[ComparedFigure]) -> list[ComparedFigure]:
+    """Those in which an arm is better or worse: what is informational is in the tables, and not drawn."""
+    return [figure for figure in figures if any(row.verdict in ("better", "worse") for row in figure.rows)]
+
+
 def changes(result: CompareResult) -> Grid | None:
     """What each change of the plan does, given the others; ``None`` when the plan declares none."""
     if not result.changes:

@@ -25,6 +25,8 @@ from txop.report.campaign.plots.drawing import arm_inks
 from txop.report.campaign.plots.forest import forest
 from txop.report.campaign.plots.one_axis import together
 from txop.report.campaign.plots.spread import boxes, in_time
+from txop.report.campaign.plots.timeline import timeline
+from txop.report.campaign.plots.tradeoff import tradeoff
 from txop.report.campaign.quoted import quoted
 
 MAX_TESTS = 8
@@ -75,13 +77,23 @@ class Gallery:
         chosen = max(both, key=lambda drawn: len(drawn.spec["vconcat"]), default=None)
         return next(self._render([chosen])) if chosen is not None else None
 
+    def overview(self) -> list[Picture]:
+        """Throughput against round-trip time, and the campaign on a time line."""
+        main = dict.fromkeys(figure.test for figure in self._result.figures if figure.role == "primary")
+        drawn = (tradeoff(test, self._result.figures, self.inks) for test in [*main, *self._tests()])
+        counted = frozenset(p.run for f in self._result.figures for v in f.arms for p in v.points)
+        found = [next((each for each in drawn if each is not None), None)]
+        found.append(timeline(self._archive.runs, self.inks, counted))
+        return list(self._render(each for each in found if each is not None))
+
     def everything(self) -> list[Drawing]:
         """Every plot that the page has, in its order."""
         self.answer()
+        self.overview()
         self.forest(effects.primary(self._result), "primary")
         for test in self._result.tests:
             mine = [figure for figure in effects.exploratory(self._result) if figure.test == test.name]
-            self.forest(mine, f"exploratory-{test.name}")
+            self.forest(effects.named(mine), f"exploratory-{test.name}")
         self.values()
         self.time()
         self.latency()

@@ -10,11 +10,11 @@ import altair as alt
 from txop.present.chapters import Drawing
 from txop.present.format import plural
 from txop.present.plot import DASHES, INK
-from txop.report.campaign.plots.drawing import FULL, Rows, Tables, arm_color, unchecked
+from txop.report.campaign.plots.drawing import Rows, Tables, arm_color, unchecked
 from txop.report.campaign.plots.samples import RunSeries
 from txop.report.campaign.plots.time import SERIES, Phases, median_of, named, wide
 
-_WIDTH, _WIDTH_NARROW, _HEIGHT = FULL, 300, 105
+_WIDTH, _WIDTH_NARROW, _HEIGHT = 1140, 300, 105
 _AFTER = 0.25
 """How much is shown of what came after the window, in lengths of the window; all of it is in chapter 3."""
 
