@@ -144,7 +144,7 @@ test-fresh: ## try the commands of the README on bare Debian 12 and 13 (hours; n
 test-bench: setup $(LAB_TOOLS) ## campaigns over SSH on whole Debian machines in QEMU, and what goes wrong with machines (40 minutes)
 	$(BIN)/pytest tests/whole_machines -n 2 --dist loadfile --no-loadscope-reorder --durations=0
 
-lint: $(PACKAGES) ## rustfmt, clippy, ruff, mypy and import-linter, each of one pinned version; changes nothing
+lint: $(PACKAGES) $(DOCS_TOOLS) ## rustfmt, clippy, ruff, mypy, import-linter, vocabulary and the links of the documents; changes no source
 	scripts/lint-rust.sh
 	$(BIN)/python scripts/rust_circles.py
 	$(BIN)/python scripts/crate_lints.py
@@ -154,6 +154,8 @@ lint: $(PACKAGES) ## rustfmt, clippy, ruff, mypy and import-linter, each of one 
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file tests/mypy.ini
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python scripts/vocabulary.py
+	$(BIN)/python scripts/documentation_site.py
 
 format: $(PACKAGES) ## put Rust and Python files into their standard form
 	scripts/lint-rust.sh --format
