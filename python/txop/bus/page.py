@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from txop.bus.compare import Comparison, compare
 from txop.bus.plots import draw
@@ -10,7 +11,7 @@ from txop.bus.report import BusReport
 from txop.bus.side_by_side import grid
 from txop.bus.view import called, sections, tone
 from txop.present import format as fmt
-from txop.present.chapters import drawn_sections
+from txop.present.chapters import Picture, drawn_sections
 from txop.present.page import render
 from txop.present.window import described
 
@@ -24,8 +25,10 @@ ROWS_MAX = 500
 def page(report: BusReport) -> str:
     """The page of ``report``, as HTML text."""
     chapters = drawn_sections(sections(report, whole=True), lambda name: draw(report, name))
+    first = next((piece for part in chapters for (piece,) in part.rows if isinstance(piece, Picture)), None)
+    chapters = [replace(part, rows=[row for row in part.rows if row != (first,)]) for part in chapters]
     return render(
-        "txop.bus", "bus.html.j2", report=report, chapters=chapters, called=called, tone=tone, fmt=fmt, definitions={},
+        "txop.bus", "bus.html.j2", report=report, chapters=chapters, first=first, called=called, tone=tone, fmt=fmt, definitions={},
         window=described(report.summary.window) if report.summary.window is not None else None,
         rows_shown=ROWS_SHOWN, rows_max=ROWS_MAX,
     )  # fmt: skip
