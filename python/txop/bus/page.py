@@ -28,8 +28,8 @@ def page(report: BusReport) -> str:
     first = next((piece for part in chapters for (piece,) in part.rows if isinstance(piece, Picture)), None)
     chapters = [replace(part, rows=[row for row in part.rows if row != (first,)]) for part in chapters]
     return render(
-        "txop.bus", "bus.html.j2", report=report, chapters=chapters, first=first, called=called, tone=tone, fmt=fmt, definitions={},
-        window=described(report.summary.window) if report.summary.window is not None else None,
+        "txop.bus", "bus.html.j2", report=report, chapters=chapters, first=first, called=called, tone=tone, fmt=fmt,
+        definitions={}, window=described(report.summary.window) if report.summary.window is not None else None,
         rows_shown=ROWS_SHOWN, rows_max=ROWS_MAX,
     )  # fmt: skip
 
