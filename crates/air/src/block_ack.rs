@@ -39,6 +39,18 @@ struct Slot {
     size: u16,
     /// End of its MPDU on the timeline.
     end_ns: i64,
+    /// Time that the MPDU takes in its PPDU, ns.
+    air_ns: i64,
+    /// Acknowledged by the Block Ack of a PPDU that was captured whole and did not carry it.
+    is_late: bool,
+}
+
+/// Calibrated stamps are whole microseconds at both ends.
+const STAMP_NS: i64 = 2_000;
+
+/// No MPDU that takes `air_ns` was sent in `room_ns` of a PPDU, not even at twice the rate.
+fn has_no_room(room_ns: Option<i64>, air_ns: i64) -> bool {
+    room_ns.is_some_and(|room_ns| room_ns + STAMP_NS < air_ns / 2)
 }
 
 /// Block Acks with omissions kept as examples per flow, and sequence numbers listed of each.
@@ -55,6 +67,10 @@ pub struct Occasion {
     pub at_ns: i64,
     /// The start comes from a calibrated stamp.
     pub exact: bool,
+    /// It follows the captured PPDU or request that it answers.
+    pub answers: bool,
+    /// Time of that PPDU in which no captured MPDU was sent, ns. See [`Answered::room_ns`](crate::exchange::Answered::room_ns).
+    pub room_ns: Option<i64>,
 }
 
 /// Key of a flow.
@@ -85,9 +101,12 @@ pub struct Flow {
     stale_bits: u64,
     left_out: u64,
     late: u64,
+    acked_unseen: u64,
     resent_acked: u64,
     resent_lost: u64,
     abandoned: u64,
+    answering: u64,
+    of_whole: u64,
     omission_retransmissions: u64,
     in_tail: u64,
     positioned: u64,
@@ -132,9 +151,12 @@ impl Default for Flow {
             stale_bits: 0,
             left_out: 0,
             late: 0,
+            acked_unseen: 0,
             resent_acked: 0,
             resent_lost: 0,
             abandoned: 0,
+            answering: 0,
+            of_whole: 0,
             omission_retransmissions: 0,
             in_tail: 0,
             positioned: 0,
@@ -184,7 +206,8 @@ impl Flow {
             (true, true) => self.resent_acked += earlier + 1,
             (true, false) => {
                 self.resent_acked += earlier;
-                self.late += 1;
+                self.late += u64::from(slot.is_late);
+                self.acked_unseen += u64::from(!slot.is_late);
             }
             (false, true) => self.resent_lost += earlier + 1,
             (false, false) => {
@@ -194,7 +217,7 @@ impl Flow {
         }
     }
 
-    fn transmit(&mut self, sequence: u16, retry: bool, from_end: u16, size: u16, end_ns: i64, grouped: bool) {
+    fn transmit(&mut self, sequence: u16, retry: bool, place: Place, grouped: bool) {
         // The MPDUs of a PPDU have rising numbers: where PPDUs are not known, one that falls begins another.
         let falls = |last: &u16| sequence == *last || Seq::new(sequence).is_before(Seq::new(*last));
         if !grouped && self.awaiting.last().is_some_and(falls) {
@@ -215,9 +238,10 @@ impl Flow {
             Slot { sequence, used: true, ..Slot::default() }
         };
         next.resent = known && (next.omissions > 0);
-        next.from_end = from_end;
-        next.size = size;
-        next.end_ns = end_ns;
+        next.from_end = place.from_end;
+        next.size = place.size;
+        next.end_ns = place.end_ns;
+        next.air_ns = place.air_ns;
         next.awaiting = true;
         *self.slot(sequence) = next;
         if self.awaiting.len() < LARGE_RING {
@@ -240,7 +264,7 @@ impl Flow {
 
     /// `grouped`: the MPDUs that wait for it are those of PPDUs.
     fn block_ack(&mut self, start: u16, bitmap: &Bitmap, by: Occasion, grouped: bool) {
-        let Occasion { number, at_ns, exact } = by;
+        let Occasion { number, at_ns, exact, answers, room_ns } = by;
         let first = self.block_acks == 0;
         self.block_acks += 1;
         let len = bitmap.len.min(1024);
@@ -251,6 +275,9 @@ impl Flow {
             self.bits.push(len);
             self.bits.sort_unstable();
         }
+        self.answering += u64::from(answers);
+        let is_whole = has_no_room(room_ns, self.mean_air_ns()) && !self.acknowledges_uncaptured(start, bitmap, len);
+        self.of_whole += u64::from(is_whole);
         let mut captured = false;
         for bit in (0..len).filter(|bit| bitmap.get(*bit)) {
             let sequence = Seq::new(start).add(bit).value();
@@ -261,7 +288,8 @@ impl Flow {
                 } else {
                     self.newly_acked += 1;
                     captured = true;
-                    let done = Slot { acked: true, ..slot };
+                    let is_late = is_whole && !slot.awaiting && has_no_room(room_ns, slot.air_ns);
+                    let done = Slot { acked: true, is_late, ..slot };
                     self.settle(done);
                     *self.slot(sequence) = Slot { omissions: 0, ..done };
                 }
@@ -277,6 +305,7 @@ impl Flow {
             }
         }
         let awaiting = std::mem::take(&mut self.awaiting);
+        let at = Reading { at_ns, exact, is_whole };
         let had_data = !awaiting.is_empty();
         let wants_example = self.examples.len() < MAX_EXAMPLES;
         // An A-MPDU that is left out whole has a quarter of its omissions in the last quarter whatever the cause.
@@ -287,8 +316,8 @@ impl Flow {
         let mut omitted: Vec<u16> = Vec::new();
         // One that acknowledges something, but none of what was captured last, answers something else, unless that is known to be one PPDU.
         let is_empty = !(0..len).any(|bit| bitmap.get(bit));
-        let answers = grouped || is_answered || is_empty;
-        for sequence in awaiting.iter().filter(|_| answers) {
+        let is_for_these = grouped || is_answered || is_empty;
+        for sequence in awaiting.iter().filter(|_| is_for_these) {
             let slot = *self.slot(*sequence);
             if !slot.used || slot.sequence != *sequence || !slot.awaiting {
                 continue;
@@ -297,7 +326,7 @@ impl Flow {
             let in_bitmap = bit.is_some();
             let acked = bit.is_some_and(|bit| bitmap.get(bit));
             if in_bitmap {
-                self.judge(slot, acked, is_answered, at_ns, exact);
+                self.judge(slot, acked, is_answered, at);
             } else {
                 self.outside_bitmap += 1;
             }
@@ -330,9 +359,33 @@ impl Flow {
         }
     }
 
+    /// Does a Block Ack acknowledge an MPDU for the first time that was not captured? Then it answers a PPDU that was not captured, or
+    /// not whole.
+    fn acknowledges_uncaptured(&self, start: u16, bitmap: &Bitmap, len: u16) -> bool {
+        let acked = (0..len).filter(|bit| bitmap.get(*bit)).map(|bit| Seq::new(start).add(bit).value());
+        acked.into_iter().any(|sequence| self.known(sequence).is_none())
+    }
+
+    /// Mean time of the MPDUs that wait for a Block Ack, ns; 0 without any.
+    fn mean_air_ns(&self) -> i64 {
+        let (sum, count) = self
+            .awaiting
+            .iter()
+            .filter_map(|sequence| self.known(*sequence))
+            .fold((0, 0), |(sum, count), slot| (sum + slot.air_ns, count + 1));
+        sum / count.max(1)
+    }
+
+    /// What is known of a sequence number.
+    fn known(&self, sequence: u16) -> Option<&Slot> {
+        let slot = self.ring.get(usize::from(sequence) & self.ring.len().checked_sub(1)?)?;
+        (slot.used && slot.sequence == sequence).then_some(slot)
+    }
+
     /// Position and age of an MPDU that was just answered for; `is_answered`: some MPDU with it was acknowledged.
-    fn judge(&mut self, slot: Slot, acked: bool, is_answered: bool, at_ns: i64, exact: bool) {
-        if slot.size >= MIN_POSITIONED && is_answered {
+    fn judge(&mut self, slot: Slot, acked: bool, is_answered: bool, by: Reading) {
+        let Reading { at_ns, exact, is_whole } = by;
+        if slot.size >= MIN_POSITIONED && is_answered && is_whole {
             let in_tail = u64::from(slot.from_end < slot.size.div_ceil(4));
             self.position.add(i32::from(slot.from_end));
             self.all_positioned += 1;
@@ -352,6 +405,23 @@ impl Flow {
             }
         }
     }
+}
+
+/// Where in its PPDU an MPDU was sent.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    from_end: u16,
+    size: u16,
+    end_ns: i64,
+    air_ns: i64,
+}
+
+/// When a Block Ack was sent, and whether all MPDUs of the PPDU that it answers were captured.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    at_ns: i64,
+    exact: bool,
+    is_whole: bool,
 }
 
 /// All flows.
@@ -390,8 +460,11 @@ impl Flows {
             let part = if ppdu.psdu_len > 0 { passed as f64 / f64::from(ppdu.psdu_len) } else { 1.0 };
             let end_ns = start_ns + ppdu.preamble_ns + (psdu_ns as f64 * part.min(1.0)) as i64;
             let retry = mpdu.fc.retry();
+            let own = f64::from(ppdu.psdu_share(index)) / f64::from(ppdu.psdu_len.max(1));
+            let air_ns = (psdu_ns as f64 * own.min(1.0)) as i64;
+            let place = Place { from_end: size - 1 - index as u16, size, end_ns, air_ns };
             let grouped = self.grouped;
-            self.flow(ta, ppdu.ra, tid).transmit(sequence, retry, size - 1 - index as u16, size, end_ns, grouped);
+            self.flow(ta, ppdu.ra, tid).transmit(sequence, retry, place, grouped);
         }
     }
 
@@ -505,6 +578,7 @@ impl Flow {
             left_out: self.left_out,
             outside_bitmap: self.outside_bitmap,
             left_out_late: self.late,
+            left_out_acked_unseen: Some(self.acked_unseen),
             left_out_resent_acked: self.resent_acked,
             left_out_resent_lost: resent_lost,
             left_out_abandoned: abandoned,
@@ -527,6 +601,8 @@ impl Flow {
             age_acked_us: self.age_acked.spread(1000.0),
             examples: self.examples.clone(),
             without_data: self.without_data,
+            block_acks_answering: Some(self.answering),
+            block_acks_of_whole: Some(self.of_whole),
         }
     }
 }

@@ -8,6 +8,7 @@ use wire::phy::{Band, Mode};
 
 use crate::claims::Claims;
 use crate::exchange_stats::{Asks, Open};
+use crate::frame::Fcs;
 use crate::link::Links;
 use crate::micros::us;
 use crate::ppdu::{Control, Ppdu};
@@ -74,6 +75,7 @@ struct Pending {
     kind: FrameKind,
     asks: Asks,
     is_null: bool,
+    is_first_attempt: bool,
     end_ns: i64,
     exact: bool,
     gap_valid: bool,
@@ -82,6 +84,32 @@ struct Pending {
     tid: Option<u8>,
     first_sequence: u16,
     mpdus: u16,
+    asks_for_ack: bool,
+    length: Length,
+}
+
+/// What shows whether all MPDUs of a PPDU were captured.
+#[derive(Clone, Copy, Debug)]
+enum Length {
+    /// Nothing: MPDUs cannot be grouped to PPDUs, one of them is damaged, or each has a stamp of its own.
+    Unknown,
+    /// L-SIG gives so much more time than the captured MPDUs take, ns.
+    Stated(i64),
+    /// The time from its end, as the captured MPDUs give it, to the response.
+    Timed,
+}
+
+impl Length {
+    /// `grouped`: MPDUs could be grouped to PPDUs.
+    fn of(ppdu: &Ppdu, grouped: bool) -> Self {
+        let is_damaged = ppdu.mpdus.iter().any(|mpdu| mpdu.fcs == Fcs::Bad);
+        match (ppdu.duration_ns, ppdu.explained_ns) {
+            _ if !grouped || is_damaged => Self::Unknown,
+            (Some(stated_ns), Some(explained_ns)) if ppdu.exact_duration => Self::Stated(stated_ns - explained_ns),
+            _ if ppdu.own_stamps => Self::Unknown,
+            _ => Self::Timed,
+        }
+    }
 }
 
 impl Pending {
@@ -138,6 +166,8 @@ pub struct Answered {
     pub mpdus: u16,
     /// Who answered.
     pub responder: MacAddr,
+    /// Time of the answered PPDU in which no captured MPDU was sent, ns: room for MPDUs that were not captured. `None`: not known.
+    pub room_ns: Option<i64>,
 }
 
 /// Matches responses to PPDUs.
@@ -293,7 +323,13 @@ impl Matcher {
         let basic = claims.basic_rates(pending.ta, pending.ra);
         let expected_mode =
             pending.band.and_then(|band| wire::phy::control_response_rate(&pending.mode, basic.as_ref(), band));
+        let expected_ns = pending.band.and_then(|band| wire::phy::response_gap_ns(band, &pending.mode)).map(i64::from);
         self.answered = Some(Answered {
+            room_ns: match pending.length {
+                Length::Unknown => None,
+                Length::Stated(room_ns) => Some(room_ns),
+                Length::Timed => expected_ns.filter(|_| exact).map(|expected_ns| gap_ns - expected_ns),
+            },
             expected_mode,
             ta: pending.ta,
             tid: pending.tid,
@@ -309,7 +345,6 @@ impl Matcher {
             FrameKind::BlockAck => stats.block_acked += 1,
             _ => stats.acked += 1,
         }
-        let expected_ns = pending.band.and_then(|band| wire::phy::response_gap_ns(band, &pending.mode)).map(i64::from);
         stats.band = pending.band.or(stats.band);
         stats.basic = basic.or(stats.basic);
         let is_rts = pending.kind == FrameKind::Rts;
@@ -319,6 +354,7 @@ impl Matcher {
         let rate = if is_rts { None } else { stats.rate(pending.asks, pending.mode.key()) };
         if let Some(rate) = rate {
             rate.answered += 1;
+            rate.acked += u64::from(ppdu.kind == FrameKind::Ack);
             if self.control_rates {
                 rate.responses.add(ppdu.mode.key(), 1);
             }
@@ -377,6 +413,7 @@ impl Matcher {
             FrameType::Control => Asks::Control,
             FrameType::Management | FrameType::Extension => Asks::Management,
         };
+        let asks_for_ack = self.asks_for_ack(ppdu, tid);
         if ppdu.kind == FrameKind::Rts {
             stats.rts += 1;
         } else {
@@ -386,7 +423,11 @@ impl Matcher {
             kind.nulls += u64::from(ppdu.fc.is_null());
             if let Some(rate) = stats.rate(asks, ppdu.mode.key()) {
                 rate.ppdus += 1;
+                rate.asking_for_ack += u64::from(asks_for_ack);
+                rate.first_attempts += u64::from(!ppdu.fc.retry());
             }
+            stats.asking_for_ack += u64::from(asks_for_ack);
+            stats.asking_for_block_ack += u64::from(ppdu.is_ampdu || ppdu.kind == FrameKind::BlockAckReq);
         }
         let mut sequences = ppdu.mpdus.iter().filter_map(|m| m.sequence);
         let start = sequences.next();
@@ -403,6 +444,7 @@ impl Matcher {
             kind: ppdu.kind,
             asks,
             is_null: ppdu.fc.is_null(),
+            is_first_attempt: !ppdu.fc.retry(),
             end_ns: ppdu.end_ns(),
             exact: ppdu.exact_start,
             gap_valid: ppdu.exact_duration || !ppdu.is_ampdu || (ppdu.saw_last && !holes),
@@ -411,7 +453,15 @@ impl Matcher {
             tid,
             first_sequence: first.and_then(|m| m.sequence).unwrap_or(0),
             mpdus: ppdu.mpdus.len().min(1024) as u16,
+            asks_for_ack,
+            length: Length::of(ppdu, self.grouped),
         });
+    }
+
+    /// Is its response an ACK, not a Block Ack? What may be one MPDU of an A-MPDU that was not grouped asks for either.
+    fn asks_for_ack(&self, ppdu: &Ppdu, tid: Option<u8>) -> bool {
+        let may_be_part = !self.grouped && tid.is_some() && ppdu.mode.may_aggregate();
+        !matches!(ppdu.kind, FrameKind::Rts | FrameKind::BlockAckReq) && !ppdu.is_ampdu && !may_be_part
     }
 }
 
@@ -450,11 +500,14 @@ fn forget(pending: &Pending, links: &mut Links) {
             return;
         }
         stats.ppdus = stats.ppdus.saturating_sub(1);
+        stats.asking_for_ack = stats.asking_for_ack.saturating_sub(pending.asks_for_ack.into());
         let kind = stats.kind(pending.asks);
         kind.ppdus = kind.ppdus.saturating_sub(1);
         kind.nulls = kind.nulls.saturating_sub(pending.is_null.into());
         if let Some(rate) = stats.rate(pending.asks, pending.mode.key()) {
             rate.ppdus = rate.ppdus.saturating_sub(1);
+            rate.asking_for_ack = rate.asking_for_ack.saturating_sub(pending.asks_for_ack.into());
+            rate.first_attempts = rate.first_attempts.saturating_sub(pending.is_first_attempt.into());
         }
     }
 }

@@ -72,6 +72,12 @@ pub(crate) struct RateStats {
     pub(crate) key: u64,
     pub(crate) ppdus: u64,
     pub(crate) answered: u64,
+    /// By ACK.
+    pub(crate) acked: u64,
+    /// Those of `ppdus` whose response is an ACK, not a Block Ack.
+    pub(crate) asking_for_ack: u64,
+    /// Those of `ppdus` without the retry bit.
+    pub(crate) first_attempts: u64,
     pub(crate) missing_resent: u64,
     pub(crate) gap: Exact,
     pub(crate) responses: Few<u64, 8>,
@@ -81,6 +87,10 @@ pub(crate) struct RateStats {
 #[derive(Clone, Debug)]
 pub struct ExchangeStats {
     pub(crate) ppdus: u64,
+    /// Those of `ppdus` whose response is an ACK, not a Block Ack.
+    pub(crate) asking_for_ack: u64,
+    /// Those whose response is a Block Ack for sure.
+    pub(crate) asking_for_block_ack: u64,
     pub(crate) acked: u64,
     pub(crate) block_acked: u64,
     pub(crate) cts: u64,
@@ -122,6 +132,8 @@ impl Default for ExchangeStats {
     fn default() -> Self {
         Self {
             ppdus: 0,
+            asking_for_ack: 0,
+            asking_for_block_ack: 0,
             acked: 0,
             block_acked: 0,
             cts: 0,
@@ -194,6 +206,9 @@ impl ExchangeStats {
             key,
             ppdus: 0,
             answered: 0,
+            acked: 0,
+            asking_for_ack: 0,
+            first_attempts: 0,
             missing_resent: 0,
             gap: Exact::new(0, 64),
             responses: Few::default(),
@@ -247,6 +262,16 @@ impl ExchangeStats {
         self.ppdus + self.rts
     }
 
+    /// PPDUs whose response is an ACK, and ACKs.
+    pub fn acks(&self) -> (u64, u64) {
+        (self.asking_for_ack, self.acked)
+    }
+
+    /// PPDUs whose response is a Block Ack for sure.
+    pub fn aggregated(&self) -> u64 {
+        self.asking_for_block_ack
+    }
+
     /// PPDUs that ask for an ACK or a Block Ack: all but RTS.
     pub fn asking(&self) -> u64 {
         self.ppdus
@@ -290,6 +315,9 @@ impl ExchangeStats {
                     ppdus: rate.ppdus,
                     answered: rate.answered,
                     answered_share: share(rate.answered, rate.ppdus),
+                    acked: Some(rate.acked),
+                    asking_for_ack: Some(rate.asking_for_ack),
+                    first_attempts: Some(rate.first_attempts),
                     missing_resent: rate.missing_resent,
                     median_gap_us: rate.gap.median(),
                     response_rate: rate.responses.most().and_then(Mode::from_key).map(|mode| mode.label()),
@@ -325,6 +353,7 @@ impl ExchangeStats {
             ta,
             ra,
             ppdus: self.ppdus,
+            asking_for_ack: Some(self.asking_for_ack),
             acked: self.acked,
             block_acked: self.block_acked,
             rts: self.rts,

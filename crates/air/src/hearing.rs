@@ -15,7 +15,7 @@ use crate::exchange::Role;
 use crate::link::Links;
 use crate::medium::Totals;
 use crate::ppdu::Ppdu;
-use crate::report::{BlockAckFlow, Hearing};
+use crate::report::{BlindSpot, BlockAckFlow, Hearing};
 use crate::station::Stations;
 use sentence::{one_or, sentence, Figure, Sentence};
 
@@ -36,6 +36,9 @@ const MIN_FRAMES: u64 = 20;
 #[derive(Debug, Default)]
 pub struct Listener {
     control: u64,
+    acks: u64,
+    block_acks: u64,
+    clears_to_send: u64,
     infrastructure_data: u64,
     /// Those of them that an access point sent.
     from_ap: u64,
@@ -73,7 +76,15 @@ impl Listener {
             }
             _ => {}
         }
-        self.control += u64::from(role != Role::Damaged && ppdu.fc.frame_type() == FrameType::Control);
+        if role != Role::Damaged && ppdu.fc.frame_type() == FrameType::Control {
+            self.control += 1;
+            match ppdu.kind {
+                FrameKind::Ack => self.acks += 1,
+                FrameKind::BlockAck => self.block_acks += 1,
+                FrameKind::Cts => self.clears_to_send += 1,
+                _ => {}
+            }
+        }
         if !is_main {
             return;
         }
@@ -111,6 +122,8 @@ impl Listener {
         .into_iter()
         .flatten()
         .collect();
+        let blind_spots = self.blind_spots(&asked);
+        let doubts = doubts.into_iter().chain(blind_spots.iter().map(|spot| spot.sentence.clone())).collect::<Vec<_>>();
         let proof = beacons.proof(self.span_ns());
         // A filter for beacons leaves their whole raster and nothing else.
         let only_beacons = (self.beside < MIN_FRAMES).then(|| {
@@ -132,6 +145,10 @@ impl Listener {
             doubts,
             missing_attempts: missing_attempts(links),
             control_frames: self.control,
+            acks: self.acks,
+            block_acks: self.block_acks,
+            clears_to_send: self.clears_to_send,
+            blind_spots,
             responses: self.responses,
             responses_without_frame: self.orphans,
             beacon_senders: beacons.senders,
@@ -187,6 +204,34 @@ impl Listener {
                 share = Figure::percent(asked.answered, settled, 0)
             )
         })
+    }
+
+    /// Kinds of responses of which there is not a single one, where other control frames are there.
+    fn blind_spots(&self, asked: &Asked) -> Vec<BlindSpot> {
+        let others = |own: u64| self.control.saturating_sub(own);
+        let kinds = [
+            ("no-acks", "ACK", asked.acks, self.acks),
+            ("no-block-acks", "Block Ack", asked.block_acks, self.block_acks),
+            ("no-cts", "CTS", asked.clearances, self.clears_to_send),
+        ];
+        let is_blind =
+            |captured: u64, asked: u64| captured == 0 && asked >= MIN_FRAMES && others(captured) >= MIN_FRAMES;
+        kinds
+            .into_iter()
+            .filter(|(.., asked, captured)| is_blind(*captured, *asked))
+            .map(|(code, name, asked, captured)| BlindSpot {
+                code: code.to_owned(),
+                asked,
+                sentence: sentence!(
+                    "this sniffer delivers no {name}s: {captured} are in it, although {asked} to stations that were captured ask for one, and \
+                     {others} are in it",
+                    captured = Figure::count(captured, asked),
+                    asked = Figure::all(asked, "PPDU"),
+                    others = Figure::all(others(captured), "other control frame");
+                    name = name
+                ),
+            })
+            .collect()
     }
 
     /// Frames without a response that were not sent again. Who gets no response sends again, until it gives up: who does not was
@@ -280,15 +325,35 @@ struct Asked {
     again: u64,
     /// Some receiver sends, too: who is not there does not answer.
     anybody_there: bool,
+    /// PPDUs to receivers that send, too, by the kind of response that they ask for.
+    acks: u64,
+    block_acks: u64,
+    clearances: u64,
 }
 
 impl Asked {
     /// Without what goes to the capturing machine, whose radio does not report its responses.
     fn new(links: &Links, stations: &Stations) -> Self {
-        let mut asked = Self { asking: 0, data: 0, answered: 0, unanswered: 0, again: 0, anybody_there: false };
+        let mut asked = Self {
+            asking: 0,
+            data: 0,
+            answered: 0,
+            unanswered: 0,
+            again: 0,
+            anybody_there: false,
+            acks: 0,
+            block_acks: 0,
+            clearances: 0,
+        };
         for (_, link) in links.iter().filter(|(_, link)| !stations.is_ours(link.ra)) {
             let Some(stats) = link.exchange.as_ref() else { continue };
-            asked.anybody_there |= stats.asking() > 0 && stations.sends(link.ra);
+            let is_there = stations.sends(link.ra);
+            asked.anybody_there |= stats.asking() > 0 && is_there;
+            if is_there {
+                asked.acks += stats.acks().0;
+                asked.block_acks += stats.aggregated();
+                asked.clearances += stats.rts();
+            }
             let (data, unanswered, again) = stats.data_without_response();
             asked.asking += stats.asking();
             asked.answered += stats.data_answered();

@@ -6,7 +6,7 @@ use wire::phy::{Allocation, Band, Mode, SigB};
 use crate::calibrate::{Grouping, StampMeaning};
 use crate::clock::Position;
 use crate::decode::Batch;
-use crate::frame::{AckedTid, Detail, Fcs, Frame};
+use crate::frame::{is_real, AckedTid, Detail, Fcs, Frame};
 use crate::times::Times;
 
 /// MPDUs of one PPDU that are kept; 802.11ax allows 256, 802.11be 1024.
@@ -95,6 +95,10 @@ pub struct Ppdu {
     pub exact_duration: bool,
     /// Time on the air, ns; `None` when the mode does not show it.
     pub duration_ns: Option<i64>,
+    /// Time that the captured MPDUs alone take in this mode, ns.
+    pub explained_ns: Option<i64>,
+    /// The receiver stamps each MPDU of an A-MPDU by itself: the stamp of the first one captured is not that of the PPDU.
+    pub own_stamps: bool,
     /// Half-width of its uncertainty, ns.
     pub uncertainty_ns: i64,
     /// Time before the first PSDU bit, ns.
@@ -128,6 +132,8 @@ struct Group {
     stamp_us: Option<u64>,
     at: Position,
     tsft_ns: i64,
+    /// The latest MPDU, which is not the first, has another stamp than the first.
+    differs: bool,
 }
 
 impl Ppdu {
@@ -153,6 +159,8 @@ impl Ppdu {
             saw_last: true,
             exact_duration: false,
             duration_ns: None,
+            explained_ns: None,
+            own_stamps: false,
             uncertainty_ns: 0,
             preamble_ns: 0,
             start_ns: 0,
@@ -232,6 +240,8 @@ pub struct Assembler {
     meaning: StampMeaning,
     calibrated: bool,
     times: Times,
+    /// The MPDUs of an A-MPDU were seen to have a stamp each.
+    stamps_each: bool,
     /// Other users of the PPDU that is open.
     others: Vec<Ppdu>,
 }
@@ -246,6 +256,7 @@ impl Assembler {
             meaning,
             calibrated,
             times: Times::default(),
+            stamps_each: false,
             others: Vec::new(),
         }
     }
@@ -400,6 +411,7 @@ impl Assembler {
             stamp_us: frame.radio.tsft_us,
             at,
             tsft_ns: at.ns,
+            differs: false,
         };
         let ppdu = &mut self.current;
         ppdu.mpdus.clear();
@@ -419,6 +431,7 @@ impl Assembler {
         ppdu.saw_last = !is_ampdu;
         ppdu.exact_duration = false;
         ppdu.duration_ns = None;
+        ppdu.explained_ns = None;
         ppdu.uncertainty_ns = 0;
         ppdu.preamble_ns = 0;
         ppdu.start_ns = 0;
@@ -448,6 +461,10 @@ impl Assembler {
         }
         if !ppdu.mpdus.is_empty() {
             ppdu.is_ampdu = true;
+            // Only the last MPDU of an A-MPDU may have a stamp of its own where they have one stamp.
+            self.stamps_each |= ppdu.group.differs;
+            let stamp_us = frame.radio.tsft_us.filter(|us| is_real(*us));
+            ppdu.group.differs = stamp_us.is_some() && stamp_us != ppdu.group.stamp_us;
         }
         let qos = frame.header.qos;
         ppdu.mpdus.push(Mpdu {
@@ -477,6 +494,8 @@ impl Assembler {
         };
         let times = self.times.of(ppdu.mode, ppdu.psdu_len, ppdu.frequency_mhz);
         ppdu.preamble_ns = times.preamble_ns;
+        ppdu.explained_ns = times.duration_ns;
+        ppdu.own_stamps = self.stamps_each;
         if let (None, Some(duration_ns)) = (ppdu.duration_ns, times.duration_ns) {
             ppdu.duration_ns = Some(duration_ns);
             ppdu.uncertainty_ns = times.uncertainty_ns;

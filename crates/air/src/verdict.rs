@@ -4,7 +4,7 @@ mod block_ack;
 mod response;
 
 pub use block_ack::block_ack;
-pub use response::{ack, Receiver};
+pub use response::{ack, Heard, Receiver};
 
 use hashbrown::HashMap;
 
@@ -13,6 +13,26 @@ use sentence::{sentence, Figure, Sentence};
 
 /// Retries (% of the MPDUs) that a verdict of complete responses has to mention.
 const MANY_RETRIES: f64 = 5.0;
+
+/// An answer, why there is none, and the sentence that says it.
+struct Answer {
+    answer: &'static str,
+    reason: Option<&'static str>,
+    sentence: Sentence,
+}
+
+impl Answer {
+    /// What was found.
+    fn found(answer: &'static str, sentence: Sentence) -> Self {
+        Self { answer, reason: None, sentence }
+    }
+
+    /// It cannot be determined, for a reason with this code, which the sentence gives behind "because".
+    fn open(reason: &'static str, because: Sentence) -> Self {
+        let sentence = because.after("cannot be determined from this capture, because ");
+        Self { answer: "not-determined", reason: Some(reason), sentence }
+    }
+}
 
 fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64

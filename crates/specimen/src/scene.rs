@@ -224,6 +224,10 @@ pub struct Sniffer {
     pub loss: f64,
     /// The same for ACK, Block Ack and CTS, in addition.
     pub response_loss: f64,
+    /// Probability that a whole PPDU is not captured, whatever it carries; responses are not meant.
+    pub ppdu_loss: f64,
+    /// Kinds of responses that it never delivers.
+    pub deaf_to: Deaf,
     /// Frames received damaged.
     pub damage: Damage,
     /// Time stamps are present.
@@ -242,6 +246,17 @@ pub struct Sniffer {
     pub false_control_rates: bool,
     /// Listens elsewhere part of the time.
     pub hop: Option<Hop>,
+}
+
+/// Kinds of responses that a sniffer never delivers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deaf {
+    /// ACK.
+    pub ack: bool,
+    /// Block Ack.
+    pub block_ack: bool,
+    /// CTS.
+    pub cts: bool,
 }
 
 /// Absence by channel hopping: away for the rest of each period.
@@ -425,6 +440,8 @@ impl Default for Sniffer {
         Self {
             loss: 0.0,
             response_loss: 0.0,
+            ppdu_loss: 0.0,
+            deaf_to: Deaf::default(),
             damage: Damage { probability: 0.0, address_share: 0.5, max_flips: 3, flagged_share: 1.0 },
             tsft: true,
             stamp: StampMeaning::default(),

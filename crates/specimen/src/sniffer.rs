@@ -7,7 +7,7 @@ use wire::phy::Mode;
 
 use crate::census::{Census, Harm};
 use crate::file::File;
-use crate::frame::{Builder, Class, Mpdu, FCS_LEN};
+use crate::frame::{Builder, Class, Content, Mpdu, FCS_LEN};
 use crate::linkheader::Reception;
 use crate::scene::{legacy, AmpduReference, AmpduStamp, Link, Scene, Sniffer, StampMeaning};
 use random::{mix, Rng, Stream};
@@ -62,6 +62,7 @@ pub(crate) struct FileTotals {
 /// The receiver with its open file.
 pub(crate) struct Receiver<'a, W> {
     settings: &'a Sniffer,
+    seed: u64,
     link: Link,
     snap_len: usize,
     frequency_mhz: u16,
@@ -79,6 +80,7 @@ impl<'a, W: Write> Receiver<'a, W> {
             std::iter::once(scene.bss.signal_dbm).chain(scene.stations.iter().map(|s| s.signal_dbm)).collect();
         Ok(Self {
             settings: &scene.sniffer,
+            seed: scene.seed,
             link: scene.output.link,
             snap_len: scene.output.snap_len.map_or(usize::MAX, |n| n as usize),
             frequency_mhz: scene.frequency_mhz,
@@ -99,7 +101,23 @@ impl<'a, W: Write> Receiver<'a, W> {
         });
         let missed = self.rng.chance(settings.loss);
         let response_missed = frame.mpdu.content.is_response() && self.rng.chance(settings.response_loss);
-        away || missed || response_missed
+        away || missed || response_missed || self.is_deaf_to(frame) || self.misses_ppdu(frame)
+    }
+
+    fn is_deaf_to(&self, frame: &OnAir) -> bool {
+        let deaf = self.settings.deaf_to;
+        match frame.mpdu.content {
+            Content::Ack => deaf.ack,
+            Content::BlockAck { .. } => deaf.block_ack,
+            Content::Cts => deaf.cts,
+            _ => false,
+        }
+    }
+
+    /// Is the PPDU of this frame one that is missed as a whole? The same answer for each of its MPDUs.
+    fn misses_ppdu(&self, frame: &OnAir) -> bool {
+        let drawn = mix(self.seed ^ u64::from(frame.ppdu)) as f64 / u64::MAX as f64;
+        !frame.mpdu.content.is_response() && drawn < self.settings.ppdu_loss
     }
 
     /// One frame arrives.

@@ -679,8 +679,12 @@ class AckVerdict(Model):
     question: str
     """`block-ack` (the seed's ACK #1) or `ack` (ACK #2)."""
     answer: str
-    """`in-order` (nothing missing worth a word), `late`, `probably-late`, `not-received`, `rate-dependent`, `mixed`,
-    `not-determined`."""
+    """`in-order` (nothing missing worth a word), `late`, `probably-late`, `not-received`, `rate-dependent`,
+    `unanswered` (the sender got no response and sent again; why is not known), `mixed`, `not-determined`."""
+    reason: str | None = None
+    """Why it is not determined: `no-data`, `too-few`, `data-missing`, `frames-missing`, `no-acks`, `no-block-acks`,
+    `no-control-frames`, `no-responses`, `own-receiver`, `retries-unexplained`, `positions-unknown`, `duplicates`,
+    `disorder`, ... (codes of limits); null where it is determined."""
     text: str
     """In words."""
     figures: list[Figure]
@@ -761,7 +765,11 @@ class BlockAckFlow(Model):
     outside_bitmap: int
     """MPDUs sent since the Block Ack before that its bitmap does not speak of (before its start or beyond its end)."""
     left_out_late: int
-    """MPDUs left out, acknowledged later without having been sent again: proof that they had arrived."""
+    """MPDUs left out, and acknowledged later by the Block Ack of a PPDU that was captured whole and does not carry
+    them: proof that they had arrived."""
+    left_out_acked_unseen: int | None = None
+    """MPDUs left out, and acknowledged later without a captured retransmission by a Block Ack of a PPDU that was not
+    captured, or perhaps not whole: they may have been sent again in it."""
     left_out_resent_acked: int
     """MPDUs left out, sent again, then acknowledged."""
     left_out_resent_lost: int
@@ -792,6 +800,10 @@ class BlockAckFlow(Model):
     """The first Block Acks that leave MPDUs out, to be looked up in the capture."""
     without_data: int
     """Block Acks for which nothing of the data was captured."""
+    block_acks_answering: int | None = None
+    """Those of `block_acks` that follow the captured PPDU or request that they answer."""
+    block_acks_of_whole: int | None = None
+    """Those of `block_acks` that answer a PPDU of which all MPDUs were captured, as its length and times show."""
 
 
 class ExchangeRate(Model):
@@ -809,6 +821,12 @@ class ExchangeRate(Model):
     """Answered, by ACK, Block Ack or CTS."""
     answered_share: float | None
     """Share answered."""
+    acked: int | None = None
+    """Those of `answered` by ACK."""
+    asking_for_ack: int | None = None
+    """Those of `ppdus` whose response is an ACK."""
+    first_attempts: int | None = None
+    """Those of `ppdus` without the retry bit."""
     missing_resent: int
     """Not answered and sent again."""
     median_gap_us: float | None
@@ -853,6 +871,8 @@ class Exchange(Model):
     ppdus: int
     """PPDUs that solicit an ACK or a Block Ack (good or unknown FCS; unicast data, management, BAR; not RTS), and
     are followed by an undamaged frame: where the next one is damaged, it may be the response."""
+    asking_for_ack: int | None = None
+    """Those of `ppdus` whose response is an ACK; the others ask for a Block Ack, or it cannot be told which."""
     acked: int
     """Answered by ACK."""
     block_acked: int
@@ -1368,6 +1388,20 @@ class BeaconRaster(Model):
     """`heard / due`, 1 at most."""
 
 
+class BlindSpot(Model):
+    """A kind of response that is missing altogether, where other control frames are in the capture: nothing can be
+    concluded from its absence."""
+
+    code: str
+    """`no-acks`, `no-block-acks`, `no-cts`."""
+    asked: int
+    """PPDUs that ask for such a response, to stations of which frames were captured."""
+    text: str
+    """In words."""
+    figures: list[Figure]
+    """What the words rest on, in the order of the text."""
+
+
 class Hearing(Model):
     """Whether the silence of a capture is evidence of silence on the air."""
 
@@ -1385,6 +1419,14 @@ class Hearing(Model):
     """Data MPDUs that were sent again and of which no undamaged earlier attempt is there, if these are many."""
     control_frames: int
     """Control frames with a good or unknown FCS."""
+    acks: int = 0
+    """ACKs."""
+    block_acks: int = 0
+    """Block Acks."""
+    clears_to_send: int = 0
+    """CTS."""
+    blind_spots: list[BlindSpot] = Field(default_factory=list)
+    """Kinds of responses that the sniffer does not deliver, although frames that ask for them are in the capture."""
     responses: int
     """ACKs and Block Acks."""
     responses_without_frame: int

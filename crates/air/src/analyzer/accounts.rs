@@ -248,13 +248,25 @@ impl Accounts {
                 // One without its transmitter is some station's, whose account has the same MPDUs already.
                 if let Some(recipient) = ppdu.ta.filter(|ta| *ta != MacAddr::ZERO) {
                     for acked in tids {
-                        let by = Occasion { number: ppdu.number, at_ns: ppdu.start_ns, exact: ppdu.exact_start };
                         // One to several stations names the receiver of each part by AID.
                         let to_one = Some(ppdu.ra).filter(|ra| acked.aid.is_none() || !ra.is_group());
                         let by_aid = || self.claims.associated(recipient, acked.aid?);
                         let Some(originator) = to_one.or_else(by_aid) else {
                             self.unattributed_acks += 1;
                             continue;
+                        };
+                        let answered = matcher.answered.as_ref().filter(|answered| {
+                            (answered.ta, answered.responder) == (originator, recipient)
+                                && answered.tid.is_none_or(|tid| tid == acked.tid)
+                        });
+                        let by = Occasion {
+                            number: ppdu.number,
+                            at_ns: ppdu.start_ns,
+                            exact: ppdu.exact_start,
+                            answers: answered.is_some(),
+                            room_ns: answered
+                                .filter(|answered| answered.tid.is_some())
+                                .and_then(|answered| answered.room_ns),
                         };
                         self.flows.block_ack(originator, recipient, acked, by);
                         if let Some(traffic) = &mut self.traffic {

@@ -14,7 +14,7 @@ use crate::report::{self, Report};
 use crate::selection::Selection;
 use crate::station::{Station, Stations};
 use crate::summary::Counts;
-use crate::verdict::Receiver;
+use crate::verdict::{Heard, Receiver};
 use crate::{access_point, capability, exchange, ghost, multi_user, steadiness, summary, verdict, waterfall};
 
 impl Running {
@@ -189,13 +189,16 @@ impl Running {
         ack_verdicts.extend(verdict::ack(
             &exchanges,
             &retries,
-            hearing.control_frames,
-            hearing.silence_is_evidence,
-            grouped,
+            Heard {
+                control_frames: hearing.control_frames,
+                acks: hearing.acks,
+                all: hearing.silence_is_evidence,
+                grouped,
+            },
             &|address| Receiver::of(stations, address),
         ));
         if let Some(limit) = unordered.or_else(|| limits::heard_twice(counts)) {
-            ack_verdicts.iter_mut().for_each(|verdict| verdict.withhold(&limit.sentence));
+            ack_verdicts.iter_mut().for_each(|verdict| verdict.withhold(&limit.code, &limit.sentence));
         }
 
         let mut station_rows: Vec<(u64, &Station)> = stations.table.iter().map(|(a, s)| (*a, s)).collect();

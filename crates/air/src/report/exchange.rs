@@ -16,6 +16,9 @@ pub struct Exchange {
     /// PPDUs that solicit an ACK or a Block Ack (good or unknown FCS; unicast data, management, BAR; not RTS), and
     /// are followed by an undamaged frame: where the next one is damaged, it may be the response.
     pub ppdus: u64,
+    /// Those of `ppdus` whose response is an ACK; the others ask for a Block Ack, or it cannot be told which.
+    #[serde(default)] // older documents lack it
+    pub asking_for_ack: Option<u64>,
     /// Answered by ACK.
     pub acked: u64,
     /// Answered by Block Ack.
@@ -114,6 +117,15 @@ pub struct ExchangeRate {
     pub answered: u64,
     /// Share answered.
     pub answered_share: Option<f64>,
+    /// Those of `answered` by ACK.
+    #[serde(default)] // older documents lack it
+    pub acked: Option<u64>,
+    /// Those of `ppdus` whose response is an ACK.
+    #[serde(default)] // older documents lack it
+    pub asking_for_ack: Option<u64>,
+    /// Those of `ppdus` without the retry bit.
+    #[serde(default)] // older documents lack it
+    pub first_attempts: Option<u64>,
     /// Not answered and sent again.
     pub missing_resent: u64,
     /// Median response gap, µs.
@@ -170,8 +182,13 @@ pub struct BlockAckFlow {
     pub left_out: u64,
     /// MPDUs sent since the Block Ack before that its bitmap does not speak of (before its start or beyond its end).
     pub outside_bitmap: u64,
-    /// MPDUs left out, acknowledged later without having been sent again: proof that they had arrived.
+    /// MPDUs left out, and acknowledged later by the Block Ack of a PPDU that was captured whole and does not carry them: proof that
+    /// they had arrived.
     pub left_out_late: u64,
+    /// MPDUs left out, and acknowledged later without a captured retransmission by a Block Ack of a PPDU that was not captured, or
+    /// perhaps not whole: they may have been sent again in it.
+    #[serde(default)] // older documents lack it
+    pub left_out_acked_unseen: Option<u64>,
     /// MPDUs left out, sent again, then acknowledged.
     pub left_out_resent_acked: u64,
     /// MPDUs left out, sent again, never seen acknowledged.
@@ -203,6 +220,12 @@ pub struct BlockAckFlow {
     pub examples: Vec<BlockAckExample>,
     /// Block Acks for which nothing of the data was captured.
     pub without_data: u64,
+    /// Those of `block_acks` that follow the captured PPDU or request that they answer.
+    #[serde(default)] // older documents lack it
+    pub block_acks_answering: Option<u64>,
+    /// Those of `block_acks` that answer a PPDU of which all MPDUs were captured, as its length and times show.
+    #[serde(default)] // older documents lack it
+    pub block_acks_of_whole: Option<u64>,
 }
 
 /// A Block Ack that leaves MPDUs out.
@@ -243,9 +266,14 @@ pub struct AckVerdict {
     pub recipient: String,
     /// `block-ack` (the seed's ACK #1) or `ack` (ACK #2).
     pub question: String,
-    /// `in-order` (nothing missing worth a word), `late`, `probably-late`, `not-received`, `rate-dependent`,
-    /// `mixed`, `not-determined`.
+    /// `in-order` (nothing missing worth a word), `late`, `probably-late`, `not-received`, `rate-dependent`, `unanswered` (the sender
+    /// got no response and sent again; why is not known), `mixed`, `not-determined`.
     pub answer: String,
+    /// Why it is not determined: `no-data`, `too-few`, `data-missing`, `frames-missing`, `no-acks`, `no-block-acks`,
+    /// `no-control-frames`, `no-responses`, `own-receiver`, `retries-unexplained`, `positions-unknown`, `duplicates`, `disorder`, ... (codes of
+    /// limits); null where it is determined.
+    #[serde(default)] // older documents lack it
+    pub reason: Option<String>,
     /// The answer in words, and the figures it rests on.
     #[serde(flatten)]
     pub sentence: Sentence,
@@ -254,9 +282,10 @@ pub struct AckVerdict {
 }
 
 impl AckVerdict {
-    /// Nothing can be determined, for the reason `why`, which is about the whole capture.
-    pub fn withhold(&mut self, why: &Sentence) {
+    /// Nothing can be determined, for the reason `why` with this code.
+    pub fn withhold(&mut self, code: &str, why: &Sentence) {
         self.answer = "not-determined".to_owned();
+        self.reason = Some(code.to_owned());
         self.sentence = why.clone().after("cannot be determined from this capture, because ");
         self.evidence.clear();
     }

@@ -24,6 +24,18 @@ pub struct Hearing {
     pub missing_attempts: Option<Sentence>,
     /// Control frames with a good or unknown FCS.
     pub control_frames: u64,
+    /// ACKs.
+    #[serde(default)] // older documents lack it
+    pub acks: u64,
+    /// Block Acks.
+    #[serde(default)] // older documents lack it
+    pub block_acks: u64,
+    /// CTS.
+    #[serde(default)] // older documents lack it
+    pub clears_to_send: u64,
+    /// Kinds of responses that the sniffer does not deliver, although frames that ask for them are in the capture.
+    #[serde(default)] // older documents lack it
+    pub blind_spots: Vec<BlindSpot>,
     /// ACKs and Block Acks.
     pub responses: u64,
     /// Those of `responses` whose frame is not in the capture.
@@ -33,6 +45,20 @@ pub struct Hearing {
     pub beacon_senders: u64,
     /// Beacons captured and due, per access point, most beacons first (64 at most).
     pub beacons: Vec<BeaconRaster>,
+}
+
+/// A kind of response that is missing altogether, where other control frames are in the capture: nothing can be concluded from
+/// its absence.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BlindSpot {
+    /// `no-acks`, `no-block-acks`, `no-cts`.
+    pub code: String,
+    /// PPDUs that ask for such a response, to stations of which frames were captured.
+    pub asked: u64,
+    /// In words.
+    #[serde(flatten)]
+    pub sentence: Sentence,
 }
 
 /// Beacons of one access point.

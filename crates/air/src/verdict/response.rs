@@ -1,7 +1,7 @@
 //! "Not received, or just too slow to acknowledge?", asked of immediate responses to data.
 
-use super::{beside_retries, many_retries, percent, RetriesOf};
-use crate::report::{AckVerdict, Exchange, ExchangeKind, ExchangeRate, Spread};
+use super::{beside_retries, many_retries, percent, Answer, RetriesOf};
+use crate::report::{AckVerdict, Exchange, ExchangeKind, ExchangeRate, RetryCount, Spread};
 use crate::station::Stations;
 use sentence::{one_or, sentence, Figure, Sentence};
 use wire::ieee80211::MacAddr;
@@ -10,6 +10,10 @@ use wire::ieee80211::MacAddr;
 const MIN_PPDUS: u64 = 20;
 /// Unanswered PPDUs that were sent again, below which nothing is concluded from them.
 const MIN_MISSING: u64 = 10;
+/// Unanswered PPDUs that were sent again (% of all), up to which the responses are called in order.
+const FEW_PERCENT: f64 = 2.0;
+/// Responses of a kind (ACK, Block Ack) below which the absence of others of that kind says nothing.
+const MIN_HEARD: u64 = 10;
 /// Share of responses more than a slot late from which that is the verdict.
 const LATE_RESPONSES: f64 = 0.05;
 /// Share of the PPDUs answered late that the sender repeated, from which being late has consequences.
@@ -32,99 +36,133 @@ impl Receiver {
     }
 }
 
+/// What the whole capture shows of responses.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// Control frames.
+    pub control_frames: u64,
+    /// ACKs.
+    pub acks: u64,
+    /// Silence is evidence.
+    pub all: bool,
+    /// MPDUs could be grouped to PPDUs, so that unanswered ones are known.
+    pub grouped: bool,
+}
+
 /// ACK #2: are responses to data missing at some rates only, or late? One verdict per (transmitter, receiver) with enough
 /// PPDUs. Management goes to scanners, too, who are gone before the answer: it is counted, and not judged.
-/// `control_frames`: of the whole capture. `receiver`: what is known of an address. `hears_all`: silence is evidence. `grouped`: MPDUs could be grouped
-/// to PPDUs, so that unanswered ones are known.
+/// `receiver`: what is known of an address.
 pub fn ack(
     exchanges: &[Exchange],
     retries: &RetriesOf,
-    control_frames: u64,
-    hears_all: bool,
-    grouped: bool,
+    heard: Heard,
     receiver: &dyn Fn(&str) -> Receiver,
 ) -> Vec<AckVerdict> {
     let enough = exchanges.iter().filter(|exchange| exchange.data.ppdus >= MIN_PPDUS);
-    enough
-        .map(|exchange| judge_rates(exchange, retries, control_frames, hears_all, grouped, receiver(&exchange.ra)))
-        .collect()
+    enough.map(|exchange| Case::new(exchange, retries, heard, receiver(&exchange.ra)).judge()).collect()
 }
 
 fn share(answered: u64, ppdus: u64) -> f64 {
     answered as f64 / ppdus.max(1) as f64
 }
 
-fn judge_rates(
-    exchange: &Exchange,
-    retries: &RetriesOf,
-    control_frames: u64,
-    hears_all: bool,
-    grouped: bool,
+/// A transmitter and a receiver, and what is known of the responses between them.
+struct Case<'a> {
+    exchange: &'a Exchange,
+    data: ExchangeKind,
+    retries: &'a RetriesOf,
+    heard: Heard,
     receiver: Receiver,
-) -> AckVerdict {
-    let data = exchange.data;
-    let repeated = retries.get(&exchange.ta, &exchange.ra);
-    let others = retries.beside_left_out(&exchange.ta, &exchange.ra);
-    let lacks_attempts = retries.lack_attempts(&exchange.ta, &exchange.ra);
-    let shows_all = hears_all && grouped && !lacks_attempts;
-    let rates: Vec<&ExchangeRate> = exchange
-        .by_rate
-        .iter()
-        .filter(|rate| rate.frames == "data" && rate.rate_known && rate.ppdus >= MIN_PPDUS)
-        .collect();
-    let late = exchange.data_late_responses.unwrap_or(0);
-    let timed = exchange.data_gap_us.filter(|gap| gap.n >= MIN_PPDUS);
-    let resent_percent = percent(data.missing_resent, data.ppdus);
-    let answered_share = share(data.answered, data.ppdus);
-    let ppdus = || Figure::total(data.ppdus);
-    let resent = || Figure::count(data.missing_resent, data.ppdus);
-    let deaf: Vec<_> = rates
-        .iter()
-        .filter(|r| share(r.answered, r.ppdus) < 0.1 && r.missing_resent * 2 > r.ppdus - r.answered.min(r.ppdus))
-        .collect();
-    let heard: Vec<_> = rates.iter().filter(|r| share(r.answered, r.ppdus) > 0.8).collect();
-    let [after_late, after_in_time] = followed(&data);
-    let consequences = after_late.0 >= MIN_PPDUS / 2
-        && share(after_late.1, after_late.0) >= LATE_RESENT
-        && share(after_in_time.1, after_in_time.0) < LATE_RESENT / 2.0;
-    let late_gap = timed.filter(|gap| late as f64 > LATE_RESPONSES * gap.n as f64 && consequences);
-    let (answer, sentence) = if control_frames == 0 {
-        (
-            "not-determined",
-            sentence!(
-                "cannot be determined from this capture, because no undamaged control frame is in what was counted, so no response to these {ppdus} \
-                 either{own}",
-                ppdus = Figure::all(data.ppdus, "PPDU");
-                own = if receiver.is_ours {
-                    ": their receiver is the capturing machine, whose radio does not report the responses that it sends"
-                } else {
-                    ""
-                }
-            ),
-        )
-    } else if data.answered == 0 {
-        (
-            "not-determined",
-            sentence!(
-                "cannot be determined from this capture, because no response to any of {ppdus} PPDUs was captured undamaged: {who} {why}",
-                ppdus = ppdus();
-                who = exchange.ra,
-                why = if receiver.is_ours {
-                    "is the capturing machine, whose radio does not report the responses that it sends"
-                } else if receiver.sends
-                    && repeated.is_some_and(|retry| retry.retries > 0)
-                    && data.missing_not_resent > 2 * data.missing_resent
-                    && !lacks_attempts
-                    && many_retries(repeated).is_none()
-                {
-                    "sent them, most likely, as most of the PPDUs were not sent again, and they were not recorded"
-                } else {
-                    "sent none, or they were not recorded"
-                }
-            ),
-        )
-    } else if let (Some(missing), Some(given)) = (Answered::of(&deaf), Answered::of(&heard)) {
-        (
+    /// Those with enough PPDUs.
+    rates: Vec<&'a ExchangeRate>,
+    /// Response delays, where there are enough.
+    timed: Option<Spread>,
+    late: u64,
+}
+
+impl<'a> Case<'a> {
+    fn new(exchange: &'a Exchange, retries: &'a RetriesOf, heard: Heard, receiver: Receiver) -> Self {
+        let is_used = |rate: &&ExchangeRate| rate.frames == "data" && rate.rate_known && rate.ppdus >= MIN_PPDUS;
+        Self {
+            exchange,
+            data: exchange.data,
+            retries,
+            heard,
+            receiver,
+            rates: exchange.by_rate.iter().filter(is_used).collect(),
+            timed: exchange.data_gap_us.filter(|gap| gap.n >= MIN_PPDUS),
+            late: exchange.data_late_responses.unwrap_or(0),
+        }
+    }
+
+    fn judge(&self) -> AckVerdict {
+        let Answer { answer, reason, sentence } = self
+            .rate_dependent()
+            .or_else(|| self.late())
+            .or_else(|| self.unrecorded())
+            .or_else(|| self.answered())
+            .unwrap_or_else(|| self.repeated());
+        let evidence = if self.heard.control_frames == 0 {
+            sent_again(self.exchange, &self.rates)
+        } else {
+            rate_evidence(self.exchange, &self.rates)
+        };
+        AckVerdict {
+            originator: self.exchange.ta.clone(),
+            recipient: self.exchange.ra.clone(),
+            question: "ack".to_owned(),
+            answer: answer.to_owned(),
+            reason: reason.map(str::to_owned),
+            sentence,
+            evidence,
+        }
+    }
+
+    fn ppdus(&self) -> Figure {
+        Figure::total(self.data.ppdus)
+    }
+
+    fn resent(&self) -> Figure {
+        Figure::count(self.data.missing_resent, self.data.ppdus)
+    }
+
+    /// PPDUs sent again without a captured response (%).
+    fn resent_percent(&self) -> f64 {
+        percent(self.data.missing_resent, self.data.ppdus)
+    }
+
+    /// Enough PPDUs were sent again to say that the sender got no response to them: who gets one goes on.
+    fn is_repeated(&self) -> bool {
+        self.data.missing_resent >= MIN_MISSING && self.resent_percent() > FEW_PERCENT
+    }
+
+    /// Most retries repeat something that was not captured.
+    fn lacks_attempts(&self) -> bool {
+        self.retries.lack_attempts(&self.exchange.ta, &self.exchange.ra)
+    }
+
+    /// PPDUs at one rate are answered, those at another one are not, and the responses that are missing are of a kind that was
+    /// captured on this link.
+    fn rate_dependent(&self) -> Option<Answer> {
+        let is_deaf = |rate: &&&ExchangeRate| {
+            share(rate.answered, rate.ppdus) < 0.1
+                && rate.missing_resent * 2 > rate.ppdus - rate.answered.min(rate.ppdus)
+                // A rate used only for repeats is used only when the receiver has not answered for a while.
+                && rate.first_attempts.unwrap_or(0) >= MIN_PPDUS / 2
+        };
+        let heard: Vec<_> = self.rates.iter().filter(|rate| share(rate.answered, rate.ppdus) > 0.8).collect();
+        let acks: u64 = heard.iter().filter_map(|rate| rate.acked).sum();
+        let block_acks: u64 = heard.iter().map(|rate| rate.answered).sum::<u64>().saturating_sub(acks);
+        // Where MPDUs are not grouped, what may be part of an A-MPDU may be a single MPDU, which asks for an ACK.
+        let is_aggregated =
+            |rate: &ExchangeRate| self.heard.grouped && rate.asking_for_ack.unwrap_or(0) * 2 < rate.ppdus;
+        let is_of_a_kind_heard = |rate: &&&ExchangeRate| match is_aggregated(rate) {
+            true => block_acks >= MIN_HEARD,
+            false => acks >= MIN_HEARD,
+        };
+        let deaf: Vec<_> = self.rates.iter().filter(is_deaf).filter(is_of_a_kind_heard).collect();
+        let (missing, given) = Answered::of(&deaf).zip(Answered::of(&heard))?;
+        Some(Answer::found(
             "rate-dependent",
             sentence!(
                 "acknowledged only at some rates: {answered} of {heard_ppdus} PPDUs at {heard} are answered, {deaf_answered} of \
@@ -137,54 +175,136 @@ fn judge_rates(
                 heard = given.names,
                 deaf = missing.names
             ),
-        )
-    } else if let Some(gap) = late_gap {
-        (
+        ))
+    }
+
+    /// Responses come late, and the sender repeats what they answer.
+    fn late(&self) -> Option<Answer> {
+        let [after_late, after_in_time] = followed(&self.data);
+        let consequences = after_late.0 >= MIN_PPDUS / 2
+            && share(after_late.1, after_late.0) >= LATE_RESENT
+            && share(after_in_time.1, after_in_time.0) < LATE_RESENT / 2.0;
+        let gap = self.timed.filter(|gap| self.late as f64 > LATE_RESPONSES * gap.n as f64 && consequences)?;
+        Some(Answer::found(
             "late",
             sentence!(
                 "responses are late, and the sender does not wait for them: {late} of {timed} come more than {slack} µs late; \
                  {late_resent} of {late_answered} PPDUs answered late were retransmitted anyway, {in_time_resent} of \
                  {in_time_answered} of those answered in time",
-                late = Figure::count(late, gap.n),
+                late = Figure::count(self.late, gap.n),
                 timed = Figure::total(gap.n),
-                slack = Figure::of(exchange.late_after_us.unwrap_or(f64::NAN), "µs", gap.n, 0),
+                slack = Figure::of(self.exchange.late_after_us.unwrap_or(f64::NAN), "µs", gap.n, 0),
                 late_resent = Figure::count(after_late.1, after_late.0),
                 late_answered = Figure::total(after_late.0),
                 in_time_resent = Figure::count(after_in_time.1, after_in_time.0),
                 in_time_answered = Figure::total(after_in_time.0)
             ),
-        )
-    } else if let (true, false, Some(retry)) =
-        (resent_percent <= 2.0 && answered_share >= 0.9, shows_all, many_retries(others))
-    {
-        (
-            "not-determined",
+        ))
+    }
+
+    /// No response of this direction is in the capture.
+    fn unrecorded(&self) -> Option<Answer> {
+        if self.data.answered > 0 {
+            return None;
+        }
+        if self.is_repeated() {
+            return Some(self.unanswered());
+        }
+        if self.heard.control_frames == 0 {
+            return Some(Answer::open(
+                if self.receiver.is_ours { "own-receiver" } else { "no-control-frames" },
+                sentence!(
+                    "no undamaged control frame is in what was counted, so no response to these {ppdus} either{own}",
+                    ppdus = Figure::all(self.data.ppdus, "PPDU");
+                    own = if self.receiver.is_ours {
+                        ": their receiver is the capturing machine, whose radio does not report the responses that it sends"
+                    } else {
+                        ""
+                    }
+                ),
+            ));
+        }
+        let reason = match (self.receiver.is_ours, self.heard.acks) {
+            (true, _) => "own-receiver",
+            (false, 0) => "no-acks",
+            (false, _) => "no-responses",
+        };
+        Some(Answer::open(
+            reason,
             sentence!(
-                "cannot be determined from this capture, because {retries} of the {mpdus} captured carry the retry bit ({share}){beside}, and of \
-                 {ppdus} PPDUs {resent} {were} sent again for lack of a response as far as captured: {why}",
+                "no response to any of {ppdus} PPDUs was captured undamaged: {who} {why}",
+                ppdus = self.ppdus();
+                who = self.exchange.ra,
+                why = self.why_unrecorded()
+            ),
+        ))
+    }
+
+    fn why_unrecorded(&self) -> &'static str {
+        let repeated = self.retries.get(&self.exchange.ta, &self.exchange.ra);
+        if self.receiver.is_ours {
+            "is the capturing machine, whose radio does not report the responses that it sends"
+        } else if self.receiver.sends
+            && repeated.is_some_and(|retry| retry.retries > 0)
+            && self.data.missing_not_resent > 2 * self.data.missing_resent
+            && !self.lacks_attempts()
+            && many_retries(repeated).is_none()
+        {
+            "sent them, most likely, as most of the PPDUs were not sent again, and they were not recorded"
+        } else {
+            "sent none, or they were not recorded"
+        }
+    }
+
+    /// Few PPDUs were sent again.
+    fn answered(&self) -> Option<Answer> {
+        if self.resent_percent() > FEW_PERCENT {
+            return None;
+        }
+        let shows_all = self.heard.all && self.heard.grouped && !self.lacks_attempts();
+        let others = self.retries.beside_left_out(&self.exchange.ta, &self.exchange.ra);
+        let is_answered = share(self.data.answered, self.data.ppdus) >= 0.9;
+        Some(match many_retries(others) {
+            Some(retry) if is_answered && !shows_all => self.beside_unexplained(retry),
+            _ if is_answered => self.complete(),
+            _ => self.seldom_recorded(),
+        })
+    }
+
+    /// Answered, but many MPDUs are retries of which these responses show no reason.
+    fn beside_unexplained(&self, retry: RetryCount) -> Answer {
+        let Exchange { ta, ra, .. } = self.exchange;
+        Answer::open(
+            "retries-unexplained",
+            sentence!(
+                "{retries} of the {mpdus} captured carry the retry bit ({share}){beside}, and of {ppdus} PPDUs {resent} {were} sent again for \
+                 lack of a response as far as captured: {why}",
                 retries = Figure::count(retry.retries, retry.frames),
                 mpdus = Figure::all(retry.frames, "MPDU"),
                 share = Figure::percent(retry.retries, retry.frames, 1),
-                resent = Figure::only(data.missing_resent, data.ppdus),
-                ppdus = ppdus();
-                beside = if retries.left_out(&exchange.ta, &exchange.ra) > 0 { ", beside those that Block Acks left out" } else { "" },
-                were = one_or(data.missing_resent, "was", "were"),
-                why = if lacks_attempts {
+                resent = Figure::only(self.data.missing_resent, self.data.ppdus),
+                ppdus = self.ppdus();
+                beside = if self.retries.left_out(ta, ra) > 0 { ", beside those that Block Acks left out" } else { "" },
+                were = one_or(self.data.missing_resent, "was", "were"),
+                why = if self.lacks_attempts() {
                     "of most of the others no undamaged earlier attempt was captured"
                 } else {
                     "what made the sender repeat the others, these responses do not show"
                 }
             ),
         )
-    } else if resent_percent <= 2.0 && answered_share >= 0.9 {
+    }
+
+    fn complete(&self) -> Answer {
+        let data = self.data;
         let complete = sentence!(
             "Responses are {whole}: {answered} of {ppdus} PPDUs {were} answered, {resent} {resent_were} sent again for lack of a response \
              ({share})",
             answered = Figure::count(data.answered, data.ppdus),
-            ppdus = ppdus(),
-            resent = resent(),
+            ppdus = self.ppdus(),
+            resent = self.resent(),
             share = Figure::percent(data.missing_resent, data.ppdus, 1);
-            whole = match (data.answered >= data.ppdus, hears_all) {
+            whole = match (data.answered >= data.ppdus, self.heard.all) {
                 (true, true) => "complete",
                 (false, true) => "in order",
                 (true, false) => "complete as far as captured",
@@ -193,140 +313,108 @@ fn judge_rates(
             were = one_or(data.answered, "was", "were"),
             resent_were = one_or(data.missing_resent, "was", "were")
         );
-        ("in-order", beside_retries(complete, retries, &exchange.ta, &exchange.ra))
-    } else if resent_percent <= 2.0 {
-        (
-            "not-determined",
+        Answer::found("in-order", beside_retries(complete, self.retries, &self.exchange.ta, &self.exchange.ra))
+    }
+
+    /// Not sent again, and yet many responses are missing.
+    fn seldom_recorded(&self) -> Answer {
+        let data = self.data;
+        Answer::open(
+            "frames-missing",
             sentence!(
-                "cannot be determined from this capture, because {answered} to {ppdus} {were} captured undamaged ({share}); \
-                 {resent} {resent_were} sent again{meaning}",
+                "{answered} to {ppdus} {were} captured undamaged ({share}); {resent} {resent_were} sent again{meaning}",
                 answered = Figure::only_counted(data.answered, data.ppdus, "response"),
                 ppdus = Figure::all(data.ppdus, "PPDU"),
                 share = Figure::percent(data.answered, data.ppdus, 0),
                 resent = Figure::only(data.missing_resent, data.ppdus);
                 were = one_or(data.answered, "was", "were"),
                 resent_were = one_or(data.missing_resent, "was", "were"),
-                meaning = if hears_all {
+                meaning = if self.heard.all {
                     ", so the sender most likely got the others"
                 } else {
                     " as far as captured, but this capture may lack the repetitions, too"
                 }
             ),
         )
-    } else {
-        unanswered(exchange, &rates, timed)
-    };
-    AckVerdict {
-        originator: exchange.ta.clone(),
-        recipient: exchange.ra.clone(),
-        question: "ack".to_owned(),
-        answer: answer.to_owned(),
-        sentence,
-        evidence: if control_frames == 0 { sent_again(exchange, &rates) } else { rate_evidence(exchange, &rates) },
     }
-}
 
-/// Many PPDUs were sent again without an answer: lost, or answered without the sender's receiving it?
-fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread>) -> (&'static str, Sentence) {
-    let data = exchange.data;
-    let late = exchange.data_late_responses.unwrap_or(0);
-    let ppdus = || Figure::total(data.ppdus);
-    let resent = || Figure::count(data.missing_resent, data.ppdus);
-    let best = rates.iter().max_by(|a, b| share(a.answered, a.ppdus).total_cmp(&share(b.answered, b.ppdus)));
-    let measured = exchange.data_gap_us.map_or(0, |gap| gap.n);
-    let held: u64 = rates.iter().map(|rate| rate.missing_resent).sum();
-    let worst = rates.iter().min_by(|a, b| share(a.answered, a.ppdus).total_cmp(&share(b.answered, b.ppdus)));
-    if data.missing_resent < MIN_MISSING {
-        return (
-            "not-determined",
-            sentence!(
-                "cannot be determined from this capture, because {resent} of {ppdus} PPDUs {were} sent again without a response captured undamaged (at least \
-                 {MIN_MISSING} are needed)",
-                resent = Figure::only(data.missing_resent, data.ppdus),
-                ppdus = ppdus();
-                were = one_or(data.missing_resent, "was", "were")
-            ),
-        );
-    }
-    if !rates.is_empty() && held * 10 < data.missing_resent * 8 {
-        return (
-            "not-determined",
-            sentence!(
-                "cannot be determined from this capture, because {held} of the {resent} PPDUs that were sent again without a response captured undamaged \
-                 were sent at a rate that is used enough (at least {MIN_PPDUS} PPDUs)",
-                held = Figure::only(held, data.missing_resent),
-                resent = resent()
-            ),
-        );
-    }
-    match (best, worst, timed) {
-        (Some(best), Some(worst), Some(gap))
-            if share(best.answered, best.ppdus) >= 0.8 && data.answered >= MIN_PPDUS && late * 20 <= gap.n =>
-        {
-            let said = sentence!(
-                "{resent} of {ppdus} PPDUs ({share}) have no response captured undamaged and were sent again; {in_time} of {timed} responses came in \
-                 time (median {gap} µs)",
-                resent = resent(),
-                ppdus = ppdus(),
-                share = Figure::percent(data.missing_resent, data.ppdus, 1),
-                in_time = Figure::count(gap.n - late.min(gap.n), gap.n),
-                timed = Figure::total(gap.n),
-                gap = Figure::of(gap.median, "µs", gap.n, 0)
+    /// Many PPDUs were sent again without an answer: lost, or answered without the sender's receiving it?
+    fn repeated(&self) -> Answer {
+        if self.data.missing_resent < MIN_MISSING {
+            return Answer::open(
+                "too-few",
+                sentence!(
+                    "{resent} of {ppdus} PPDUs {were} sent again without a response captured undamaged (at least {MIN_MISSING} are needed)",
+                    resent = Figure::only(self.data.missing_resent, self.data.ppdus),
+                    ppdus = self.ppdus();
+                    were = one_or(self.data.missing_resent, "was", "were")
+                ),
             );
-            let rate = if rates.len() > 1 {
-                sentence!(
-                    "and from {worst} ({worst_rate}) to {best} ({best_rate}) are answered, so no rate with at least \
-                     {MIN_PPDUS} PPDUs is left unanswered: most likely the others were not received, or answered, but the answer did not reach the \
-                     sender",
-                    worst = Figure::percent(worst.answered, worst.ppdus, 0),
-                    best = Figure::percent(best.answered, best.ppdus, 0);
-                    worst_rate = worst.label,
-                    best_rate = best.label
-                )
-            } else {
-                sentence!(
-                    "and at {rate}, the only rate with enough PPDUs, {best} are answered: most likely the others were not received, or \
-                     answered, but the answer did not reach the sender",
-                    best = Figure::percent(best.answered, best.ppdus, 0);
-                    rate = best.label
-                )
-            };
-            ("not-received", said.and(", ", rate))
         }
-        (Some(best), ..) if share(best.answered, best.ppdus) >= 0.8 && data.answered >= MIN_PPDUS && timed.is_none() => (
-            "not-determined",
+        self.in_time_or_not_at_all().unwrap_or_else(|| self.unanswered())
+    }
+
+    /// Those that were answered were answered in time, at every rate.
+    fn in_time_or_not_at_all(&self) -> Option<Answer> {
+        let by_share =
+            |a: &&&ExchangeRate, b: &&&ExchangeRate| share(a.answered, a.ppdus).total_cmp(&share(b.answered, b.ppdus));
+        let best = self.rates.iter().max_by(by_share)?;
+        let worst = self.rates.iter().min_by(by_share)?;
+        let held: u64 = self.rates.iter().map(|rate| rate.missing_resent).sum();
+        let gap = self.timed?;
+        let is_known = held * 10 >= self.data.missing_resent * 8
+            && share(best.answered, best.ppdus) >= 0.8
+            && self.data.answered >= MIN_PPDUS
+            && self.late * 20 <= gap.n;
+        if !is_known {
+            return None;
+        }
+        let said = sentence!(
+            "{resent} of {ppdus} PPDUs ({share}) have no response captured undamaged and were sent again; {in_time} of {timed} responses came in \
+             time (median {gap} µs)",
+            resent = self.resent(),
+            ppdus = self.ppdus(),
+            share = Figure::percent(self.data.missing_resent, self.data.ppdus, 1),
+            in_time = Figure::count(gap.n - self.late.min(gap.n), gap.n),
+            timed = Figure::total(gap.n),
+            gap = Figure::of(gap.median, "µs", gap.n, 0)
+        );
+        let rate = if self.rates.len() > 1 {
             sentence!(
-                "cannot be determined from this capture, because {timed} {were} measured (at least {MIN_PPDUS} are \
-                 needed): {resent} of {ppdus} PPDUs ({share}) have no response captured undamaged and were sent again, lost or answered too late",
-                timed = Figure::only_counted(measured, data.answered, "response delay"),
-                resent = resent(),
-                ppdus = ppdus(),
-                share = Figure::percent(data.missing_resent, data.ppdus, 1);
-                were = one_or(measured, "was", "were")
-            ),
-        ),
-        (None, ..) => (
-            "not-determined",
+                "and from {worst} ({worst_rate}) to {best} ({best_rate}) are answered, so no rate with at least \
+                 {MIN_PPDUS} PPDUs is left unanswered: most likely the others were not received, or answered, but the answer did not reach the \
+                 sender",
+                worst = Figure::percent(worst.answered, worst.ppdus, 0),
+                best = Figure::percent(best.answered, best.ppdus, 0);
+                worst_rate = worst.label,
+                best_rate = best.label
+            )
+        } else {
             sentence!(
-                "cannot be determined from this capture, because it names no rate at which at least {MIN_PPDUS} PPDUs were sent: {resent} of \
-                 {ppdus} PPDUs ({share}) have no response captured undamaged and were sent again",
-                resent = resent(),
-                ppdus = ppdus(),
-                share = Figure::percent(data.missing_resent, data.ppdus, 1)
-            ),
-        ),
-        _ => (
-            "not-determined",
-            sentence!(
-                "cannot be determined from this capture, because the responses of {who} are in it too seldom ({answered} for {ppdus}): \
-                 {resent} {were} sent again, but a response that only the sniffer missed looks the same",
-                answered = Figure::count(data.answered, data.ppdus),
-                ppdus = Figure::all(data.ppdus, "PPDU"),
-                resent = Figure::counted(data.missing_resent, data.ppdus, "PPDU");
-                were = one_or(data.missing_resent, "was", "were"),
-                who = exchange.ra
-            ),
-        ),
+                "and at {rate}, the only rate with enough PPDUs, {best} are answered: most likely the others were not received, or \
+                 answered, but the answer did not reach the sender",
+                best = Figure::percent(best.answered, best.ppdus, 0);
+                rate = best.label
+            )
+        };
+        Some(Answer::found("not-received", said.and(", ", rate)))
+    }
+
+    /// The sender repeated them: it got no response, whatever the sniffer missed.
+    fn unanswered(&self) -> Answer {
+        let said = sentence!(
+            "{resent} of {ppdus} PPDUs ({share}) were sent again without a captured response: their sender got none in time, whatever this \
+             capture misses",
+            resent = self.resent(),
+            ppdus = self.ppdus(),
+            share = Figure::percent(self.data.missing_resent, self.data.ppdus, 1)
+        );
+        let open = sentence!(
+            "; whether they were lost or answered too late is not known, with {answered} of the {all} answered as far as captured",
+            answered = Figure::count(self.data.answered, self.data.ppdus),
+            all = self.ppdus()
+        );
+        Answer::found("unanswered", said.and("", open))
     }
 }
 

@@ -26,4 +26,5 @@ mod records;
 mod roles;
 mod selection;
 mod specimen_truth;
+mod verdicts_of_partial_captures;
 mod window;

@@ -23,6 +23,7 @@ ANSWER_TONE = {
     "probably-late": "bad",
     "not-received": "bad",
     "rate-dependent": "bad",
+    "unanswered": "bad",
     "mixed": "bad",
 }
 
