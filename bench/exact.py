@@ -30,7 +30,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from txop.guest import qemu
+from txop.guest import outside, qemu
 from txop.guest.chips import IN_GUEST, VARIABLE, Chip, find_chips
 from txop.guest.exactness import difference
 from txop.guest.running import run_guest
@@ -144,12 +144,12 @@ def repeat(folder: Path, load: Load, chance: random.Random, options: argparse.Na
     if load.pauses and preload is not None:
         place = folder.with_suffix(".bin")
         place.mkdir()
-        program = place / qemu.PROGRAM
+        program = place / "qemu"
         settings = [f"PAUSES_{key}={value}" for key, value in load.pauses.items()]
         settings += [f"PAUSES_REPORT={folder}.pauses", f"LD_PRELOAD={preload}"]
-        program.write_text(f'#!/bin/sh\nexport {shlex.join(settings)}\nexec {qemu.find_qemu()} "$@"\n')
+        program.write_text(f'#!/bin/sh\nexport {shlex.join(settings)}\nexec {shlex.join(outside.qemu_command())} "$@"\n')
         program.chmod(0o755)
-        environment["PATH"] = f"{place}:{environment['PATH']}"
+        environment[outside.VARIABLE] = str(program)
     argv = [*DIES_WITH_PARENT, sys.executable, __file__, "--one", str(folder), "--scenario", options.scenario]
     argv += ["--seed", str(options.seed)]
     argv += ["--without-record"] if options.without_record else []

@@ -18,7 +18,7 @@ import pytest
 from txop.arms.build import Built
 from txop.guest.chips import find_chips
 from txop.guest.driver import DriverBuild, build_driver
-from txop.guest.qemu import check_qemu
+from txop.guest.outside import qemu_command
 from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.image import Image, build_image
 from txop.guest_image.locks import find_lock
@@ -43,7 +43,7 @@ def built_image(series: str) -> Image:
     if shutil.which("setpriv") is None:
         no_guest("setpriv is missing (util-linux)")
     try:
-        check_qemu()
+        qemu_command()
         return build_image(find_lock(series))
     except MissingGuestToolError as error:
         no_guest(str(error))

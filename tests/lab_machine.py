@@ -4,6 +4,7 @@ started it."""
 from __future__ import annotations
 
 import shlex
+import shutil
 import socket
 import subprocess
 import time
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab_image import ROUTER_PORT, LabImage, NoLabError
-from txop.guest.qemu import CPU, find_qemu, kvm_works
+from txop.guest.qemu import CPU, kvm_works
 
 BOOT_S = 900.0
 """Without KVM, beside other work."""
@@ -33,6 +34,14 @@ ls -d /run/txop/* /run/modprobe.d/txop* /tmp/txop* /tmp/*.txop.* 2>/dev/null
 true
 """
 """Prints a line for each thing that a campaign may have left."""
+
+
+def find_qemu() -> str:
+    """QEMU of this machine: a lab machine has a disk and a network, which that of guests cannot give."""
+    path = shutil.which("qemu-system-x86_64")
+    if path is None:
+        raise NoLabError("there is no qemu-system-x86_64: install qemu-system-x86")
+    return path
 
 
 @dataclass(frozen=True)

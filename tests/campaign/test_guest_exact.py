@@ -180,4 +180,4 @@ def test_another_qemu_is_a_warning_of_every_run(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(guest_runs, "qemu_version", lambda: "QEMU emulator version 10.0.2")
     active = run(tmp_path, monkeypatch, Guests("1.0", "1.0"))
     assert len(active.warnings) == 1
-    assert "tested with QEMU 7.2.22; this is 10.0.2" in active.warnings[0]
+    assert f"tested with QEMU {TESTED_QEMU[0]}; this is 10.0.2" in active.warnings[0]

@@ -13,6 +13,7 @@ import pytest
 
 from txop.cli.guest_run import _perturbation
 from txop.guest.chips import Chip
+from txop.guest.outside import find_library
 from txop.guest.perturbation import perturbation
 from txop.guest_image.image import Image
 
@@ -44,7 +45,7 @@ def test_a_stock_driver_associates_and_its_traffic_passes_the_chip(
     assert document["origin"] == "guest-fast"
     assert document["processor"] in ("kvm", "translator")
     assert "QEMU emulator version" in document["qemu"]
-    assert document["chips_sha256"] == hashlib.sha256(chips.read_bytes()).hexdigest()
+    assert document["chips_sha256"] == hashlib.sha256(find_library().read_bytes()).hexdigest()
     assert (document["modules_sha256"], document["faults_sha256"]) == ([], None)
     assert document["release"] == image.release
     assert document["perturbation"] == {"phase_us": 0, "start_us": 0, "loss": 0.0, "loss_missing": None}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from txop.guest import qemu
+from txop.guest import outside
 from txop.guest_image.image import Image
 
 WAIT_S = 300
@@ -118,14 +118,14 @@ exec sleep 1000
 def test_a_shell_that_is_told_to_end_leaves_the_terminal_as_it_was_and_no_files(
     image: Image, program: Path, plain_environment: dict[str, str], tmp_path: Path, number: int
 ) -> None:
-    (tmp_path / qemu.PROGRAM).write_text(STAND_IN)
-    (tmp_path / qemu.PROGRAM).chmod(0o755)
+    (tmp_path / "qemu").write_text(STAND_IN)
+    (tmp_path / "qemu").chmod(0o755)
     cache = tmp_path / "cache" / "txop" / "guest"
     cache.mkdir(parents=True)
     for name in ("images", "unpacked", "packages"):
         (cache / name).symlink_to(image.folder.parents[1] / name)
-    path = f"{tmp_path}{os.pathsep}{plain_environment['PATH']}"
-    environment = {**plain_environment, "PATH": path, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    stand_in = str(tmp_path / "qemu")
+    environment = {**plain_environment, outside.VARIABLE: stand_in, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     terminal = Terminal([str(program), "guest", "shell", "--kvm", "no"], environment)
     try:
         terminal.read_until(b"guest # ")

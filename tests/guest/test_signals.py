@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from txop.guest import qemu
+from txop.guest import outside
 from txop.guest_image.image import Image
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -31,7 +31,12 @@ def stand_in(folder: Path, name: str) -> dict[str, str]:
     (place / name).write_text(STAND_IN.format(folder=folder))
     (place / name).chmod(0o755)
     cache = folder / "cache"
-    return {**os.environ, "PATH": f"{place}{os.pathsep}{os.environ['PATH']}", "XDG_CACHE_HOME": str(cache)}
+    return {
+        **os.environ,
+        "PATH": f"{place}{os.pathsep}{os.environ['PATH']}",
+        outside.VARIABLE: str(place / name),
+        "XDG_CACHE_HOME": str(cache),
+    }
 
 
 def end(process: subprocess.Popen[bytes], number: int, folder: Path, programs: int) -> None:
@@ -66,7 +71,7 @@ def test_guests_end_with_their_txop_and_leave_nothing(
     program: Path, image: Image, chips: Path, tmp_path: Path, number: int, arguments: tuple[str, ...], guests: int
 ) -> None:
     del chips
-    environment = stand_in(tmp_path, qemu.PROGRAM)
+    environment = stand_in(tmp_path, "qemu")
     cache = tmp_path / "cache" / "txop" / "guest"
     cache.mkdir(parents=True)
     for name in ("images", "unpacked", "packages"):

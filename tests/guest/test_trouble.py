@@ -13,11 +13,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from txop.guest import qemu, running
-from txop.guest.qemu import Computer, check_kvm, check_qemu
+from txop.guest import outside, qemu, running
+from txop.guest.qemu import Computer, check_kvm
 from txop.guest.running import Cause, GuestFailedError, run_guest
 from txop.guest.scratch import sweep
 from txop.guest_image.cache import new_folder, room
@@ -42,12 +43,17 @@ def program(folder: Path, name: str, text: str) -> None:
     (folder / name).chmod(0o755)
 
 
+QEMU = "qemu"
+"""What the program in place of QEMU is called."""
+
+
 @pytest.fixture
 def stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder whose programs come first."""
     folder = tmp_path / "programs"
     folder.mkdir()
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv(outside.VARIABLE, str(folder / QEMU))
     monkeypatch.setenv("TXOP_DEBIAN_MIRROR", "http://mirror.invalid/debian")
     monkeypatch.delenv("TXOP_DEBIAN_ARCHIVE", raising=False)
     keyring = tmp_path / "keyring.gpg"
@@ -79,43 +85,6 @@ def run(tmp_path: Path, *, results: Path | None = None) -> running.Ended:
 # QEMU ----------------------------------------------------------------------------------------------------------------
 
 
-def test_without_qemu_the_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MissingGuestToolError, match="there is no qemu-system-x86_64") as said:
-        check_qemu()
-    assert "qemu-system-x86" in (said.value.what_to_do or "")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("echo 'QEMU emulator version 6.2.0 (Debian)'", "QEMU 6.2; guests need 7.2"),
-        ("echo 'error while loading shared libraries' >&2; exit 127", "does not report its version"),
-        ("printf 'version \\033[2J'", "does not report its version"),
-    ],
-)
-def test_a_qemu_that_cannot_be_used_is_refused(stand_ins: Path, tmp_path: Path, text: str, words: str) -> None:
-    program(stand_ins, qemu.PROGRAM, text)
-    with pytest.raises(MissingGuestToolError, match=words) as said:
-        run(tmp_path)
-    assert str(said.value).isprintable()
-    assert not (tmp_path / "cache").exists()
-
-
-def test_qemu_is_asked_for_its_version_once_and_a_slow_answer_is_told_as_such(
-    stand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program(stand_ins, qemu.PROGRAM, f"echo x >>{tmp_path}/asked; {VERSION}")
-    for _ in range(3):
-        check_qemu()
-    assert (tmp_path / "asked").read_text() == "x\n"
-    monkeypatch.setattr(qemu, "ANSWER_S", 0.2)
-    program(stand_ins, qemu.PROGRAM, "exec sleep 1000")
-    with pytest.raises(MissingGuestToolError, match=r"did not report its version within 0\.2 s") as said:
-        check_qemu()
-    assert "less busy" in (said.value.what_to_do or "")
-
-
 def test_kvm_that_is_asked_for_and_does_not_work_says_why(
     stand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,11 +95,12 @@ def test_kvm_that_is_asked_for_and_does_not_work_says_why(
         check_kvm()
     (tmp_path / "kvm").touch()
     monkeypatch.setattr(qemu, "_KVM", tmp_path / "kvm")
-    program(stand_ins, qemu.PROGRAM, "echo 'Could not access KVM kernel module: \x1b[1mno\x1b[0m' >&2; exit 1")
+    monkeypatch.setattr(qemu, "emulator", lambda: SimpleNamespace(argv=lambda: (str(stand_ins / QEMU),)))
+    program(stand_ins, QEMU, "echo 'Could not access KVM kernel module: \x1b[1mno\x1b[0m' >&2; exit 1")
     with pytest.raises(MissingGuestToolError, match="Could not access KVM kernel module") as said:
         check_kvm()
     assert str(said.value).isprintable()
-    program(stand_ins, qemu.PROGRAM, "cat >/dev/null")
+    program(stand_ins, QEMU, "cat >/dev/null")
     check_kvm()
     (tmp_path / "kvm_pvm").mkdir()
     with pytest.raises(MissingGuestToolError, match="kvm_pvm, which does without"):
@@ -144,7 +114,7 @@ def test_kvm_that_is_asked_for_and_does_not_work_says_why(
 
 
 def test_what_qemu_complains_of_is_reported(stand_ins: Path, tmp_path: Path) -> None:
-    program(stand_ins, qemu.PROGRAM, f"{VERSION}echo 'qemu: no machine \x1b[31mtoday' >&2; exit 1")
+    program(stand_ins, QEMU, f"{VERSION}echo 'qemu: no machine \x1b[31mtoday' >&2; exit 1")
     with pytest.raises(GuestFailedError, match="QEMU ended with 1: qemu: no machine") as failed:
         run(tmp_path)
     assert failed.value.cause is Cause.HOST
@@ -157,7 +127,7 @@ def test_a_guest_that_never_stops_talking_is_ended(
     stand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setitem(running._LIMITS, name, 1 << 20)
-    program(stand_ins, qemu.PROGRAM, f'{VERSION}{PORTS}exec yes "stage 1.0 words" >"${name}"')
+    program(stand_ins, QEMU, f'{VERSION}{PORTS}exec yes "stage 1.0 words" >"${name}"')
     with pytest.raises(GuestFailedError, match=f"its {name} grew beyond 1 MB") as failed:
         run(tmp_path)
     assert failed.value.cause is Cause.FLOOD
@@ -168,7 +138,7 @@ def test_a_guest_is_ended_before_the_disk_is_full(
     stand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "MIN_FREE_BYTES", 1 << 62)
-    program(stand_ins, qemu.PROGRAM, f"{VERSION}exec sleep 1000")
+    program(stand_ins, QEMU, f"{VERSION}exec sleep 1000")
     with pytest.raises(GuestFailedError, match=r"the disk that has .* is full") as failed:
         run(tmp_path)
     assert failed.value.cause is Cause.HOST
@@ -180,7 +150,7 @@ def test_the_end_that_a_guest_claims_is_taken_and_its_tricks_are_not(stand_ins: 
     (tmp_path / "evil" / "inside").write_text("text")
     pack = f"tar -P -cf \"$files\" -C {tmp_path}/evil --transform 's,^inside$,../../escaped,' inside"
     say = "printf 'stage 1.0 \\033[2Jbooted\\nend 2.0 0\\n' >\"$events\"; printf '\\033]0;x\\007' >\"$console\""
-    program(stand_ins, qemu.PROGRAM, f"{VERSION}{PORTS}{pack}; {say}")
+    program(stand_ins, QEMU, f"{VERSION}{PORTS}{pack}; {say}")
     ended = run(tmp_path)
     assert ended.status == 0
     assert ended.files == ()
@@ -193,7 +163,7 @@ def test_a_guest_that_cannot_turn_itself_off_is_ended_with_its_results(
 ) -> None:
     monkeypatch.setattr(running, "OFF_S", 0.2)
     say = 'echo text >a; tar -cf "$files" a; printf \'stage 1.0 booted\nend 2.0 3\n\' >"$events"'
-    program(stand_ins, qemu.PROGRAM, f"{VERSION}{PORTS}cd {tmp_path}; {say}; exec sleep 1000")
+    program(stand_ins, QEMU, f"{VERSION}{PORTS}cd {tmp_path}; {say}; exec sleep 1000")
     ended = run(tmp_path)
     assert (ended.status, ended.files) == (3, ("a",))
     assert ended.seconds < 60
@@ -215,7 +185,7 @@ run(Path(sys.argv[1]))
 def test_a_guest_ends_with_the_program_that_runs_it(stand_ins: Path, tmp_path: Path, number: signal.Signals) -> None:
     program(
         stand_ins,
-        qemu.PROGRAM,
+        QEMU,
         f"{VERSION}{PORTS}echo $$ >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/pid; exec sleep 1000",
     )
     argv = [sys.executable, "-c", INTERRUPTED, str(tmp_path)]
@@ -257,7 +227,7 @@ def test_a_disk_that_is_full_is_named(tmp_path: Path, stand_ins: Path, size: str
     if subprocess.run(["unshare", "-Urm", "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("no disk could be made: this user may make no namespaces")
     say = 'echo \'end 1.0 0\' >"$events"; tar -cf "$files" -T /dev/null; head -c 3000000 /dev/zero >"$console"'
-    program(stand_ins, qemu.PROGRAM, f"{VERSION}{PORTS}{say}; sleep 1")
+    program(stand_ins, QEMU, f"{VERSION}{PORTS}{say}; sleep 1")
     disk = tmp_path / "disk"
     disk.mkdir()
     argv = ["sh", "-c", ON_A_SMALL_DISK, "sh", size, str(disk), sys.executable, str(disk if all_of_it else tmp_path)]

@@ -17,9 +17,8 @@ import pytest
 
 from lab_bench import Bench
 from lab_image import LabImage, NoLabError, built_lab_image
-from lab_machine import LabMachine, Place
+from lab_machine import LabMachine, Place, find_qemu
 from plain_environment import environment
-from txop.guest.qemu import check_qemu
 from txop.guest_image.error import GuestError
 
 
@@ -36,7 +35,7 @@ def lab_image() -> LabImage:
         if shutil.which(program) is None:
             _no_lab(f"needs {program}")
     try:
-        check_qemu()
+        find_qemu()
         return built_lab_image()
     except (GuestError, NoLabError) as error:
         _no_lab(str(error))

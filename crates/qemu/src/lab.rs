@@ -323,10 +323,10 @@ impl Lab {
 impl Plugged {
     /// What is due then, and what the bus makes of it.
     fn turn(&mut self, at_ns: u64, wired: &WiredQueues) {
-        self.device.advance(at_ns);
         if !wired.to_host.borrow().is_empty() {
             self.device.readable(at_ns, NO_DESCRIPTOR);
         }
+        self.device.advance(at_ns);
         if self.present {
             self.urbs.pump(at_ns, &mut self.device, 0);
         }

@@ -14,12 +14,14 @@ from txop.campaign.guest_runs import GuestArm
 from txop.campaign.instruments import in_guest
 from txop.campaign.reporter import Reporter
 from txop.campaign.testbed import CarryOut, Reachability
-from txop.guest.chips import Chip, find_chips
+from txop.guest.chips import Chip
 from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.driver_check import check_driver
 from txop.guest.mmc_host import with_mmc_host
+from txop.guest.outside import BENCH, find_library
 from txop.guest.qemu import Mode, kvm_works, qemu_version
 from txop.guest.wireless_stack import StackBuild, build_with_debugfs
+from txop.guest_image.cache import sha256_of
 from txop.guest_image.error import GuestError
 from txop.guest_image.extra_programs import extra_files
 from txop.guest_image.image import Image, build_image, build_image_of
@@ -57,11 +59,11 @@ class GuestTestbed:
     async def open(self) -> dict[str, dict[str, Any]]:
         """Make every arm's image and driver."""
         try:
-            chips_sha256 = hashlib.sha256(find_chips().read_bytes()).hexdigest()
+            chips_sha256 = sha256_of(find_library())
             self._kvm = Mode(self._spec.mode) is Mode.FAST and kvm_works()
             for arm in self._plan.arm:
                 self._arms[arm.name] = await self._prepare(arm)
-            facts = {"machine": "guest", "qemu": qemu_version(), "kvm": self._kvm}
+            facts = {"machine": "guest", "qemu": qemu_version(), "kvm": self._kvm, "bench": BENCH}
         except GuestError as error:
             advice = f"; {error.what_to_do}" if error.what_to_do else ""
             raise TargetError("dut", f"{error.what}{advice}") from None

@@ -6,6 +6,7 @@ The device itself is plugged in by the guest, which asks for it (``lab.sh``, ``t
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,13 @@ from txop.guest_image.emulator.shim import build_shim
 from txop.guest_image.error import MissingGuestToolError
 from txop.guest_image.packages.apt import Progress
 
+BENCH = "outside"
+"""Where the virtual device is: outside of the guest, whose processor does not pay for it. What has no such word has the
+device in a process of the guest."""
+
 LIBRARY = "libtxop_qemu.so"
+VARIABLE = "TXOP_QEMU"
+"""Environment variable: a program in place of the pinned QEMU. It gets the same arguments, and no devices of txop."""
 CONTROL_PORT = "control"
 """The port on which the guest asks."""
 FOLDER = "devices"
@@ -41,6 +48,8 @@ def find_library() -> Path:
 
 def qemu_command(cache: Path | None = None, progress: Progress = lambda _: None) -> tuple[str, ...]:
     """The program QEMU with the devices in it, as the beginning of a command line. Raises :class:`GuestError`."""
+    if named := os.environ.get(VARIABLE):
+        return (named,)
     shim = build_shim(cache=cache, progress=progress)
     return emulator(cache=cache, progress=progress).argv([find_library(), shim])
 
@@ -57,7 +66,11 @@ def device_arguments(config: Path, *, radios: bool = True) -> list[str]:
     if radios:
         argv += ["-device", "txop-hwsim-pci,disable-legacy=on"]
     # by a timer of the guest's clock: another thread would send at a time of its own
-    return [*argv, "-device", f"virtio-net-pci,netdev=wired,mac={FAR_END},tx=timer,x-txtimer=1000,ioeventfd=off,romfile="]
+    return [
+        *argv,
+        "-device",
+        f"virtio-net-pci,netdev=wired,mac={FAR_END},tx=timer,x-txtimer=1000,ioeventfd=off,romfile=",
+    ]
 
 
 def write_config(work: Path, files: Mapping[str, Path]) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 
 from txop.core.origin import NOT_RADIO
 from txop.core.version import program_version
-from txop.guest.chips import find_chips
+from txop.guest.outside import BENCH, find_library
 from txop.guest.qemu import Computer, Mode, qemu_version, untested_qemu
 from txop.guest_image.cache import sha256_of
 from txop.guest_image.error import GuestError
@@ -33,6 +33,7 @@ def provenance(image: Image, computer: Computer, modules: Iterable[Path]) -> dic
         ),
         "qemu": _qemu(),
         "exactness_doubt": exactness_doubt(computer),
+        "bench": BENCH,
         "txop": program_version(),
         "chips_sha256": _chips_sha256(),
         "modules_sha256": sorted({f"{path.name} {sha256_of(path)}" for path in modules}),
@@ -61,5 +62,5 @@ def _qemu() -> str | None:
 
 def _chips_sha256() -> str | None:
     with suppress(GuestError, OSError):
-        return sha256_of(find_chips())
+        return sha256_of(find_library())
     return None

@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from pathlib import Path
 
 from txop.core.visible import visible
 from txop.guest.perturbation import perturbation
+from txop.guest_image.emulator.lock import find_emulator_lock
+from txop.guest_image.emulator.qemu import emulator
 from txop.guest_image.error import GuestError, MissingGuestToolError
 
 CPU = "qemu64,+ssse3,+sse4.1,+sse4.2,+aes,+pclmulqdq"
 """The processor of a guest without KVM. It has AES as single instructions, for the kernel and for the virtual chip:
 with CCMP a link is about six times as fast."""
-
-PROGRAM = "qemu-system-x86_64"
 
 FIRMWARE = "qboot.rom"
 """It starts the kernel and drives no USB, which SeaBIOS does for some seconds."""
@@ -91,12 +89,8 @@ class Computer:
         return 1_000_000_000 >> self.shift if self.mode is Mode.EXACT else None
 
 
-MINIMUM_QEMU = (7, 2)
-"""The first that has :data:`MACHINE`."""
-
-
-TESTED_QEMU = ("7.2.22",)
-"""Versions with which repeats of exact guests under load were identical: Debian 12's, by ``bench/exact``."""
+TESTED_QEMU = ("10.0.13",)
+"""Versions with which repeats of exact guests under load were identical (``bench/exact``)."""
 
 
 def untested_qemu(said: str) -> str | None:
@@ -104,7 +98,7 @@ def untested_qemu(said: str) -> str | None:
 
     ``said``: what QEMU says of its version.
 
-    >>> untested_qemu("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)") is None
+    >>> untested_qemu("QEMU emulator version 10.0.13 (Debian 1:10.0.13+ds-0+deb13u1)") is None
     True
     """
     match = re.search(r"version (\d{1,3}(?:\.\d{1,3}){1,3})", said)
@@ -115,68 +109,14 @@ def untested_qemu(said: str) -> str | None:
     return f"exactness was tested with QEMU {', '.join(TESTED_QEMU)}; {this}: repeat runs before relying on it"
 
 
-def find_qemu() -> str:
-    """Path of QEMU. Raises :class:`MissingGuestToolError`."""
-    path = shutil.which(PROGRAM)
-    if path is None:
-        raise MissingGuestToolError(
-            f"there is no {PROGRAM}", what_to_do="install the package qemu-system-x86 (`txop doctor` shows how)"
-        )
-    return path
-
-
 def qemu_version() -> str:
-    """What QEMU says of itself. Raises :class:`MissingGuestToolError`."""
-    try:
-        path = Path(find_qemu()).resolve()
-        about = path.stat()
-        return _version(path, about.st_mtime_ns, about.st_size)
-    except OSError:
-        return "unknown"
-    except subprocess.TimeoutExpired:
-        raise MissingGuestToolError(
-            f"{path} did not report its version within {ANSWER_S:g} s",
-            what_to_do="try again when this machine is less busy",
-        ) from None
-
-
-@lru_cache(maxsize=16)
-def _version(path: Path, _changed_ns: int, _size: int) -> str:
-    """Asked once of each program; every guest reports it."""
-    said = subprocess.run([path, "--version"], capture_output=True, timeout=ANSWER_S, check=False).stdout
-    rows = said.decode("utf-8", "replace").splitlines()
-    return rows[0][:200] if rows else "unknown"
-
-
-def check_qemu() -> None:
-    """Raise :class:`MissingGuestToolError` where there is no QEMU, one that does not run, or one that is too old."""
-    said = qemu_version()
-    version = parse_version(said)
-    if version is None:
-        raise MissingGuestToolError(
-            f"{find_qemu()} does not report its version (it prints {visible(said[:80])!r})",
-            what_to_do="reinstall the package qemu-system-x86",
-        )
-    if version < MINIMUM_QEMU:
-        have, need = (".".join(map(str, each)) for each in (version, MINIMUM_QEMU))
-        raise MissingGuestToolError(
-            f"{find_qemu()} is QEMU {have}; guests need {need} or later",
-            what_to_do="install a newer one",
-        )
-
-
-def parse_version(said: str) -> tuple[int, int] | None:
-    """The version in what QEMU says of itself; ``None``: it says none.
-
-    >>> parse_version("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u16)"), parse_version("")
-    ((7, 2), None)
-    """
-    match = re.search(r"version (\d{1,3})\.(\d{1,3})", said)
-    return (int(match[1]), int(match[2])) if match else None
+    """What the pinned QEMU says of itself. Raises :class:`GuestError`."""
+    lock = find_emulator_lock()
+    return f"QEMU emulator version {lock.version} (Debian {lock.source_version})"
 
 
 ANSWER_S = 120.0
-"""For QEMU to say its version, or to make an empty virtual machine, on a machine with a lot of other work."""
+"""For QEMU to make an empty virtual machine, on a machine with a lot of other work."""
 SAME_ADDRESSES = "norandmaps"
 """Programs are at the same addresses each time (Linux mm/memory.c, ``disable_randmaps``). QEMU finds translated code by
 its address, so it would otherwise translate every program again each time that it begins."""
@@ -220,7 +160,7 @@ def kvm_trouble() -> str | None:
         return KVM_PVM_TROUBLE
     try:
         tried = subprocess.run(
-            [find_qemu(), *KVM_TRIAL],
+            [*emulator().argv(), *KVM_TRIAL],
             input=b"quit\n",
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -243,7 +183,7 @@ def complaint(said: str) -> str | None:
     'Could not access KVM kernel module: No such file or directory'
     """
     rows = [row.strip() for row in said.splitlines() if row.strip()]
-    mine = f"{PROGRAM}: "
+    mine = "qemu-system-x86_64: "
     named = [row[row.index(mine) + len(mine) :] for row in rows if mine in row]
     others = [row for row in rows if "monitor - type" not in row and row != "(qemu)"]
     found = next(iter(named or others), None)

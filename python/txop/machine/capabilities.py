@@ -8,11 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.guest.qemu import KVM_PVM, KVM_PVM_TROUBLE, KVM_TRIAL, MINIMUM_QEMU, TESTED_QEMU, complaint
+from txop.guest.qemu import KVM_PVM, KVM_PVM_TROUBLE, KVM_TRIAL, complaint
 from txop.guest_image.cache import default_cache
 from txop.guest_image.emulator.lock import find_emulator_lock
-from txop.guest_image.emulator.qemu import ARCHITECTURE
-from txop.guest_image.emulator.recipe import PROGRAM
+from txop.guest_image.emulator.qemu import ARCHITECTURE, Emulator
 from txop.guest_image.emulator.trees import qemu_place
 from txop.guest_image.error import GuestError
 from txop.guest_image.own_kernel import ELF_HEADER, KERNEL_PROGRAMS, header_folders
@@ -184,18 +183,6 @@ def _device(path: str, permission: str) -> Check:
 
 
 def _qemu(machine: Machine) -> Answer:
-    """Guests are x86-64 machines, whatever this one is."""
-    answer = _program("qemu-system-x86_64")(machine)
-    version = tuple(int(part) for part in first_version(answer.detail.partition(" ")[2]).split(".")[:2] if part)
-    if answer.present and version and version < MINIMUM_QEMU:
-        return Answer(False, f"{answer.detail} is older than {'.'.join(map(str, MINIMUM_QEMU))}")
-    if answer.present and first_version(answer.detail.partition(" ")[2]) not in TESTED_QEMU:
-        detail = f"{answer.detail}; exact guests are tested with {', '.join(TESTED_QEMU)}"
-        return Answer(True, detail)
-    return answer
-
-
-def _emulator(machine: Machine) -> Answer:
     """The pinned QEMU, by whether it was unpacked; nothing but it is needed to compile its devices."""
     if machine.architecture != ARCHITECTURE:
         detail = f"guests run on a QEMU for {ARCHITECTURE}, and this machine is {machine.architecture}"
@@ -204,10 +191,18 @@ def _emulator(machine: Machine) -> Answer:
         lock = find_emulator_lock()
     except (GuestError, OSError) as error:
         return Answer(False, f"its lock cannot be read: {error}", "txop guest build --update-emulator")
-    cache = default_cache()
-    if machine.exists(str(qemu_place(lock, cache) / PROGRAM)):
+    if _unpacked_qemu(machine) is not None:
         return Answer(True, f"QEMU {lock.version}, Debian's {lock.source_version}, pinned {lock.pinned or ''}".rstrip())
     return Answer(False, f"QEMU {lock.version} is not here yet: up to {lock.size_bytes / 1e6:.0f} MB to fetch")
+
+
+def _unpacked_qemu(machine: Machine) -> Emulator | None:
+    try:
+        lock = find_emulator_lock()
+    except (GuestError, OSError):
+        return None
+    qemu = Emulator(qemu_place(lock, default_cache()), lock.version, lock.source_version, lock.program_sha256)
+    return qemu if machine.exists(str(qemu.program)) else None
 
 
 def _kvm(machine: Machine) -> Answer:
@@ -221,10 +216,10 @@ def _kvm(machine: Machine) -> Answer:
         answer = Answer(True, f"/dev/kvm ({_kvm_kind(machine)})")
     elif not machine.exists("/dev/kvm"):
         return _no_kvm(machine)
-    qemu = machine.find_program("qemu-system-x86_64")
+    qemu = _unpacked_qemu(machine)
     if not answer.present or qemu is None:
         return answer
-    tried = machine.run(["/bin/sh", "-c", 'echo quit | "$@"', "sh", qemu, *KVM_TRIAL])
+    tried = machine.run(["/bin/sh", "-c", 'echo quit | "$@"', "sh", *qemu.command(), *KVM_TRIAL])
     if tried is not None and tried.status == 0:
         return answer
     why = complaint("" if tried is None else tried.output) or "QEMU made no virtual machine with it"
@@ -382,12 +377,8 @@ CAPABILITIES: tuple[Capability, ...] = (
         _device("/dev/net/tun", "chmod a+rw /dev/net/tun"), "modprobe tun",
     ),
     Capability(
-        "qemu", "Virtual machines", "running real drivers on virtual chips",
-        _qemu, Packages("qemu-system-x86", "qemu-system-x86-core", "qemu-system-x86"),
-    ),
-    Capability(
-        "emulator", "QEMU of the guests", "txop guest: one QEMU on every machine, with txop's devices; not installed",
-        _emulator, "txop guest build", fix_needs_root=False,
+        "qemu", "QEMU of the guests", "txop guest: one QEMU on every machine, with txop's devices; not installed",
+        _qemu, "txop guest build", fix_needs_root=False,
     ),
     Capability(
         "guest-packages", "Packages for guests", "txop guest: Debian's kernels and programs, without installing them",

@@ -77,6 +77,10 @@ class Emulator:
             GuestError: QEMU's file is not the pinned one, or a name cannot be said to the dynamic linker.
         """
         self.check()
+        return self.command(preload)
+
+    def command(self, preload: Sequence[Path] = ()) -> tuple[str, ...]:
+        """As :meth:`argv`, of a QEMU that is not looked at first."""
         folders = [self.folder / recipe.LIBRARY_FOLDER]
         names = [str(path.resolve()) for path in preload]
         if any(_UNSAFE & set(name) for name in names):
