@@ -14,7 +14,8 @@ from txop.guest_image.error import GuestError
 NOWHERE = "/dev/null"
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
-_NO_NEWLINE = "\\ No newline at end of file"
+_GIT_HEAD = re.compile(r"diff --git ")
+_ONLY_GIT = re.compile(r"(?:rename|copy) from |GIT binary patch")
 
 
 class PatchError(GuestError):
@@ -54,8 +55,8 @@ def read_patch(text: str, where: str) -> list[FileChange]:
     at = 0
     in_head = False  # between "diff --git" and the change, where Git says what no unified diff can
     while at < len(rows):
-        in_head = rows[at].startswith("diff --git ") or (in_head and rows[at] != "\n")
-        if in_head and rows[at].startswith(("rename from ", "copy from ", "GIT binary patch")):
+        in_head = _GIT_HEAD.match(rows[at]) is not None or (in_head and rows[at] != "\n")
+        if in_head and _ONLY_GIT.match(rows[at]):
             raise PatchError(f"{where}, line {at + 1}: {rows[at].split()[0]} is more than a unified diff says")
         if not (rows[at].startswith("--- ") and at + 1 < len(rows) and rows[at + 1].startswith("+++ ")):
             at += 1
@@ -135,7 +136,7 @@ def _hunk(rows: Sequence[str], at: int, where: str) -> tuple[Hunk, int]:
     at += 1
     while at < len(rows):
         row = rows[at]
-        if row.startswith(_NO_NEWLINE) and last:
+        if row.startswith("\\") and last:  # "No newline at end of file", in the language of whoever made it
             for side in last:
                 side[-1] = side[-1].rstrip("\n")
         elif old_left == 0 and new_left == 0:
