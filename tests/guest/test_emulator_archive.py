@@ -90,3 +90,13 @@ def test_a_source_that_is_not_the_pinned_one_is_not_taken(mirror: EmulatorLock, 
     with pytest.raises(GuestError, match=f"not what the lock pins.*missing: {original.name}".replace("+", r"\+")):
         prepare(wrong, cache=tmp_path / "cache", source=tmp_path / "x.c")
     assert mirror.sources
+
+
+def test_an_archive_that_cannot_be_reached_is_not_taken_for_an_empty_one(
+    mirror: EmulatorLock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TXOP_DEBIAN_MIRROR", "http://127.0.0.1:9/debian")
+    with pytest.raises(GuestError, match=r"package lists cannot be fetched: .*127\.0\.0\.1.*missing: .*seabios"):
+        prepare(mirror, cache=tmp_path / "cache", source=tmp_path / "x.c")
+    with pytest.raises(GuestError, match="package lists cannot be fetched"):  # nor the second time
+        prepare(mirror, cache=tmp_path / "cache", source=tmp_path / "x.c")

@@ -95,7 +95,9 @@ class Apt:
             lines = [suite.line(self.archive.keyring, self._index) for suite in wanted]
             (self._root / "sources.list").write_text("\n".join(lines) + "\n", encoding="utf-8")
             try:
-                self._run(["apt-get", "-q", "update"], FETCH_TIMEOUT_S, "package lists cannot be fetched")
+                # without this, it reports success with no lists where there is no network
+                argv = ["apt-get", "-q", "-o", "APT::Update::Error-Mode=any", "update"]
+                self._run(argv, FETCH_TIMEOUT_S, "package lists cannot be fetched")
                 break
             except GuestError as error:
                 lacking = [suite for suite in wanted if suite.optional and _lacks(error.what, suite)]
