@@ -1,4 +1,4 @@
-"""The devices that a guest's QEMU has of txop, outside of the guest: arguments, configuration, and where their files go.
+"""The devices that a guest's QEMU has of txop, outside of the guest: arguments, configuration, where their files go.
 
 The device itself is plugged in by the guest, which asks for it (``lab.sh``, ``txop-vusb control``).
 """
@@ -69,7 +69,7 @@ def device_arguments(config: Path, *, radios: bool = True) -> list[str]:
     return [
         *argv,
         "-device",
-        f"virtio-net-pci,netdev=wired,mac={FAR_END},tx=timer,x-txtimer=1000,ioeventfd=off,romfile=",
+        f"virtio-net-pci,disable-legacy=on,netdev=wired,mac={FAR_END},tx=timer,x-txtimer=1000,ioeventfd=off,romfile=",
     ]
 
 

@@ -315,6 +315,8 @@ static void settle(void)
 static void settle_later(void)
 {
     if (!the.settling) {
+        give_radios();
+        give_wired();
         arm();
     }
 }
