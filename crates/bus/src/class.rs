@@ -3,7 +3,7 @@
 use sentence::{counted, grouped};
 use wire::usb::descriptors;
 
-use crate::device::Device;
+use crate::device::{Device, Interface};
 use crate::payload::Framing;
 
 /// A conclusion about one device.
@@ -52,15 +52,27 @@ const ENOUGH: u64 = 4;
 
 /// Classifies a device; `carried`: transfers by framing and direction (`true`: to the host).
 pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
-    let count = |framing| carried.iter().filter(|(f, ..)| *f == framing).map(|(.., n)| n).sum::<u64>();
-    let mut evidence = Vec::new();
-    let ids = device.descriptor.map(|d| (d.vendor, d.product));
-    if let Some((vendor, product)) = ids {
-        evidence.push(format!("vendor and product {vendor:04x}:{product:04x}"));
-    }
-    let mut by_interface = None;
+    let seen = Seen { device, carried, by_interface: by_interface(device) };
+    let (kind, name, by) = seen
+        .network_interface()
+        .or_else(|| seen.modem())
+        .or_else(|| seen.wifi())
+        .or_else(|| seen.by_interface.map(|(kind, name, _)| (kind, name, "descriptor")))
+        .or_else(|| seen.by_content())
+        .or_else(|| seen.by_requests())
+        .unwrap_or_else(|| seen.unnamed());
+    Class { kind, name, by, evidence: seen.evidence() }
+}
+
+/// Kind, name, and what shows it.
+type Answer = (&'static str, &'static str, &'static str);
+
+/// The interface that tells most about a device, with kind and name; one of a network device goes before others.
+fn by_interface(device: &Device) -> Option<(&'static str, &'static str, &Interface)> {
+    let network = |kind: &str| matches!(kind, "ncm" | "mbim" | "ecm" | "rndis");
+    let mut best: Option<(&'static str, &'static str, &Interface)> = None;
     for interface in &device.interfaces {
-        let found = match interface.class {
+        let (kind, name) = match interface.class {
             (2, 0x0d, _) => ("ncm", "CDC NCM network device"),
             (2, 0x0e, _) => ("mbim", "MBIM modem"),
             (2, 6, _) => ("ecm", "CDC ECM network device"),
@@ -72,144 +84,221 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
             (2, 2, _) => ("serial", "CDC ACM serial device"),
             _ => continue,
         };
-        let network = |kind: &str| matches!(kind, "ncm" | "mbim" | "ecm" | "rndis");
-        if by_interface.is_none_or(|(kind, _, _)| !network(kind) && network(found.0)) {
-            by_interface = Some((found.0, found.1, interface));
+        if best.is_none_or(|(known, ..)| !network(known) && network(kind)) {
+            best = Some((kind, name, interface));
         }
     }
-    if let Some((_, _, interface)) = by_interface {
-        let (class, subclass, protocol) = interface.class;
-        let name = descriptors::class_name(interface.class);
+    best
+}
+
+/// What a capture has of a device.
+struct Seen<'a> {
+    device: &'a Device,
+    carried: &'a [(Framing, bool, u64)],
+    by_interface: Option<(&'static str, &'static str, &'a Interface)>,
+}
+
+impl Seen<'_> {
+    fn ids(&self) -> Option<(u16, u16)> {
+        self.device.descriptor.map(|descriptor| (descriptor.vendor, descriptor.product))
+    }
+
+    /// Transfers of a framing, both ways.
+    fn count(&self, framing: Framing) -> u64 {
+        self.carried.iter().filter(|(other, ..)| *other == framing).map(|(.., n)| n).sum()
+    }
+
+    /// Whether transfers of any of `framings` went to the host and from it.
+    fn both_ways(&self, framings: &[Framing]) -> bool {
+        [true, false].into_iter().all(|way| self.carried.iter().any(|c| framings.contains(&c.0) && c.1 == way))
+    }
+
+    fn has_vendor_interface(&self) -> bool {
+        self.device.interfaces.iter().any(|interface| interface.class.0 == 0xff)
+    }
+
+    /// Where the descriptors name other classes only, what transfers look like is an accident.
+    fn may_be_network(&self) -> bool {
+        let classes = || self.device.interfaces.iter().map(|interface| interface.class.0);
+        classes().next().is_none() || classes().any(|class| matches!(class, 0x02 | 0x0a | 0xe0 | 0xef | 0xff))
+    }
+
+    /// A network device, by its descriptors.
+    fn network_interface(&self) -> Option<Answer> {
+        let (kind, name, _) = self.by_interface?;
+        let seen = match kind {
+            "ncm" | "mbim" => self.count(Framing::Ntb16) + self.count(Framing::Ntb32),
+            "ecm" => self.count(Framing::Ethernet),
+            "rndis" => self.count(Framing::Rndis),
+            _ => return None,
+        };
+        Some((kind, name, if seen > 0 { "both" } else { "descriptor" }))
+    }
+
+    /// A modem that speaks QMI, by messages, by its vendor and IP packets, or by QMAP.
+    fn modem(&self) -> Option<Answer> {
+        let ids = self.ids();
+        let makes_modems = ids.is_some_and(|(vendor, _)| MODEM_VENDORS.contains(&vendor));
+        let qmi_vendor = makes_modems || ids.is_some_and(|(vendor, _)| OTHER_MODEM_VENDORS.contains(&vendor));
+        let vendor_interface = self.has_vendor_interface();
+        let ip = self.count(Framing::Qmap) + self.count(Framing::RawIp);
+        if self.device.qmux > 0 || (vendor_interface && qmi_vendor && ip >= ENOUGH) {
+            let is_sure = self.device.qmux > 0 || makes_modems || self.both_ways(&[Framing::Qmap, Framing::RawIp]);
+            let name =
+                if is_sure { "QMI modem (raw IP or QMAP)" } else { "perhaps a QMI modem (IP packets one way only)" };
+            return Some(("qmi", name, if vendor_interface && makes_modems { "both" } else { "content" }));
+        }
+        if !self.may_be_network() || self.count(Framing::Qmap) < ENOUGH {
+            return None;
+        }
+        let name = if self.both_ways(&[Framing::Qmap]) {
+            "QMI modem (QMAP)"
+        } else {
+            "perhaps a QMI modem (QMAP one way only)"
+        };
+        Some(("qmi", name, "content"))
+    }
+
+    /// A Wi-Fi chip, by its identifiers or by its vendor's requests.
+    fn wifi(&self) -> Option<Answer> {
+        let device = self.device;
+        if self.ids().is_some_and(|ids| ATHEROS.contains(&ids)) {
+            return Some((
+                "atheros-wifi",
+                "Atheros Wi-Fi",
+                if device.firmware_writes > 0 { "both" } else { "descriptor" },
+            ));
+        }
+        let by = if device.is_by_realtek() { "both" } else { "content" };
+        (device.is_realtek() && self.may_be_network()).then_some(("realtek-wifi", "Realtek Wi-Fi", by))
+    }
+
+    /// By what its transfers look like.
+    fn by_content(&self) -> Option<Answer> {
+        let is_network = self.may_be_network();
+        let answer = if is_network && self.count(Framing::Ntb16) + self.count(Framing::Ntb32) > 0 {
+            ("ncm", "NCM or MBIM network device")
+        } else if is_network && self.count(Framing::Rndis) > 0 {
+            ("rndis", "RNDIS network device")
+        } else if self.count(Framing::MassStorage) > 0 {
+            ("mass-storage", "mass storage")
+        } else if is_network && self.count(Framing::Ethernet) >= ENOUGH {
+            ("ecm", "network device with one Ethernet frame per transfer")
+        } else if is_network && self.count(Framing::RawIp) >= ENOUGH {
+            ("raw-ip", "network device with one IP packet per transfer")
+        } else {
+            return None;
+        };
+        Some((answer.0, answer.1, "content"))
+    }
+
+    fn is_hub(&self) -> bool {
+        self.device.descriptor.is_some_and(|descriptor| descriptor.class.0 == 9)
+    }
+
+    /// By the requests of its class, where no descriptors of interfaces name one.
+    fn by_requests(&self) -> Option<Answer> {
+        if !self.device.interfaces.is_empty() {
+            return None;
+        }
+        match (self.is_hub(), self.device.port_requests > 0) {
+            (true, true) => Some(("hub", "hub", "both")),
+            (true, false) => Some(("hub", "hub", "descriptor")),
+            (false, true) => Some(("hub", "hub", "content")),
+            (false, false) => {
+                (self.device.hid_requests >= ENOUGH).then_some(("hid", "human interface device", "content"))
+            }
+        }
+    }
+
+    /// Nothing that is known here: what is missing for a name.
+    fn unnamed(&self) -> Answer {
+        let device = self.device;
+        if !device.interfaces.is_empty() || self.ids().is_some() {
+            let name = if self.has_vendor_interface() {
+                "of the vendor's own class: its descriptors do not define it"
+            } else if device.interfaces.is_empty() {
+                "unknown: its interfaces are not in the capture"
+            } else if self.may_be_network() {
+                "unknown: network devices and others have interfaces of its classes"
+            } else {
+                "no network device, by its interfaces"
+            };
+            return if self.is_hub() { ("hub", "hub", "descriptor") } else { ("other", name, "descriptor") };
+        }
+        let has_requests = device.hid_requests + device.ntb_requests + device.firmware_writes > 0;
+        let name = match (self.carried.iter().all(|(framing, ..)| *framing == Framing::Other), has_requests) {
+            (true, false) => "unknown: no descriptors and nothing known in its transfers",
+            (true, true) => "unknown: no descriptors, and too few requests that look like something known",
+            (false, _) => "unknown: no descriptors, and too few transfers that look like something known",
+        };
+        ("unknown", name, "none")
+    }
+
+    /// Everything that tells what the device is, in words.
+    fn evidence(&self) -> Vec<String> {
+        let mut evidence = Vec::new();
+        if let Some((vendor, product)) = self.ids() {
+            evidence.push(format!("vendor and product {vendor:04x}:{product:04x}"));
+        }
+        if let Some((_, _, interface)) = self.by_interface {
+            let (class, subclass, protocol) = interface.class;
+            let name = descriptors::class_name(interface.class);
+            evidence.push(format!(
+                "interface {}: class {class:02x}/{subclass:02x}/{protocol:02x} ({name})",
+                interface.number
+            ));
+        }
+        for (framing, is_in, n) in self.carried.iter().filter(|(framing, ..)| *framing != Framing::Other) {
+            let way = if *is_in { "to" } else { "from" };
+            let carry = if *n == 1 { "carries" } else { "carry" };
+            evidence.push(format!(
+                "{} {way} the host {carry} {}",
+                counted(*n, "transfer"),
+                carried_by(*framing, *is_in)
+            ));
+        }
+        let requests = requests(self.device);
+        let made = requests.into_iter().filter(|(n, ..)| *n > 0);
+        evidence.extend(made.map(|(n, one, many)| format!("{} {}", grouped(n), if n == 1 { one } else { many })));
         evidence
-            .push(format!("interface {}: class {class:02x}/{subclass:02x}/{protocol:02x} ({name})", interface.number));
     }
-    for (framing, is_in, n) in carried.iter().filter(|(framing, ..)| *framing != Framing::Other) {
-        let way = if *is_in { "to" } else { "from" };
-        let carry = if *n == 1 { "carries" } else { "carry" };
-        evidence.push(format!("{} {way} the host {carry} {}", counted(*n, "transfer"), carried_by(*framing, *is_in)));
-    }
-    let vendor_interface = device.interfaces.iter().any(|interface| interface.class.0 == 0xff);
-    let mut add = |n: u64, one: &str, many: &str| {
-        if n > 0 {
-            evidence.push(format!("{} {}", grouped(n), if n == 1 { one } else { many }));
-        }
-    };
-    add(
+}
+
+/// How many requests of each kind that tells something a device had, in words of one and of several.
+fn requests(device: &Device) -> Vec<(u64, &'static str, &'static str)> {
+    let mut found = vec![(
         device.qmux,
         "QMUX message in encapsulated commands and responses",
         "QMUX messages in encapsulated commands and responses",
-    );
+    )];
     if device.has_realtek_registers() {
-        add(
+        found.push((
             device.register_reads + device.register_writes,
             "vendor request 05 that reads or writes a register below 0x1000",
             "vendor requests 05 that read or write registers below 0x1000",
-        );
+        ));
     }
-    add(device.firmware_writes, "vendor request 30 that writes firmware", "vendor requests 30 that write firmware");
-    add(device.ntb_requests, "request for NTB parameters", "requests for NTB parameters");
+    found.push((
+        device.firmware_writes,
+        "vendor request 30 that writes firmware",
+        "vendor requests 30 that write firmware",
+    ));
+    found.push((device.ntb_requests, "request for NTB parameters", "requests for NTB parameters"));
     // Where descriptors name the class, its requests add nothing.
     if device.interfaces.is_empty() {
-        add(
+        found.push((
             device.port_requests,
             "request about a port, which only hubs accept",
             "requests about ports, which only hubs accept",
-        );
-        add(
+        ));
+        found.push((
             device.hid_requests,
             "request that sets or asks for a HID report",
             "requests that set or ask for a HID report",
-        );
+        ));
     }
-
-    let makes_modems = ids.is_some_and(|(vendor, _)| MODEM_VENDORS.contains(&vendor));
-    let qmi_vendor = makes_modems || ids.is_some_and(|(vendor, _)| OTHER_MODEM_VENDORS.contains(&vendor));
-    let mut class = |kind, name, by| Class { kind, name, by, evidence: std::mem::take(&mut evidence) };
-    let ntbs = count(Framing::Ntb16) + count(Framing::Ntb32);
-    let ip = count(Framing::Qmap) + count(Framing::RawIp);
-    let both_ways = |framing| [true, false].into_iter().all(|way| carried.iter().any(|c| c.0 == framing && c.1 == way));
-    // Where the descriptors name other classes only, what transfers look like is an accident.
-    let may_be_network = device.interfaces.is_empty()
-        || device.interfaces.iter().any(|interface| matches!(interface.class.0, 0x02 | 0x0a | 0xe0 | 0xef | 0xff));
-    let is_atheros = ids.is_some_and(|ids| ATHEROS.contains(&ids));
-    if let Some((kind @ ("ncm" | "mbim" | "ecm" | "rndis"), name, _)) = by_interface {
-        let seen = match kind {
-            "ncm" | "mbim" => ntbs,
-            "ecm" => count(Framing::Ethernet),
-            _ => count(Framing::Rndis),
-        };
-        return class(kind, name, if seen > 0 { "both" } else { "descriptor" });
-    }
-    let is_qmi = device.qmux > 0 || (vendor_interface && qmi_vendor && ip >= ENOUGH);
-    if is_qmi {
-        let ip_ways = |way| carried.iter().any(|c| matches!(c.0, Framing::Qmap | Framing::RawIp) && c.1 == way);
-        let name = if device.qmux > 0 || makes_modems || (ip_ways(true) && ip_ways(false)) {
-            "QMI modem (raw IP or QMAP)"
-        } else {
-            "perhaps a QMI modem (IP packets one way only)"
-        };
-        return class("qmi", name, if vendor_interface && makes_modems { "both" } else { "content" });
-    }
-    if may_be_network && count(Framing::Qmap) >= ENOUGH {
-        let name =
-            if both_ways(Framing::Qmap) { "QMI modem (QMAP)" } else { "perhaps a QMI modem (QMAP one way only)" };
-        return class("qmi", name, "content");
-    }
-    if is_atheros {
-        return class("atheros-wifi", "Atheros Wi-Fi", if device.firmware_writes > 0 { "both" } else { "descriptor" });
-    }
-    if device.is_realtek() && may_be_network {
-        return class("realtek-wifi", "Realtek Wi-Fi", if device.is_by_realtek() { "both" } else { "content" });
-    }
-    if let Some((kind, name, _)) = by_interface {
-        return class(kind, name, "descriptor");
-    }
-    if may_be_network && ntbs > 0 {
-        return class("ncm", "NCM or MBIM network device", "content");
-    }
-    if may_be_network && count(Framing::Rndis) > 0 {
-        return class("rndis", "RNDIS network device", "content");
-    }
-    if count(Framing::MassStorage) > 0 {
-        return class("mass-storage", "mass storage", "content");
-    }
-    if may_be_network && count(Framing::Ethernet) >= ENOUGH {
-        return class("ecm", "network device with one Ethernet frame per transfer", "content");
-    }
-    if may_be_network && count(Framing::RawIp) >= ENOUGH {
-        return class("raw-ip", "network device with one IP packet per transfer", "content");
-    }
-    let is_hub = device.descriptor.is_some_and(|d| d.class.0 == 9);
-    if device.interfaces.is_empty() && (is_hub || device.port_requests > 0) {
-        let by = match (is_hub, device.port_requests > 0) {
-            (true, true) => "both",
-            (true, false) => "descriptor",
-            (false, _) => "content",
-        };
-        return class("hub", "hub", by);
-    }
-    if device.interfaces.is_empty() && device.hid_requests >= ENOUGH {
-        return class("hid", "human interface device", "content");
-    }
-    if !device.interfaces.is_empty() || ids.is_some() {
-        let name = if vendor_interface {
-            "of the vendor's own class: its descriptors do not define it"
-        } else if device.interfaces.is_empty() {
-            "unknown: its interfaces are not in the capture"
-        } else if may_be_network {
-            "unknown: network devices and others have interfaces of its classes"
-        } else {
-            "no network device, by its interfaces"
-        };
-        return if is_hub { class("hub", "hub", "descriptor") } else { class("other", name, "descriptor") };
-    }
-    let has_requests = device.hid_requests + device.ntb_requests + device.firmware_writes > 0;
-    let name = match (carried.iter().all(|(framing, ..)| *framing == Framing::Other), has_requests) {
-        (true, false) => "unknown: no descriptors and nothing known in its transfers",
-        (true, true) => "unknown: no descriptors, and too few requests that look like something known",
-        (false, _) => "unknown: no descriptors, and too few transfers that look like something known",
-    };
-    class("unknown", name, "none")
+    found
 }
 
 /// What the transfers of a framing carry to the host (`is_in`) or from it, in words.

@@ -18,64 +18,90 @@ pub(crate) fn limits(
     of_messages: OfMessages,
     from_before: u64,
 ) -> Vec<Limit> {
-    let mut found = Vec::new();
-    let mut add = |code: &str, text: String| found.push(Limit { code: code.to_owned(), text });
     let layer = report.summary.layer.as_str();
+    let unknown: u64 = report.endpoints.iter().filter_map(|endpoint| endpoint.bytes_unknown).sum();
+    // What a log shows of a request is no matter of missing records.
+    let unknown = if layer == "urb-log" { 0 } else { unknown.saturating_sub(totals.failed_lengths) };
+    // A hub says nothing about drivers, and a root hub cannot be plugged in.
+    let devices = || report.devices.iter().filter(|device| device.kind != DEFAULT_ADDRESS);
+    let without = devices().filter(|device| device.vendor_id.is_none() && device.kind != "hub").count();
+
+    let mut found = of_the_file(report, totals, source);
+    found.extend(unmatched(&report.summary, from_before, unknown));
+    found.extend(of_the_layer(report, totals));
+    if without > 0 {
+        found.push(limit("no-descriptors", not_enumerated(without, devices().count())));
+    }
+    found.extend(without_data(report));
+    found.extend(of_the_records(report, totals));
+    found.extend(steps_back(&report.summary));
+    found.extend(crate::agreement::limits(report, of_messages));
+    found.extend(addresses(report));
+    found
+}
+
+fn limit(code: &str, text: impl Into<String>) -> Limit {
+    Limit { code: code.to_owned(), text: text.into() }
+}
+
+/// What the format of the file, or who wrote it, left out.
+fn of_the_file(report: &Report, totals: &Totals, source: &Source) -> Vec<Limit> {
+    let mut found = Vec::new();
     if source.container == "usbsnoop-text" {
-        add(
+        found.push(limit(
             "no-clock",
             "This log has no time that could be trusted, no URB identifiers and no statuses: it gives \
-             requests and their data only, so rates, turnarounds and errors are not available."
-                .to_owned(),
-        );
+             requests and their data only, so rates, turnarounds and errors are not available.",
+        ));
     }
     if totals.cut_transfers > 0 {
-        let (code, text) = match source.container.as_str() {
-            "usbmon-text" => ("text-32-bytes", short_lines(report, totals)),
-            "usbsnoop-text" => ("text-32-bytes", short_log(totals)),
-            _ => ("snap", cut(totals, source)),
-        };
-        add(code, text);
+        found.push(match source.container.as_str() {
+            "usbmon-text" => limit("text-32-bytes", short_lines(report, totals)),
+            "usbsnoop-text" => limit("text-32-bytes", short_log(totals)),
+            _ => limit("snap", cut(totals, source)),
+        });
     }
     match source.dropped {
         Some(0) => {}
-        Some(n) => add(
+        Some(n) => found.push(limit(
             "dropped",
             format!(
                 "{} dropped while capturing, so every count is a lower bound, and a gap may be the capture's.",
                 if n == 1 { "1 record was".to_owned() } else { format!("{} records were", grouped(n)) }
             ),
-        ),
-        None if !source.is_text && layer != "sdio" => add(
+        )),
+        None if !source.is_text && report.summary.layer != "sdio" => found.push(limit(
             "drops-unknown",
             "The file does not record how many records were dropped while capturing; where only one end of a request was, the \
-             order of the others shows it."
-                .to_owned(),
-        ),
+             order of the others shows it.",
+        )),
         None => {}
     }
     if source.is_by_time_of_day {
-        add(
+        found.push(limit(
             "no-date",
-            "The text of usbmon has the time of day modulo 4,096 s and no date: the window was placed by the time of day alone."
-                .to_owned(),
-        );
+            "The text of usbmon has the time of day modulo 4,096 s and no date: the window was placed by the time of day alone.",
+        ));
     }
     if totals.copies > 0 {
-        add("copies", copies(totals.copies, totals.records));
+        found.push(limit("copies", copies(totals.copies, totals.records)));
     }
-    let unknown: u64 = report.endpoints.iter().filter_map(|endpoint| endpoint.bytes_unknown).sum();
-    // What a log shows of a request is no matter of missing records.
-    let unknown = if layer == "urb-log" { 0 } else { unknown.saturating_sub(totals.failed_lengths) };
-    found.extend(unmatched(&report.summary, from_before, unknown));
-    let mut add = |code: &str, text: String| found.push(Limit { code: code.to_owned(), text });
-    if layer == "irp" {
-        add("irp-layer", "USBPcap sees IRPs above the root hub: how much an IN transfer asked for is not recorded, nor \
+    found
+}
+
+/// What the place at which the records were made does not show.
+fn of_the_layer(report: &Report, totals: &Totals) -> Vec<Limit> {
+    let mut found = Vec::new();
+    if report.summary.layer == "irp" {
+        found.push(limit(
+            "irp-layer",
+            "USBPcap sees IRPs above the root hub: how much an IN transfer asked for is not recorded, nor \
              are URB flags, and times include Windows' own scheduling. Sizes, rates and requests under way compare with \
-             a usbmon trace; the size of offered buffers does not.".to_owned());
+             a usbmon trace; the size of offered buffers does not.",
+        ));
     }
     if totals.failed_lengths > 0 {
-        add(
+        found.push(limit(
             "failed-bytes",
             format!(
                 "{} to the device did not succeed, and USBPcap does not record how much of {} was moved: {} not counted.",
@@ -83,84 +109,70 @@ pub(crate) fn limits(
                 if totals.failed_lengths == 1 { "it" } else { "them" },
                 if totals.failed_lengths == 1 { "its bytes are" } else { "their bytes are" }
             ),
-        );
+        ));
     }
     if totals.injected > 0 {
         let (requests, were, them) = match totals.injected {
             1 => ("1 request".to_owned(), "was", "it"),
             n => (counted(n, "request"), "were", "them"),
         };
-        add(
+        found.push(limit(
             "injected",
             format!(
                 "{requests} {were} written down by USBPcap itself when it started, and never {were} on the bus: descriptors are \
                  taken from {them}, and nothing else counts {them}."
             ),
-        );
+        ));
     }
     if let Some(step) = report.summary.clock_step_us {
         let step = duration(step);
-        add(
+        found.push(limit(
             "coarse-clock",
             format!(
                 "The clock of this capture moves in steps of {step} (all of its {} changes are multiples of that), so times are \
                  known to {step} only.",
                 grouped(totals.stamps)
             ),
-        );
+        ));
     }
-    if layer == "urb" {
-        add(
+    if report.summary.layer == "urb" {
+        found.push(limit(
             "urb-layer",
             "usbmon sees URBs between driver and host controller, not the packets on the wires: NAKs and \
-             retries on the bus are not recorded."
-                .to_owned(),
-        );
+             retries on the bus are not recorded.",
+        ));
     }
-    // A hub says nothing about drivers, and a root hub cannot be plugged in.
-    let devices = || report.devices.iter().filter(|device| device.kind != DEFAULT_ADDRESS);
-    let without = devices().filter(|device| device.vendor_id.is_none() && device.kind != "hub").count();
-    if without > 0 {
-        add("no-descriptors", not_enumerated(without, devices().count()));
-    }
-    found.extend(without_data(report));
-    let mut add = |code: &str, text: String| found.push(Limit { code: code.to_owned(), text });
+    found
+}
+
+/// Records that are counted and not looked into, or whose time goes back.
+fn of_the_records(report: &Report, totals: &Totals) -> Vec<Limit> {
+    let mut found = Vec::new();
     if totals.isochronous > 0 {
         let errors: u64 = report.endpoints.iter().map(|endpoint| endpoint.iso_errors).sum();
         let failed = match errors {
             0 => String::new(),
             n => format!(" {} of them had an error; bytes are those of the buffers.", counted(n, "packet")),
         };
-        add("isochronous", format!("Isochronous transfers are counted, but not looked into.{failed}"));
+        found.push(limit("isochronous", format!("Isochronous transfers are counted, but not looked into.{failed}")));
     }
     if totals.not_followed > 0 {
-        add(
-            "too-many",
-            format!(
-                "{} to more endpoints than a report follows.",
-                if totals.not_followed == 1 {
-                    "1 record belongs".to_owned()
-                } else {
-                    format!("{} records belong", grouped(totals.not_followed))
-                }
-            ),
-        );
+        let belong = match totals.not_followed {
+            1 => "1 record belongs".to_owned(),
+            n => format!("{} records belong", grouped(n)),
+        };
+        found.push(limit("too-many", format!("{belong} to more endpoints than a report follows.")));
     }
     if totals.backward_steps > 0 {
         let (steps, records) = (totals.backward_steps, grouped(report.records));
         let are = if steps == 1 { "is" } else { "are" };
         let by = duration(totals.backward_most_us);
-        add(
+        let steps = grouped(steps);
+        found.push(limit(
             "backward",
-            format!(
-                "{} of {records} records {are} stamped earlier than the record before, by up to {by}.",
-                grouped(steps)
-            ),
-        );
+            format!("{steps} of {records} records {are} stamped earlier than the record before, by up to {by}."),
+        ));
     }
-    found.extend(steps_back(&report.summary));
-    found.extend(crate::agreement::limits(report, of_messages));
-    found.extend(addresses(report));
     found
 }
 

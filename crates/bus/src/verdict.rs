@@ -237,24 +237,39 @@ fn joined(said: Sentence, more: Option<Sentence>) -> Sentence {
     }
 }
 
+/// How many datagrams a transfer of one direction carries.
 fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdict> {
-    let unit = unit(report);
-    let can = matches!(row.framing.as_str(), "qmap" | "ntb16" | "ntb32" | "rndis");
-    let one_each = matches!(row.framing.as_str(), "raw-ip" | "ethernet");
-    let (way, framing) = (way(&row.direction), framing_name(&row.framing));
     let seen = |e: &&Endpoint| e.device == row.device && e.address == row.endpoint && e.transfer == "bulk";
     let endpoint = report.endpoints.iter().find(seen)?;
     let missing = missing(report, row, endpoint);
-    let rate = rate(row, missing.as_ref(), unit);
+    let rate = rate(row, missing.as_ref(), unit(report));
+    let mean = row.at_least_per_transfer?;
+    let kept = row.transfers.saturating_sub(row.faulty_transfers);
+    let mut evidence = aggregation_evidence(row, missing);
+    if row.faulty_transfers > 0 {
+        let break_ = if row.faulty_transfers == 1 { "breaks" } else { "break" };
+        evidence.push(sentence!(
+            "{faulty} of them {break_} the rules of the framing, so the mean is of {kept}",
+            faulty = Figure::count(row.faulty_transfers, row.transfers),
+            kept = Figure::count(kept, row.transfers);
+            break_ = break_
+        ));
+    }
+    let said = said_of_aggregation(row, unit(report), mean, kept)?;
+    let code = format!("{}-{}", way(&row.direction), said.code);
+    Some(verdict(&code, said.tone, device, joined(said.sentence, rate).with(said.end), evidence))
+}
+
+/// What the counts of a direction are.
+fn aggregation_evidence(row: &Traffic, missing: Option<Missing>) -> Vec<Sentence> {
     let (cut, transfers) = (row.cut_transfers.unwrap_or(0), row.transfers);
-    let least = if cut > 0 { "at least " } else { "" };
     let what = sentence!(
         "{transfers} on endpoint {endpoint} ({bytes}), {least}{datagrams}",
         transfers = Figure::all(transfers, "transfer"),
         bytes = Figure::all(row.bytes, "byte"),
         datagrams = Figure::all(row.datagrams_at_least, "datagram");
         endpoint = row.endpoint,
-        least = least
+        least = if cut > 0 { "at least " } else { "" }
     );
     let cut_away = (cut > 0).then(|| {
         let are = if cut == 1 { "is" } else { "are" };
@@ -268,7 +283,7 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
             acks = Figure::count(row.ack_only_transfers, row.judged_transfers),
             judged = Figure::total(row.judged_transfers);
             of_known = if row.judged_transfers < transfers { " with known payloads" } else { "" },
-            way = way
+            way = way(&row.direction)
         ));
     }
     evidence.extend(missing.map(|missing| missing.evidence));
@@ -292,49 +307,53 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
             whole = if row.whole_transfers < transfers { " of whole transfers" } else { "" }
         ));
     }
-    let mean = row.at_least_per_transfer?;
-    let kept = transfers.saturating_sub(row.faulty_transfers);
-    let each = Figure::of(mean, "datagrams/transfer", kept, 1);
-    if row.faulty_transfers > 0 {
-        let break_ = if row.faulty_transfers == 1 { "breaks" } else { "break" };
-        evidence.push(sentence!(
-            "{faulty} of them {break_} the rules of the framing, so the mean is of {kept}",
-            faulty = Figure::count(row.faulty_transfers, transfers),
-            kept = Figure::count(kept, transfers);
-            break_ = break_
-        ));
-    }
-    let conclude = |code: &str, tone: &str, said: Sentence, end: &str| {
-        Some(verdict(&format!("{way}-{code}"), tone, device, joined(said, rate.clone()).with(end), evidence.clone()))
-    };
+    evidence
+}
+
+/// A conclusion about a direction, without its rate and evidence.
+struct Said {
+    code: &'static str,
+    tone: &'static str,
+    sentence: Sentence,
+    end: &'static str,
+}
+
+/// The conclusion from `mean` datagrams in each of `kept` transfers.
+fn said_of_aggregation(row: &Traffic, unit: &str, mean: f64, kept: u64) -> Option<Said> {
+    let (way, framing) = (way(&row.direction), framing_name(&row.framing));
     let upper = capital(way);
-    if one_each {
-        let said = sentence!(
-            "{way} is {framing}: {one} datagram per {unit}",
-            one = Figure::said(mean, "datagrams/transfer", kept, "one");
-            way = upper,
-            framing = framing,
-            unit = unit
-        );
-        return conclude("one-each", "neutral", said, ". The framing has no aggregation.");
-    }
-    if row.framing == "realtek" {
-        let said = sentence!(
-            "{way} is 802.11 frames with {framing}: {least}{mean} per {unit}",
-            mean = each;
-            way = upper,
-            framing = framing,
-            least = least,
-            unit = unit
-        );
-        return conclude("frames", "neutral", said, ".");
-    }
-    if !can {
-        return None;
+    let (cut, transfers) = (row.cut_transfers.unwrap_or(0), row.transfers);
+    let least = if cut > 0 { "at least " } else { "" };
+    let each = Figure::of(mean, "datagrams/transfer", kept, 1);
+    match row.framing.as_str() {
+        "raw-ip" | "ethernet" => {
+            let sentence = sentence!(
+                "{way} is {framing}: {one} datagram per {unit}",
+                one = Figure::said(mean, "datagrams/transfer", kept, "one");
+                way = upper,
+                framing = framing,
+                unit = unit
+            );
+            let end = ". The framing has no aggregation.";
+            return Some(Said { code: "one-each", tone: "neutral", sentence, end });
+        }
+        "realtek" => {
+            let sentence = sentence!(
+                "{way} is 802.11 frames with {framing}: {least}{mean} per {unit}",
+                mean = each;
+                way = upper,
+                framing = framing,
+                least = least,
+                unit = unit
+            );
+            return Some(Said { code: "frames", tone: "neutral", sentence, end: "." });
+        }
+        "qmap" | "ntb16" | "ntb32" | "rndis" => {}
+        _ => return None,
     }
     let is_few = |per_transfer: f64| per_transfer < NOT_AGGREGATED;
     if is_few(mean) && cut > 0 && !row.at_most_per_transfer.is_some_and(is_few) {
-        let said = sentence!(
+        let sentence = sentence!(
             "Whether the {way} is aggregated can't be determined, because {cut} of {transfers} {are} cut in the capture: at least {mean} \
              datagrams per {unit} ({framing})",
             cut = Figure::count(cut, transfers),
@@ -345,11 +364,10 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
             framing = framing,
             are = one_or(cut, "is", "are")
         );
-        return conclude("aggregation-unknown", "neutral", said, ".");
+        return Some(Said { code: "aggregation-unknown", tone: "neutral", sentence, end: "." });
     }
     if is_few(mean) {
-        let tone = if way == "uplink" { "bad" } else { "neutral" };
-        let said = sentence!(
+        let sentence = sentence!(
             "{way} is not aggregated: {least}{mean} datagram per {unit} ({framing})",
             mean = each;
             way = upper,
@@ -357,12 +375,13 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
             unit = unit,
             framing = framing
         );
-        return conclude("not-aggregated", tone, said, ".");
+        let tone = if way == "uplink" { "bad" } else { "neutral" };
+        return Some(Said { code: "not-aggregated", tone, sentence, end: "." });
     }
     if row.most_datagrams <= 1 && cut == 0 {
         return None;
     }
-    let said = sentence!(
+    let sentence = sentence!(
         "{way} is aggregated: {least}{mean} datagrams per {unit} ({framing})",
         mean = each;
         way = upper,
@@ -370,7 +389,7 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
         unit = unit,
         framing = framing
     );
-    conclude("aggregated", "good", said, ".")
+    Some(Said { code: "aggregated", tone: "good", sentence, end: "." })
 }
 
 /// A modem that takes IP packets is fed Ethernet frames.
