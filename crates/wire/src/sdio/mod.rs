@@ -3,7 +3,7 @@
 //! | module | format | clause |
 //! | --- | --- | --- |
 //! | [`command`] | arguments of CMD52 and CMD53, responses R4, R5 and R6 | 3.3, 4.9, 5.1, 5.3 |
-//! | [`tuple`] | the Card Information Structure | 16 |
+//! | [`tuple`](mod@tuple) | the Card Information Structure | 16 |
 //! | [`registers`] | CCCR and FBR | 6.9, 6.10 |
 //! | [`clocks`] | time on the bus | SD Physical Layer 3.0 |
 //! | [`slot`] | between a virtual host controller in the kernel and its card | python/txop/guest_image/virtual_mmc_host |
