@@ -144,7 +144,7 @@ test-fresh: ## try the commands of the README on bare Debian 12 and 13 (hours; n
 test-bench: setup $(LAB_TOOLS) ## campaigns over SSH on whole Debian machines in QEMU, and what goes wrong with machines (40 minutes)
 	$(BIN)/pytest tests/whole_machines -n 2 --dist loadfile --no-loadscope-reorder --durations=0
 
-lint: $(PACKAGES) $(DOCS_TOOLS) ## rustfmt, clippy, ruff, mypy, import-linter, vocabulary and the links of the documents; changes no source
+lint: $(PACKAGES) $(DOCS_TOOLS) ## rustfmt, clippy, rustdoc, ruff, mypy, import-linter, vocabulary and the links of the documents; changes no source
 	scripts/lint-rust.sh
 	$(BIN)/python scripts/rust_circles.py
 	$(BIN)/python scripts/crate_lints.py

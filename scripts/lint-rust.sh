@@ -1,5 +1,5 @@
 #!/bin/sh
-# rustfmt and clippy over the whole workspace, with the one toolchain that .ci/rust-version names: other versions warn
+# rustfmt, clippy and rustdoc over the whole workspace, with the one toolchain that .ci/rust-version names: other versions warn
 # about other things. Changes nothing; with --format, formats instead. Only this asks for that toolchain; building and testing take any new enough one.
 set -eu
 cd "$(dirname "$0")/.."
@@ -18,3 +18,4 @@ fi
 echo "Linting with $(rustc --version)"
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --locked -- -D warnings
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet

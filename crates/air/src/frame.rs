@@ -51,7 +51,7 @@ pub struct Frame {
     pub is_eapol: bool,
     /// A-MSDU subframes: 0 no A-MSDU, `u16::MAX` when encrypted.
     pub amsdu_subframes: u16,
-    /// Index into [`Batch::details`], or [`NO_DETAIL`].
+    /// Index into [`Batch::details`](crate::decode::Batch::details), or [`NO_DETAIL`].
     pub detail: u32,
 }
 
