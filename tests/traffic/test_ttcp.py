@@ -123,7 +123,7 @@ def test_a_real_transfer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     async def go():
         for target in targets.values():
             await target.connect()
-        return await carry_out([Ttcp(plan.test[0])], context, window_s=10)
+        return await carry_out([Ttcp(plan.test[0])], context, window_s=4)
 
     got = values(asyncio.run(go()))
     assert got["throughput_mbit_s"] > 1
