@@ -63,7 +63,7 @@ class GuestTestbed:
             self._kvm = Mode(self._spec.mode) is Mode.FAST and kvm_works()
             for arm in self._plan.arm:
                 self._arms[arm.name] = await self._prepare(arm)
-            facts = {"machine": "guest", "qemu": qemu_version(), "kvm": self._kvm, "bench": BENCH}
+            facts = {"machine": "guest", "qemu": qemu_version(), "kvm": self._kvm, "bench": BENCH.value}
         except GuestError as error:
             advice = f"; {error.what_to_do}" if error.what_to_do else ""
             raise TargetError("dut", f"{error.what}{advice}") from None

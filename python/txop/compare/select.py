@@ -11,7 +11,7 @@ from txop.archive.layout import ArchiveError
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.core.metrics import METRICS, Metric, describe, in_origin
-from txop.core.origin import Origin
+from txop.core.origin import Bench, Origin
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
 
@@ -41,7 +41,54 @@ def one_origin(archive: Archive) -> Origin:
             where=archive.layout.root,
             what_to_do="compare runs of one origin: keep one campaign per archive",
         )
+    _one_bench(archive)
     return found[0] if found else archive.plan.origin
+
+
+def check_comparable(first: Archive, second: Archive) -> Origin:
+    """The origin of the figures of two archives.
+
+    Raises:
+        CompareError: when their figures cannot be compared with each other.
+    """
+    mine, other = one_origin(first), one_origin(second)
+    if mine is not other:
+        raise CompareError(
+            f"holds {other.value} figures and {first.layout.root} {mine.value} ones, which cannot be"
+            " compared with each other",
+            where=second.layout.root,
+            what_to_do="compare archives of one origin",
+        )
+    benches = _one_bench(first), _one_bench(second)
+    if None not in benches and benches[0] is not benches[1]:
+        place = " and ".join(f"{bench} the guest" for bench in benches if bench is not None)
+        raise CompareError(
+            f"and {first.layout.root} have figures of two benches, which cannot be compared with each other: the "
+            f"virtual device was {place}",
+            where=second.layout.root,
+            what_to_do="run the earlier plan again",
+        )
+    return mine
+
+
+def _one_bench(archive: Archive) -> Bench | None:
+    """Where the virtual device of its guests was; ``None``: it has no runs of guests."""
+    found = sorted({bench for run in archive.runs if (bench := _bench_of(run)) is not None})
+    if len(found) > 1:
+        raise CompareError(
+            "holds figures of two benches, which cannot be compared with each other: the virtual device was outside of"
+            " some of its guests and inside of others",
+            where=archive.layout.root,
+            what_to_do="run the plan again, in an archive of its own",
+        )
+    return found[0] if found else None
+
+
+def _bench_of(run: RunFile) -> Bench | None:
+    if run.origin not in (Origin.GUEST_EXACT, Origin.GUEST_FAST):
+        return None
+    stated = run.provenance.get("dut", {}).get("bench")
+    return Bench.OUTSIDE if stated == Bench.OUTSIDE.value else Bench.INSIDE
 
 
 def metric_of(plan: Plan, test: Test, key: str) -> Metric:

@@ -25,7 +25,7 @@ from txop.compare.facts import (
 )
 from txop.compare.result import CompareResult, NotAvailable, Source, WarnedRun
 from txop.compare.rows import compare_figures, family_size
-from txop.compare.select import CompareError, one_origin, primary_of
+from txop.compare.select import CompareError, check_comparable, primary_of
 from txop.compare.test_set import TestSet
 from txop.core.nearest import did_you_mean
 from txop.plan.measurement import Test
@@ -41,15 +41,7 @@ def compare_two(
     Raises:
         CompareError: archives of different origin, or without a common arm; an unknown arm or metric.
     """
-    origins = one_origin(first), one_origin(second)
-    where = second.layout.root
-    if origins[0] is not origins[1]:
-        raise CompareError(
-            f"holds {origins[1].value} figures and {first.layout.root} {origins[0].value} ones, which cannot be"
-            " compared with each other",
-            where=where,
-            what_to_do="compare archives of one origin",
-        )
+    origin = check_comparable(first, second)
     arm = _shared_arm(first, second, arm)
     sets, missing = [], []
     for test in first.plan.test:
@@ -94,7 +86,7 @@ def compare_two(
         environment={
             f"{label}: {key}": plain(value) for label, a, _ in sides for key, value in a.plan.environment.items()
         },
-        origin=origins[0],
+        origin=origin,
         headline=words.headline(figures, found, "A", design, runs=len(everything), failed=failed),
         baseline="A",
         arms=[
@@ -119,7 +111,7 @@ def compare_two(
         warnings=[
             f"A is {first.layout.named}, B is {second.layout.named}; unpaired, drift not controlled: whatever changed "
             "between the two campaigns is in the difference.",
-            *origin_warnings(origins[0]),
+            *origin_warnings(origin),
             *family_warnings(figures, first.plan.design.confidence, family),
         ],
         damage=[

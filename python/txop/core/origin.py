@@ -23,9 +23,18 @@ class Origin(StrEnum):
     """A measurement by others, taken from a document or a file."""
 
 
+class Bench(StrEnum):
+    """Where the virtual device of a guest's figure is. Figures of two benches are not comparable: the processor that is
+    measured pays for one of them."""
+
+    INSIDE = "inside"
+    """A process of the guest, on the guest's own virtual USB host. Figures without a word about it are of this one."""
+    OUTSIDE = "outside"
+    """A device of the computer that the guest runs on."""
+
+
 NOT_RADIO = (
     "Not radio performance: these figures are what the code of driver and kernel costs on an emulated processor, over "
-    "a modelled air. Each transfer and each interrupt passes the virtual USB host, where an interrupt is three "
-    "switches between threads; on real hardware it costs far less."
+    "a modelled air."
 )
 """Warning beside figures from guests."""

@@ -11,14 +11,14 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from txop.core.origin import Bench
 from txop.guest_image.emulator.qemu import emulator
 from txop.guest_image.emulator.shim import build_shim
 from txop.guest_image.error import MissingGuestToolError
 from txop.guest_image.packages.apt import Progress
 
-BENCH = "outside"
-"""Where the virtual device is: outside of the guest, whose processor does not pay for it. What has no such word has the
-device in a process of the guest."""
+BENCH = Bench.OUTSIDE
+"""Where the virtual device is."""
 
 LIBRARY = "libtxop_qemu.so"
 VARIABLE = "TXOP_QEMU"

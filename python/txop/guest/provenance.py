@@ -33,7 +33,7 @@ def provenance(image: Image, computer: Computer, modules: Iterable[Path]) -> dic
         ),
         "qemu": _qemu(),
         "exactness_doubt": exactness_doubt(computer),
-        "bench": BENCH,
+        "bench": BENCH.value,
         "txop": program_version(),
         "chips_sha256": _chips_sha256(),
         "modules_sha256": sorted({f"{path.name} {sha256_of(path)}" for path in modules}),

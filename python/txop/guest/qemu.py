@@ -250,13 +250,18 @@ def arguments(
         argv += ["-rtc", f"base={CLOCK_START},clock=vm", "-seed", str(computer.seed)]
     else:
         argv += ["-accel", "kvm", "-cpu", "host"] if computer.kvm else ["-accel", "tcg", "-cpu", CPU]
-        argv += ["-object", "rng-random,id=rng0,filename=/dev/urandom", "-device", "virtio-rng-pci,disable-legacy=on,rng=rng0"]
+        argv += [
+            "-object",
+            "rng-random,id=rng0,filename=/dev/urandom",
+            "-device",
+            "virtio-rng-pci,disable-legacy=on,rng=rng0",
+        ]
     if computer.shell:
         argv += ["-serial", "mon:stdio"]
     else:
         argv += ["-chardev", f"file,id=console,path={_escaped(folder / 'console')}", "-serial", "chardev:console"]
-    # ioeventfd would hand the guest's writes to another thread, at a time of its own. The firmware gives no I/O ports to
-    # what legacy drivers use, and Linux 6.1 does without a device that lacks them.
+    # ioeventfd would hand the guest's writes to another thread, at a time of its own. The firmware gives legacy
+    # drivers no I/O ports, and Linux 6.1 does without a device that lacks them.
     argv += ["-device", f"virtio-serial-pci,disable-legacy=on,max_ports={len(PORTS) + 2},ioeventfd=off"]
     for name in PORTS:
         argv += ["-chardev", f"file,id={name},path={_escaped(folder / name)}"]

@@ -19,7 +19,7 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.facts import plain
 from txop.compare.infinite import JudgedComparison, compare_values
-from txop.compare.select import CompareError, metric_of, one_origin, primary_of
+from txop.compare.select import CompareError, check_comparable, metric_of, one_origin, primary_of
 from txop.core.metrics import Metric
 from txop.core.nearest import did_you_mean
 from txop.core.origin import NOT_RADIO, Origin
@@ -232,16 +232,9 @@ def _began(archive: Archive) -> str | None:
 
 
 def _one(archives: Sequence[Archive]) -> Origin:
-    first = one_origin(archives[0])
     for archive in archives[1:]:
-        if (other := one_origin(archive)) is not first:
-            raise CompareError(
-                f"holds {other.value} figures and {archives[0].layout.named} {first.value} ones, which "
-                "cannot be compared with each other",
-                where=archive.layout.named,
-                what_to_do="follow archives of one origin",
-            )
-    return first
+        check_comparable(archives[0], archive)
+    return one_origin(archives[0])
 
 
 def _labels(archives: Sequence[Archive]) -> list[str]:
