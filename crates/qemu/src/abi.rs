@@ -40,6 +40,8 @@ const FINISHED: u32 = 1;
 const ATTACH: u32 = 2;
 const DETACH: u32 = 3;
 const REPLY: u32 = 4;
+const INSERT: u32 = 5;
+const PULL_OUT: u32 = 6;
 
 /// A transfer of C's.
 #[repr(C)]
@@ -82,6 +84,8 @@ impl Handle {
             Action::Finished(Finished { id, status, actual, data, .. }) => (FINISHED, id, status, actual, data),
             Action::Attach(speed) => (ATTACH, 0, speed as i32, 0, Vec::new()),
             Action::Detach => (DETACH, 0, 0, 0, Vec::new()),
+            Action::Insert => (INSERT, 0, 0, 0, Vec::new()),
+            Action::PullOut => (PULL_OUT, 0, 0, 0, Vec::new()),
             Action::Reply(bytes) => (REPLY, 0, 0, 0, bytes),
         };
         self.bytes = bytes;
@@ -288,6 +292,29 @@ pub unsafe extern "C" fn txop_to_radios(handle: *mut Handle, len: *mut usize) ->
     handle.kept(message, len)
 }
 
+/// A command of the SD host controller, with the data that it writes.
+///
+/// # Safety
+/// `handle` is of [`txop_open`]; `data` has `len` bytes.
+#[no_mangle]
+pub unsafe extern "C" fn txop_from_slot(handle: *mut Handle, now_ns: u64, data: *const u8, len: usize) {
+    // SAFETY: by contract.
+    let (handle, data) = unsafe { (&mut *handle, bytes(data, len)) };
+    handle.guarded(|lab| lab.from_slot(now_ns, data), ());
+}
+
+/// Takes the next message for the SD host controller; null: there is none.
+///
+/// # Safety
+/// `handle` is of [`txop_open`]; `len` is the place of a size.
+#[no_mangle]
+pub unsafe extern "C" fn txop_to_slot(handle: *mut Handle, len: *mut usize) -> *const u8 {
+    // SAFETY: by contract.
+    let handle = unsafe { &mut *handle };
+    let message = handle.lab.to_slot();
+    handle.kept(message, len)
+}
+
 /// A frame that the guest sends on the wired interface.
 ///
 /// # Safety
@@ -314,5 +341,5 @@ pub unsafe extern "C" fn txop_to_wired(handle: *mut Handle, len: *mut usize) -> 
 /// The layout of what passes between C and Rust: both sides have to have the same number.
 #[no_mangle]
 pub extern "C" fn txop_abi() -> c_int {
-    1
+    2
 }

@@ -7,7 +7,9 @@ use clap::Parser;
 use vusb::assembly::DeviceArgs;
 use vusb::device::{Device, Effect};
 use vusb::machine::Machine;
+use vusb::options::HostKind;
 use vusb::peers::Mailbox;
+use vusb::session::Slot;
 use vusb::statistics::{DeviceStatistics, Statistics, FORMAT, FORMAT_VERSION};
 use vusb::urbs::{Endpoint, Finished, Request as Transfer, UrbCounters, Urbs};
 use vusb::wired::WiredQueues;
@@ -36,6 +38,10 @@ pub enum Action {
     Attach(u32),
     /// It is not any more.
     Detach,
+    /// The card is in the slot of the SD host controller.
+    Insert,
+    /// It is not any more.
+    PullOut,
     /// A line for the control port.
     Reply(Vec<u8>),
 }
@@ -44,11 +50,19 @@ pub enum Action {
 struct Plugged {
     args: Box<DeviceArgs>,
     device: Box<dyn Device>,
-    urbs: Urbs,
+    bus: Bus,
     /// What was counted before the last time it was plugged in.
     before: UrbCounters,
-    /// It is in the port.
+    /// It is in the port, or in the slot.
     present: bool,
+}
+
+/// What a device is plugged into.
+enum Bus {
+    /// A port of the USB host controller.
+    Usb(Box<Urbs>),
+    /// The slot of the SD host controller.
+    Slot(Slot),
 }
 
 /// All that is outside of the guest.
@@ -119,7 +133,10 @@ impl Lab {
 
     /// The endpoints of the device but endpoint 0: number, whether it is IN, and what it is.
     pub fn endpoints(&self) -> Vec<(u8, bool, Endpoint)> {
-        self.plugged.as_ref().map(|plugged| plugged.urbs.endpoints().collect()).unwrap_or_default()
+        match self.plugged.as_ref().map(|plugged| &plugged.bus) {
+            Some(Bus::Usb(urbs)) => urbs.endpoints().collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// A transfer. `at_once`: it may be finished at once, as the host waits for no other of this endpoint; then it is no
@@ -127,7 +144,8 @@ impl Lab {
     pub fn transfer(&mut self, now_ns: u64, transfer: Transfer, data: &[u8], at_once: bool) -> Option<Finished> {
         self.advance(now_ns);
         let plugged = self.plugged.as_mut()?;
-        if let Err(error) = plugged.urbs.submit(self.reached_ns, transfer, data) {
+        let Bus::Usb(urbs) = &mut plugged.bus else { return None };
+        if let Err(error) = urbs.submit(self.reached_ns, transfer, data) {
             self.end(&format!("the guest broke the protocol: {error}"));
             return None;
         }
@@ -144,8 +162,8 @@ impl Lab {
     /// The host takes a transfer back.
     pub fn cancel(&mut self, now_ns: u64, id: u32) {
         self.advance(now_ns);
-        if let Some(plugged) = &mut self.plugged {
-            plugged.urbs.unlink(self.reached_ns, id);
+        if let Some(Plugged { bus: Bus::Usb(urbs), .. }) = &mut self.plugged {
+            urbs.unlink(self.reached_ns, id);
         }
         self.actions.retain(|action| !matches!(action, Action::Finished(done) if done.id == id));
     }
@@ -153,9 +171,27 @@ impl Lab {
     /// The host resets the port.
     pub fn reset(&mut self, now_ns: u64) {
         self.advance(now_ns);
-        if let Some(plugged) = &mut self.plugged {
-            plugged.device.reset(self.reached_ns);
-            plugged.urbs.reset(&plugged.device);
+        if let Some(Plugged { bus: Bus::Usb(urbs), device, .. }) = &mut self.plugged {
+            device.reset(self.reached_ns);
+            urbs.reset(device);
+        }
+    }
+
+    /// A command of the SD host controller.
+    pub fn from_slot(&mut self, now_ns: u64, message: &[u8]) {
+        self.advance(now_ns);
+        let Some(Plugged { bus: Bus::Slot(slot), .. }) = &mut self.plugged else { return };
+        if let Err(error) = slot.receive(message) {
+            self.end(&format!("the SD host controller broke the protocol: {error}"));
+        }
+        self.advance(now_ns);
+    }
+
+    /// The next message for the SD host controller.
+    pub fn to_slot(&mut self) -> Option<Vec<u8>> {
+        match &mut self.plugged {
+            Some(Plugged { bus: Bus::Slot(slot), .. }) => slot.output().pop_front(),
+            _ => None,
         }
     }
 
@@ -274,8 +310,12 @@ impl Lab {
         let observer = args.observer(epoch_ns).map_err(failed)?;
         self.radios.clear();
         self.reached_ns = self.guest_ns(now_ns);
-        let urbs = Urbs::new(&device, observer, WAITING_MAX);
-        let mut plugged = Plugged { args, device, urbs, before: UrbCounters::default(), present: false };
+        let bus = if args.surroundings.host == HostKind::Virtual {
+            Bus::Slot(Slot::default())
+        } else {
+            Bus::Usb(Box::new(Urbs::new(&device, observer, WAITING_MAX)))
+        };
+        let mut plugged = Plugged { args, device, bus, before: UrbCounters::default(), present: false };
         plugged.look(self.reached_ns, &mut self.actions);
         self.plugged = Some(plugged);
         self.ended = None;
@@ -295,7 +335,7 @@ impl Lab {
     fn detach(&mut self) -> Reply {
         let Some(plugged) = self.plugged.take() else { return Reply::done("") };
         if plugged.present {
-            self.actions.push_back(Action::Detach);
+            self.actions.push_back(plugged.bus.gone());
         }
         match plugged.finish(self.reached_ns, self.clock.unwrap_or_default().epoch_ns()) {
             Ok(()) => Reply::done(""),
@@ -320,6 +360,16 @@ impl Lab {
     }
 }
 
+impl Bus {
+    /// What is to be done when the device is pulled out.
+    const fn gone(&self) -> Action {
+        match self {
+            Self::Usb(_) => Action::Detach,
+            Self::Slot(_) => Action::PullOut,
+        }
+    }
+}
+
 impl Plugged {
     /// What is due then, and what the bus makes of it.
     fn turn(&mut self, at_ns: u64, wired: &WiredQueues) {
@@ -327,25 +377,37 @@ impl Plugged {
             self.device.readable(at_ns, NO_DESCRIPTOR);
         }
         self.device.advance(at_ns);
-        if self.present {
-            self.urbs.pump(at_ns, &mut self.device, 0);
+        match &mut self.bus {
+            _ if !self.present => {}
+            Bus::Usb(urbs) => urbs.pump(at_ns, &mut self.device, 0),
+            Bus::Slot(slot) => slot.pump(at_ns, &mut self.device),
         }
     }
 
     /// Notes what QEMU has to be told.
     fn look(&mut self, now_ns: u64, actions: &mut VecDeque<Action>) {
-        while let Some(done) = self.urbs.finished() {
-            actions.push_back(Action::Finished(done));
+        if let Bus::Usb(urbs) = &mut self.bus {
+            while let Some(done) = urbs.finished() {
+                actions.push_back(Action::Finished(done));
+            }
         }
         let present = self.device.is_present(now_ns);
         match (self.present, present) {
-            (true, false) => actions.push_back(Action::Detach),
+            (true, false) => actions.push_back(self.bus.gone()),
             (false, true) => {
                 self.device.reset(now_ns);
-                self.before.add(self.urbs.counters());
-                let observer = self.urbs.take_observer();
-                self.urbs = Urbs::new(&self.device, observer, WAITING_MAX);
-                actions.push_back(Action::Attach(self.device.identity().speed as u32));
+                match &mut self.bus {
+                    Bus::Usb(urbs) => {
+                        self.before.add(urbs.counters());
+                        let observer = urbs.take_observer();
+                        **urbs = Urbs::new(&self.device, observer, WAITING_MAX);
+                        actions.push_back(Action::Attach(self.device.identity().speed as u32));
+                    }
+                    Bus::Slot(slot) => {
+                        *slot = Slot::default();
+                        actions.push_back(Action::Insert);
+                    }
+                }
             }
             _ => {}
         }
@@ -354,7 +416,9 @@ impl Plugged {
 
     fn counters(&self, now_ns: u64, epoch_ns: i64) -> Statistics {
         let mut urbs = self.before;
-        urbs.add(self.urbs.counters());
+        if let Bus::Usb(now) = &self.bus {
+            urbs.add(now.counters());
+        }
         let faults = || self.device.fault_counters();
         Statistics {
             format: FORMAT,
@@ -372,7 +436,11 @@ impl Plugged {
             Some(path) => self.counters(now_ns, epoch_ns).write(path),
             None => Ok(()),
         };
-        let usb = self.urbs.take_observer().map_or(Ok(()), |mut observer| observer.finish());
+        let observer = match &mut self.bus {
+            Bus::Usb(urbs) => urbs.take_observer(),
+            Bus::Slot(_) => None,
+        };
+        let usb = observer.map_or(Ok(()), |mut observer| observer.finish());
         statistics.and(usb).and(self.device.finish())
     }
 }

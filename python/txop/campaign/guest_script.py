@@ -50,17 +50,11 @@ ended() { for pid in $clients; do kill -0 "$pid" 2>/dev/null && return 1; done; 
 clients= others= lingering= groups= keeping= chip= port=
 kept() { [ -z "$keeping" ] || wait "$keeping"; }
 counted() { # counted FILE: the chip is asked by this shell itself: on a busy processor another program would start late
-    kept
-    if [ -n "$port" ]; then
-        { echo '{"realtime_ns":0,"monotonic_ns":0,"words":["counters","'"$1"'"]}' >&4; read -r said <&4; } 4<>"$port"
-        return
-    fi
-    [ -n "$chip" ] && kill -USR1 "$chip" || return
-    { waiting 10 test -s chip.json && mv chip.json "$1"; } & keeping=$!
+    [ -n "$port" ] || return
+    { echo '{"realtime_ns":0,"monotonic_ns":0,"words":["counters","'"$1"'"]}' >&4; read -r said <&4; } 4<>"$port"
 }
 @before@
 txop-lab up || { @after@; exit 73; }
-[ ! -s /run/txop-lab/vusb.pid ] || read -r chip </run/txop-lab/vusb.pid
 [ ! -e /run/txop-lab/attached ] || port=$(txop-lab port)
 for link in driver driver/module; do dut readlink /sys/class/net/@interface@/device/$link || break; done >driver.txt
 """

@@ -54,17 +54,14 @@ def qemu_command(cache: Path | None = None, progress: Progress = lambda _: None)
     return emulator(cache=cache, progress=progress).argv([find_library(), shim])
 
 
-def device_arguments(config: Path, *, radios: bool = True) -> list[str]:
+def device_arguments(config: Path) -> list[str]:
     """Arguments of QEMU for the devices. The controller of virtio-serial is there already.
 
-    Args:
-        config: The file that :func:`write_config` wrote.
-        radios: mac80211_hwsim in the guest hands its frames to the devices.
+    ``config``: the file that :func:`write_config` wrote.
     """
     argv = ["-device", f"txop-control,config={config.as_posix().replace(',', ',,')},name=txop.{CONTROL_PORT}"]
     argv += ["-device", "qemu-xhci", "-device", "txop-usb"]
-    if radios:
-        argv += ["-device", "txop-hwsim-pci,disable-legacy=on"]
+    argv += ["-device", "txop-hwsim-pci,disable-legacy=on", "-device", "txop-mmc-pci,disable-legacy=on"]
     # by a timer of the guest's clock: another thread would send at a time of its own
     return [
         *argv,

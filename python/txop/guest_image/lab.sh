@@ -29,7 +29,6 @@
 #   LAB_CLIENT=lan  a host on a LAN behind a network function's host, which forwards: lan runs a command there
 #   LAB_SYSFS     settings of a network function's interface, below /sys/class/net/NAME: FILE=VALUE ...
 #   LAB_QUEUE     queue discipline of that interface; LAB_QUEUE_PACKETS its length (txqueuelen)
-#   LAB_BUS_FIRST=yes  the chip and the virtual USB host run before everything else, as hardware and its interrupts do
 set -u
 export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 kind=${LAB_KIND:-chip} bus=${LAB_BUS:-usb}
@@ -205,41 +204,13 @@ plug() {
         chip "--access-points=$LAB_ACCESS_POINTS" --seed "${TXOP_SEED:-0}" $options
     fi
     wait_for 40 wireless || fail "the driver $driver made no wireless interface"
-    [ -z "${LAB_BUS_FIRST:-}" ] || bus_first
     stage "the driver has the chip: $(wireless)"
 }
 
-inside() { [ "$host" = virtual ]; } # the card is in a slot of a module in this kernel, and a process of it
-
 chip() { # chip OPTIONS...: plugged in
-    if ! inside; then
-        : >"$run/attached"
-        txop-vusb control attach --device "$device" --stats "$out/chip.json" "$@" 2>"$out/vusb.log" ||
-            fail "the virtual device cannot be plugged in"
-        return
-    fi
-    rm -f "$run/vusb.pid" "$run/vusb.status"
-    (
-        # in a session of its own: a command that is ended with all its processes must not pull the card out
-        # shellcheck disable=SC2046
-        setsid txop-vusb attach --device "$device" --stats "$out/chip.json" $(capture_limit "$@") "$@" &
-        echo $! >"$run/vusb.pid"
-        # real hardware does not go because the computer's memory is full
-        echo -1000 >"/proc/$!/oom_score_adj"
-        wait $!
-        ended=$?
-        [ ! -d "$run" ] || echo "$ended" >"$run/vusb.status"
-    ) >"$out/vusb.log" 2>&1 &
-    wait_for 10 test -s "$run/vusb.pid" || fail "the virtual device does not start"
-}
-
-capture_limit() { # captures stay in memory until the guest ends: some of it is left for everything else
-    captures=0
-    for word; do
-        case $word in --air | --usb | --air=* | --usb=*) captures=$((captures + 1)) ;; --capture-limit*) return ;; esac
-    done
-    [ "$captures" -gt 0 ] || return
-    echo --capture-limit $(($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) * 614 / captures))
+    : >"$run/attached"
+    txop-vusb control attach --device "$device" --stats "$out/chip.json" "$@" 2>"$out/vusb.log" ||
+        fail "the virtual device cannot be plugged in"
 }
 
 far_end() { # far_end NAME: the interface at the other end of the device, a virtio one, is called that
@@ -256,28 +227,10 @@ far_end() { # far_end NAME: the interface at the other end of the device, a virt
 }
 
 alive() { # 1, and why, when the virtual device has ended by itself
-    if [ -e "$run/attached" ]; then
-        why=$(txop-vusb control alive 2>&1) && return
-        echo "the virtual device ended before the command did: ${why#txop-vusb: }"
-        return 1
-    fi
-    [ -s "$run/vusb.status" ] || return 0
-    read -r ended <"$run/vusb.status"
-    [ "$ended" != 0 ] || return 0
-    why="status $ended"
-    [ "$ended" -le 128 ] || why="signal $((ended - 128))"
-    read -r pid <"$run/vusb.pid"
-    if dmesg | grep -q "Out of memory: Killed process $pid "; then
-        why="the kernel killed it: the guest's memory was full (--memory; memory_mb in a plan)"
-    elif last=$(tail -n 1 "$out/vusb.log") && [ -n "$last" ]; then
-        why="$why: $last"
-    fi
-    echo "the virtual device ended before the command did: $why"
+    [ -e "$run/attached" ] || return 0
+    why=$(txop-vusb control alive 2>&1) && return
+    echo "the virtual device ended before the command did: ${why#txop-vusb: }"
     return 1
-}
-
-bus_first() { # a bus outside of the guest waits for no process; the card of a host in this kernel is one
-    ! inside || chrt -f -p 50 "$(cat "$run/vusb.pid")" || fail "the card cannot be put before other processes"
 }
 
 serve() {
@@ -328,8 +281,6 @@ join() {
     if [ ! -e "/run/netns/dut" ] || ! ip -n dut link show dev wlan0 >/dev/null 2>&1; then
         wait_for 20 wireless || fail "the driver $driver made no wireless interface"
         move dut wlan0 || fail "the interface under test cannot be moved"
-        # the USB host has other threads for a device that was plugged in again
-        [ -z "${LAB_BUS_FIRST:-}" ] || [ ! -s "$run/wpa.pid" ] || bus_first
     fi
     ip netns exec dut cat /sys/class/net/wlan0/ifindex >"$run/joined" 2>/dev/null # which one it is: it may be made again
     ip -n dut link set wlan0 up || fail "the interface under test cannot be brought up"
@@ -468,7 +419,6 @@ plug_of_stations() { # the radios of the stations are made, and the chip, which 
     # shellcheck disable=SC2086
     chip "--stations=$LAB_STATIONS" --seed "${TXOP_SEED:-0}" $options
     wait_for 40 wireless || fail "the driver $driver made no wireless interface"
-    [ -z "${LAB_BUS_FIRST:-}" ] || bus_first
     stage "the driver has the chip: $(wireless)"
 }
 
@@ -520,7 +470,6 @@ wired() { # a network function in place of the chip: its other end is a TAP or T
     [ "${LAB_CLIENT:-host}" = host ] || lan_client
     # shellcheck disable=SC2086
     [ -z "${LAB_TX_AGGREGATION:-}" ] || tx_aggregation ${LAB_TX_AGGREGATION:-}
-    [ -z "${LAB_BUS_FIRST:-}" ] || bus_first
     wait_for 20 ip netns exec dut ping -c 1 -W 1 "$PEER_ADDRESS" || fail "the other end of $top does not answer"
     [ "${LAB_CLIENT:-host}" = host ] || wait_for 20 lan ping -c 1 -W 1 "$PEER_ADDRESS" ||
         fail "the client on the LAN does not reach the other end of $top"
@@ -616,21 +565,13 @@ modem() { # the driver is set by hand to what transfers carry; QMAP takes an int
 }
 
 counters() { # counters FILE: what the chip has counted by now
-    inside || { txop-vusb control counters "$1"; return; }
-    rm -f "$out/chip.json"
-    kill -USR1 "$(cat "$run/vusb.pid")" || return 1
-    wait_for 5 test -s "$out/chip.json" && mv "$out/chip.json" "$1"
+    txop-vusb control counters "$1"
 }
 
-control_port() { # the device on which the chip is asked for something; none: it is a process
-    inside && return
+control_port() { # the device on which the chip is asked for something
     for node in /sys/class/virtio-ports/*; do
         [ "$(cat "$node/name" 2>/dev/null)" = txop.control ] && { echo "/dev/${node##*/}"; return; }
     done
-}
-
-replug() {
-    if inside; then kill -USR2 "$(cat "$run/vusb.pid")"; else txop-vusb control replug; fi
 }
 
 # The first program that takes random numbers keeps the processor of an exact guest busy until the kernel has entropy, for
@@ -678,13 +619,10 @@ let_go() {
 
 down() {
     ! stays || let_go
-    for pid in "$run"/wpa*.pid "$run"/hostapd*.pid "$run/vusb.pid"; do
+    for pid in "$run"/wpa*.pid "$run"/hostapd*.pid; do
         [ -s "$pid" ] && kill "$(cat "$pid")" 2>/dev/null
     done
     [ ! -e "$run/attached" ] || txop-vusb control detach
-    # the chip writes its files when it gets the signal to end
-    wait_for 10 gone "$(cat "$run/vusb.pid" 2>/dev/null)"
-    full=$(grep -h '^txop-vusb: the capture of the' "$out/vusb.log") && stage "${full#txop-vusb: }"
     rm -rf "$run"
 }
 
@@ -712,8 +650,8 @@ roam) roam "${2:-}" ;;
 down) [ ! -d "$run" ] || down ;;
 alive) alive ;;
 port) control_port ;;
-struck) inside || txop-vusb control struck ;;
-replug) replug ;;
+struck) txop-vusb control struck ;;
+replug) txop-vusb control replug ;;
 counters) counters "${2:?a file}" ;;
 *) echo "usage: txop-lab up|down|prepare|plug|serve|join|roam [NUMBER]|alive|struck|replug|port|counters FILE" >&2; exit 2 ;;
 esac

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A virtual MMC/SD host controller for SDIO cards. The card is a process: opening /dev/virtual-mmc puts a card into a
- * slot of its own, closing it pulls the card out. The process reads commands and writes answers; all numbers are little
- * endian. What a host of silicon does with a command besides (time on the wires, interrupts) is done here.
+ * A virtual MMC/SD host controller for SDIO cards. The card is outside of this computer, which is a virtual one: commands
+ * and answers pass a virtio device. Its number is one that Linux has no driver for: QEMU knows a list of numbers. What a
+ * host of silicon does with a command besides (time on the wires, interrupts) is done here. All numbers are little endian.
  *
- * read: one command, 24 bytes and the data that it writes
- *	0 u32 sequence, 4 u8 command, 5 u8 lines, 6 u8 high speed, 7 u8 how often the card got power (modulo 256),
+ * queue 0: a command and the data that it writes, then room for the answer and the data that it reads
+ *	command: 0 u32 sequence, 4 u8 command, 5 u8 lines, 6 u8 high speed, 7 u8 how often the card got power (modulo 256),
  *	8 u32 argument, 12 u32 clock (Hz), 16 u16 bytes of a block (0: no data), 18 u16 0, 20 u32 bytes that follow
- * write: 16 bytes and the data that the command has read
- *	0 u32 sequence, 4 u8 flags (bit 0: this answers the command, bit 1: the interrupt line is up),
+ *	answer: 0 u32 sequence, 4 u8 flags (bit 0: this answers the command, bit 1: the interrupt line is up),
  *	5 u8 errors (bit 0 command, 1 data, 2 CRC, 3 timeout), 6 u16 0, 8 u32 response, 12 u32 bytes that follow
+ * queue 1: room for answers that answer no command: the interrupt line has changed
+ * configuration: 0 u8 a card is in the slot
  */
-#include <linux/fs.h>
+#include <linux/gfp.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
-#include <linux/miscdevice.h>
 #include <linux/mmc/card.h>
 #include <linux/mmc/core.h>
 #include <linux/mmc/host.h>
@@ -22,11 +22,14 @@
 #include <linux/mmc/sdio_func.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/poll.h>
 #include <linux/scatterlist.h>
-#include <linux/uaccess.h>
-#include <linux/vmalloc.h>
+#include <linux/version.h>
+#include <linux/virtio.h>
+#include <linux/virtio_config.h>
+#include <linux/virtio_ids.h>
 #include <linux/workqueue.h>
+
+#define LINE_BUFFERS		8
 
 #define BLOCK_BYTES_MAX		2048
 #define BLOCKS_MAX		511
@@ -54,7 +57,7 @@ module_param(pio_bytes, uint, 0444);
 MODULE_PARM_DESC(pio_bytes, "PIO: an interrupt for this many bytes, which the processor then copies; 0: DMA. Takes bus_time");
 static unsigned int timeout_ms = 5000;
 module_param(timeout_ms, uint, 0444);
-MODULE_PARM_DESC(timeout_ms, "a process that has not answered by then is given up");
+MODULE_PARM_DESC(timeout_ms, "a card that has not answered by then is given up");
 
 static unsigned long commands, signals, pio_interrupts, timeouts;
 module_param(commands, ulong, 0444);
@@ -64,7 +67,7 @@ MODULE_PARM_DESC(signals, "counter: interrupts of cards that the core was notifi
 module_param(pio_interrupts, ulong, 0444);
 MODULE_PARM_DESC(pio_interrupts, "counter: interrupts that moved data");
 module_param(timeouts, ulong, 0444);
-MODULE_PARM_DESC(timeouts, "counter: commands that the process did not answer in time");
+MODULE_PARM_DESC(timeouts, "counter: commands that the card did not answer in time");
 
 struct command_head {
 	__le32 sequence;
@@ -93,19 +96,16 @@ struct answer_head {
 enum stage {
 	IDLE,
 	SENDING,	/* what it writes is on the wires */
-	QUEUED,		/* the process has not read it */
-	READING,	/* the process is reading it */
-	WAITING,	/* the process has it */
-	ANSWERING,	/* the process is writing its answer */
+	WAITING,	/* the card has it */
 	RECEIVING,	/* the answer is on the wires */
 };
 
+struct controller;
+
 struct slot {
 	struct mmc_host *mmc;
-	struct mutex process;		/* reads and writes of the process */
-	spinlock_t lock;		/* all below */
-	wait_queue_head_t readable;
-	struct mmc_request *request;
+	struct controller *controller;
+	struct mmc_request *request;	/* this and all below: under the controller's lock */
 	enum stage stage;
 	u32 sequence;
 	u8 power_ups;
@@ -116,12 +116,21 @@ struct slot {
 	u32 moved;			/* bytes that PIO has copied */
 	struct timer_list watchdog;
 	struct irq_work interrupt;
-	struct work_struct removal;
-	u8 *data;			/* between scatter list and process */
 };
 
-static struct workqueue_struct *removals;
-static struct miscdevice device;
+struct controller {
+	struct virtio_device *virtio;
+	struct virtqueue *commands, *lines;
+	spinlock_t lock;
+	struct mutex presence;
+	struct work_struct changed;
+	struct slot *slot;		/* NULL: no card is in it */
+	bool taken;			/* the card has the buffers below */
+	struct command_head command;
+	struct answer_head answer;
+	struct answer_head line[LINE_BUFFERS];
+	u8 *data;			/* between scatter list and card */
+};
 
 static u32 bytes_of(const struct mmc_data *data)
 {
@@ -154,10 +163,55 @@ static void move_data(struct slot *slot, u32 bytes)
 
 	bytes = min(bytes, bytes_of(data) - slot->moved);
 	if (data->flags & MMC_DATA_WRITE)
-		sg_pcopy_to_buffer(data->sg, data->sg_len, slot->data + slot->moved, bytes, slot->moved);
+		sg_pcopy_to_buffer(data->sg, data->sg_len, slot->controller->data + slot->moved, bytes, slot->moved);
 	else
-		sg_pcopy_from_buffer(data->sg, data->sg_len, slot->data + slot->moved, bytes, slot->moved);
+		sg_pcopy_from_buffer(data->sg, data->sg_len, slot->controller->data + slot->moved, bytes, slot->moved);
 	slot->moved += bytes;
+}
+
+/* Gives the card the command that is under way, with what it writes. Under the lock. */
+static int give_command(struct slot *slot)
+{
+	struct controller *controller = slot->controller;
+	const struct mmc_request *request = slot->request;
+	const struct mmc_ios *ios = &slot->mmc->ios;
+	struct command_head *head = &controller->command;
+	struct scatterlist command, to_card, answer, from_card, *lists[4];
+	unsigned int out = 0, in = 0;
+	u32 len = bytes_of(request->data);
+	int error;
+
+	memset(head, 0, sizeof(*head));
+	memset(&controller->answer, 0, sizeof(controller->answer));
+	head->sequence = cpu_to_le32(slot->sequence);
+	head->number = request->cmd->opcode;
+	head->lines = 1 << ios->bus_width;
+	head->high_speed = ios->timing == MMC_TIMING_SD_HS;
+	head->power_ups = slot->power_ups;
+	head->argument = cpu_to_le32(request->cmd->arg);
+	head->clock_hz = cpu_to_le32(ios->clock);
+	if (request->data)
+		head->block_bytes = cpu_to_le16(request->data->blksz);
+	head->len = cpu_to_le32(writes(request) ? len : 0);
+	sg_init_one(&command, head, sizeof(*head));
+	lists[out++] = &command;
+	if (len && writes(request)) {
+		sg_init_one(&to_card, controller->data, len);
+		lists[out++] = &to_card;
+	}
+	sg_init_one(&answer, &controller->answer, sizeof(controller->answer));
+	lists[out + in++] = &answer;
+	if (len && !writes(request)) {
+		sg_init_one(&from_card, controller->data, len);
+		lists[out + in++] = &from_card;
+	}
+	slot->stage = WAITING;
+	error = virtqueue_add_sgs(controller->commands, lists, out, in, controller, GFP_ATOMIC);
+	if (!error) {
+		controller->taken = true;
+		virtqueue_kick(controller->commands);
+	}
+	return error;
 }
 
 /* The wires are free. Under the lock; gives the request that is done by that. */
@@ -165,14 +219,13 @@ static struct mmc_request *wires_free(struct slot *slot)
 {
 	struct mmc_request *done = NULL;
 
-	if (slot->stage == SENDING) {
-		slot->stage = QUEUED;
-		wake_up_interruptible(&slot->readable);
-	} else if (slot->stage == RECEIVING) {
-		done = slot->request;
-		slot->request = NULL;
-		slot->stage = IDLE;
-	}
+	if (slot->stage == SENDING && !give_command(slot))
+		return NULL;
+	if (slot->stage == WAITING)	/* no room: what never happens with one command at a time */
+		slot->request->cmd->error = -EIO;
+	done = slot->request;
+	slot->request = NULL;
+	slot->stage = IDLE;
 	return done;
 }
 
@@ -208,9 +261,9 @@ static enum hrtimer_restart wires_tick(struct hrtimer *timer)
 	unsigned long flags;
 	bool more;
 
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&slot->controller->lock, flags);
 	if (slot->stage != SENDING && slot->stage != RECEIVING) {
-		spin_unlock_irqrestore(&slot->lock, flags);
+		spin_unlock_irqrestore(&slot->controller->lock, flags);
 		return HRTIMER_NORESTART;
 	}
 	if (pio_bytes && slot->request->data && slot->moved < bytes_of(slot->request->data)) {
@@ -220,7 +273,7 @@ static enum hrtimer_restart wires_tick(struct hrtimer *timer)
 	more = --slot->ticks > 0;
 	if (!more)
 		done = wires_free(slot);
-	spin_unlock_irqrestore(&slot->lock, flags);
+	spin_unlock_irqrestore(&slot->controller->lock, flags);
 	finish(slot, done);
 	if (!more)
 		return HRTIMER_NORESTART;
@@ -228,28 +281,23 @@ static enum hrtimer_restart wires_tick(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* Gives up the request that is under way, unless the process is in the middle of it and that may go on. */
-static bool give_up(struct slot *slot, int error)
+/* Gives up the request that is under way. */
+static void give_up(struct slot *slot, int error)
 {
-	struct mmc_request *request = NULL;
+	struct mmc_request *request;
 	unsigned long flags;
-	bool busy;
 
-	spin_lock_irqsave(&slot->lock, flags);
-	busy = slot->stage == READING || slot->stage == ANSWERING;
-	if (!busy) {
-		request = slot->request;
-		slot->request = NULL;
-		slot->stage = IDLE;
-	}
-	spin_unlock_irqrestore(&slot->lock, flags);
+	spin_lock_irqsave(&slot->controller->lock, flags);
+	request = slot->request;
+	slot->request = NULL;
+	slot->stage = IDLE;
+	spin_unlock_irqrestore(&slot->controller->lock, flags);
 	if (request) {
 		request->cmd->error = error;
 		if (request->data)
 			request->data->error = error;
 		finish(slot, request);
 	}
-	return !busy;
 }
 
 static void watchdog(struct timer_list *timer)
@@ -257,20 +305,20 @@ static void watchdog(struct timer_list *timer)
 	struct slot *slot = from_timer(slot, timer, watchdog);
 
 	timeouts++;
-	if (!give_up(slot, -ETIMEDOUT))
-		mod_timer(&slot->watchdog, jiffies + HZ);
+	give_up(slot, -ETIMEDOUT);
 }
 
 static void host_request(struct mmc_host *mmc, struct mmc_request *request)
 {
 	struct slot *slot = mmc_priv(mmc);
+	struct mmc_request *done = NULL;
 	unsigned long flags;
 	int error = 0;
 
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&slot->controller->lock, flags);
 	if (slot->gone)
 		error = -ENOMEDIUM;
-	else if (slot->request)
+	else if (slot->request || slot->controller->taken)
 		error = -EBUSY;
 	else if (bytes_of(request->data) > DATA_BYTES_MAX)
 		error = -EINVAL;
@@ -280,9 +328,10 @@ static void host_request(struct mmc_host *mmc, struct mmc_request *request)
 		slot->sequence++;
 		mod_timer(&slot->watchdog, jiffies + msecs_to_jiffies(timeout_ms));
 		slot->stage = SENDING;
-		use_wires(slot, writes(request) ? wire_ns(slot, request) : 0, writes(request));
+		done = use_wires(slot, writes(request) ? wire_ns(slot, request) : 0, writes(request));
 	}
-	spin_unlock_irqrestore(&slot->lock, flags);
+	spin_unlock_irqrestore(&slot->controller->lock, flags);
+	finish(slot, done);
 	if (error) {
 		request->cmd->error = error;
 		mmc_request_done(mmc, request);
@@ -349,59 +398,6 @@ static const struct mmc_host_ops host_ops = {
 	.ack_sdio_irq = host_ack_sdio_irq,
 };
 
-/* Changes the stage if it is this one. */
-static bool advance(struct slot *slot, enum stage from, enum stage to)
-{
-	unsigned long flags;
-	bool was;
-
-	spin_lock_irqsave(&slot->lock, flags);
-	was = slot->stage == from;
-	if (was)
-		slot->stage = to;
-	spin_unlock_irqrestore(&slot->lock, flags);
-	return was;
-}
-
-static ssize_t process_read(struct file *file, char __user *buffer, size_t size, loff_t *position)
-{
-	struct slot *slot = file->private_data;
-	struct command_head head = {};
-	const struct mmc_request *request;
-	const struct mmc_ios *ios = &slot->mmc->ios;
-	ssize_t len;
-
-	while (!advance(slot, QUEUED, READING)) {
-		if (file->f_flags & O_NONBLOCK)
-			return -EAGAIN;
-		if (wait_event_interruptible(slot->readable, READ_ONCE(slot->stage) == QUEUED))
-			return -ERESTARTSYS;
-	}
-	/* nothing else completes the request now */
-	request = slot->request;
-	head.sequence = cpu_to_le32(slot->sequence);
-	head.number = request->cmd->opcode;
-	head.lines = 1 << ios->bus_width;
-	head.high_speed = ios->timing == MMC_TIMING_SD_HS;
-	head.power_ups = slot->power_ups;
-	head.argument = cpu_to_le32(request->cmd->arg);
-	head.clock_hz = cpu_to_le32(ios->clock);
-	if (request->data)
-		head.block_bytes = cpu_to_le16(request->data->blksz);
-	len = writes(request) ? bytes_of(request->data) : 0;
-	head.len = cpu_to_le32(len);
-	if (size < sizeof(head) + len) {
-		advance(slot, READING, QUEUED);
-		return -EMSGSIZE;
-	}
-	if (copy_to_user(buffer, &head, sizeof(head)) || copy_to_user(buffer + sizeof(head), slot->data, len)) {
-		advance(slot, READING, QUEUED);
-		return -EFAULT;
-	}
-	advance(slot, READING, WAITING);
-	return sizeof(head) + len;
-}
-
 static void take_outcome(struct mmc_request *request, const struct answer_head *head, u32 len)
 {
 	int error = head->errors & BAD_CRC ? -EILSEQ : -ETIMEDOUT;
@@ -417,114 +413,85 @@ static void take_outcome(struct mmc_request *request, const struct answer_head *
 	data->bytes_xfered = data->error ? 0 : bytes_of(data);
 }
 
-static ssize_t process_write(struct file *file, const char __user *buffer, size_t size, loff_t *position)
+/* The interrupt line is as a message says. Under the lock. */
+static void take_line(struct slot *slot, const struct answer_head *head)
 {
-	struct slot *slot = file->private_data;
-	struct mmc_request *request, *done;
-	struct answer_head head;
-	unsigned long flags;
-	bool reads;
-	u32 len;
-
-	if (size < sizeof(head))
-		return -EINVAL;
-	if (copy_from_user(&head, buffer, sizeof(head)))
-		return -EFAULT;
-	len = le32_to_cpu(head.len);
-	if (len > DATA_BYTES_MAX || size != sizeof(head) + len)
-		return -EINVAL;
-	WRITE_ONCE(slot->line, head.flags & LINE_UP);
-	if (!(head.flags & ANSWERS))
-		goto out;
-	if (le32_to_cpu(head.sequence) != slot->sequence || !advance(slot, WAITING, ANSWERING))
-		return size;	/* too late: the core has given the command up */
-	request = slot->request;
-	if (copy_from_user(slot->data, buffer + sizeof(head), len)) {
-		advance(slot, ANSWERING, WAITING);
-		return -EFAULT;
-	}
-	take_outcome(request, &head, len);
-	reads = request->data && !writes(request) && !request->data->error;
-	spin_lock_irqsave(&slot->lock, flags);
-	slot->stage = RECEIVING;
-	done = use_wires(slot, writes(request) ? 0 : wire_ns(slot, request), reads);
-	spin_unlock_irqrestore(&slot->lock, flags);
-	finish(slot, done);
-out:
-	if ((head.flags & LINE_UP) && READ_ONCE(slot->enabled))
+	WRITE_ONCE(slot->line, head->flags & LINE_UP);
+	if (slot->line && READ_ONCE(slot->enabled))
 		irq_work_queue(&slot->interrupt);
-	return size;
 }
 
-static ssize_t process_read_locked(struct file *file, char __user *buffer, size_t size, loff_t *position)
+/* The card has answered a command. */
+static void commands_done(struct virtqueue *queue)
 {
-	struct slot *slot = file->private_data;
-	ssize_t got;
-
-	if (mutex_lock_interruptible(&slot->process))
-		return -ERESTARTSYS;
-	got = process_read(file, buffer, size, position);
-	mutex_unlock(&slot->process);
-	return got;
-}
-
-static ssize_t process_write_locked(struct file *file, const char __user *buffer, size_t size, loff_t *position)
-{
-	struct slot *slot = file->private_data;
-	ssize_t put;
-
-	if (mutex_lock_interruptible(&slot->process))
-		return -ERESTARTSYS;
-	put = process_write(file, buffer, size, position);
-	mutex_unlock(&slot->process);
-	return put;
-}
-
-static __poll_t process_poll(struct file *file, poll_table *table)
-{
-	struct slot *slot = file->private_data;
-
-	poll_wait(file, &slot->readable, table);
-	return EPOLLOUT | EPOLLWRNORM | (READ_ONCE(slot->stage) == QUEUED ? EPOLLIN | EPOLLRDNORM : 0);
-}
-
-/* Drivers let go of their card here, and may take their time, or never come back: the process does not wait for them. */
-static void remove_slot(struct work_struct *work)
-{
-	struct slot *slot = container_of(work, struct slot, removal);
-
-	mmc_remove_host(slot->mmc);
-	hrtimer_cancel(&slot->wires);
-	del_timer_sync(&slot->watchdog);
-	irq_work_sync(&slot->interrupt);
-	vfree(slot->data);
-	mmc_free_host(slot->mmc);
-	module_put(THIS_MODULE);
-}
-
-static int process_open(struct inode *inode, struct file *file)
-{
-	struct mmc_host *mmc = mmc_alloc_host(sizeof(struct slot), device.this_device);
+	struct controller *controller = queue->vdev->priv;
+	const struct answer_head *head = &controller->answer;
+	struct mmc_request *request, *done = NULL;
 	struct slot *slot;
-	int error;
+	unsigned long flags;
+	unsigned int used;
+	bool reads;
+
+	spin_lock_irqsave(&controller->lock, flags);
+	slot = controller->slot;
+	while (virtqueue_get_buf(queue, &used)) {
+		controller->taken = false;
+		/* else the core has given the command up */
+		if (!slot || slot->stage != WAITING || le32_to_cpu(head->sequence) != slot->sequence)
+			continue;
+		request = slot->request;
+		take_outcome(request, head, le32_to_cpu(head->len));
+		reads = request->data && !writes(request) && !request->data->error;
+		slot->stage = RECEIVING;
+		done = use_wires(slot, writes(request) ? 0 : wire_ns(slot, request), reads);
+		take_line(slot, head);
+	}
+	spin_unlock_irqrestore(&controller->lock, flags);
+	if (slot)
+		finish(slot, done);
+}
+
+static void offer_line(struct controller *controller, struct answer_head *head)
+{
+	struct scatterlist list;
+
+	sg_init_one(&list, head, sizeof(*head));
+	/* there is room: as many buffers as before */
+	WARN_ON_ONCE(virtqueue_add_inbuf(controller->lines, &list, 1, head, GFP_ATOMIC));
+}
+
+/* The interrupt line has changed. */
+static void lines_changed(struct virtqueue *queue)
+{
+	struct controller *controller = queue->vdev->priv;
+	struct answer_head *head;
+	unsigned long flags;
+	unsigned int used;
+
+	spin_lock_irqsave(&controller->lock, flags);
+	while ((head = virtqueue_get_buf(queue, &used))) {
+		if (controller->slot)
+			take_line(controller->slot, head);
+		offer_line(controller, head);
+	}
+	virtqueue_kick(queue);
+	spin_unlock_irqrestore(&controller->lock, flags);
+}
+
+static struct slot *insert(struct controller *controller)
+{
+	struct mmc_host *mmc = mmc_alloc_host(sizeof(struct slot), &controller->virtio->dev);
+	struct slot *slot;
 
 	if (!mmc)
-		return -ENOMEM;
+		return NULL;
 	slot = mmc_priv(mmc);
 	slot->mmc = mmc;
-	slot->data = vzalloc(DATA_BYTES_MAX);
-	if (!slot->data) {
-		mmc_free_host(mmc);
-		return -ENOMEM;
-	}
-	mutex_init(&slot->process);
-	spin_lock_init(&slot->lock);
-	init_waitqueue_head(&slot->readable);
+	slot->controller = controller;
 	hrtimer_init(&slot->wires, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	slot->wires.function = wires_tick;
 	timer_setup(&slot->watchdog, watchdog, 0);
 	slot->interrupt = IRQ_WORK_INIT_HARD(card_interrupt);
-	INIT_WORK(&slot->removal, remove_slot);
 	mmc->ops = &host_ops;
 	mmc->f_min = 400000;
 	mmc->f_max = 50000000;
@@ -540,51 +507,143 @@ static int process_open(struct inode *inode, struct file *file)
 	mmc->max_req_size = DATA_BYTES_MAX;
 	mmc->max_blk_size = BLOCK_BYTES_MAX;
 	mmc->max_blk_count = BLOCKS_MAX;
-	error = mmc_add_host(mmc);
-	if (error) {
-		vfree(slot->data);
-		mmc_free_host(mmc);
-		return error;
-	}
-	__module_get(THIS_MODULE);
-	file->private_data = slot;
-	return stream_open(inode, file);
+	return slot;
 }
 
-static int process_release(struct inode *inode, struct file *file)
+/* Drivers let go of their card here, and may take their time, or never come back. */
+static void pull_out(struct controller *controller)
 {
-	struct slot *slot = file->private_data;
+	struct slot *slot = controller->slot;
 	unsigned long flags;
 
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&controller->lock, flags);
 	slot->gone = true;
-	spin_unlock_irqrestore(&slot->lock, flags);
+	spin_unlock_irqrestore(&controller->lock, flags);
 	hrtimer_cancel(&slot->wires);
 	give_up(slot, -ENOMEDIUM);
-	queue_work(removals, &slot->removal);
+	mmc_remove_host(slot->mmc);
+	spin_lock_irqsave(&controller->lock, flags);
+	controller->slot = NULL;
+	spin_unlock_irqrestore(&controller->lock, flags);
+	hrtimer_cancel(&slot->wires);
+	del_timer_sync(&slot->watchdog);
+	irq_work_sync(&slot->interrupt);
+	mmc_free_host(slot->mmc);
+}
+
+/* A card was put in, or pulled out. */
+static void presence_changed(struct work_struct *work)
+{
+	struct controller *controller = container_of(work, struct controller, changed);
+	struct slot *slot;
+	unsigned long flags;
+	u8 present = 0;
+
+	mutex_lock(&controller->presence);
+	virtio_cread_bytes(controller->virtio, 0, &present, sizeof(present));
+	if (!present && controller->slot) {
+		pull_out(controller);
+	} else if (present && !controller->slot) {
+		slot = insert(controller);
+		if (slot) {
+			spin_lock_irqsave(&controller->lock, flags);
+			controller->slot = slot;
+			spin_unlock_irqrestore(&controller->lock, flags);
+			if (mmc_add_host(slot->mmc)) {
+				spin_lock_irqsave(&controller->lock, flags);
+				controller->slot = NULL;
+				spin_unlock_irqrestore(&controller->lock, flags);
+				mmc_free_host(slot->mmc);
+			}
+		}
+	}
+	mutex_unlock(&controller->presence);
+}
+
+static void config_changed(struct virtio_device *virtio)
+{
+	struct controller *controller = virtio->priv;
+
+	queue_work(system_unbound_wq, &controller->changed);
+}
+
+static int find_queues(struct controller *controller)
+{
+	struct virtqueue *queues[2];
+	int error;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	struct virtqueue_info infos[] = { { "commands", commands_done }, { "lines", lines_changed } };
+
+	error = virtio_find_vqs(controller->virtio, 2, queues, infos, NULL);
+#else
+	vq_callback_t *callbacks[] = { commands_done, lines_changed };
+	static const char * const names[] = { "commands", "lines" };
+
+	error = virtio_find_vqs(controller->virtio, 2, queues, callbacks, names, NULL);
+#endif
+	controller->commands = queues[0];
+	controller->lines = queues[1];
+	return error;
+}
+
+static int probe(struct virtio_device *virtio)
+{
+	struct controller *controller = kzalloc(sizeof(*controller), GFP_KERNEL);
+	int i, error = -ENOMEM;
+
+	if (!controller)
+		return error;
+	controller->virtio = virtio;
+	virtio->priv = controller;
+	spin_lock_init(&controller->lock);
+	mutex_init(&controller->presence);
+	INIT_WORK(&controller->changed, presence_changed);
+	controller->data = alloc_pages_exact(DATA_BYTES_MAX, GFP_KERNEL | __GFP_ZERO);
+	if (controller->data)
+		error = find_queues(controller);
+	if (error) {
+		if (controller->data)
+			free_pages_exact(controller->data, DATA_BYTES_MAX);
+		kfree(controller);
+		return error;
+	}
+	virtio_device_ready(virtio);
+	for (i = 0; i < LINE_BUFFERS; i++)
+		offer_line(controller, &controller->line[i]);
+	virtqueue_kick(controller->lines);
+	config_changed(virtio);
 	return 0;
 }
 
-static const struct file_operations process_ops = {
-	.owner = THIS_MODULE,
-	.open = process_open,
-	.release = process_release,
-	.read = process_read_locked,
-	.write = process_write_locked,
-	.poll = process_poll,
-};
+static void remove(struct virtio_device *virtio)
+{
+	struct controller *controller = virtio->priv;
 
-static struct miscdevice device = {
-	.minor = MISC_DYNAMIC_MINOR,
-	.name = "virtual-mmc",
-	.fops = &process_ops,
-	.mode = 0600,
+	cancel_work_sync(&controller->changed);
+	mutex_lock(&controller->presence);
+	if (controller->slot)
+		pull_out(controller);
+	mutex_unlock(&controller->presence);
+	virtio_reset_device(virtio);
+	virtio->config->del_vqs(virtio);
+	free_pages_exact(controller->data, DATA_BYTES_MAX);
+	kfree(controller);
+}
+
+static const struct virtio_device_id ids[] = { { VIRTIO_ID_RPMB, VIRTIO_DEV_ANY_ID }, { 0 } };
+MODULE_DEVICE_TABLE(virtio, ids);
+
+static struct virtio_driver driver = {
+	.driver.name = "virtual_mmc_host",
+	.driver.owner = THIS_MODULE,
+	.id_table = ids,
+	.probe = probe,
+	.remove = remove,
+	.config_changed = config_changed,
 };
 
 static int __init virtual_mmc_init(void)
 {
-	int error;
-
 	if (strcmp(interrupts, "thread") && strcmp(interrupts, "work") && strcmp(interrupts, "poll")) {
 		pr_err("virtual_mmc_host: interrupts is thread, work or poll, not %s\n", interrupts);
 		return -EINVAL;
@@ -593,23 +652,16 @@ static int __init virtual_mmc_init(void)
 		pr_err("virtual_mmc_host: segments is 1 to 128, pio_bytes takes bus_time, timeout_ms is not 0\n");
 		return -EINVAL;
 	}
-	removals = alloc_workqueue("virtual_mmc_host", WQ_UNBOUND, 0);
-	if (!removals)
-		return -ENOMEM;
-	error = misc_register(&device);
-	if (error)
-		destroy_workqueue(removals);
-	return error;
+	return register_virtio_driver(&driver);
 }
 
 static void __exit virtual_mmc_exit(void)
 {
-	misc_deregister(&device);
-	destroy_workqueue(removals);
+	unregister_virtio_driver(&driver);
 }
 
 module_init(virtual_mmc_init);
 module_exit(virtual_mmc_exit);
-MODULE_DESCRIPTION("Virtual MMC/SD host controller, its SDIO card a process");
+MODULE_DESCRIPTION("Virtual MMC/SD host controller, its SDIO card outside of the computer");
 MODULE_AUTHOR("txop contributors");
 MODULE_LICENSE("GPL");

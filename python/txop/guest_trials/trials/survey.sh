@@ -5,17 +5,7 @@ set -u
 # Each is reported again every time, and the log that is kept has room for so many: the first say what waits for what
 echo 30 >/proc/sys/kernel/hung_task_warnings
 
-struck() { # how often the faults have happened so far; unknown: no answer
-    if [ "${LAB_HOST:-ushc}" != virtual ]; then
-        txop-lab struck || echo unknown
-        return
-    fi
-    mv "$out/chip.json" "$out/chip-before.json" 2>/dev/null
-    kill -USR1 "$(cat "$run/vusb.pid")" 2>/dev/null
-    for _ in 1 2 3 4 5; do sleep 0.2; [ -s "$out/chip.json" ] && break; done
-    [ -s "$out/chip.json" ] || { echo unknown; return; }
-    sed -n 's/.*"struck": \([0-9]*\).*/\1/p' "$out/chip.json" 2>/dev/null | { n=0; while read -r x; do n=$((n + x)); done; echo "$n"; }
-}
+struck() { txop-lab struck || echo unknown; } # how often the faults have happened so far
 has_struck() { [ "$(struck)" -gt 0 ] 2>/dev/null; }
 
 index() { ip netns exec dut cat /sys/class/net/wlan0/ifindex 2>/dev/null; }

@@ -6,6 +6,7 @@
  *   txop-control     a port of virtio-serial: the guest asks for what is to be done with the device, line by line
  *   txop-usb         the device, on a USB bus
  *   txop-hwsim-pci   the virtio transport of Linux' mac80211_hwsim (drivers/net/wireless/virtual/mac80211_hwsim.c)
+ *   txop-mmc-pci     an SD host controller, for the module virtual_mmc_host
  *   netdev "wired"   the far end of a network function, for a virtio-net device
  *
  * Everything runs in the thread of the guest's processor, or in one timer of QEMU_CLOCK_VIRTUAL. */
@@ -25,8 +26,8 @@
 #include "standard-headers/linux/virtio_ids.h"
 
 /* The functions of the library; crates/qemu/src/abi.rs has the same. */
-enum { TXOP_ABI = 1 };
-enum { TXOP_NONE, TXOP_FINISHED, TXOP_ATTACH, TXOP_DETACH, TXOP_REPLY };
+enum { TXOP_ABI = 2 };
+enum { TXOP_NONE, TXOP_FINISHED, TXOP_ATTACH, TXOP_DETACH, TXOP_REPLY, TXOP_INSERT, TXOP_PULL_OUT };
 
 typedef struct Lab Lab;
 
@@ -66,6 +67,8 @@ void txop_action(Lab *, Action *);
 size_t txop_endpoints(Lab *, Endpoint *, size_t room);
 void txop_from_radios(Lab *, uint64_t now_ns, const uint8_t *, size_t);
 const uint8_t *txop_to_radios(Lab *, size_t *);
+void txop_from_slot(Lab *, uint64_t now_ns, const uint8_t *, size_t);
+const uint8_t *txop_to_slot(Lab *, size_t *);
 void txop_from_wired(Lab *, uint64_t now_ns, const uint8_t *, size_t);
 const uint8_t *txop_to_wired(Lab *, size_t *);
 
@@ -84,6 +87,18 @@ typedef struct {
     uint32_t unannounced;
 } Radios;
 
+/* Messages of the SD host controller: virtual_mmc_host.c. */
+enum { SLOT_VIRTIO_ID = VIRTIO_ID_RPMB, SLOT_QUEUE = 64, SLOT_HEAD = 16, SLOT_FLAGS = 4, SLOT_ANSWERS = 1 };
+
+typedef struct {
+    VirtIODevice parent;
+    VirtQueue *commands, *lines;
+    VirtQueueElement *command; /* that the card has */
+    uint8_t line[SLOT_HEAD];   /* how the interrupt line is, for the guest */
+    bool line_changed;
+    uint8_t present;
+} Slot;
+
 /* One laboratory to a QEMU. */
 static struct {
     Lab *lab;
@@ -91,6 +106,7 @@ static struct {
     ControlPort *control;
     USBDevice *usb;
     Radios *radios;
+    Slot *slot;
     NetClientState *wired;
     GHashTable *pending; /* USBPacket by the number that the library has for it */
     GHashTable *numbers; /* and the other way */
@@ -142,6 +158,55 @@ static void give_radios(void)
     if (any) {
         virtio_notify(VIRTIO_DEVICE(radios), radios->rx);
     }
+}
+
+static void give_slot(void)
+{
+    Slot *slot = the.slot;
+    VirtQueueElement *element;
+    const uint8_t *message;
+    size_t len;
+
+    while ((message = txop_to_slot(the.lab, &len))) {
+        if (!slot || len < SLOT_HEAD) {
+            continue;
+        }
+        if (!(message[SLOT_FLAGS] & SLOT_ANSWERS)) {
+            memcpy(slot->line, message, SLOT_HEAD);
+            slot->line_changed = true;
+        } else if (slot->command) {
+            element = slot->command;
+            slot->command = NULL;
+            virtqueue_push(slot->commands, element, iov_from_buf(element->in_sg, element->in_num, 0, message, len));
+            g_free(element);
+            virtio_notify(VIRTIO_DEVICE(slot), slot->commands);
+        }
+    }
+    if (slot && slot->line_changed && virtio_queue_ready(slot->lines) &&
+        (element = virtqueue_pop(slot->lines, sizeof *element))) {
+        slot->line_changed = false;
+        virtqueue_push(slot->lines, element, iov_from_buf(element->in_sg, element->in_num, 0, slot->line, SLOT_HEAD));
+        g_free(element);
+        virtio_notify(VIRTIO_DEVICE(slot), slot->lines);
+    }
+}
+
+static void card_is_in(bool present)
+{
+    Slot *slot = the.slot;
+
+    if (!slot) {
+        return;
+    }
+    if (!present && slot->command) { /* an answer to no command */
+        virtqueue_push(slot->commands, slot->command, 0);
+        g_free(slot->command);
+        slot->command = NULL;
+        virtio_notify(VIRTIO_DEVICE(slot), slot->commands);
+    }
+    slot->line_changed = false;
+    slot->present = present;
+    virtio_notify_config(VIRTIO_DEVICE(slot));
 }
 
 static void give_wired(void)
@@ -270,6 +335,12 @@ static void do_action(const Action *action)
     case TXOP_DETACH:
         detach();
         break;
+    case TXOP_INSERT:
+        card_is_in(true);
+        break;
+    case TXOP_PULL_OUT:
+        card_is_in(false);
+        break;
     case TXOP_REPLY:
         virtio_serial_write(VIRTIO_SERIAL_PORT(the.control), action->data, action->len);
         break;
@@ -305,6 +376,7 @@ static void settle(void)
             do_action(&action);
         }
         give_radios();
+        give_slot();
         give_wired();
     } while (txop_has_actions(the.lab));
     the.settling = false;
@@ -599,16 +671,119 @@ static const VirtioPCIDeviceTypeInfo radios_pci_info = {
     .class_init = radios_pci_class,
 };
 
+/* --- an SD host controller --- */
+
+#define TYPE_SLOT "txop-mmc-device"
+
+static void slot_command(VirtIODevice *device, VirtQueue *queue)
+{
+    Slot *slot = (Slot *)device;
+    VirtQueueElement *element;
+
+    while (!slot->command && (element = virtqueue_pop(queue, sizeof *element))) {
+        size_t len = iov_size(element->out_sg, element->out_num);
+        uint8_t *buffer = room_for(MAX(len, 1));
+        iov_to_buf(element->out_sg, element->out_num, 0, buffer, len);
+        slot->command = element;
+        if (the.lab) {
+            txop_from_slot(the.lab, now(), buffer, len);
+            settle();
+        }
+    }
+}
+
+static void slot_lines(VirtIODevice *device, VirtQueue *queue)
+{
+    if (the.lab) {
+        settle();
+    }
+}
+
+static void slot_config(VirtIODevice *device, uint8_t *config)
+{
+    config[0] = ((Slot *)device)->present;
+}
+
+static void slot_reset(VirtIODevice *device)
+{
+    Slot *slot = (Slot *)device;
+
+    if (slot->command) {
+        virtqueue_detach_element(slot->commands, slot->command, 0);
+        g_free(slot->command);
+        slot->command = NULL;
+    }
+}
+
+static void slot_realize(DeviceState *device, Error **errp)
+{
+    Slot *slot = (Slot *)device;
+
+    virtio_init(&slot->parent, SLOT_VIRTIO_ID, 1);
+    slot->commands = virtio_add_queue(&slot->parent, SLOT_QUEUE, slot_command);
+    slot->lines = virtio_add_queue(&slot->parent, SLOT_QUEUE, slot_lines);
+    the.slot = slot;
+}
+
+static void slot_unrealize(DeviceState *device)
+{
+    the.slot = NULL;
+    virtio_cleanup(VIRTIO_DEVICE(device));
+}
+
+static void slot_class(ObjectClass *class, void *data)
+{
+    VirtioDeviceClass *virtio = VIRTIO_DEVICE_CLASS(class);
+
+    virtio->realize = slot_realize;
+    virtio->unrealize = slot_unrealize;
+    virtio->get_features = radios_features;
+    virtio->get_config = slot_config;
+    virtio->reset = slot_reset;
+}
+
+typedef struct {
+    VirtIOPCIProxy parent;
+    Slot slot;
+} SlotPci;
+
+static void slot_pci_realize(VirtIOPCIProxy *proxy, Error **errp)
+{
+    proxy->nvectors = 3;
+    proxy->flags &= ~VIRTIO_PCI_FLAG_USE_IOEVENTFD;
+    qdev_realize(DEVICE(&((SlotPci *)proxy)->slot), BUS(&proxy->bus), errp);
+}
+
+static void slot_pci_class(ObjectClass *class, void *data)
+{
+    VIRTIO_PCI_CLASS(class)->realize = slot_pci_realize;
+    PCI_DEVICE_CLASS(class)->class_id = PCI_CLASS_OTHERS;
+}
+
+static void slot_pci_init(Object *object)
+{
+    virtio_instance_init_common(object, &((SlotPci *)object)->slot, sizeof(Slot), TYPE_SLOT);
+}
+
+static const VirtioPCIDeviceTypeInfo slot_pci_info = {
+    .generic_name = "txop-mmc-pci",
+    .instance_size = sizeof(SlotPci),
+    .instance_init = slot_pci_init,
+    .class_init = slot_pci_class,
+};
+
 static const TypeInfo types[] = {
     { .name = "txop-control", .parent = TYPE_VIRTIO_SERIAL_PORT, .instance_size = sizeof(ControlPort), .class_init = control_class },
     { .name = "txop-usb", .parent = TYPE_USB_DEVICE, .instance_size = sizeof(USBDevice), .class_init = usb_class },
     { .name = TYPE_RADIOS, .parent = TYPE_VIRTIO_DEVICE, .instance_size = sizeof(Radios), .class_init = radios_class },
+    { .name = TYPE_SLOT, .parent = TYPE_VIRTIO_DEVICE, .instance_size = sizeof(Slot), .class_init = slot_class },
 };
 
 static void register_types(void)
 {
     type_register_static_array(types, ARRAY_SIZE(types));
     virtio_pci_types_register(&radios_pci_info);
+    virtio_pci_types_register(&slot_pci_info);
 }
 
 __attribute__((constructor)) static void begin(void)
