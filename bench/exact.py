@@ -147,7 +147,8 @@ def repeat(folder: Path, load: Load, chance: random.Random, options: argparse.Na
         program = place / "qemu"
         settings = [f"PAUSES_{key}={value}" for key, value in load.pauses.items()]
         settings += [f"PAUSES_REPORT={folder}.pauses", f"LD_PRELOAD={preload}"]
-        program.write_text(f'#!/bin/sh\nexport {shlex.join(settings)}\nexec {shlex.join(outside.qemu_command())} "$@"\n')
+        command = shlex.join(outside.qemu_command())
+        program.write_text(f'#!/bin/sh\nexport {shlex.join(settings)}\nexec {command} "$@"\n')
         program.chmod(0o755)
         environment[outside.VARIABLE] = str(program)
     argv = [*DIES_WITH_PARENT, sys.executable, __file__, "--one", str(folder), "--scenario", options.scenario]

@@ -207,9 +207,7 @@ class Guest:
 async def boot(guest: Guest, image: Image, program: Path, results: Path, limit: asyncio.Semaphore) -> Measured:
     """The guest's figures; from ``results``, if the same guest has left them there."""
     run = guest.run
-    chip = Chip(
-        driver=run.driver, options=run.options, air="air.pcapng", usb="usb.pcapng", usb_snap_bytes=200, bus_first=True
-    )
+    chip = Chip(driver=run.driver, options=run.options, air="air.pcapng", usb="usb.pcapng", usb_snap_bytes=200)
     script = SCRIPT.format(seconds=SECONDS, reverse="" if guest.direction == "up" else "-R")
     said = [script, repr(chip), str(SHIFT), str(guest.seed), image.release, qemu_version()]
     inputs = [path for path in (program, guest.module) if path is not None]

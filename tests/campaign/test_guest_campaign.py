@@ -191,7 +191,7 @@ patches = [{ number = 10, file = "txop:rtl8xxxu/0010-interrupts.toml" }]
     text = PLAN.replace('name = "whole"', 'name = "calm"').replace("[[test]]", arms + "[[test]]", 1)
     assert TRAFFIC in text
     text = text.replace(TRAFFIC, 'kind = "tcp-rx"\nduration_s = 5\nwarm_up_s = 1\n').replace("idle_s = 1", "idle_s = 2")
-    text = text.replace("mips = 500", 'mips = 500\ndriver = "rtl8xxxu"\nbus_first = true\ncheck_exact = "none"')
+    text = text.replace("mips = 500", 'mips = 500\ndriver = "rtl8xxxu"\ncheck_exact = "none"')
     runs = {run.arm: run for run in carried_out(tmp_path / "x", text).runs}
     assert all(run.state == "valid" for run in runs.values()), [run.void for run in runs.values()]
 

@@ -1,4 +1,7 @@
-"""The edits of libertas: what stock libertas_sdio waits for when its card fails (docs/bugs.md#libertas-reset-deadlock)."""
+"""The edits of libertas: what stock libertas_sdio waits for when its card fails.
+
+See docs/bugs.md#libertas-reset-deadlock.
+"""
 
 from __future__ import annotations
 

@@ -229,13 +229,6 @@ def test_a_trial_has_the_chip_that_was_asked_for(tmp_path: Path, monkeypatch: py
     assert [overlay.environment["LAB_DEVICE"] for overlay in overlays] == ["mt7601u"] * 4
 
 
-def test_what_is_before_other_processes_is_the_bus_of_a_driver_that_is_unloaded() -> None:
-    usual, in_turn = endurance.Endurance(("d",)), endurance.Endurance(("d",), bus_first=False)
-    assert [usual.goes_first(way, "mt7601u") for way in endurance.Removal] == [True, False]
-    assert not usual.goes_first(endurance.Removal.RELOAD, "ar6003"), "its host controller stays"
-    assert not in_turn.goes_first(endurance.Removal.RELOAD, "mt7601u")
-
-
 def test_a_script_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("# Mine.\n[[fault]]\naction = 'disconnect'\n")

@@ -32,7 +32,7 @@ def test_shipped_scripts_are_found_from_anywhere(tmp_path: Path) -> None:
         (SHIPPED, "txop:/etc/passwd", "there is no file"),
         (SHIPPED, "txop:../qemu.py", "there is no file"),
         (SHIPPED, "own.toml", "own.toml: it is not an edit script"),
-        ("bus_first = true", "bus_first = true\nreverse = true", "an edit script cannot be taken back"),
+        ("mips = 500", "mips = 500\nreverse = true", "an edit script cannot be taken back"),
     ],
 )
 def test_scripts_that_cannot_be_used(tmp_path: Path, old: str, new: str, message: str) -> None:

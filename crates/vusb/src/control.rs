@@ -33,8 +33,12 @@ impl ControlArgs {
         // The first line warms the way up; the second has the time.
         ask(&mut port, &["clock".to_owned()])?;
         let answer = ask(&mut port, &self.words)?;
-        let status = answer["status"].as_u64().and_then(|status| u8::try_from(status).ok()).unwrap_or(1);
-        let text = answer["text"].as_str().unwrap_or_default();
+        let status = answer
+            .get("status")
+            .and_then(serde_json::Value::as_u64)
+            .and_then(|status| u8::try_from(status).ok())
+            .unwrap_or(1);
+        let text = answer.get("text").and_then(serde_json::Value::as_str).unwrap_or_default();
         if status != 0 {
             eprintln!("txop-vusb: {text}");
         } else if !text.is_empty() {

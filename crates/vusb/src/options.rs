@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 pub enum HostKind {
     /// A USB host controller of this program's own, which the stock driver ushc drives.
     Ushc,
-    /// A controller in the kernel: the module virtual_mmc_host, which is not a stock one.
+    /// One of a guest's QEMU, for the module virtual_mmc_host, which is not a stock one.
     Virtual,
 }
 

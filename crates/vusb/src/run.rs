@@ -11,9 +11,7 @@ use vusb::machine::Machine;
 use vusb::options::{HostKind, Surroundings};
 use vusb::record::Observer;
 use vusb::registry::{Table, DEVICES};
-use vusb::serve::{
-    open_slot, write_statistics, Clock, Connection, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci,
-};
+use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci};
 use vusb::urbs::UrbCounters;
 use wire::usb::usbip::ExportedDevice;
 
@@ -94,9 +92,6 @@ fn without_status(cli: &Cli) -> Result<(), RunError> {
         Command::Control(_) => Ok(()),
         Command::CheckFaults { files } => read_scripts(files),
         Command::CheckOptions(args) => Ok(args.check()?),
-        Command::Serve(args) if args.device.surroundings.host == HostKind::Virtual => {
-            Err(RunError::Option("--host virtual: that controller is in this kernel: attach".into()))
-        }
         Command::Serve(ServeArgs { device, listen, fd }) => {
             let mut export = match *fd {
                 // SAFETY: the number was given to this program for this, and nothing else in it uses it.
@@ -131,6 +126,9 @@ fn list_devices(json: bool) -> io::Result<()> {
 
 impl<'a> Run<'a> {
     fn new(args: &'a DeviceArgs, signals: &'a Signals) -> Result<Self, RunError> {
+        if args.surroundings.host == HostKind::Virtual {
+            return Err(RunError::Option("--host virtual: only the QEMU of a guest has that controller".into()));
+        }
         let epoch_ns = Clock.epoch_ns();
         let device = args.device(&Machine::Kernel, epoch_ns)?;
         let (around, observer) = (&args.surroundings, args.observer(epoch_ns)?);
@@ -138,7 +136,7 @@ impl<'a> Run<'a> {
     }
 
     /// Serves one connection, or none, until something has come.
-    fn serve(&mut self, connection: Option<Connection>, until: Until<'_>) -> Result<Ended, RunError> {
+    fn serve(&mut self, connection: Option<OwnedFd>, until: Until<'_>) -> Result<Ended, RunError> {
         let (statistics, before) = (self.around.stats.clone(), self.urbs);
         let host = Host { connection, signals: self.signals, statistics, before };
         let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take(), until)?;
@@ -157,15 +155,8 @@ impl<'a> Run<'a> {
         let vhci = Vhci::new(BUS << 16 | DEVICE, self.device.identity().speed);
         loop {
             self.device.reset(Clock.now_ns());
-            let connection = if self.around.host == HostKind::Virtual {
-                let slot = open_slot()?;
-                eprintln!("txop-vusb: {} in a slot of virtual_mmc_host", self.args.device.name);
-                Connection::Slot(slot)
-            } else {
-                let (connection, port) = vhci.plug()?;
-                eprintln!("txop-vusb: {} on vhci port {port}", self.args.device.name);
-                Connection::Usb(connection)
-            };
+            let (connection, port) = vhci.plug()?;
+            eprintln!("txop-vusb: {} on vhci port {port}", self.args.device.name);
             if !matches!(self.serve(Some(connection), Until::Parted)?, Ended::Unplugged) {
                 return Ok(());
             }
@@ -183,7 +174,7 @@ impl<'a> Run<'a> {
         let exported = exported(self.device.identity());
         while let Ended::Imported(connection) = self.serve(None, Until::Imported(export, &exported))? {
             self.device.reset(Clock.now_ns());
-            if matches!(self.serve(Some(Connection::Usb(connection)), Until::Parted)?, Ended::Stopped) {
+            if matches!(self.serve(Some(connection), Until::Parted)?, Ended::Stopped) {
                 break;
             }
         }

@@ -69,13 +69,6 @@ Ways = Annotated[
         "--way", metavar="reload|replug", help="Reload the driver or replug the chip; default: both, in turn."
     ),
 ]
-BusFirst = Annotated[
-    bool,
-    typer.Option(
-        "--bus-first/--no-bus-first",
-        help="In reload, on USB: run the virtual chip and USB host before every other process.",
-    ),
-]
 Cycles = Annotated[int, typer.Option("--cycles", "-n", min=1, max=100_000, help="How often.")]
 
 
@@ -263,7 +256,6 @@ def cycle(
     trials: TrialOptions,
     way: Ways = None,
     cycles: Cycles = 200,
-    bus_first: BusFirst = True,
     output: Output = None,
     markdown: Markdown = None,
     wall_limit: WallLimit = 86_400.0,
@@ -280,7 +272,7 @@ def cycle(
         raise UserError(f"{odd[0]!r} is not reload or replug", where="--way")
     with ExitStack() as tables, errors_reported() as ending, ExitStack() as stack:
         what = Endurance(
-            trials.drivers, tuple(Removal(each) for each in ways), cycles, trials.security, bus_first=bus_first
+            trials.drivers, tuple(Removal(each) for each in ways), cycles, trials.security
         )
         place = trials.place(image, cycles_limit_s(cycles), wall_limit, ending)
         guests = plural(len(what.drivers) * len(ways), "guest")

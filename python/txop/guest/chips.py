@@ -109,8 +109,6 @@ class Chip:
     """Stop when the driver has made its interface."""
     power_save: bool | None = None
     """Power save of the station under test; ``None``: as the kernel has it."""
-    bus_first: bool = False
-    """The chip and the virtual USB host run before every other process (SCHED_FIFO)."""
     sdio_host: str = "ushc"
     """One of :data:`SDIO_HOSTS`."""
     host_parameters: tuple[str, ...] = ()
@@ -229,7 +227,6 @@ class Chip:
             "LAB_WIDTH": str(self.width_mhz),
             "LAB_ONLY": "plug" if self.plug_only or (self.is_negotiated and self.host.negotiates is None) else "",
             "LAB_POWER_SAVE": {None: "", True: "on", False: "off"}[self.power_save],
-            "LAB_BUS_FIRST": "yes" if self.bus_first else "",
             **self.queues.variables(),
             **self.host.variables(),
         }

@@ -22,7 +22,6 @@ from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
 from txop.log.boots import SEQUENCE_GAP
 from txop.log.naming import read_log
 from txop.log.report import LogReport
-from txop.plan.devices import SDIO_CARDS
 from txop.present.format import plural
 
 MAX_NAMED = 4
@@ -168,13 +167,6 @@ class Endurance:
     ways: tuple[Removal, ...] = tuple(Removal)
     cycles: int = 200
     security: str = "wpa2"
-    bus_first: bool = True
-    """Where the driver is unloaded, the virtual chip and USB host run before every other process. Else vhci_hcd may
-    lock the guest up when that happens while vhci_rx waits its turn: docs/vhci-flush-lockup.md."""
-
-    def goes_first(self, way: Removal, device: str) -> bool:
-        """Whether they do with this device: the lock-up is one of USB, and was only seen when a driver was unloaded."""
-        return self.bus_first and way is Removal.RELOAD and device not in SDIO_CARDS
 
 
 def cycle_settings(way: Removal, cycles: int, pause_s: float = 0.0, recover_s: float = 120.0) -> dict[str, str]:
@@ -196,8 +188,7 @@ async def run_endurance(
     async def one(driver: str, way: Removal) -> EnduranceResult:
         async with slots:
             results = folder / driver / way.value
-            first = what.goes_first(way, place.device)
-            chip = Chip(place.device, driver, security=what.security, bus_first=first)
+            chip = Chip(place.device, driver, security=what.security)
             overlay = trial_overlay(SCRIPT, chip, cycle_settings(way, what.cycles), place)
             shown = _ShownProgress(f"{driver}, {way.value}", progress)
             trial = await run_trial(overlay, place, results, shown)

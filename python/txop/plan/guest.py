@@ -87,8 +87,6 @@ class GuestVariant(Strict):
     power_save: bool | None = None
     """Whether the station under test saves power (``iw set power_save``); default: as the kernel and the driver have
     it."""
-    bus_first: bool = False
-    """The virtual chip and USB host run before every other process, as hardware and its interrupts do."""
 
     @field_validator("append")
     @classmethod

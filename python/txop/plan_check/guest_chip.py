@@ -34,7 +34,6 @@ def chip_of(spec: GuestSpec) -> Chip:
         stations_up=_up(spec),
         queues=_queues(spec),
         power_save=spec.power_save,
-        bus_first=spec.bus_first,
         sdio_host=sdio.host,
         host_parameters=sdio.host_parameters(),
         options=(*words.get(spec.device, ()), *assumed),

@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use vusb::serve::{Connection, Host, ServeError, Signals, Until};
+use vusb::serve::{Host, ServeError, Signals, Until};
 use vusb::urbs::UrbCounters;
 
 use device::Bulk;
@@ -72,7 +72,7 @@ fn measure_all(bus: &mut impl Bus, transport: &str, time: Duration) {
 /// Serves the device to whoever has the other end of the connection.
 fn serve(connection: OwnedFd, signals: &Signals) -> Result<(), ServeError> {
     let host = Host {
-        connection: Some(Connection::Usb(connection)),
+        connection: Some(connection),
         signals,
         statistics: None,
         before: UrbCounters::default(),

@@ -1,6 +1,5 @@
 //! One thread waits for whatever comes first: the host, the device's own sources, a signal, or the device's next event.
 
-use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -15,7 +14,7 @@ use super::export::{Arrival, Export};
 use super::{system, Clock, ServeError};
 use crate::device::{Device, Effect, Source};
 use crate::record::Observer;
-use crate::session::{Session, Slot};
+use crate::session::Session;
 use crate::statistics::{DeviceStatistics, Statistics, FORMAT, FORMAT_VERSION};
 use crate::urbs::UrbCounters;
 
@@ -84,25 +83,10 @@ pub enum Ended {
     Stopped,
 }
 
-/// A way to a host.
-#[derive(Debug)]
-pub enum Connection {
-    /// USB/IP.
-    Usb(OwnedFd),
-    /// The slot of a virtual SD host controller.
-    Slot(OwnedFd),
-}
-
-/// What is said over a [`Connection`].
-enum Talk {
-    Usb(Box<Session>),
-    Slot(Slot),
-}
-
 /// A connection to a host, and what goes with it.
 pub struct Host<'a> {
     /// The connection; `None`: no client is connected, the device lives on.
-    pub connection: Option<Connection>,
+    pub connection: Option<OwnedFd>,
     /// Signals.
     pub signals: &'a Signals,
     /// Where counters are written when they are asked for.
@@ -125,7 +109,7 @@ pub struct Served {
 struct Loop<'a, D: Device> {
     device: &'a mut D,
     until: Until<'a>,
-    talk: Talk,
+    session: Session,
     buffer: Vec<u8>,
     sources: Vec<Source>,
     /// The time up to which everything has happened.
@@ -143,87 +127,31 @@ impl Host<'_> {
         observer: Option<Box<dyn Observer>>,
         until: Until<'_>,
     ) -> Result<Served, ServeError> {
-        let talk = match self.connection {
-            Some(Connection::Slot(_)) => Talk::Slot(Slot::default()),
-            Some(Connection::Usb(_)) | None => Talk::Usb(Box::new(Session::new(device, observer))),
-        };
+        let session = Session::new(device, observer);
         let (buffer, sources) = (vec![0; READ_LEN], Vec::new());
-        let mut state = Loop { device, until, talk, buffer, sources, reached_ns: Clock.now_ns() };
+        let mut state = Loop { device, until, session, buffer, sources, reached_ns: Clock.now_ns() };
         let ended = loop {
             if let Some(ended) = state.turn(self)? {
                 break ended;
             }
         };
-        let urbs = state.talk.urbs();
-        Ok(Served { ended, urbs, observer: state.talk.into_observer() })
-    }
-}
-
-impl Connection {
-    fn fd(&self) -> BorrowedFd<'_> {
-        let (Self::Usb(fd) | Self::Slot(fd)) = self;
-        fd.as_fd()
-    }
-}
-
-impl Talk {
-    fn pump(&mut self, now_ns: u64, device: &mut impl Device) {
-        match self {
-            Self::Usb(session) => session.pump(now_ns, device),
-            Self::Slot(slot) => slot.pump(now_ns, device),
-        }
-    }
-
-    /// Whether the host must take something before it may say more.
-    fn is_full(&self) -> bool {
-        match self {
-            Self::Usb(session) => session.is_full(),
-            Self::Slot(_) => false,
-        }
-    }
-
-    fn is_held_back(&self) -> bool {
-        match self {
-            Self::Usb(session) => session.is_held_back(),
-            Self::Slot(_) => false,
-        }
-    }
-
-    /// Whether something waits for the host.
-    fn has_output(&mut self) -> bool {
-        match self {
-            Self::Usb(session) => !session.output().is_empty(),
-            Self::Slot(slot) => !slot.output().is_empty(),
-        }
-    }
-
-    fn urbs(&self) -> UrbCounters {
-        match self {
-            Self::Usb(session) => *session.counters(),
-            Self::Slot(_) => UrbCounters::default(),
-        }
-    }
-
-    fn into_observer(self) -> Option<Box<dyn Observer>> {
-        match self {
-            Self::Usb(session) => session.into_observer(),
-            Self::Slot(_) => None,
-        }
+        let urbs = *state.session.counters();
+        Ok(Served { ended, urbs, observer: state.session.into_observer() })
     }
 }
 
 impl<D: Device> Loop<'_, D> {
     /// One round: what is due, what can be sent, then waiting.
     fn turn(&mut self, host: &Host<'_>) -> Result<Option<Ended>, ServeError> {
-        let connection = host.connection.as_ref().map(Connection::fd);
+        let connection = host.connection.as_ref().map(AsFd::as_fd);
         let now_ns = Clock.now_ns();
         self.catch_up(now_ns, connection.is_some());
         if let Some(connection) = connection {
             if !self.flush(connection) {
                 return Ok(Some(Ended::HostGone));
             }
-            while self.talk.is_held_back() && !self.talk.is_full() {
-                self.talk.pump(now_ns, self.device);
+            while self.session.is_held_back() && !self.session.is_full() {
+                self.session.pump(now_ns, self.device);
                 if !self.flush(connection) {
                     return Ok(Some(Ended::HostGone));
                 }
@@ -248,13 +176,13 @@ impl<D: Device> Loop<'_, D> {
             self.reached_ns = at_ns;
             self.device.advance(at_ns);
             if connected {
-                self.talk.pump(at_ns, self.device);
+                self.session.pump(at_ns, self.device);
             }
         }
         self.reached_ns = now_ns;
         self.device.advance(now_ns);
         if connected {
-            self.talk.pump(now_ns, self.device);
+            self.session.pump(now_ns, self.device);
         }
     }
 
@@ -270,10 +198,10 @@ impl<D: Device> Loop<'_, D> {
         let mut fds: Vec<PollFd<'_>> =
             [stop, report, unplug].into_iter().map(|stream| PollFd::new(stream, PollFlags::IN)).collect();
         let connection_at = fds.len();
-        let waiting = self.talk.has_output();
+        let waiting = !self.session.output().is_empty();
         if let Some(connection) = connection {
             let mut events = PollFlags::empty();
-            events.set(PollFlags::IN, !self.talk.is_full());
+            events.set(PollFlags::IN, !self.session.is_full());
             events.set(PollFlags::OUT, waiting);
             fds.push(PollFd::from_borrowed_fd(connection, events));
         }
@@ -340,21 +268,15 @@ impl<D: Device> Loop<'_, D> {
     }
 
     fn read(&mut self, now_ns: u64, connection: BorrowedFd<'_>) -> Result<Option<Ended>, ServeError> {
-        if self.talk.is_full() {
+        if self.session.is_full() {
             return Ok(None);
         }
-        let got = match self.talk {
-            Talk::Usb(_) => recv(connection, &mut self.buffer, RecvFlags::DONTWAIT).map(|(len, _)| len),
-            Talk::Slot(_) => rustix::io::read(connection, &mut self.buffer),
-        };
+        let got = recv(connection, &mut self.buffer, RecvFlags::DONTWAIT).map(|(len, _)| len);
         match got {
             Ok(0) => Ok(Some(Ended::HostGone)),
             Ok(len) => {
                 let bytes = self.buffer.get(..len).unwrap_or_default();
-                let broken = match &mut self.talk {
-                    Talk::Usb(session) => session.receive(now_ns, bytes).err().map(|error| error.to_string()),
-                    Talk::Slot(slot) => slot.receive(bytes).err().map(|error| error.to_string()),
-                };
+                let broken = self.session.receive(now_ns, bytes).err();
                 if let Some(error) = broken {
                     eprintln!("txop-vusb: the host broke the protocol: {error}");
                     return Ok(Some(Ended::HostGone));
@@ -371,17 +293,14 @@ impl<D: Device> Loop<'_, D> {
 
     /// Sends what the host takes; `false`: it is gone.
     fn flush(&mut self, connection: BorrowedFd<'_>) -> bool {
-        let sent = match &mut self.talk {
-            Talk::Usb(session) => flush_bytes(session.output(), connection),
-            Talk::Slot(slot) => flush_messages(slot.output(), connection),
-        };
+        let sent = flush_bytes(self.session.output(), connection);
         sent.map_err(|errno| gone("writing to the host", errno)).is_ok()
     }
 
     fn report(&self, host: &Host<'_>) -> Result<(), ServeError> {
         let Some(path) = &host.statistics else { return Ok(()) };
         let mut urbs = host.before;
-        urbs.add(&self.talk.urbs());
+        urbs.add(self.session.counters());
         write_statistics(path, self.device, &urbs).map_err(system("writing the counters"))
     }
 }
@@ -416,19 +335,6 @@ fn flush_bytes(output: &mut Vec<u8>, connection: BorrowedFd<'_>) -> Result<(), E
     };
     output.drain(..sent);
     done
-}
-
-/// Writes messages, each at once, as far as the host takes them.
-fn flush_messages(output: &mut VecDeque<Vec<u8>>, connection: BorrowedFd<'_>) -> Result<(), Errno> {
-    while let Some(message) = output.front() {
-        match rustix::io::write(connection, message) {
-            Ok(_) => drop(output.pop_front()),
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => break,
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(())
 }
 
 /// A connection has failed. That the host closed it needs no word.

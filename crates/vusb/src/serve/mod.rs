@@ -4,16 +4,14 @@ mod attach;
 mod clock;
 mod events;
 mod export;
-mod slot;
 
 use std::io;
 use std::path::PathBuf;
 
 pub use attach::Vhci;
 pub use clock::Clock;
-pub use events::{write_statistics, Connection, Ended, Host, Served, Signals, Until};
+pub use events::{write_statistics, Ended, Host, Served, Signals, Until};
 pub use export::Export;
-pub use slot::open_slot;
 
 /// Why a device cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -21,14 +19,6 @@ pub enum ServeError {
     /// The kernel has no virtual host controller.
     #[error("{path}: {source}; the virtual host controller is missing: modprobe vhci_hcd")]
     NoVhci {
-        /// What was to be opened.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The kernel has no virtual SD host controller.
-    #[error("{path}: {source}; the virtual SD host controller is missing: modprobe virtual_mmc_host")]
-    NoSlot {
         /// What was to be opened.
         path: PathBuf,
         /// What the system said.

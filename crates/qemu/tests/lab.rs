@@ -1,0 +1,209 @@
+//! The laboratory as a QEMU drives it: lines on the control port, transfers on the bus, commands in the slot.
+
+use std::path::Path;
+
+use serde_json::{json, Value};
+use txop_qemu::config::Config;
+use txop_qemu::lab::{Action, Lab};
+use vusb::urbs::{Finished, Request};
+use wire::usb::setup::Setup;
+
+/// QEMU's clock when the guest's CLOCK_MONOTONIC is 0, ns.
+const BOOT_NS: u64 = 700_000_000;
+const EPOCH_NS: u64 = 1_767_225_600_000_000_000;
+const GET_DEVICE: Setup = Setup { request_type: 0x80, request: 6, value: 0x0100, index: 0, length: 18 };
+
+struct Guest {
+    lab: Lab,
+    now_ns: u64,
+    actions: Vec<Action>,
+}
+
+impl Guest {
+    fn new(folder: &Path) -> Self {
+        let config = Config {
+            folder: folder.into(),
+            guest_folder: "/txop/out".into(),
+            files: [("/txop/faults.toml".into(), folder.join("given.toml"))].into(),
+            capture_limit: 1 << 24,
+        };
+        Self { lab: Lab::new(config), now_ns: 5_000_000_000, actions: Vec::new() }
+    }
+
+    /// Asks, and gives the status and text of the answer; what else is to be done is kept.
+    fn ask(&mut self, words: &[&str]) -> (u64, String) {
+        let monotonic_ns = self.now_ns - BOOT_NS;
+        let line = json!({ "realtime_ns": EPOCH_NS + monotonic_ns, "monotonic_ns": monotonic_ns, "words": words });
+        self.line(format!("{line}\n").as_bytes())
+    }
+
+    fn line(&mut self, bytes: &[u8]) -> (u64, String) {
+        // In two pieces, as a port may give it.
+        let (first, second) = bytes.split_at(bytes.len() / 2);
+        self.lab.control(self.now_ns, first);
+        self.lab.control(self.now_ns, second);
+        let mut answer = None;
+        while let Some(action) = self.lab.action() {
+            match action {
+                Action::Reply(bytes) => answer = Some(serde_json::from_slice::<Value>(&bytes).unwrap()),
+                other => self.actions.push(other),
+            }
+        }
+        let answer = answer.unwrap();
+        (answer["status"].as_u64().unwrap(), answer["text"].as_str().unwrap().to_owned())
+    }
+
+    /// Lets time pass, an event at a time.
+    fn until(&mut self, end_ns: u64) {
+        while let Some(at_ns) = self.lab.next_event().filter(|&at_ns| at_ns <= end_ns) {
+            self.now_ns = at_ns.max(self.now_ns);
+            self.lab.advance(self.now_ns);
+            while let Some(action) = self.lab.action() {
+                self.actions.push(action);
+            }
+        }
+        self.now_ns = end_ns.max(self.now_ns);
+    }
+
+    fn control_in(&mut self, id: u32, setup: Setup) -> Option<Finished> {
+        let length = u32::from(setup.length);
+        let request = Request { id, endpoint: 0, is_in: true, flags: 0, interval: 0, setup, length };
+        self.lab.transfer(self.now_ns, request, &[], true)
+    }
+}
+
+fn statistics(folder: &Path, name: &str) -> Value {
+    serde_json::from_slice(&std::fs::read(folder.join(name)).unwrap()).unwrap()
+}
+
+#[test]
+fn a_chip_is_plugged_in_asked_and_pulled_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    assert_eq!(guest.ask(&["alive"]), (0, String::new()));
+    assert_eq!(guest.ask(&["counters", "none.json"]).0, 1);
+    let words = ["attach", "--device", "rtl8188cus", "--ap", "none", "--stats", "/txop/out/chip.json"];
+    assert_eq!(guest.ask(&words), (0, String::new()));
+    assert_eq!(guest.actions, [Action::Attach(3)]);
+    assert!(guest.lab.endpoints().len() >= 3);
+    assert_eq!(guest.ask(&words).0, 2, "there is one already");
+    let done = guest.control_in(1, GET_DEVICE).unwrap();
+    assert_eq!((done.status, done.actual, done.data.len()), (0, 18, 18));
+    guest.until(6_000_000_000);
+    assert_eq!(guest.ask(&["counters", "/txop/out/at.json"]), (0, String::new()));
+    let counted = statistics(folder.path(), "at.json");
+    assert_eq!(counted["urbs"]["succeeded"], 1);
+    assert_eq!(counted["monotonic_ns"], guest.now_ns - BOOT_NS, "as the guest's clock has it");
+    assert_eq!(counted["epoch_ns"], EPOCH_NS);
+    assert_eq!(guest.ask(&["struck"]), (0, "0".to_owned()));
+    assert_eq!(guest.ask(&["detach"]), (0, String::new()));
+    assert_eq!(guest.actions.last(), Some(&Action::Detach));
+    assert_eq!(statistics(folder.path(), "chip.json")["urbs"]["succeeded"], 1);
+    assert!(guest.control_in(2, GET_DEVICE).is_none());
+}
+
+#[test]
+fn a_device_that_is_replugged_goes_for_a_second_and_keeps_its_counters() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    guest.ask(&["attach", "--device", "mt7601u", "--ap", "none"]);
+    assert!(guest.control_in(1, GET_DEVICE).is_some());
+    let out_ns = guest.now_ns;
+    assert_eq!(guest.ask(&["replug"]).0, 0);
+    assert_eq!(guest.actions.last(), Some(&Action::Detach));
+    guest.until(out_ns + 900_000_000);
+    assert_eq!(guest.actions.last(), Some(&Action::Detach));
+    guest.until(out_ns + 1_100_000_000);
+    assert_eq!(guest.actions.last(), Some(&Action::Attach(3)));
+    assert!(guest.control_in(2, GET_DEVICE).is_some());
+    guest.ask(&["counters", "at.json"]);
+    assert_eq!(statistics(folder.path(), "at.json")["urbs"]["succeeded"], 2);
+}
+
+#[test]
+fn a_transfer_that_waits_ends_later_or_is_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    guest.ask(&["attach", "--device", "ncm"]);
+    let &(number, ..) =
+        guest.lab.endpoints().iter().find(|(_, is_in, endpoint)| *is_in && endpoint.max_packet == 512).unwrap();
+    let wanted = |id| Request {
+        id,
+        endpoint: number,
+        is_in: true,
+        flags: 0,
+        interval: 0,
+        setup: Setup { request_type: 0, request: 0, value: 0, index: 0, length: 0 },
+        length: 16_384,
+    };
+    assert_eq!(guest.lab.transfer(guest.now_ns, wanted(1), &[], true), None);
+    assert_eq!(guest.lab.transfer(guest.now_ns, wanted(2), &[], true), None);
+    guest.lab.cancel(guest.now_ns, 1);
+    guest.ask(&["counters", "at.json"]);
+    assert_eq!(statistics(folder.path(), "at.json")["urbs"]["unlinked"], 1);
+    // NTB parameters: the host reads from now on.
+    let parameters = Setup { request_type: 0xa1, request: 0x80, value: 0, index: 0, length: 28 };
+    assert_eq!(guest.control_in(3, parameters).unwrap().actual, 28);
+    let select = Setup { request_type: 0x01, request: 11, value: 1, index: 1, length: 0 };
+    let request = Request { id: 4, endpoint: 0, is_in: false, setup: select, length: 0, ..wanted(4) };
+    assert!(guest.lab.transfer(guest.now_ns, request, &[], true).is_some());
+    guest.actions.clear();
+    let frame = [&[0xff; 12][..], &[0x08, 0x00], &[7; 46]].concat();
+    guest.lab.from_wired(guest.now_ns, &frame);
+    guest.until(guest.now_ns + 100_000_000);
+    while let Some(action) = guest.lab.action() {
+        guest.actions.push(action);
+    }
+    let Some(Action::Finished(done)) = guest.actions.first() else { panic!("{:?}", guest.actions) };
+    assert_eq!((done.id, done.status), (2, 0));
+    assert!(done.data.windows(frame.len()).any(|bytes| bytes == frame));
+}
+
+#[test]
+fn a_card_is_in_the_slot_and_answers_its_first_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    assert_eq!(guest.ask(&["attach", "--device", "sd8686", "--ap", "none", "--host", "virtual"]).0, 0);
+    assert_eq!(guest.actions, [Action::Insert]);
+    // CMD5 (IO_SEND_OP_COND) at 400 kHz over one line, after the first power-up: virtual_mmc_host.c, struct command_head.
+    let mut command = vec![0; 24];
+    command[..4].copy_from_slice(&9u32.to_le_bytes());
+    (command[4], command[5], command[7]) = (5, 1, 1);
+    command[12..16].copy_from_slice(&400_000u32.to_le_bytes());
+    guest.lab.from_slot(guest.now_ns, &command);
+    let answer = guest.lab.to_slot().unwrap();
+    assert_eq!((answer.len(), &answer[..4], answer[4] & 1, answer[5]), (16, &9u32.to_le_bytes()[..], 1, 0));
+    let response = u32::from_le_bytes(answer[8..12].try_into().unwrap());
+    assert_ne!(response >> 28 & 7, 0, "it has functions (SDIO 3.00, 3.3)");
+    guest.ask(&["detach"]);
+    assert_eq!(guest.actions.last(), Some(&Action::PullOut));
+}
+
+#[test]
+fn what_the_guest_may_not_name_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    for options in
+        [["--air", "/etc/air"], ["--stats", "/txop/out/../x"], ["--efuse", "/etc/shadow"], ["--signal", "loud"]]
+    {
+        let words = ["attach", "--device", "rtl8188cus", "--ap", "none", options[0], options[1]];
+        assert_eq!(guest.ask(&words).0, 2, "{options:?}");
+    }
+    assert_eq!(guest.ask(&["attach", "--faults", "/txop/faults.toml"]).0, 2, "the file is not there");
+    assert_eq!(guest.ask(&["explode"]).0, 2);
+    assert_eq!(guest.line(b"not json\n").0, 2);
+    assert_eq!(guest.line(b"{\"words\": 3}\n").0, 2);
+    assert!(guest.actions.is_empty());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_line_without_an_end_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    for _ in 0..64 {
+        guest.lab.control(guest.now_ns, &[b'x'; 4_096]);
+    }
+    assert_eq!(guest.line(b"\n").0, 2, "the rest of it is no request");
+    assert_eq!(guest.ask(&["alive"]).0, 0);
+}
