@@ -16,9 +16,7 @@ from txop.plan.problem import PlanError, Problem
 from txop.plan_check import files as check_files
 from txop.plan_check import guest as check_guest
 from txop.plan_check import link as check_link
-from txop.plan_check import patch_modules as check_patch_modules
-from txop.plan_check import patch_reach as check_patches
-from txop.plan_check import scripts as check_scripts
+from txop.plan_check import patches as check_patches
 from txop.plan_check.addresses import wrong_addresses
 from txop.plan_check.commands import wrong_commands
 from txop.plan_check.figures import figures_of
@@ -49,12 +47,12 @@ def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
             check_link.wrong_links,
             check_link.wrong_hosts,
         ),
-        *(_guest, check_guest.wrong_chips, check_patch_modules.wrong_modules),
+        *(_guest, check_guest.wrong_chips, check_patches.wrong_modules),
         *(wrong_tests, _figures, _arms, _interface, _turn, _collect),
     ]
     found = [entry for part in parts for entry in part(loaded)]
     if files:
-        found += [*check_files.missing(loaded), *check_scripts.wrong_scripts(loaded), *check_guest.wrong_guests(loaded)]
+        found += [*check_files.missing(loaded), *check_patches.wrong_scripts(loaded), *check_guest.wrong_guests(loaded)]
     wrong = {path for path, _, _ in found}
     of_files = [*check_patches.beside_the_module(loaded), *same_arms(loaded)] if files else []
     hazards = [entry for entry in [*hazards_of(loaded), *of_files] if entry[0] not in wrong]
