@@ -198,6 +198,14 @@ def test_two_archives_are_compared_unpaired(sample, tmp_path, golden):
         compare_two(golden, golden, "nobody")
 
 
+def test_campaigns_of_different_lengths_are_compared(sample, tmp_path, golden):
+    plan = sample.PLAN.replace("blocks = 8", "blocks = 6")
+    result = compare_two(golden, read_archive(sample.make(tmp_path / "a", plan_text=plan)), "patch10")
+    found = row(result, "tx.throughput_mbit_s", "B")
+    assert not found.paired
+    assert [values.n for values in result.figure("tx.throughput_mbit_s").arms] == [8, 6]
+
+
 def test_tests_that_differ_between_archives_are_not_compared(sample, tmp_path, golden):
     plan = sample.PLAN.replace('kind = "tcp-tx"\nduration_s = 30', 'kind = "tcp-tx"\nduration_s = 60')
     other = read_archive(sample.make(tmp_path / "a", plan_text=plan))

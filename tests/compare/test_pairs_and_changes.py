@@ -8,6 +8,7 @@ import math
 import re
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from scipy import stats
@@ -21,8 +22,9 @@ from txop.compare import words
 from txop.compare.archive import compare
 from txop.compare.select import CompareError
 from txop.compare.table import comparison_rows
+from txop.compare.together import _explains
 from txop.compare.two import compare_two
-from txop.core.metrics import describe
+from txop.core.metrics import DEPENDS_ON, describe
 from txop.core.origin import Origin
 from txop.plan.model import Plan
 from txop.plan_check.changes import changes_of, comparisons
@@ -469,3 +471,18 @@ def test_a_comparison_that_cannot_be_made_still_counts_in_the_family(tmp_path):
     result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, void=void)))
     assert result.design.family == 4
     assert row(result, "p10").p_adjusted == pytest.approx(min(1.0, 4 * row(result, "p10").p))
+
+
+def draft(medians, low, high):
+    """A row as far as its medians, effect and interval go."""
+    comparison = SimpleNamespace(low=low, high=high, estimate=(low + high) / 2)
+    return SimpleNamespace(judged=SimpleNamespace(comparison=comparison), medians=medians)
+
+
+@pytest.mark.parametrize(("after", "explained"), [(1200.0, True), (1290.0, True), (1400.0, False), (900.0, False)])
+def test_what_grows_with_the_throughput_is_explained_as_far_as_that_grew(after, explained):
+    per_packet = DEPENDS_ON["context_switches_per_s"]
+    counted = draft((1000.0, after), 1.0, 2.0)
+    assert _explains(draft((100.0, 130.0), 25.0, 35.0), counted, per_packet) is explained
+    assert not _explains(draft((100.0, 130.0), -5.0, 65.0), counted, per_packet)  # perhaps it did not grow
+    assert not _explains(draft((100.0, 130.0), 25.0, 35.0), draft((0.0, after), 1.0, 2.0), per_packet)  # no ratio

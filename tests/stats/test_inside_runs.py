@@ -152,7 +152,8 @@ def test_band() -> None:
     # The band is about the spread between runs: +-1.96 standard errors of their mean.
     width = (band.high - band.low)[10]
     assert width == pytest.approx(2 * 1.96 * band.per_run[:, 10].std() / math.sqrt(12), rel=0.1)
-    assert band.warnings == ()
+    assert band.warnings == spread.cdf_band(runs[:10], grid, seed=1).warnings == ()
+    assert spread.cdf_band(runs[:9], grid, seed=1).warnings == ("9 runs: the band is too narrow",)
     assert spread.cdf_band(runs[:3], grid, seed=1).warnings == ("3 runs: the band is too narrow",)
     with pytest.raises(ValueError, match="runs"):
         spread.cdf_band([], grid, seed=1)

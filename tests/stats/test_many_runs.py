@@ -73,3 +73,8 @@ def test_one_limit_is_known_to_plans_comparisons_and_advice():
     assert near.blocks_needed is not None
     assert 20 < near.blocks_needed <= most
     assert not near.beyond_limit
+
+
+def test_without_ends_nothing_is_excluded_and_without_spread_nothing_is_unlikely():
+    assert normal.signed_ranks(9).attained(0) == 1.0
+    assert normal.Approximation(3.0, 0.0).two_sided_p(7.0) == 1.0

@@ -13,7 +13,7 @@ from scipy import stats
 
 from txop.stats.comparison import Comparison
 from txop.stats.limits import MAX_BLOCKS
-from txop.stats.power import blocks_needed, smallest_detectable_effect
+from txop.stats.power import blocks_needed, blocks_to_decide, smallest_detectable_effect
 from txop.stats.power_table import SMALLEST_EFFECT
 from txop.stats.settings import ComparisonSettings
 from txop.stats.verdict import compare_paired, with_holm
@@ -50,7 +50,7 @@ def test_power_is_80_percent_by_scipy(n: int, confidence: float) -> None:
 
 
 @pytest.mark.parametrize("confidence", sorted(SMALLEST_EFFECT))
-@pytest.mark.parametrize("family", [1, 3, 12, 40, 200])
+@pytest.mark.parametrize("family", [*sorted(SMALLEST_EFFECT[0.95]), 200])
 def test_more_pairs_see_more_and_the_tail_joins(confidence: float, family: int) -> None:
     first = math.ceil(round(math.log2(2 * family / (1 - confidence)), 9))
     effects = [effect(n, confidence, family) for n in range(first, 90)]
@@ -129,6 +129,8 @@ def test_what_cannot_be_said_is_none() -> None:
     assert blocks_needed(1e-9, 1.0) is None
     assert blocks_needed(3.0, 1.0, confidence=0.97) is None
     assert blocks_needed(3.0, 0.0) == 6
+    assert blocks_to_decide(3.0, 1.0, 1, margin=1.0) is None
+    assert blocks_to_decide(3.0, 1.0, 2, margin=1.0) == 10
 
 
 @pytest.mark.parametrize("bad", [-1.0, math.nan, math.inf])

@@ -55,6 +55,16 @@ def test_equivalent_with_and_without_a_real_difference() -> None:
     assert sentence(c).endswith("; small but real")
 
 
+@pytest.mark.parametrize("change", [0.6, -0.6])
+def test_a_change_below_one_percent_can_be_real(change: float) -> None:
+    c = throughput(change, 0.1)
+    assert c.low is not None
+    assert c.high is not None
+    assert 0 < min(abs(c.low), abs(c.high)) < max(abs(c.low), abs(c.high)) < 1
+    assert (c.verdict, c.small_but_real) == ("equivalent", True)
+    assert throughput(change, 0.1, margin=0.2).verdict == ("better" if change > 0 else "worse")
+
+
 def test_real_but_perhaps_beyond_the_margin() -> None:
     c = throughput(2.5, 1.5)
     assert c.low is not None
