@@ -101,6 +101,8 @@ pub struct Tally {
     pub fcs_disagreements: u64,
     /// Frames of link types that do not say whether an FCS is there, whose last four bytes are one.
     pub fcs_inferred: u64,
+    /// Records that are declared as frames without a link header, and have a radiotap header.
+    pub relabelled: u64,
     /// Received whole frames whose header leaves open whether an FCS is there.
     pub fcs_unsaid: u64,
     /// Bytes of the file passed, for progress.
@@ -173,7 +175,13 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     }
     batch.tally.wlan += 1;
     batch.tally.captured_bytes += record.data.len() as u64;
-    let radio = match decoder.radio.decode(record.link, record.data) {
+    let link = if is_relabelled(record) {
+        batch.tally.relabelled += 1;
+        LinkType::IEEE802_11_RADIOTAP
+    } else {
+        record.link
+    };
+    let radio = match decoder.radio.decode(link, record.data) {
         Ok(radio) => radio,
         Err(error) => return unreadable(record, &error, &mut batch.tally),
     };
@@ -248,6 +256,23 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     if let Some(reader) = &mut decoder.packets {
         read_packets(reader, frame, body, details, packets);
     }
+}
+
+/// Is it declared as a frame without a link header, although it begins with a radiotap header? Read as a frame, that would be an
+/// association request with the length of the header as its duration.
+#[inline]
+fn is_relabelled(record: &RawRecord<'_>) -> bool {
+    record.link == LinkType::IEEE802_11 && record.data.starts_with(&[0, 0]) && has_radiotap(record.data)
+}
+
+/// A radiotap header whose fields fill its length, and a frame behind it.
+#[cold]
+fn has_radiotap(data: &[u8]) -> bool {
+    let Ok(radio) = wire::radio::decode(LinkType::IEEE802_11_RADIOTAP, data) else { return false };
+    let mpdu = data.get(radio.header_len..).unwrap_or_default();
+    let is_frame = Header::parse(mpdu, radio.data_pad).is_ok_and(|header| header.fc.version() == 0);
+    // The header of an association request is longer than what its duration would have to say here.
+    is_frame && radio.header_len >= 8 && (radio.frequency_mhz.is_some() || radio.signal_dbm.is_some())
 }
 
 /// The header of a damaged frame whose type, as it stands there, needs more bytes than there are: without a field that could be

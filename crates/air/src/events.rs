@@ -272,7 +272,15 @@ impl Row {
                     4..=6 => "FILS".to_owned(),
                     other => format!("algorithm {other}"),
                 };
-                let message = format!("{algorithm_name}, message {transaction}");
+                let message = match (algorithm, transaction) {
+                    (3, 1) => "SAE commit".to_owned(),
+                    (3, 2) => "SAE confirm".to_owned(),
+                    _ => format!("{algorithm_name}, message {transaction}"),
+                };
+                // A commit that is not refused proves nothing yet.
+                if algorithm == 3 && status == 0 {
+                    return (Some(status), Some(message));
+                }
                 if is_request(algorithm, transaction) {
                     return (None, Some(message));
                 }

@@ -56,6 +56,10 @@ impl Floods {
     pub fn frame(&mut self, frame: &Frame, at_ns: i64) {
         let kind = frame.header.fc.kind();
         let Some(place) = KINDS.iter().position(|(known, _)| *known == kind) else { return };
+        // What an access point sends of these are answers.
+        if kind == FrameKind::Authentication && frame.ta() == frame.header.bssid() {
+            return;
+        }
         let Some(counts) = self.0.get_mut(place) else { return };
         if counts.frames == 0 {
             counts.first_ns = at_ns;
@@ -75,8 +79,9 @@ impl Floods {
         counts.receivers.add(frame.header.receiver().as_u64(), 1);
     }
 
-    /// The floods, largest first. `has_copies`: frames are in the file more than once.
-    pub fn report(&self, has_copies: bool) -> Vec<Flood> {
+    /// The floods, largest first. `has_copies`: frames are in the file more than once. `is_one`: of this kind there are frames that
+    /// nobody has a reason to send.
+    pub fn report(&self, has_copies: bool, is_one: &dyn Fn(&str) -> bool) -> Vec<Flood> {
         let of = |addresses: &Few<u64, MAX_ADDRESSES>| {
             let most = addresses.iter().max_by_key(|(address, frames)| (*frames, std::cmp::Reverse(*address)));
             most.map(|(address, frames)| (MacAddr::from_u64(address), frames))
@@ -84,7 +89,9 @@ impl Floods {
         let mut floods: Vec<Flood> = KINDS
             .iter()
             .zip(&self.0)
-            .filter(|(_, kind)| kind.frames >= MIN_FRAMES && kind.most_in_a_second >= PER_SECOND)
+            .filter(|((_, name), kind)| {
+                kind.frames >= MIN_FRAMES && kind.most_in_a_second >= PER_SECOND && is_one(name)
+            })
             .filter_map(|((_, name), kind)| {
                 let ((sender, sent), (receiver, received)) = of(&kind.senders).zip(of(&kind.receivers))?;
                 // Stations that come or leave have an address each.

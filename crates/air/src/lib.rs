@@ -30,6 +30,7 @@ mod flood;
 pub mod frame;
 mod ghost;
 mod handed_over;
+mod happenings;
 mod hearing;
 mod histogram;
 mod limits;

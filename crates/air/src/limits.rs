@@ -4,7 +4,7 @@ mod known;
 mod times;
 
 pub use known::Known;
-pub use times::{disorder, doubled, heard_twice, interleaved, merged, reversed, untimely};
+pub use times::{disorder, doubled, heard_twice, interleaved, merged, repeated, reversed, untimely};
 
 use crate::calibrate::{ClockSource, Grouping};
 use crate::captured_by::CapturedBy;
@@ -45,6 +45,7 @@ pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
     copies(known, &mut limits);
     joint(known, &mut limits);
     limits.extend(no_address(known));
+    limits.extend(relabelled(known));
     limits
 }
 
@@ -60,6 +61,20 @@ fn no_address(known: &Known<'_>) -> Option<Limit> {
             have = one_or(zero, "has", "have")
         );
         Limit::new("no-address", sentence, &["stations", "exchanges", "Block Ack accounting"])
+    })
+}
+
+/// Records with another link header than the file declares.
+fn relabelled(known: &Known<'_>) -> Option<Limit> {
+    let (relabelled, records) = (known.counts.tally.relabelled, known.counts.tally.wlan);
+    (relabelled > 0).then(|| {
+        let sentence = sentence!(
+            "{relabelled} of {records} records are declared as 802.11 frames without a link header (link type 105), and begin with a radiotap \
+             header (127): they are read with it; whatever changed the link type may have changed more",
+            relabelled = Figure::count(relabelled, records),
+            records = Figure::total(records)
+        );
+        Limit::new("radiotap-as-802.11", sentence, &["all sections"])
     })
 }
 
@@ -509,7 +524,11 @@ fn copies(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     let (n, duplicates) = (known.counts.frames(), known.counts.duplicates);
-    let is_said = is_limited(limits, "duplicates");
+    let mut is_said = is_limited(limits, "duplicates");
+    if let Some(limit) = repeated(known.links).filter(|_| !is_said) {
+        limits.push(limit);
+        is_said = true;
+    }
     if duplicates >= MIN_COPIES && duplicates * 100 > n && !is_said {
         limits.push(Limit::new("duplicates", in_it_twice(duplicates, n), TIMED_OR_COUNTED));
     }

@@ -20,6 +20,9 @@ pub const MAX_LINKS: usize = 2_048;
 /// (link, TID) rows of aggregation counters, all links together.
 pub const MAX_AGGREGATES: usize = 4_096;
 
+/// Frames of a link that are there twice, below which nothing is said of them.
+const MIN_TWICE: u64 = 5;
+
 /// Width of a bin of the steadiness series before it has to grow.
 pub const FLOW_BIN_NS: i64 = 100_000_000;
 
@@ -196,6 +199,10 @@ pub struct Link {
     pub bytes: u64,
     /// Data frames (not Null).
     pub data: u64,
+    /// Null frames.
+    pub nulls: u64,
+    /// Frames that are in the capture twice, by whatever makes them.
+    pub twice: u64,
     /// Frames Wireshark's window counts.
     pub counted: u64,
     /// Retries among `counted`.
@@ -277,6 +284,8 @@ impl Link {
             frames: 0,
             bytes: 0,
             data: 0,
+            nulls: 0,
+            twice: 0,
             counted: 0,
             counted_retries: 0,
             mpdus: 0,
@@ -329,6 +338,7 @@ impl Link {
         }
         let data = fc.carries_data();
         self.data += u64::from(data);
+        self.nulls += u64::from(fc.is_null());
         if !frame.usable() {
             return retry;
         }
@@ -396,6 +406,11 @@ impl Link {
         *budget = budget.checked_sub(1)?;
         self.aggregates.push((tid, Box::default()));
         self.aggregates.last_mut().map(|(_, row)| &mut **row)
+    }
+
+    /// So many of its frames are there twice that nothing can be said of its responses.
+    pub fn is_doubled(&self) -> bool {
+        self.twice >= MIN_TWICE && self.twice * 20 > self.frames
     }
 
     /// `uplink`, `downlink`, `direct` or `group`, by the DS bits of its data, else by what the ends are; `unknown` without either.

@@ -123,6 +123,7 @@ impl Counts {
         sum.fcs_disagreements += tally.fcs_disagreements;
         sum.fcs_inferred += tally.fcs_inferred;
         sum.fcs_unsaid += tally.fcs_unsaid;
+        sum.relabelled += tally.relabelled;
         let room = MAX_EXAMPLES.saturating_sub(sum.examples.len());
         sum.examples.extend(tally.examples.iter().take(room).cloned());
         for (link, count) in tally.link_types.iter() {
@@ -187,13 +188,18 @@ impl Counts {
         self.data
     }
 
-    /// Channels that a noticeable share of the frames of an interface was captured on, counted or not; a strong neighbour is no
-    /// hop. `main`: that interface, the one which frames of other channels than the chosen one are counted of, too.
+    /// Channels that the frames of an interface were captured on, counted or not; one where all but a few are on the same one: a
+    /// strong neighbour is no hop. `main`: that interface, the one which frames of other channels than the chosen one are counted of, too.
     pub fn channels(&self, main: u32) -> u64 {
         let heard = self.heard_by(main);
         let total: u64 = heard.iter().map(|(_, frames)| frames).sum();
         let most = heard.iter().filter(|(_, frames)| frames * CHANNEL_SHARE >= total).count() as u64;
-        most.max(u64::from(heard.len() > 0))
+        match most {
+            0 => u64::from(heard.len() > 0),
+            1 => 1,
+            // Of a sniffer that goes from one to the next, all that it was on.
+            _ => heard.len() as u64,
+        }
     }
 
     /// Frames that an interface captured by channel, counted or not.

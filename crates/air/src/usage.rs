@@ -62,6 +62,8 @@ pub struct Usage {
     pub robust_management: u64,
     /// Authentication frames sent.
     pub authentications: u64,
+    /// Association and reassociation requests sent.
+    pub associations: u64,
     /// Authentication frames with SAE.
     pub sae_authentications: u64,
     /// Authentications with fast BSS transition.

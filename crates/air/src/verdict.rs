@@ -18,19 +18,21 @@ const MANY_RETRIES: f64 = 5.0;
 struct Answer {
     answer: &'static str,
     reason: Option<&'static str>,
+    because: Option<String>,
     sentence: Sentence,
 }
 
 impl Answer {
     /// What was found.
     fn found(answer: &'static str, sentence: Sentence) -> Self {
-        Self { answer, reason: None, sentence }
+        Self { answer, reason: None, because: None, sentence }
     }
 
     /// It cannot be determined, for a reason with this code, which the sentence gives behind "because".
     fn open(reason: &'static str, because: Sentence) -> Self {
+        let words = because.text().to_owned();
         let sentence = because.after("cannot be determined from this capture, because ");
-        Self { answer: "not-determined", reason: Some(reason), sentence }
+        Self { answer: "not-determined", reason: Some(reason), because: Some(words), sentence }
     }
 }
 

@@ -129,7 +129,7 @@ pub fn build(direction: Direction<'_>, totals: &Totals, grounds: &Grounds<'_>) -
         ra: link.ra.to_string(),
         direction: direction.name.to_owned(),
         observed_us: us(observed),
-        phy_rate_mbit_s: phy_rate,
+        phy_rate_mbit_s: (phy_rate > 0.0).then_some(phy_rate),
         payload_mbit_s: payload_bits * 1000.0 / observed as f64,
         payload_bytes: link.payload_bytes,
         mpdus: link.medium_mpdus,

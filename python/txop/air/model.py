@@ -381,10 +381,10 @@ class Waterfall(Model):
     """`uplink`, `downlink`, `direct`."""
     observed_us: float
     """Observed time, µs."""
-    phy_rate_mbit_s: float
+    phy_rate_mbit_s: float | None
     """Effective PHY rate: this direction's payload bits by the µs that they take on the air, Mbit/s; of the MPDUs
     whose duration is known. The padding of symbols is in it, so it is less than the rate of the MCS, of short PPDUs
-    by much."""
+    by much. Null where no duration is known."""
     payload_mbit_s: float
     """Payload (bytes above LLC/SNAP of data MPDUs, each captured one once) per observed time, Mbit/s."""
     payload_bytes: int
@@ -685,6 +685,8 @@ class AckVerdict(Model):
     """Why it is not determined: `no-data`, `too-few`, `data-missing`, `frames-missing`, `no-acks`, `no-block-acks`,
     `no-control-frames`, `no-responses`, `own-receiver`, `retries-unexplained`, `positions-unknown`, `duplicates`,
     `disorder`, ... (codes of limits); null where it is determined."""
+    because: str | None = None
+    """The same in words, without the beginning that all such sentences have."""
     text: str
     """In words."""
     figures: list[Figure]
@@ -1373,6 +1375,53 @@ class Flood(Model):
     """What the words rest on, in the order of the text."""
 
 
+class Happening(Model):
+    """Something that happened in the capture: an attack or flood, a fault, an event. Attacks come first, then
+    faults, then events; in each kind, those of most frames first."""
+
+    code: str
+    """`beacon-flood`, `deauthentication-flood`, `disassociation-flood`, `authentication-flood`, `association-flood`,
+    `arp-replay`, `own-addressee` (frames with the same transmitter and receiver), `group-sources` (frames with a
+    group address as transmitter); `join-failed`, `not-associated` (an access point tells a station again and again
+    that it is not associated); `joined`, `roamed`, `channel-switch`, `direct-link`."""
+    kind: str
+    """`attack`, `fault`, `event`."""
+    first_us: float
+    """First frame of it, µs since the first frame of the capture."""
+    last_us: float
+    """Last frame of it."""
+    frames: int
+    """Frames that it consists of."""
+    station: str | None
+    """The station that it happens to, or that does it."""
+    bssid: str | None
+    """The network, or the access point in the name of which it is done."""
+    from_bssid: str | None
+    """The network that a station comes from."""
+    step: str | None
+    """The step at which joining fails: `authentication`, `association`, `eap`, `handshake-1` to `handshake-4`."""
+    cause: str | None
+    """Why joining fails there: `refused`, `deauthenticated`, `no-answer`, `not-accepted`, `eap-failure`."""
+    attempts: int | None
+    """Attempts to join."""
+    failures: int | None
+    """Those that failed, as far as captured."""
+    reason: int | None
+    """Reason code, where one is given (most often)."""
+    status: int | None
+    """Status code, where one is given."""
+    channel: int | None
+    """Number of the new channel."""
+    marks: list[str]
+    """What shows that frames are made by a program and not by the stations whose addresses they have:
+    `same-sequence-numbers`, `one-sequence-counter` (of senders with different addresses), `group-sources`,
+    `own-addressee`, `sent-by-this-machine`, `same-timestamps`, `many-senders`."""
+    text: str
+    """In words."""
+    figures: list[Figure]
+    """What the words rest on, in the order of the text."""
+
+
 class BeaconRaster(Model):
     """Beacons of one access point."""
 
@@ -1640,6 +1689,8 @@ class Report(Model):
     """How time stamps, A-MPDU references and control rates were calibrated."""
     hearing: Hearing
     """What the sniffer captured of what must have been there."""
+    happenings: list[Happening] = Field(default_factory=list)
+    """What happened, most serious first (200 at most)."""
     floods: list[Flood]
     """The same kind of frame, again and again, faster than any protocol sends it."""
     events: Events

@@ -67,7 +67,7 @@ def _block_ack_complete(report: AirReport, station: str) -> Outcome:
         return decided(False, verdict.text, n)
     if verdict.answer == "not-received":
         return undecided(f"what the Block Acks leave out had not been received ({verdict.text})", n)
-    return undecided(verdict.text.removeprefix("cannot be determined from this capture, because "), n)
+    return undecided(verdict.because or verdict.text, n)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The first screen of ``txop air``: where the throughput went, as a bar and in words, and who acknowledges how."""
+"""The first screen of ``txop air``: what happened, where the throughput went, as a bar and in words, and who acknowledges how."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from rich.text import Text
 from txop.air.model import Waterfall, WaterfallStep
 from txop.air.view import Headline
 from txop.air.view.glyphs import glyph
-from txop.air.view.headline import WATERFALL_HEADING
+from txop.air.view.headline import HAPPENED_HEADING, WATERFALL_HEADING
+from txop.air.view.undetermined import Undetermined
 from txop.cli.console import safe_text
-from txop.cli.screen_lines import filled, print_findings, print_lines
+from txop.cli.screen_lines import FINDINGS, filled, print_findings, print_lines
 from txop.cli.terminal_report import bullets
 from txop.present import format as fmt
 from txop.present.format import capital
@@ -33,6 +34,8 @@ _STYLE = {
     "damaged": "red",
     "idle_queued": "bright_yellow",
 }
+_FIRST = 2
+"""Attacks and faults that stand before everything else."""
 _KEYS = 4
 """Causes that a brief view names under the bar."""
 _SHOWN = 0.005
@@ -41,6 +44,13 @@ _SHOWN = 0.005
 
 def print_headline(out: Console, head: Headline) -> None:
     """Print ``head``."""
+    if head.happened:
+        out.print(safe_text(HAPPENED_HEADING, "bold underline"))
+        for each in head.happened:
+            out.print(bullets((each.text,), "bold red" if each.tone == "bad" else ""))
+        if head.more_happened:
+            out.print(safe_text(f"and {fmt.count(head.more_happened)} more in section 10.", "dim"))
+        out.print()
     out.print(safe_text(WATERFALL_HEADING, "bold underline"))
     if head.unavailable:
         out.print(safe_text(head.unavailable))
@@ -64,10 +74,16 @@ def print_headline(out: Console, head: Headline) -> None:
             out.print(Padding(bullets(verdict.evidence, "dim"), (0, 0, 0, 2)))
     if head.more_verdicts:
         out.print(safe_text(f"and {fmt.plural(head.more_verdicts, 'more answer')} in section 4.", "dim"))
+    if head.undetermined is not None:
+        out.print()
+        out.print(safe_text(_open(head.undetermined)))
 
 
 def print_brief(out: Console, head: Headline) -> None:
     """Print ``head`` in little space: one direction, and the findings that matter most."""
+    bad_happened = [(each.text, "bold red") for each in head.happened if each.tone == "bad"]
+    first, others_happened = bad_happened[:_FIRST], bad_happened[_FIRST:]
+    print_findings(out, first)
     if head.unavailable:
         print_lines(out, filled(f"{WATERFALL_HEADING}: {head.unavailable}", out.width, "bold", most=3))
     for flow in head.flows[:1]:
@@ -80,10 +96,20 @@ def print_brief(out: Console, head: Headline) -> None:
         others = "; ".join(f"{flow.title}: {flow.sentence}" for flow in head.flows[1:])
         print_lines(out, filled(others, out.width, "dim", most=1))
     answers = [(f"{each.answer.capitalize()} - {each.title}: {each.text}", each.tone) for each in head.verdicts]
-    bad = [(text, "bold red") for text, tone in answers if tone == "bad"]
+    bad = [*others_happened, *((text, "bold red") for text, tone in answers if tone == "bad")]
     advice = [(text, "") for flow in head.flows[:1] for text in flow.advice]
-    others_found = [(text, "") for text, tone in answers if tone != "bad"]
-    print_findings(out, [*bad, *advice, *others_found], head.more_verdicts)
+    others_found = [(each.text, "") for each in head.happened if each.tone != "bad"]
+    others_found += [(text, "") for text, tone in answers if tone != "bad"]
+    if head.undetermined is not None:
+        others_found.append((_open(head.undetermined), ""))
+    more = head.more_verdicts + head.more_happened
+    print_findings(out, [*bad, *advice, *others_found], more, most=FINDINGS - len(first))
+
+
+def _open(what: Undetermined) -> str:
+    """All that is not determined, in one paragraph."""
+    better = f". To know more: {what.advice}." if what.advice else "."
+    return f"Not determined: {what.text}{better}"
 
 
 def bar(fall: Waterfall, width: int) -> Text:

@@ -65,11 +65,11 @@ def print_lines(out: Console, lines: Iterable[Text]) -> None:
         out.print(line, no_wrap=True, overflow="ignore", crop=False)
 
 
-def print_findings(out: Console, findings: Sequence[tuple[str, str]], more: int = 0) -> None:
-    """Print the first few findings, each with its style, and count the others, of which ``more`` are not here."""
-    for number, (text, style) in enumerate(findings[:FINDINGS]):
+def print_findings(out: Console, findings: Sequence[tuple[str, str]], more: int = 0, *, most: int = FINDINGS) -> None:
+    """Print the first ``most`` findings, each with its style, and count the others, of which ``more`` are not here."""
+    for number, (text, style) in enumerate(findings[:most]):
         print_lines(out, filled(f"- {text}", out.width, style, most=2 if number else 3))
-    if hidden := max(0, len(findings) - FINDINGS) + more:
+    if hidden := max(0, len(findings) - most) + more:
         out.print(safe_text(f"  and {plural(hidden, 'more finding')}: --all", "dim"))
 
 

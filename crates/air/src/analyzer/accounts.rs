@@ -43,6 +43,7 @@ impl Accounts {
             let ta = frame.ta().unwrap_or(MacAddr::ZERO);
             if self.selection.takes(ta, receiver, frame.header.bssid()) {
                 self.events.frame(frame, detail, at_ns);
+                self.happenings.detail(frame, detail, at_ns);
             }
         }
         if let Some(log) = &mut self.block_acks {
@@ -58,6 +59,9 @@ impl Accounts {
             Some(Detail::Management(management)) => Some(management),
             _ => None,
         };
+        if frame.usable() {
+            self.happenings.frame(frame, management.map(|management| &**management), at_ns);
+        }
         if let (Some(management), true) = (management, frame.usable()) {
             self.announced(frame, management, is_main);
             self.floods.frame(frame, at_ns);
@@ -139,7 +143,14 @@ impl Accounts {
     /// What a station uses that only the body of a management frame shows.
     fn usage(&mut self, frame: &Frame, management: &Management) {
         let Some(ta) = frame.ta() else { return };
-        if !matches!(management.fixed, FixedFields::Authentication { .. } | FixedFields::Action(_)) {
+        let says_something = matches!(
+            management.fixed,
+            FixedFields::Authentication { .. }
+                | FixedFields::Action(_)
+                | FixedFields::AssociationRequest { .. }
+                | FixedFields::ReassociationRequest { .. }
+        );
+        if !says_something {
             return;
         }
         let row = self.stations.row(ta);
@@ -150,6 +161,9 @@ impl Accounts {
                 station.usage.authentications += 1;
                 station.usage.sae_authentications += u64::from(*algorithm == SAE);
                 station.usage.ft_authentications += u64::from(*algorithm == FT);
+            }
+            FixedFields::AssociationRequest { .. } | FixedFields::ReassociationRequest { .. } => {
+                station.usage.associations += 1;
             }
             FixedFields::Action(action) => {
                 station.usage.action(frame, action);

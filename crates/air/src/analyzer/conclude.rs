@@ -6,6 +6,7 @@ use wire::ieee80211::MacAddr;
 use super::{has, Accounts, Options, Running};
 use crate::calibrate::Grouping;
 use crate::captured_by::CapturedBy;
+use crate::happenings::Context;
 use crate::hearing::Counted;
 use crate::limits::{self, is_limited, limits, untimely, Known};
 use crate::link::Link;
@@ -74,8 +75,8 @@ impl Running {
         let mut rows: Vec<&Link> =
             links.iter().map(|(_, link)| link).filter(|link| selection.has(link, links)).collect();
         rows.sort_by(|a, b| (b.mpdus, b.frames).cmp(&(a.mpdus, a.frames)).then((a.ta, a.ra).cmp(&(b.ta, b.ra))));
-        let pair = options.pair.or_else(|| busiest(&rows));
         let totals = medium.totals();
+        let pair = options.pair.or_else(|| suffering(&rows, totals.observed_ns)).or_else(|| busiest(&rows));
         let chosen: Vec<&Link> = match pair {
             Some((a, b)) => {
                 rows.iter().copied().filter(|l| (l.ta == a && l.ra == b) || (l.ta == b && l.ra == a)).collect()
@@ -86,7 +87,7 @@ impl Running {
         let place = CapturedBy::new(self.main_interface, counts.interfaces());
         let counted = Counted { stations, claims, links, flows: &block_acks, totals: &totals, place };
         let mut hearing = accounts.listener.report(&counted, pair);
-        let unordered = limits::doubled(counts, &self.calibration)
+        let unordered = limits::doubled(counts, &self.calibration, links)
             .or_else(|| limits::disorder(counts))
             .or_else(|| limits::reversed(counts))
             .or_else(|| limits::merged(counts, &self.calibration, self.main_interface))
@@ -166,8 +167,9 @@ impl Running {
                 waterfall::build(direction, &totals, &grounds)
             })
             .collect();
-        // A pair that was asked for comes in the order asked; else the direction with more payload comes first.
-        let asked = options.pair.map(|(ta, _)| ta.to_string());
+        // A pair that was asked for comes in the order asked, as does one that loses most; else the direction with more payload comes first.
+        let asked =
+            pair.filter(|pair| options.pair.is_some() || Some(*pair) != busiest(&rows)).map(|(ta, _)| ta.to_string());
         waterfalls.sort_by_key(|waterfall| {
             (asked.as_ref().is_some_and(|ta| *ta != waterfall.ta), std::cmp::Reverse(waterfall.payload_bytes))
         });
@@ -199,6 +201,18 @@ impl Running {
         ));
         if let Some(limit) = unordered.or_else(|| limits::heard_twice(counts)) {
             ack_verdicts.iter_mut().for_each(|verdict| verdict.withhold(&limit.code, &limit.sentence));
+        } else if let Some(limit) = limits::repeated(links) {
+            let of_doubled: HashSet<(String, String)> = links
+                .iter()
+                .map(|(_, link)| link)
+                .filter(|link| link.is_doubled())
+                .flat_map(|link| [(link.ta, link.ra), (link.ra, link.ta)])
+                .map(|(ta, ra)| (ta.to_string(), ra.to_string()))
+                .collect();
+            ack_verdicts
+                .iter_mut()
+                .filter(|verdict| of_doubled.contains(&(verdict.originator.clone(), verdict.recipient.clone())))
+                .for_each(|verdict| verdict.withhold(&limit.code, &limit.sentence));
         }
 
         let mut station_rows: Vec<(u64, &Station)> = stations.table.iter().map(|(a, s)| (*a, s)).collect();
@@ -211,6 +225,8 @@ impl Running {
         let members = summary::members(networks);
         let (multi_link_devices, unclear_links) = accounts.devices.report(stations, claims, &is_left_out, rated);
 
+        let fcs_known = counts.fcs_known();
+        let happenings = accounts.happenings.report(&Context { claims, links, stations, fcs_known });
         let mut report = Report {
             format: report::FORMAT,
             version: report::FORMAT_VERSION,
@@ -270,7 +286,11 @@ impl Running {
                     steadiness::build(link, direction, medium, &hearing)
                 })
                 .collect(),
-            floods: accounts.floods.report(has_copies),
+            floods: accounts.floods.report(has_copies, &|kind| {
+                let kind = kind.split(' ').next().unwrap_or(kind);
+                happenings.iter().any(|found| found.kind == "attack" && found.code.starts_with(kind))
+            }),
+            happenings,
             events: accounts.events.report(),
             decryption: source.decryption.clone(),
             traffic: accounts.traffic.as_ref().map(|traffic| traffic.report()),
@@ -289,6 +309,36 @@ impl Running {
 
 fn acts_as_ap(address: &MacAddr, stations: &Stations, has_mesh: bool) -> bool {
     stations.table.by_key(&address.as_u64()).is_some_and(|station| station.acts_as_ap(has_mesh))
+}
+
+/// Data MPDUs of a link below which nothing is said of what it loses, and the share of retries among them (%) from which it suffers.
+const MIN_MPDUS: u64 = 50;
+const MUCH_RETRIED: u64 = 10;
+/// Share of the observed time, one in so many, that is worth explaining when it is lost to retries.
+const WORTH: i64 = 200;
+
+/// The two ends of the link that loses most to retries, where that is worth a word, and clearly more than the link with most payload
+/// loses.
+fn suffering(rows: &[&Link], observed_ns: i64) -> Option<(MacAddr, MacAddr)> {
+    let lost = |link: &Link| (link.airtime.retry, link.retry_bytes);
+    let suffers = |link: &&Link| {
+        let are_stations = link.ta != link.ra && !link.ra.is_group() && !link.ta.is_group();
+        are_stations
+            && !link.is_doubled()
+            && link.medium_mpdus >= MIN_MPDUS
+            && link.timed_mpdus > 0
+            && link.mpdu_retries * 100 >= link.mpdus * MUCH_RETRIED
+    };
+    let most = rows.iter().copied().filter(suffers).max_by_key(|link| (lost(link), link.ta, link.ra))?;
+    let is_worth_it = most.airtime.retry.saturating_mul(WORTH) >= observed_ns || most.mpdu_retries * 2 >= most.mpdus;
+    let pair = (most.ta, most.ra);
+    let busiest_loses = busiest(rows).map_or((0, 0), |(a, b)| {
+        let ends = |link: &&&Link| (link.ta, link.ra) == (a, b) || (link.ta, link.ra) == (b, a);
+        rows.iter().filter(ends).map(|link| lost(link)).max().unwrap_or_default()
+    });
+    let is_clear =
+        lost(most).0 > 2 * busiest_loses.0 || (most.airtime.retry == 0 && lost(most).1 > 2 * busiest_loses.1);
+    (is_worth_it && is_clear).then_some(pair)
 }
 
 /// The two ends of the link with most payload.

@@ -26,6 +26,7 @@ use crate::flood::{is_of_a_flood, Floods};
 use crate::frame::{Fcs, Frame};
 use crate::ghost;
 use crate::handed_over;
+use crate::happenings::Happenings;
 use crate::hearing::Listener;
 use crate::limits::is_limited;
 use crate::link::{Links, MAX_AGGREGATES, MAX_LINKS};
@@ -274,6 +275,7 @@ struct Accounts {
     listener: Listener,
     floods: Floods,
     events: Events,
+    happenings: Happenings,
     allocations: Allocations,
     traffic: Option<Box<Traffic>>,
     /// Only where it is asked for.
@@ -320,6 +322,7 @@ impl Running {
                 listener: Listener::default(),
                 floods: Floods::default(),
                 events: Events::default(),
+                happenings: Happenings::default(),
                 allocations: Allocations::default(),
                 traffic: packets.then(Box::default),
                 block_acks: None,
@@ -359,8 +362,10 @@ impl Running {
                 continue;
             }
             assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
-            counts.duplicates += u64::from(self.latest.has(frame) && may_be_a_copy(frame));
-            counts.copies += u64::from(self.copies.has(frame));
+            let is_duplicate = self.latest.has(frame) && may_be_a_copy(frame);
+            let is_copy = self.copies.has(frame);
+            counts.duplicates += u64::from(is_duplicate);
+            counts.copies += u64::from(is_copy);
             counts.begins_again += u64::from(self.beginning.has(frame));
             if is_of_several {
                 counts.heard_twice += u64::from(self.echoes.has(frame) && may_be_a_copy(frame));
@@ -371,6 +376,11 @@ impl Running {
                     accounts.packets(frame, batch, at.ns, repeats);
                 }
                 assembler.note_link(frame, row, accounts.links.generation(), repeats);
+                if is_duplicate || is_copy {
+                    if let Some(link) = accounts.links.get_mut(row) {
+                        link.twice += 1;
+                    }
+                }
             }
         }
     }

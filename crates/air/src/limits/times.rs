@@ -6,6 +6,7 @@ use sentence::{one_or, sentence, Figure, Sentence};
 use super::known::Known;
 use crate::calibrate::{Calibration, SeveralRadios, Steps};
 use crate::duplicates::BEGINNING;
+use crate::link::{Link, Links};
 use crate::report::Limit;
 use crate::summary::Counts;
 
@@ -19,6 +20,9 @@ const UNTIMELY: f64 = 0.01;
 pub const MIN_JUMPS: u64 = 3;
 /// Copies below which nothing is said of them.
 pub const MIN_COPIES: u64 = 20;
+/// Frames of a link without copies from which it is clean, and of all such links from which copies are not the capture's.
+const MIN_CLEAN_LINK: u64 = 20;
+const MIN_CLEAN: u64 = 100;
 /// First frames that have to come again before the capture counts as appended to itself.
 const MIN_AGAIN: u64 = BEGINNING as u64 * 3 / 4;
 /// Share of the frames in the file twice from which times are not used.
@@ -103,7 +107,7 @@ pub fn reversed(counts: &Counts) -> Option<Limit> {
 }
 
 /// Where many frames are in the file twice, neither times nor answers can be determined.
-pub fn doubled(counts: &Counts, calibration: &Calibration) -> Option<Limit> {
+pub fn doubled(counts: &Counts, calibration: &Calibration, links: &Links) -> Option<Limit> {
     if let Some((copies, looked_at)) = calibration.copies {
         let sentence = sentence!(
             "{copies} of {looked_at} data and management frames that were looked at first are the frame before of their sender again, before \
@@ -122,6 +126,9 @@ pub fn doubled(counts: &Counts, calibration: &Calibration) -> Option<Limit> {
         );
         return Some(Limit::new("duplicates", sentence, TIMED_OR_COUNTED));
     }
+    if is_of_few_links(links) {
+        return None;
+    }
     if counts.copies >= MIN_COPIES && counts.copies as f64 > DOUBLED * counts.data() as f64 {
         let sentence = sentence!(
             "{copies} of {data} frames with data are there again within half a second or with the same hardware stamp, with the same number, length and addresses and without the \
@@ -134,6 +141,36 @@ pub fn doubled(counts: &Counts, calibration: &Calibration) -> Option<Limit> {
     let (n, duplicates) = (counts.frames(), counts.duplicates);
     let is_much = duplicates >= MIN_COPIES && duplicates as f64 > DOUBLED * n as f64;
     is_much.then(|| Limit::new("duplicates", in_it_twice(duplicates, n), TIMED_OR_COUNTED))
+}
+
+/// Do the links that have no frame twice carry a good part of the frames? A capture merged with itself has frames of every sender
+/// twice: here some sender repeats its own without marking them, as floods do.
+fn is_of_few_links(links: &Links) -> bool {
+    let sum = |is: &dyn Fn(&Link) -> bool| -> u64 {
+        links.iter().map(|(_, link)| link).filter(|link| is(link)).map(|link| link.frames).sum()
+    };
+    let all = sum(&|_| true);
+    let clean = sum(&|link| link.twice == 0 && link.frames >= MIN_CLEAN_LINK);
+    clean >= MIN_CLEAN && clean * 10 >= all
+}
+
+/// Links whose frames are in the file twice, where that is not the fault of the capture.
+pub fn repeated(links: &Links) -> Option<Limit> {
+    let doubled: Vec<&Link> = links.iter().map(|(_, link)| link).filter(|link| link.is_doubled()).collect();
+    let most = doubled.iter().max_by_key(|link| (link.twice, link.ta, link.ra))?;
+    let sum: u64 = doubled.iter().map(|link| link.twice).sum();
+    let of: u64 = doubled.iter().map(|link| link.frames).sum();
+    let sentence = sentence!(
+        "{twice} of {frames} on {doubled} are there again within half a second, with the same number, length and addresses and without the \
+         retry bit, most of {ta} to {ra}: their senders repeat frames without marking them, or somebody else sends in their name; nothing is \
+         said of responses on these links",
+        twice = Figure::count(sum, of),
+        frames = Figure::all(of, "frame"),
+        doubled = Figure::all(doubled.len() as u64, "link");
+        ta = most.ta,
+        ra = most.ra
+    );
+    Some(Limit::new("repeated-frames", sentence, &["exchanges", "Block Ack accounting"]))
 }
 
 /// Frames that are copies of others.

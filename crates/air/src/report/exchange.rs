@@ -274,6 +274,9 @@ pub struct AckVerdict {
     /// limits); null where it is determined.
     #[serde(default)] // older documents lack it
     pub reason: Option<String>,
+    /// The same in words, without the beginning that all such sentences have.
+    #[serde(default)] // older documents lack it
+    pub because: Option<String>,
     /// The answer in words, and the figures it rests on.
     #[serde(flatten)]
     pub sentence: Sentence,
@@ -286,6 +289,7 @@ impl AckVerdict {
     pub fn withhold(&mut self, code: &str, why: &Sentence) {
         self.answer = "not-determined".to_owned();
         self.reason = Some(code.to_owned());
+        self.because = Some(why.text().to_owned());
         self.sentence = why.clone().after("cannot be determined from this capture, because ");
         self.evidence.clear();
     }

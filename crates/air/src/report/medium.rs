@@ -106,8 +106,9 @@ pub struct Waterfall {
     /// Observed time, µs.
     pub observed_us: f64,
     /// Effective PHY rate: this direction's payload bits by the µs that they take on the air, Mbit/s; of the MPDUs whose
-    /// duration is known. The padding of symbols is in it, so it is less than the rate of the MCS, of short PPDUs by much.
-    pub phy_rate_mbit_s: f64,
+    /// duration is known. The padding of symbols is in it, so it is less than the rate of the MCS, of short PPDUs by much. Null where no
+    /// duration is known.
+    pub phy_rate_mbit_s: Option<f64>,
     /// Payload (bytes above LLC/SNAP of data MPDUs, each captured one once) per observed time, Mbit/s.
     pub payload_mbit_s: f64,
     /// Payload bytes counted.

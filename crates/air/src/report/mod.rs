@@ -9,6 +9,7 @@ mod capability;
 mod device;
 mod events;
 mod exchange;
+mod happening;
 mod hearing;
 mod logs;
 mod medium;
@@ -21,6 +22,7 @@ pub use capability::*;
 pub use device::*;
 pub use events::*;
 pub use exchange::*;
+pub use happening::*;
 pub use hearing::*;
 pub use logs::*;
 pub use medium::*;
@@ -66,6 +68,9 @@ pub struct Report {
     pub timing: Timing,
     /// What the sniffer captured of what must have been there.
     pub hearing: Hearing,
+    /// What happened, most serious first (200 at most).
+    #[serde(default)] // older documents lack it
+    pub happenings: Vec<Happening>,
     /// The same kind of frame, again and again, faster than any protocol sends it.
     pub floods: Vec<Flood>,
     /// What happened when: authentication, association, key exchange, deauthentication, channel switch.

@@ -169,7 +169,7 @@ struct Pair<'a> {
 impl Pair<'_> {
     fn judge(&self) -> AckVerdict {
         let tail = self.sums.tail();
-        let Answer { answer, reason, sentence } = self
+        let Answer { answer, reason, because, sentence } = self
             .lacks_data()
             .or_else(|| self.complete())
             .or_else(|| self.late())
@@ -183,6 +183,7 @@ impl Pair<'_> {
             question: "block-ack".to_owned(),
             answer: answer.to_owned(),
             reason: reason.map(str::to_owned),
+            because,
             sentence,
             evidence: self.evidence(tail.as_ref()),
         }

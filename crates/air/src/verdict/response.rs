@@ -96,7 +96,7 @@ impl<'a> Case<'a> {
     }
 
     fn judge(&self) -> AckVerdict {
-        let Answer { answer, reason, sentence } = self
+        let Answer { answer, reason, because, sentence } = self
             .rate_dependent()
             .or_else(|| self.late())
             .or_else(|| self.unrecorded())
@@ -113,6 +113,7 @@ impl<'a> Case<'a> {
             question: "ack".to_owned(),
             answer: answer.to_owned(),
             reason: reason.map(str::to_owned),
+            because,
             sentence,
             evidence,
         }

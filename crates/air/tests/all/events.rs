@@ -124,5 +124,5 @@ fn a_request_to_authenticate_has_no_status() {
     let rows = of_kind(&events, "authentication");
     let said: Vec<_> = rows.iter().map(|row| (row.code, row.text.as_deref().unwrap_or_default())).collect();
     assert_eq!(said[..2], [(None, "open, message 1"), (Some(0), "open, message 2: successful")]);
-    assert!(said[2].0 == Some(126) && said[2].1.starts_with("SAE, message 1: "), "{said:?}");
+    assert!(said[2].0 == Some(126) && said[2].1.starts_with("SAE commit: "), "{said:?}");
 }

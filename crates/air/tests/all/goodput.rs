@@ -26,7 +26,7 @@ fn played(scene: &Scene) -> Report {
 fn differences(fall: &Waterfall) -> [f64; 2] {
     let payload = &fall.steps[0];
     assert_eq!(payload.cause, "payload");
-    let of_rate = fall.payload_mbit_s / fall.phy_rate_mbit_s;
+    let of_rate = fall.payload_mbit_s / fall.phy_rate_mbit_s.expect("a rate");
     [payload.mbit_s / fall.payload_mbit_s - 1.0, payload.share / of_rate - 1.0]
 }
 

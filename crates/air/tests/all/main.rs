@@ -9,6 +9,7 @@ mod every_capture;
 mod generated_sentences;
 mod goodput;
 mod handmade;
+mod happenings;
 mod hearing;
 mod interfaces;
 mod joint_responses;

@@ -34,7 +34,7 @@ def draw(report: AirReport, name: str, index: int = 0) -> Drawing | None:
 
 def waterfall(fall: Waterfall, of: str = "") -> Drawing:
     """Floating bars from the effective PHY rate down to the payload rate; ``of``: the direction, for the caption."""
-    rows, level = [], fall.phy_rate_mbit_s
+    rows, level = [], fall.phy_rate_mbit_s or 0.0
     steps = [s for s in fall.steps if s.cause != "payload" and s.share >= 0.0005]
     for step in sorted(steps, key=lambda s: -s.share):
         label = f"{fmt.share(step.share)}  {fmt.mbit_s(step.mbit_s)}"
@@ -55,7 +55,7 @@ def waterfall(fall: Waterfall, of: str = "") -> Drawing:
         {
             "cause": "Effective PHY rate",
             "low": 0.0,
-            "high": fall.phy_rate_mbit_s,
+            "high": fall.phy_rate_mbit_s or 0.0,
             "label": fmt.mbit_s(fall.phy_rate_mbit_s),
             "ink": "three",
         },

@@ -1,4 +1,4 @@
-"""The first lines of every report: where the throughput went, and who acknowledges how."""
+"""The first lines of every report: what happened, where the throughput went, and who acknowledges how."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from txop.air.model import AckVerdict, Waterfall
 from txop.air.report import PREVENT_WATERFALLS, AirReport
 from txop.air.view.names import direction
 from txop.air.view.options import Options
+from txop.air.view.undetermined import Undetermined, undetermined
 from txop.present import format as fmt
 from txop.present.format import capital
 
 VERDICTS_SHOWN = 4
+HAPPENINGS_SHOWN = 8
 THROUGHPUT_FROM = 2
 """MPDUs: the duration of a single one gives no rate."""
+HAPPENED_HEADING = "What happened"
 WATERFALL_HEADING = "Where the throughput went"
 QUESTIONS = {"block-ack": "Block Ack", "ack": "Responses"}
 
+HAPPENING_TONE = {"attack": "bad", "fault": "bad"}
 ANSWER_TONE = {
     "in-order": "good",
     "late": "bad",
@@ -50,14 +54,29 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Happened:
+    """Something that happened, in words."""
+
+    code: str
+    tone: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Headline:
     """What a reader must know before any table."""
 
+    happened: tuple[Happened, ...]
+    """Attacks, faults, then events; at most :data:`HAPPENINGS_SHOWN`."""
+    more_happened: int
+    """How many more section 10 has."""
     flows: tuple[Flow, ...]
     verdicts: tuple[Verdict, ...]
-    """Those of the explained pair first, then what is wrong, then the rest; at most :data:`VERDICTS_SHOWN`."""
+    """Those that are determined: what is wrong first, then those of the explained pair; at most :data:`VERDICTS_SHOWN`."""
     more_verdicts: int
     """How many more section 4 has."""
+    undetermined: Undetermined | None
+    """All that the capture does not show; ``None`` when every question is answered."""
     unavailable: str
     """Why there is no waterfall; empty when there is one."""
 
@@ -67,18 +86,30 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
     options = Options(station=station)
     falls = [fall for fall in report.waterfalls if options.wants(fall.ta, fall.ra)]
     explained = {frozenset((fall.ta, fall.ra)) for fall in report.waterfalls}
+    wanted = [v for v in report.ack_verdicts if options.wants(v.originator, v.recipient)]
     ranked = sorted(
-        (v for v in report.ack_verdicts if options.wants(v.originator, v.recipient)),
+        (v for v in wanted if v.answer != "not-determined"),
         key=lambda v: (
-            frozenset((v.originator, v.recipient)) not in explained,
             ANSWER_TONE.get(v.answer, "dim") != "bad",
-            v.answer == "not-determined",
+            frozenset((v.originator, v.recipient)) not in explained,
         ),
     )
     verdicts = tuple(answer_of(report, verdict) for verdict in ranked[:VERDICTS_SHOWN])
     flows = tuple(_flow(report, fall) for fall in falls)
     more = max(0, len(ranked) - VERDICTS_SHOWN)
-    return Headline(flows, verdicts, more, "" if flows else _why_not(report, station))
+    happened = [h for h in report.happenings if options.wants(h.station, h.bssid)]
+    shown = tuple(
+        Happened(h.code, HAPPENING_TONE.get(h.kind, ""), capital(h.text)) for h in happened[:HAPPENINGS_SHOWN]
+    )
+    return Headline(
+        happened=shown,
+        more_happened=len(happened) - len(shown),
+        flows=flows,
+        verdicts=verdicts,
+        more_verdicts=more,
+        undetermined=undetermined(wanted),
+        unavailable="" if flows else _why_not(report, station),
+    )
 
 
 def answer_of(report: AirReport, verdict: AckVerdict) -> Verdict:
@@ -88,7 +119,7 @@ def answer_of(report: AirReport, verdict: AckVerdict) -> Verdict:
         f"{direction(report, verdict.originator, verdict.recipient)}",
         answer=title_of(verdict),
         tone=ANSWER_TONE.get(verdict.answer, "dim"),
-        text=_in_words(verdict),
+        text=capital(verdict.because or verdict.text),
         evidence=tuple(line.text for line in verdict.evidence),
     )
 
@@ -97,14 +128,6 @@ def title_of(verdict: AckVerdict) -> str:
     """The answer of a verdict as a title. Without an ACK, frames were not received, or the sender missed their ACKs."""
     is_open = (verdict.question, verdict.answer) == ("ack", "not-received")
     return "not answered" if is_open else verdict.answer.replace("-", " ")
-
-
-def _in_words(verdict: AckVerdict) -> str:
-    """The sentence of a verdict, under its answer: what that says already is left out."""
-    start = "cannot be determined from this capture, "
-    if verdict.text.startswith(f"{start}because it "):
-        return "The capture " + verdict.text.removeprefix(f"{start}because it ")
-    return capital(verdict.text.removeprefix(start))
 
 
 def timed_part(waterfall: Waterfall) -> str:
@@ -127,6 +150,9 @@ def _flow(report: AirReport, waterfall: Waterfall) -> Flow:
     if waterfall.mpdus < THROUGHPUT_FROM:
         return Flow(title, f"{sent}: too few for a throughput.", advice, waterfall)
     part = waterfall.payload_mbit_s / waterfall.phy_rate_mbit_s if waterfall.phy_rate_mbit_s else None
+    if waterfall.phy_rate_mbit_s is None:
+        goodput = f"{fmt.mbit_s(waterfall.payload_mbit_s)} of payload; at which rate it was sent is not known. {sent}."
+        return Flow(title, goodput, advice, waterfall)
     sentence = (
         f"{fmt.mbit_s(waterfall.payload_mbit_s)} of payload at an effective PHY rate of "
         f"{fmt.mbit_s(waterfall.phy_rate_mbit_s)}{timed_part(waterfall)}: {fmt.share(part)} of it. "

@@ -57,9 +57,11 @@ def section(report: AirReport, options: Options) -> Section:
                 )
             ],
         )
-    blocks: list[Block] = [
+    told = [h.text for h in report.happenings if options.wants(h.station, h.bssid)]
+    blocks: list[Block] = [Lines(tuple(told), "What happened")] if told else []
+    blocks.append(
         Facts([Fact(_name(row.kind), f"{fmt.count(row.frames)} {_frames(row.frames)}") for row in events.frames])
-    ]
+    )
     shown = [e for e in events.rows if options.wants(e.sender, e.receiver) or e.sender is None]
     note = ""
     if events.rows_left_out:

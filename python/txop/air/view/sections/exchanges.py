@@ -9,7 +9,7 @@ from txop.air.view.headline import ANSWER_TONE, QUESTIONS, title_of
 from txop.air.view.options import Options, unavailable
 from txop.present import cells
 from txop.present import format as fmt
-from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Rows, Section, Tone
+from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Rows, Section, Tone
 
 
 def section(report: AirReport, options: Options) -> Section:
@@ -18,8 +18,13 @@ def section(report: AirReport, options: Options) -> Section:
     flows = [f for f in report.block_acks if options.wants(f.originator, f.recipient)]
     blocks: list[Block] = [_exchanges(wanted, any_response=report.hearing.control_frames > 0)]
     verdicts = [v for v in report.ack_verdicts if options.wants(v.originator, v.recipient)]
-    if verdicts:
-        blocks.append(_verdicts(verdicts))
+    answered = [verdict for verdict in verdicts if verdict.answer != "not-determined"]
+    if answered:
+        blocks.append(_verdicts(answered))
+    if len(verdicts) > len(answered):
+        blocks.append(_open([verdict for verdict in verdicts if verdict.answer == "not-determined"]))
+    if report.hearing.blind_spots:
+        blocks.append(Lines(tuple(spot.text for spot in report.hearing.blind_spots), "Blind spots of this sniffer"))
     if any(e.gap_histogram for e in wanted):
         blocks.append(Plot("response_delay"))
     explained = {(fall.ta, fall.ra) for fall in report.waterfalls[:1]}
@@ -47,6 +52,26 @@ def _verdicts(verdicts: list[AckVerdict]) -> Grid:
     return Grid(
         "Not received, or just too slow to acknowledge?", columns, Rows(verdicts, _verdict), unit_of_rows="answers"
     )
+
+
+def _open(verdicts: list[AckVerdict]) -> Grid:
+    """The questions without an answer, each with its reason."""
+    columns = (
+        Column("Transmitter", right=False),
+        Column("Receiver", right=False),
+        Column("About", right=False),
+        Column("Why not", right=False),
+    )
+    rows = Rows(
+        verdicts,
+        lambda v: (
+            Cell(v.originator),
+            Cell(v.recipient),
+            Cell(QUESTIONS.get(v.question, v.question)),
+            Cell(v.because or v.text),
+        ),
+    )
+    return Grid("What this capture does not answer", columns, rows, unit_of_rows="questions")
 
 
 def _verdict(v: AckVerdict) -> tuple[Cell, ...]:

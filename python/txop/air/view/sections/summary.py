@@ -13,6 +13,8 @@ from txop.present.window import described, span
 
 _CALIBRATED = 32_768
 """Frames, from the first, that what stamps mean is inferred from (calibrate.rs)."""
+_CHANNELS = 6
+"""Channels that are named; the others are counted."""
 _ENOUGH = 20
 """Responses, or acknowledged MPDUs, below which the engine does not look for missing frames in them (hearing.rs)."""
 
@@ -120,7 +122,7 @@ def _facts(report: AirReport) -> list[Fact]:
 def _channels(report: AirReport) -> str:
     shown = [
         f"{c.channel if c.channel is not None else '?'} ({c.frequency_mhz} MHz): {fmt.plural(c.frames, 'frame')}"
-        for c in report.summary.channels[:6]
+        for c in report.summary.channels[:_CHANNELS]
     ]
     more = len(report.summary.channels) - len(shown)
     return (", ".join(shown) + (f" and {more} more" if more else "")) or fmt.NOT_AVAILABLE

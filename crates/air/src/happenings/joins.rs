@@ -1,0 +1,522 @@
+//! Who tried to join which network, how far they came, and what stopped them.
+
+use hashbrown::HashMap;
+use wire::ieee80211::eapol::Message;
+use wire::ieee80211::{FixedFields, FrameKind, MacAddr, ReasonCode, StatusCode};
+
+use super::{named, Context};
+use crate::eapol::Eapol;
+use crate::frame::{Detail, Frame};
+use crate::report::Happening;
+use sentence::{one_or, sentence, Figure, Sentence};
+
+/// Pairs of station and access point that are followed.
+const MAX_PAIRS: usize = 1_024;
+/// Different failures kept of a pair.
+const MAX_FAILURES: usize = 8;
+/// Roams kept.
+const MAX_ROAMS: usize = 256;
+/// An attempt that has not gone on for so long is over.
+const OVER_NS: i64 = 5_000_000_000;
+/// A station that asks again after this begins anew.
+const AGAIN_NS: i64 = 2_000_000_000;
+/// Requests without an answer from which an attempt failed for want of one.
+const MIN_UNANSWERED: u32 = 3;
+/// SAE (9.4.1.1).
+const SAE: u16 = 3;
+/// Status codes of SAE that ask for another message or name a method: nothing is refused (9.4.1.9).
+const NOT_REFUSED: [u16; 4] = [0, 76, 126, 127];
+
+/// How far an attempt came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    #[default]
+    Authentication,
+    Association,
+    Eap,
+    Handshake1,
+    Handshake2,
+    Handshake3,
+    Handshake4,
+}
+
+impl Step {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Authentication => "authentication",
+            Self::Association => "association",
+            Self::Eap => "eap",
+            Self::Handshake1 => "handshake-1",
+            Self::Handshake2 => "handshake-2",
+            Self::Handshake3 => "handshake-3",
+            Self::Handshake4 => "handshake-4",
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Authentication => "authentication",
+            Self::Association => "association",
+            Self::Eap => "EAP",
+            Self::Handshake1 => "message 1 of the four-way handshake",
+            Self::Handshake2 => "message 2 of the four-way handshake",
+            Self::Handshake3 => "message 3 of the four-way handshake",
+            Self::Handshake4 => "message 4 of the four-way handshake",
+        }
+    }
+}
+
+/// What stopped an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Refused(u16),
+    Deauthenticated(u16),
+    NoAnswer,
+    /// Message 2 was followed by message 1 again.
+    NotAccepted,
+    EapFailure,
+}
+
+impl Cause {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Refused(_) => "refused",
+            Self::Deauthenticated(_) => "deauthenticated",
+            Self::NoAnswer => "no-answer",
+            Self::NotAccepted => "not-accepted",
+            Self::EapFailure => "eap-failure",
+        }
+    }
+}
+
+/// One attempt of a station.
+#[derive(Clone, Copy, Debug, Default)]
+struct Attempt {
+    last_ns: i64,
+    step: Step,
+    /// Requests without the retry bit, since the last answer.
+    requests: u32,
+    answered: bool,
+    associated: bool,
+    messages: [u32; 4],
+    /// Messages 1 behind a message 2.
+    repeated_first: u32,
+    stopped: Option<End>,
+    eap_failed: bool,
+}
+
+/// Attempts that failed for the same cause.
+#[derive(Clone, Copy, Debug)]
+struct Failure {
+    step: Step,
+    cause: Cause,
+    times: u64,
+    /// Shortest time from the latest frame of the attempt to what stopped it.
+    delay_ns: Option<i64>,
+    /// That frame was an answer of the access point.
+    is_answered: bool,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    step: Step,
+    cause: Cause,
+    /// Time since the latest frame of the attempt.
+    delay_ns: Option<i64>,
+    /// That frame was an answer of the access point.
+    is_answered: bool,
+}
+
+/// A station and an access point.
+#[derive(Clone, Debug, Default)]
+struct Pair {
+    current: Option<Attempt>,
+    attempts: u64,
+    /// With message 4 of a handshake.
+    joined: u64,
+    /// With an association, behind which no message of a handshake was captured.
+    associated: u64,
+    failures: Vec<Failure>,
+    /// Message 1 in attempts in which it got no answer, retries included.
+    unanswered_first: u64,
+    frames: u64,
+    first_ns: i64,
+    last_ns: i64,
+    is_sae: bool,
+}
+
+/// A station that changed its access point.
+#[derive(Clone, Copy, Debug)]
+struct Roam {
+    station: MacAddr,
+    from: MacAddr,
+    to: MacAddr,
+    first_ns: i64,
+    last_ns: i64,
+    times: u64,
+}
+
+/// All pairs.
+#[derive(Debug, Default)]
+pub struct Joins {
+    pairs: HashMap<(u64, u64), Pair>,
+    joined: HashMap<u64, MacAddr>,
+    roams: Vec<Roam>,
+}
+
+/// What a frame is in an attempt to join.
+enum Part {
+    Request { step: Step, is_sae: bool },
+    Answer { step: Step, status: u16 },
+    Message(usize),
+    Eap { failed: bool },
+    End(u16),
+}
+
+impl Joins {
+    /// Takes note of a management frame or EAPOL packet that is not known to be damaged.
+    pub fn frame(&mut self, frame: &Frame, detail: &Detail, at_ns: i64) {
+        let Some((station, ap, part)) = read(frame, detail) else { return };
+        if station == ap || station.is_group() || ap.is_group() {
+            return;
+        }
+        if let Part::Answer { step: Step::Association, status: 0 } = part {
+            self.associated(station, ap, at_ns);
+        }
+        let key = (station.as_u64(), ap.as_u64());
+        if self.pairs.len() >= MAX_PAIRS && !self.pairs.contains_key(&key) {
+            return;
+        }
+        if matches!(part, Part::End(_)) && !self.pairs.contains_key(&key) {
+            return;
+        }
+        let pair = self.pairs.entry(key).or_insert_with(|| Pair { first_ns: at_ns, ..Pair::default() });
+        pair.take(&part, at_ns, frame.header.fc.retry());
+    }
+
+    fn associated(&mut self, station: MacAddr, ap: MacAddr, at_ns: i64) {
+        if self.joined.len() >= MAX_PAIRS && !self.joined.contains_key(&station.as_u64()) {
+            return;
+        }
+        let Some(from) = self.joined.insert(station.as_u64(), ap).filter(|from| *from != ap) else { return };
+        let same = |roam: &&mut Roam| (roam.station, roam.from, roam.to) == (station, from, ap);
+        if let Some(roam) = self.roams.iter_mut().find(same) {
+            (roam.times, roam.last_ns) = (roam.times + 1, at_ns);
+        } else if self.roams.len() < MAX_ROAMS {
+            self.roams.push(Roam { station, from, to: ap, first_ns: at_ns, last_ns: at_ns, times: 1 });
+        }
+    }
+
+    /// Attempts of a station to join this access point, whatever became of them.
+    pub fn attempts(&self, station: MacAddr, ap: MacAddr) -> u64 {
+        self.pairs.get(&(station.as_u64(), ap.as_u64())).map_or(0, |pair| pair.attempts)
+    }
+
+    /// What happened.
+    pub fn report(&self, context: &Context<'_>) -> Vec<Happening> {
+        let mut keys: Vec<&(u64, u64)> = self.pairs.keys().collect();
+        keys.sort();
+        let pairs = keys.into_iter().filter_map(|key| Some((key, self.pairs.get(key)?)));
+        let mut all: Vec<Happening> = pairs
+            .filter_map(|((station, ap), pair)| {
+                let (station, ap) = (MacAddr::from_u64(*station), MacAddr::from_u64(*ap));
+                let mut pair = pair.clone();
+                pair.close();
+                pair.happening(station, ap, context)
+            })
+            .collect();
+        all.extend(self.roams.iter().map(|roam| roam.happening(context)));
+        all
+    }
+}
+
+impl Roam {
+    fn happening(&self, context: &Context<'_>) -> Happening {
+        let said = sentence!(
+            "{station} moved from {from} to {to}{times}",
+            times = Figure::said(
+                self.times as f64,
+                "count",
+                self.times,
+                &if self.times > 1 { format!(" {} times", self.times) } else { String::new() }
+            );
+            station = self.station,
+            from = context.network(self.from),
+            to = context.network(self.to)
+        );
+        Happening {
+            station: Some(self.station.to_string()),
+            bssid: Some(self.to.to_string()),
+            from_bssid: Some(self.from.to_string()),
+            ..Happening::new("roamed", "event", (self.first_ns, self.last_ns), self.times, said)
+        }
+    }
+}
+
+impl Pair {
+    fn take(&mut self, part: &Part, at_ns: i64, retry: bool) {
+        let is_over = |attempt: &Attempt| at_ns.saturating_sub(attempt.last_ns) > OVER_NS;
+        if self.current.as_ref().is_some_and(is_over) {
+            self.close();
+        }
+        let begins_anew = |attempt: &Attempt| {
+            attempt.step > Step::Authentication
+                || attempt.stopped.is_some()
+                || at_ns.saturating_sub(attempt.last_ns) > AGAIN_NS
+        };
+        if let (Part::Request { step: Step::Authentication, .. }, false) = (part, retry) {
+            if self.current.as_ref().is_some_and(begins_anew) {
+                self.close();
+            }
+        }
+        if self.current.is_none() {
+            if matches!(part, Part::End(_) | Part::Answer { .. } | Part::Eap { .. }) {
+                return;
+            }
+            self.attempts += 1;
+            self.current = Some(Attempt { last_ns: at_ns, ..Attempt::default() });
+        }
+        self.frames += 1;
+        self.last_ns = at_ns;
+        let Some(attempt) = &mut self.current else { return };
+        match *part {
+            Part::Request { step, is_sae } => {
+                self.is_sae |= is_sae;
+                attempt.requests = if step > attempt.step { 0 } else { attempt.requests } + u32::from(!retry);
+                attempt.answered &= step <= attempt.step;
+                attempt.step = attempt.step.max(step);
+            }
+            Part::Answer { step, status } => {
+                attempt.step = attempt.step.max(step);
+                attempt.answered = true;
+                attempt.associated |= step == Step::Association && status == 0;
+                if !NOT_REFUSED.contains(&status) {
+                    attempt.stop(step, Cause::Refused(status), at_ns);
+                }
+            }
+            Part::Message(number) => {
+                attempt.repeated_first += u32::from(number == 0 && attempt.messages[1] > 0 && !retry);
+                if let Some(count) = attempt.messages.get_mut(number) {
+                    *count += 1;
+                }
+                let steps = [Step::Handshake1, Step::Handshake2, Step::Handshake3, Step::Handshake4];
+                attempt.step = attempt.step.max(steps.get(number).copied().unwrap_or_default());
+            }
+            Part::Eap { failed } => {
+                attempt.step = attempt.step.max(Step::Eap);
+                attempt.eap_failed |= failed;
+            }
+            Part::End(reason) => {
+                let step = attempt.step;
+                if attempt.messages[3] == 0 {
+                    attempt.stop(step, Cause::Deauthenticated(reason), at_ns);
+                }
+            }
+        }
+        attempt.last_ns = at_ns;
+    }
+
+    /// The attempt that is open is over.
+    fn close(&mut self) {
+        let Some(attempt) = self.current.take() else { return };
+        if attempt.messages[3] > 0 {
+            self.joined += 1;
+            return;
+        }
+        if attempt.messages[0] > 0 && attempt.messages[1] == 0 {
+            self.unanswered_first += u64::from(attempt.messages[0]);
+        }
+        match attempt.failure() {
+            Some(end) => self.failed(end),
+            // Of a protected network, the handshake may have been missed.
+            None => self.associated += u64::from(attempt.associated && attempt.step == Step::Association),
+        }
+    }
+
+    fn failed(&mut self, end: End) {
+        let End { step, cause, delay_ns, is_answered } = end;
+        let same = |failure: &&mut Failure| (failure.step, failure.cause) == (step, cause);
+        if let Some(failure) = self.failures.iter_mut().find(same) {
+            failure.times += 1;
+            failure.delay_ns = failure.delay_ns.into_iter().chain(delay_ns).min();
+        } else if self.failures.len() < MAX_FAILURES {
+            self.failures.push(Failure { step, cause, times: 1, delay_ns, is_answered });
+        }
+    }
+
+    fn happening(&self, station: MacAddr, ap: MacAddr, context: &Context<'_>) -> Option<Happening> {
+        let span_ns = (self.first_ns, self.last_ns);
+        let filled = |happening: Happening| Happening {
+            station: Some(station.to_string()),
+            bssid: Some(ap.to_string()),
+            attempts: Some(self.attempts),
+            ..happening
+        };
+        let failed: u64 = self.failures.iter().map(|failure| failure.times).sum();
+        // In a protected network, association alone is not the end of it.
+        let joined = self.joined + if context.is_open(ap) { self.associated } else { 0 };
+        let Some(most) = self.failures.iter().max_by_key(|failure| failure.times) else {
+            return (joined > 0).then(|| {
+                let said = sentence!(
+                    "{station} joined {network}{times}",
+                    times = Figure::said(
+                        joined as f64,
+                        "count",
+                        self.attempts,
+                        &if joined > 1 { format!(" {joined} times") } else { String::new() }
+                    );
+                    station = station,
+                    network = context.network(ap)
+                );
+                filled(Happening::new("joined", "event", span_ns, self.frames, said))
+            });
+        };
+        let said = sentence!(
+            "{station} tried to join {network} {attempts}, and failed {failed}: ",
+            attempts = Figure::all(self.attempts, "time"),
+            failed = Figure::counted(failed, self.attempts, "time");
+            station = station,
+            network = context.network(ap)
+        );
+        let mut said = said.and("", most.words(failed));
+        if self.unanswered_first >= 4 && most.cause != Cause::NoAnswer {
+            let sent = Figure::counted(self.unanswered_first, self.frames, "time");
+            said = said.and(
+                "; ",
+                sentence!("message 1 of the four-way handshake was sent {sent} without an answer", sent = sent),
+            );
+        }
+        if joined > 0 {
+            let joined = Figure::counted(joined, self.attempts, "time");
+            said = said.and("; ", sentence!("it joined {joined}", joined = joined));
+        }
+        let (status, reason) = match most.cause {
+            Cause::Refused(status) => (Some(status), None),
+            Cause::Deauthenticated(reason) => (None, Some(reason)),
+            _ => (None, None),
+        };
+        Some(Happening {
+            step: Some(most.step.code().to_owned()),
+            cause: Some(most.cause.code().to_owned()),
+            failures: Some(failed),
+            status,
+            reason,
+            ..filled(Happening::new("join-failed", "fault", span_ns, self.frames, said))
+        })
+    }
+}
+
+impl Attempt {
+    fn stop(&mut self, step: Step, cause: Cause, at_ns: i64) {
+        let delay_ns = Some(at_ns.saturating_sub(self.last_ns));
+        let is_answered = self.answered;
+        self.stopped.get_or_insert(End { step, cause, delay_ns, is_answered });
+    }
+
+    /// Where and why it ended, where the capture shows that.
+    fn failure(&self) -> Option<End> {
+        let [first, second, third, fourth] = self.messages;
+        let end = |step, cause| Some(End { step, cause, delay_ns: None, is_answered: self.answered });
+        if let Some(end) = self.stopped {
+            return Some(end);
+        }
+        if self.eap_failed {
+            return end(Step::Eap, Cause::EapFailure);
+        }
+        if second > 0 && third == 0 && self.repeated_first > 0 {
+            return end(Step::Handshake2, Cause::NotAccepted);
+        }
+        let unanswered = [(first, second, Step::Handshake1), (third, fourth, Step::Handshake3)];
+        let handshake = unanswered.into_iter().find(|(sent, answers, _)| *sent >= MIN_UNANSWERED && *answers == 0);
+        if let Some((.., step)) = handshake {
+            return end(step, Cause::NoAnswer);
+        }
+        let is_open = !self.answered && self.requests >= MIN_UNANSWERED && self.step <= Step::Association;
+        end(self.step, Cause::NoAnswer).filter(|_| is_open)
+    }
+}
+
+impl Failure {
+    /// What stopped attempts, of which `failed` failed.
+    fn words(&self, failed: u64) -> Sentence {
+        let times = Figure::count(self.times, failed);
+        let step = self.step.words();
+        match self.cause {
+            Cause::Refused(status) => sentence!(
+                "{times} {were} refused at the {step}, status {status} ({text})",
+                times = times,
+                status = Figure::of(f64::from(status), "count", self.times, 0);
+                were = one_or(self.times, "was", "were"),
+                step = step,
+                text = StatusCode::from(status).text()
+            ),
+            Cause::Deauthenticated(reason) => sentence!(
+                "{times} ended with a deauthentication in the name of the access point {delay} ms after {step}, reason {reason} ({text})",
+                times = times,
+                delay = Figure::of(self.delay_ns.unwrap_or(0) as f64 / 1e6, "ms", self.times, 1),
+                reason = Figure::of(f64::from(reason), "count", self.times, 0);
+                step = match (self.step, self.is_answered) {
+                    (Step::Authentication, false) => "the authentication request",
+                    (Step::Association, false) => "the association request",
+                    (Step::Association, true) => "the association response",
+                    _ => step,
+                },
+                text = ReasonCode::from(reason).text()
+            ),
+            Cause::NoAnswer => sentence!("{times} without an answer to {step}", times = times; step = step),
+            Cause::NotAccepted => sentence!(
+                "in {times} the access point sent message 1 again after message 2 of the four-way handshake, as after a wrong password",
+                times = times
+            ),
+            Cause::EapFailure => sentence!("{times} with EAP-Failure", times = times),
+        }
+    }
+}
+
+/// Station, access point, and what the frame is for them.
+fn read(frame: &Frame, detail: &Detail) -> Option<(MacAddr, MacAddr, Part)> {
+    let (ta, ra) = (frame.ta()?, frame.header.receiver());
+    match detail {
+        Detail::Management(management) => {
+            let bssid = frame.header.bssid()?;
+            let by_ap = ta == bssid;
+            let (station, ap) = if by_ap { (ra, ta) } else { (ta, bssid) };
+            let part = match (frame.header.fc.kind(), &management.fixed) {
+                (FrameKind::Authentication, FixedFields::Authentication { algorithm, transaction, status }) => {
+                    match (by_ap, *algorithm == SAE && *transaction == 2) {
+                        (true, _) => Part::Answer { step: Step::Authentication, status: status.number() },
+                        // A confirm is the next message of the same request.
+                        (false, is_confirm) if is_confirm || *transaction > 2 => return None,
+                        (false, _) => Part::Request { step: Step::Authentication, is_sae: *algorithm == SAE },
+                    }
+                }
+                (FrameKind::AssociationRequest | FrameKind::ReassociationRequest, _) if !by_ap => {
+                    Part::Request { step: Step::Association, is_sae: false }
+                }
+                (_, FixedFields::AssociationResponse { status, .. }) if by_ap => {
+                    Part::Answer { step: Step::Association, status: status.number() }
+                }
+                (_, FixedFields::Deauthentication(reason) | FixedFields::Disassociation(reason)) if by_ap => {
+                    Part::End(reason.number())
+                }
+                _ => return None,
+            };
+            Some((station, ap, part))
+        }
+        Detail::Eapol(packet) => {
+            let (from_ap, part) = match packet {
+                Eapol::Key(Message::First) => (true, Part::Message(0)),
+                Eapol::Key(Message::Second) => (false, Part::Message(1)),
+                Eapol::Key(Message::Third) => (true, Part::Message(2)),
+                Eapol::Key(Message::Fourth) => (false, Part::Message(3)),
+                Eapol::Eap(4) => (true, Part::Eap { failed: true }),
+                Eapol::Eap(3) => (true, Part::Eap { failed: false }),
+                _ => return None,
+            };
+            Some(if from_ap { (ra, ta, part) } else { (ta, ra, part) })
+        }
+        _ => None,
+    }
+    .filter(|(station, ap, _)| named(*station) && named(*ap))
+}

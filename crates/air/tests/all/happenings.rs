@@ -1,0 +1,327 @@
+//! What happened: joins that fail, stations that are thrown out, floods, and what looks like a flood and is none.
+
+use crate::handmade::{element, Address, Handmade, BROADCAST};
+use txop_air::report::{Happening, Report};
+
+const AP: Address = [2, 0, 0, 0, 0, 1];
+const STATION: Address = [2, 0, 0, 0, 0, 9];
+
+const AUTHENTICATION: u16 = 0x00b0;
+const ASSOCIATION_REQUEST: u16 = 0x0000;
+const ASSOCIATION_RESPONSE: u16 = 0x0010;
+const DEAUTHENTICATION: u16 = 0x00c0;
+const RETRY: u16 = 0x0800;
+
+fn beacon(capture: &mut Handmade, bssid: Address) {
+    let body = [[0, 0, 0, 9, 0, 0, 0, 0].as_slice(), &[100, 0, 0x11, 0], &element(0, b"lab"), &rsn()].concat();
+    capture.frame(0x0080, [BROADCAST, bssid, bssid], &body);
+}
+
+/// WPA2 with a password.
+fn rsn() -> Vec<u8> {
+    element(48, &[1, 0, 0, 0x0f, 0xac, 4, 1, 0, 0, 0x0f, 0xac, 4, 1, 0, 0, 0x0f, 0xac, 2, 0, 0])
+}
+
+fn authentication(capture: &mut Handmade, from: Address, to: Address, transaction: u8, status: u8) {
+    capture.frame(AUTHENTICATION, [to, from, AP], &[0, 0, transaction, 0, status, 0]);
+}
+
+fn deauthentication(capture: &mut Handmade, from: Address, to: Address, reason: u8) {
+    capture.frame(DEAUTHENTICATION, [to, from, AP], &[reason, 0]);
+}
+
+/// Authentication and association request of a station, and the answers.
+fn associated(capture: &mut Handmade, station: Address) {
+    authentication(capture, station, AP, 1, 0);
+    authentication(capture, AP, station, 2, 0);
+    capture.frame(ASSOCIATION_REQUEST, [AP, station, AP], &[0x11, 0, 10, 0]);
+    capture.frame(ASSOCIATION_RESPONSE, [station, AP, AP], &[0x11, 0, 0, 0, 1, 0xc0]);
+}
+
+/// A message of the four-way handshake.
+fn message(capture: &mut Handmade, station: Address, number: u8, retry: bool) {
+    let (information, data): (u16, u8) =
+        [(0x008a, 0), (0x010a, 22), (0x13ca, 56), (0x030a, 0)][usize::from(number - 1)];
+    let mut body = vec![0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0x8e, 2, 3, 0, 95 + data, 2];
+    body.extend(information.to_be_bytes());
+    body.extend(vec![0; 90]);
+    body.extend([0, data]);
+    body.extend(vec![0; usize::from(data)]);
+    let retry = if retry { RETRY } else { 0 };
+    match number % 2 {
+        1 => capture.frame(0x0208 | retry, [station, AP, AP], &body),
+        _ => capture.frame(0x0108 | retry, [AP, station, AP], &body),
+    }
+}
+
+fn only<'a>(report: &'a Report, code: &str) -> &'a Happening {
+    let found: Vec<&Happening> = report.happenings.iter().filter(|happening| happening.code == code).collect();
+    assert_eq!(found.len(), 1, "{code}: {:#?}", report.happenings);
+    found[0]
+}
+
+fn codes(report: &Report) -> Vec<&str> {
+    report.happenings.iter().map(|happening| happening.code.as_str()).collect()
+}
+
+#[test]
+fn a_join_is_told_with_its_end() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    associated(&mut capture, STATION);
+    (1..=4).for_each(|number| message(&mut capture, STATION, number, false));
+    let report = capture.report();
+    let joined = only(&report, "joined");
+    assert_eq!((joined.kind, joined.station.as_deref()), ("event", Some("02:00:00:00:00:09")));
+    assert_eq!(codes(&report), ["joined"]);
+}
+
+/// Of a protected network the handshake may have been missed: that a station joined is not known then.
+#[test]
+fn an_association_in_a_protected_network_is_no_join() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    associated(&mut capture, STATION);
+    assert_eq!(codes(&capture.report()), [""; 0]);
+}
+
+#[test]
+fn message_one_without_an_answer_is_where_a_join_fails() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    for _ in 0..2 {
+        associated(&mut capture, STATION);
+        for again in 0..4 {
+            message(&mut capture, STATION, 1, again > 0);
+        }
+        deauthentication(&mut capture, AP, STATION, 15);
+    }
+    let report = capture.report();
+    let failed = only(&report, "join-failed");
+    assert_eq!((failed.attempts, failed.failures, failed.reason), (Some(2), Some(2), Some(15)));
+    assert_eq!((failed.step.as_deref(), failed.cause.as_deref()), (Some("handshake-1"), Some("deauthenticated")));
+}
+
+#[test]
+fn a_wrong_password_and_a_refusal_have_their_own_causes() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    associated(&mut capture, STATION);
+    for _ in 0..3 {
+        message(&mut capture, STATION, 1, false);
+        message(&mut capture, STATION, 2, false);
+    }
+    let other = [2, 0, 0, 0, 0, 10];
+    authentication(&mut capture, other, AP, 1, 0);
+    authentication(&mut capture, AP, other, 2, 17);
+    let report = capture.report();
+    let of = |station: &str| {
+        let found = report.happenings.iter().find(|happening| happening.station.as_deref() == Some(station));
+        found.map(|found| (found.step.clone(), found.cause.clone(), found.status)).expect("a failure")
+    };
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(of("02:00:00:00:00:09"), (some("handshake-2"), some("not-accepted"), None));
+    assert_eq!(of("02:00:00:00:00:0a"), (some("authentication"), some("refused"), Some(17)));
+}
+
+/// 626 deauthentications of a real access point to one station that keeps sending Null frames were called an attack.
+#[test]
+fn an_access_point_that_answers_a_stranger_is_no_attacker() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    for _ in 0..100 {
+        capture.frame(0x0148, [AP, STATION, AP], &[]);
+        deauthentication(&mut capture, AP, STATION, 7);
+    }
+    let report = capture.report();
+    let told = only(&report, "not-associated");
+    assert_eq!((told.kind, told.frames, told.reason), ("fault", 100, Some(7)));
+    assert_eq!(codes(&report), ["not-associated"]);
+    assert!(report.floods.is_empty());
+}
+
+/// Ten deauthentications in a minute are as many as no station needs, however slowly they come.
+#[test]
+fn a_slow_deauthentication_flood_is_found() {
+    let mut capture = Handmade::on(2_412);
+    for _ in 0..12 {
+        beacon(&mut capture, AP);
+        deauthentication(&mut capture, AP, BROADCAST, 3);
+        capture.pause(3_000);
+    }
+    let report = capture.report();
+    let flood = only(&report, "deauthentication-flood");
+    assert_eq!((flood.kind, flood.frames, flood.reason), ("attack", 12, Some(3)));
+}
+
+#[test]
+fn stations_that_leave_are_no_flood() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    for station in 0..60 {
+        deauthentication(&mut capture, [2, 0, 0, 0, 1, station], AP, 3);
+    }
+    // One that is gone: the frame is repeated.
+    for again in 0..30 {
+        let retry = if again == 0 { 0 } else { RETRY };
+        capture.frame(DEAUTHENTICATION | retry, [STATION, AP, AP], &[4, 0]);
+    }
+    assert_eq!(codes(&capture.report()), [""; 0]);
+}
+
+/// A station that joins with the wrong password is thrown out each time, for as long as it tries.
+#[test]
+fn failed_attempts_are_no_flood() {
+    let mut capture = Handmade::on(2_412);
+    for _ in 0..25 {
+        beacon(&mut capture, AP);
+        associated(&mut capture, STATION);
+        message(&mut capture, STATION, 1, false);
+        message(&mut capture, STATION, 2, false);
+        message(&mut capture, STATION, 1, false);
+        deauthentication(&mut capture, AP, STATION, 15);
+        capture.pause(1_000);
+    }
+    let report = capture.report();
+    assert_eq!(codes(&report), ["join-failed"]);
+    assert_eq!(report.happenings[0].attempts, Some(25));
+}
+
+#[test]
+fn senders_that_only_authenticate_are_a_flood_and_the_answers_are_not() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    for number in 0..60 {
+        let sender = [2, 1, 0, 0, 0, number];
+        authentication(&mut capture, sender, AP, 1, 0);
+        authentication(&mut capture, AP, sender, 2, 0);
+    }
+    let report = capture.report();
+    let flood = only(&report, "authentication-flood");
+    assert_eq!((flood.frames, flood.marks.contains(&"many-senders")), (60, true));
+}
+
+#[test]
+fn stations_that_join_one_after_the_other_are_no_flood() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    for number in 0..60 {
+        let station = [2, 1, 0, 0, 0, number];
+        associated(&mut capture, station);
+        (1..=4).for_each(|message_number| message(&mut capture, station, message_number, false));
+    }
+    let report = capture.report();
+    assert_eq!((codes(&report).len(), codes(&report)[0]), (60, "joined"));
+}
+
+/// Networks with random addresses, from one transmitter: its sequence numbers go on from one to the next.
+fn invented(capture: &mut Handmade, networks: u16, group: bool) {
+    for number in 0..networks {
+        let [high, low] = number.to_be_bytes();
+        let first = if group && number % 2 == 0 { 3 } else { 2 };
+        beacon(capture, [first, 7, 7, 7, high, low]);
+    }
+}
+
+#[test]
+fn a_beacon_flood_is_found_by_what_it_is_made_of() {
+    for group in [false, true] {
+        let mut capture = Handmade::on(2_412);
+        invented(&mut capture, 80, group);
+        let report = capture.report();
+        let flood = report.happenings.iter().find(|happening| happening.code == "beacon-flood").expect("the flood");
+        assert_eq!((flood.kind, flood.marks.contains(&"group-sources")), ("attack", group));
+        assert!(flood.marks.contains(&"one-sequence-counter"));
+    }
+}
+
+/// A sniffer that passes by hears many access points a few times each.
+#[test]
+fn many_access_points_are_no_beacon_flood() {
+    let mut capture = Handmade::on(2_412);
+    for number in 0..120u8 {
+        let bssid = [2, 7, 7, number, 0, 1];
+        let body = [[0, 0, 0, 9, 0, 0, 0, 0].as_slice(), &[100, 0, 0x11, 0], &element(0, b"cafe")].concat();
+        capture.numbered(0x0080, [BROADCAST, bssid, bssid], u16::from(number) * 1_031, &body);
+    }
+    assert_eq!(codes(&capture.report()), [""; 0]);
+}
+
+#[test]
+fn frames_with_impossible_transmitters_are_named() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    for number in 0..20u8 {
+        capture.frame(0x0108, [AP, [3, 0, 0, 0, 0, number], AP], &[0; 40]);
+        capture.frame(0x0148, [AP, AP, AP], &[]);
+    }
+    let report = capture.report();
+    assert_eq!((only(&report, "group-sources").frames, only(&report, "own-addressee").frames), (20, 20));
+}
+
+#[test]
+fn a_roam_names_both_access_points() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    associated(&mut capture, STATION);
+    let other = [2, 0, 0, 0, 0, 2];
+    let request = [&[0x11, 0, 10, 0], AP.as_slice()].concat();
+    capture.frame(0x0020, [other, STATION, other], &request);
+    capture.frame(0x0030, [STATION, other, other], &[0x11, 0, 0, 0, 1, 0xc0]);
+    let report = capture.report();
+    let roamed = only(&report, "roamed");
+    assert_eq!(roamed.from_bssid.as_deref(), Some("02:00:00:00:00:01"));
+    assert_eq!(roamed.bssid.as_deref(), Some("02:00:00:00:00:02"));
+}
+
+#[test]
+fn an_announced_switch_is_told_once_with_its_channel() {
+    let mut capture = Handmade::on(5_260);
+    for count in (0..10).rev() {
+        let body = [[0, 0, 0, 9, 0, 0, 0, 0].as_slice(), &[100, 0, 0x11, 0], &element(37, &[1, 36, count])].concat();
+        capture.frame(0x0080, [BROADCAST, AP, AP], &body);
+    }
+    let report = capture.report();
+    let switch = only(&report, "channel-switch");
+    assert_eq!((switch.channel, switch.frames), (Some(36), 10));
+}
+
+/// Frames that the capturing machine sent itself have a header with fields of transmission.
+#[test]
+fn a_flood_of_the_capturing_machine_is_its_own() {
+    let mut capture = Handmade::on(2_412);
+    for _ in 0..40 {
+        // TX flags (bit 15) and nothing of a reception.
+        let radiotap = vec![0, 0, 10, 0, 0, 0x80, 0, 0, 0, 0];
+        capture.behind(radiotap, DEAUTHENTICATION, [BROADCAST, AP, AP], &[7, 0]);
+    }
+    let report = capture.report();
+    assert!(only(&report, "deauthentication-flood").marks.contains(&"sent-by-this-machine"));
+}
+
+/// Real captures of attacks, of failed joins, and of none.
+#[test]
+fn real_attacks_are_found() {
+    let expected: [(&str, &[&str]); 5] = [
+        ("hsngccu_1._BF_00079_20240416233928.pcap", &["beacon-flood", "group-sources"]),
+        ("hsngccu_2._Deauth_00056_20240417001459.pcap", &["deauthentication-flood", "own-addressee", "not-associated"]),
+        ("neildalal_beacon.pcapng", &["beacon-flood", "group-sources"]),
+        ("neildalal_deauth.pcapng", &["join-failed"]),
+        ("tpwns_deauth.pcap", &["deauthentication-flood", "join-failed"]),
+    ];
+    for (name, first) in expected {
+        let Some(path) = corpus::find(&format!("../cases/air/{name}")) else { continue };
+        let report = txop_air::analyze(&path, Default::default(), Default::default(), &mut ()).expect("a report");
+        let found: Vec<&str> = codes(&report).into_iter().take(first.len()).collect();
+        assert_eq!(found, first, "{name}: {:#?}", report.happenings);
+    }
+}
+
+/// A capture with radiotap headers that is declared to have none was read as thousands of association requests.
+#[test]
+fn relabelled_radiotap_is_read_as_radiotap() {
+    let Some(path) = corpus::find("../cases/air/m04_as_80211.pcap") else { return };
+    let report = txop_air::analyze(&path, Default::default(), Default::default(), &mut ()).expect("a report");
+    assert!(report.summary.limits.iter().any(|limit| limit.code == "radiotap-as-802.11"));
+    assert!(report.bss.len() < 100 && report.happenings.iter().all(|happening| happening.kind != "attack"));
+}
