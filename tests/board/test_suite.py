@@ -71,7 +71,7 @@ def test_a_row_may_speak_of_another_arm_and_may_say_why_nothing_tells(tmp_path):
     assert [each.sentence.split(":")[0] for each in vendor] == ["vendor"]
     assert [each.sentence.split(":")[0] for each in default] == ["vanilla"]
     assert [each.sentence for each in nobody] == [
-        "can't be determined here, because no capture of a valid run of nobody was put to the check"
+        "can't be determined here, because no capture of a valid run of nobody was checked"
     ]
     assert [each.sentence for each in silicon] == ["can't be determined here, because it is silicon"]
     assert judged.rows[3].standing == "can't be determined"

@@ -213,7 +213,7 @@ def test_a_window_without_commands_is_no_usb_capture_without_a_clock(tmp_path: P
     assert (report.summary.layer, report.sdio) == ("sdio", None)
     assert [section.name for section in sections(report)] == ["summary"]
     assert [verdict.text for verdict in report.verdicts] == [
-        "Nothing was recorded in the window, so nothing is said of it."
+        "Nothing was recorded in the window, so there is no verdict on it."
     ]
     assert facts(report)["Time span"] == "not available: nothing was recorded in the window"
     assert "Nothing that this report needs" not in page(report)

@@ -196,7 +196,7 @@ def test_figures_of_each_station_have_keys_of_their_own() -> None:
         "station_far_off_chip_airtime_percent", "station_near_airtime_percent", "station_near_aql_pending_ms",
     } <= set(figures)  # fmt: skip
     metric = describe(station_key("far-off", "rtt_p50_ms"))
-    assert (metric.title, metric.unit, metric.better) == ("median round trip, far_off", "ms", "lower")
+    assert (metric.title, metric.unit, metric.better) == ("RTT p50, far_off", "ms", "lower")
     assert describe("station_far_off").unit == ""
 
 

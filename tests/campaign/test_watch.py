@@ -154,7 +154,7 @@ def test_one_that_stopped_and_one_that_has_not_begun(bench, txop):
     assert read_progress(ArchiveReader(bench.layout.root))[1].doing == "not begun"
     bench.go(lambda run: "lost" if run == "002-old-tx" else None, answers=False)
     _, now = read_progress(ArchiveReader(bench.layout.root))
-    assert (now.doing, now.reason) == ("stopped", "dut does not answer any more")
+    assert (now.doing, now.reason) == ("stopped", "dut stopped responding")
     done = txop("watch", str(bench.layout.root))
     assert done.returncode == 4
     assert f"To continue: txop resume {bench.layout.root}" in done.stdout

@@ -97,7 +97,7 @@ def test_an_infinite_figure_counts_as_the_largest(golden_result):
     assert found.low == pytest.approx(-100.0)  # finite over infinite
     assert found.verdict == "better"
     assert found.sd_d is found.smallest_detectable_effect is found.blocks_needed is None
-    assert any("beyond every number" in warning for warning in found.warnings)
+    assert any("infinite (lost probes)" in warning for warning in found.warnings)
     infinite = [point for arm in golden_result.figure("tx.rtt_p99_ms").arms for point in arm.points if point.infinite]
     assert [(point.run, point.value, point.flagged) for point in infinite] == [("005-vanilla-tx", None, True)]
 

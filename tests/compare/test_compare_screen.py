@@ -168,7 +168,7 @@ def test_bounds_and_infinite_figures_are_no_numbers(golden_result):
     (line,) = (line for line in lines if line.startswith("tx RTT p50, ms"))
     assert line.split() == ["tx", "RTT", "p50,", "ms", "45.56", "at", "least", "33.19", "·", "∞", "▼", "+∞", "+20.0",
                             "to", "+∞"]  # fmt: skip
-    assert "∞ probes were lost, which count as infinite round trips" in " ".join(" ".join(lines).split())
+    assert "∞ probes were lost, which count as infinite RTT" in " ".join(" ".join(lines).split())
 
 
 def test_one_arm_has_no_verdict(golden_result):
@@ -219,7 +219,7 @@ def test_the_range_of_an_arm_alone_has_its_infinite_run(golden_result):
     )  # fmt: skip
     text = "\n".join(shown(alone))
     assert "to ∞" in text
-    assert "count as infinite round trips" in " ".join(text.split())
+    assert "count as infinite RTT" in " ".join(text.split())
 
 
 def test_a_figure_that_is_too_wide_leaves_room_for_those_behind_it(golden_result):

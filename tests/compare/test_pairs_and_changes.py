@@ -179,11 +179,11 @@ def test_the_headline_names_every_harm_beside_the_gain(tmp_path):
     assert answers["p10", "vanilla"].costs == ["tx.rtt_p95_ms"]
     assert answers["p10-8-7-6", "vanilla"].gains == ["tx.rtt_p95_ms"]
     assert not answers["p10-7", "vanilla"].costs
-    cost = f"costs tx 95th percentile round trip +{harm.estimate:.1f} % (+{harm.low:.1f} to +{harm.high:.1f} %)"
+    cost = f"costs tx RTT p95 +{harm.estimate:.1f} % (+{harm.low:.1f} to +{harm.high:.1f} %)"
     assert cost in p10
     assert f"tx throughput +{row(result, 'p10').estimate:.1f} % (95 % CI " in p10
     assert "costs" not in p7 + rest
-    assert "gains tx 95th percentile round trip −49.9 %" in rest
+    assert "gains tx RTT p95 −49.9 %" in rest
     assert cost in result.changes[0].sentence
 
 
@@ -196,7 +196,7 @@ def test_harm_beside_what_is_no_gain_and_of_a_direct_comparison(tmp_path):
         assert not answers["p10-7", against].gains
     assert row(result, "p10-7").verdict == "worse"
     assert result.changes[1].sentence.startswith("patch 7 given patch 10 (p10-7 against p10): worse in tx throughput")
-    assert "costs tx 95th percentile round trip +6" in result.changes[1].sentence
+    assert "costs tx RTT p95 +6" in result.changes[1].sentence
 
 
 COUNTS = "2 of 12 runs (vanilla), 1 of 12 (p10), 0 of 12 (p10-7) and 0 of 12 (p10-8-7-6)"
@@ -227,7 +227,7 @@ def test_where_everything_went_wrong_that_is_the_answer(tmp_path):
     void = {(name, block) for name in LEVELS for block in range(1, 13)}
     result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, void=void, gate="traffic-failed")))
     assert result.headline[0].startswith("tx went wrong in 12 of 12 runs (vanilla)")
-    assert result.headline[1].startswith("No run that counts")
+    assert result.headline[1].startswith("No valid run")
 
 
 def test_the_scorecard_says_that_no_run_counts(tmp_path):

@@ -40,7 +40,7 @@ def test_the_figures_are_shown_at_once_and_nothing_is_written(txop, tmp_path):
     (tmp_path / "p.txt").write_text(specimens.PING)
     done = txop("import", "p.txt", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for words in ("median round trip", "mean round trip", "4.5", "25", "ping (iputils), its summary"):
+    for words in ("RTT p50", "RTT mean", "4.5", "25", "ping (iputils), its summary"):
         assert words in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["p.txt"]
 

@@ -1,7 +1,4 @@
-"""The edits of libertas: what stock libertas_sdio waits for when its card fails.
-
-See docs/bugs.md#libertas-reset-deadlock.
-"""
+"""The edits of libertas: what the stock driver waits for when its card fails (docs/bugs.md#libertas-reset-deadlock)."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_a_metric_that_only_explains_is_not_judged() -> None:
     c = throughput(31.2, better=None)
     assert c.verdict is None
     assert sentence(c).startswith("patched against vanilla: +31.2 % (95 % CI +30.2 to +32.2 %")
-    assert sentence(c).endswith("; not judged")
+    assert sentence(c).endswith("; informational")
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0])

@@ -209,7 +209,7 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
                 with = if unread > 0 { " with datagrams" } else { "" },
                 name = name,
                 unit = unit,
-                captured = if is_lossy { " whose data was captured" } else { "" },
+                captured = if is_lossy { " with data that was captured" } else { "" },
                 limits = limits,
                 seen = seen
             );

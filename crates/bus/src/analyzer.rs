@@ -72,7 +72,7 @@ pub struct Analyzer {
     /// Something came back, in the window or outside.
     has_completions: bool,
     pending: HashMap<Id, Pending>,
-    /// Injected requests whose completion is to come.
+    /// Injected requests with a completion that is to come.
     injected: HashMap<Id, Setup>,
     /// Records outside the window by layer, as [`Totals::layers`].
     layers_outside: [u64; 3],
@@ -420,7 +420,7 @@ impl Analyzer {
 
     fn refuse(&mut self, event: &Event<'_>, key: Key) {
         self.summary.submission_errors += 1;
-        // The kernel writes E instead of C for a request whose S it has written already.
+        // The kernel writes E instead of C for a request with S that it has written already.
         if let Some(pending) = self.pending.remove(&Self::id(event)) {
             self.come_back(event, pending);
         }

@@ -17,7 +17,7 @@ pub(crate) const APART_US: u64 = 50;
 /// requests. In ten captures by usbmon an identifier is submitted again after 5 µs at the earliest; of the copies in one of usbmon0
 /// and a bus 99 % are within this.
 const APART_ALONE_US: u64 = 3;
-/// A bus whose records are repeated shows it: each copy counts so much, and each other record 1 against it. Copies that are further
+/// A bus with records that are repeated shows it: each copy counts so much, and each other record 1 against it. Copies that are further
 /// apart than [`APART_ALONE_US`] are distinguished from requests that follow each other from `REPEATED` on, and those behind another record
 /// of their identifier from `SURELY` on.
 const COPY: u32 = 4;

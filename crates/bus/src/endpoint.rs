@@ -51,7 +51,7 @@ pub struct Endpoint {
     pub submissions: u64,
     pub completions: u64,
     pub submission_errors: u64,
-    /// Sum over the completions whose length is known; how many those are, and of how many it is not.
+    /// Sum over the completions with a known length; how many those are, and of how many it is not.
     pub bytes: u64,
     known_lengths: u64,
     pub unknown_lengths: u64,
@@ -61,7 +61,7 @@ pub struct Endpoint {
     turnaround: Histogram,
     intervals: Histogram,
     pub under_way: UnderWay,
-    /// Transfers outside the window whose framing was known, by [`Framing`].
+    /// Transfers outside the window with a framing that was known, by [`Framing`].
     known: [u64; Framing::ALL.len()],
     rate: Rate,
     /// Rate of the completions with data to the device.
@@ -115,7 +115,7 @@ impl Endpoint {
     }
 
     /// Whether the next transfer may be taken for this framing though it does not look like it: that takes more than what
-    /// names the endpoint, three in four of whose transfers must carry datagrams, or a few accidents count others in.
+    /// names the endpoint, and three in four of its transfers must carry datagrams, or a few accidents count others in.
     pub fn foretells(&self, framing: Framing) -> bool {
         let network = Framing::ALL.into_iter().filter(|framing| framing.is_network());
         let network: u64 = network.map(|framing| self.transfers(framing)).sum();
@@ -239,7 +239,7 @@ impl Endpoint {
     /// What its transfers carry, as data, one row per framing.
     pub fn traffic(&self, key: Key, device: &str, timeline: Timeline) -> Vec<report::Traffic> {
         let rows = || self.framings().filter(|(_, traffic)| traffic.transfers > 0);
-        // Where all data are of one framing, so are those of completions whose submission is not in the capture.
+        // Where all data are of one framing, so are those of completions with a submission that is not in the capture.
         let sent = (rows().count() == 1).then_some(&self.sent);
         let all = rows().map(|(framing, traffic)| traffic.report(device, key.address, framing, sent));
         all.map(|row| {
@@ -283,7 +283,7 @@ impl Endpoint {
     ) -> report::Endpoint {
         let Timeline { is_one, has_completions, has_ids, has_drops } = timeline;
         let span = self.rate.rated_span_s().filter(|_| is_one);
-        // A request whose completion is missing would be under way for too long.
+        // A request with a missing completion would be under way for too long.
         let are_followed = self.under_way.lost_completions() == 0 && (self.under_way.keeps_order() || !has_drops);
         let is_told = is_one && has_completions && has_ids && are_followed;
         let most = self.under_way.most_and_mean(self.completions).filter(|_| is_told);

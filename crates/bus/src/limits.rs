@@ -240,7 +240,7 @@ fn cut(totals: &Totals, source: &Source) -> String {
     format!("{} ({cause}): datagrams behind the cut are counted as \"at least\".", not_whole(totals))
 }
 
-/// Devices whose descriptors are not in the capture.
+/// Devices with descriptors that are not in the capture.
 fn not_enumerated(without: usize, devices: usize) -> String {
     if devices == 1 {
         return "The enumeration of the device is not in the capture, so its descriptors are not known: plug it in while \
@@ -254,7 +254,7 @@ fn not_enumerated(without: usize, devices: usize) -> String {
     )
 }
 
-/// Bulk transfers with bytes none of whose data can be looked into.
+/// Bulk transfers with bytes without any data that can be looked into.
 fn without_data(report: &Report) -> impl Iterator<Item = Limit> + '_ {
     crate::conclusion::without_data(report).map(|endpoint| Limit {
         code: "no-data".to_owned(),
@@ -300,7 +300,7 @@ fn addresses(report: &Report) -> impl Iterator<Item = Limit> + '_ {
     shared.map(|device| {
         let last = match (&device.vendor_id, &device.product_id) {
             (Some(vendor), Some(product)) => format!("{vendor}:{product}"),
-            _ => "one whose descriptors are not in the capture".to_owned(),
+            _ => "one with descriptors that are not in the capture".to_owned(),
         };
         Limit {
             code: "address-reused".to_owned(),

@@ -61,7 +61,7 @@ pub struct Qmi {
     current: Option<usize>,
     /// Transfers with datagrams before there was one.
     before: u64,
-    /// Messages whose fields are not all in the capture, and those that break the rules of their layout.
+    /// Messages with fields that are not all in the capture, and those that break the rules of their layout.
     cut: u64,
     unreadable: u64,
 }

@@ -1,4 +1,4 @@
-//! Events over time: the mean rate, the busiest second, and a series whose bins widen as time goes on.
+//! Events over time: the mean rate, the busiest second, and a series with bins that widen as time goes on.
 
 use crate::report::RateBin;
 
@@ -50,7 +50,7 @@ impl Second {
         self.peak = self.peak.max(self.events);
     }
 
-    /// Another time begins, whose seconds have nothing of what was before.
+    /// Another time begins; its seconds have nothing of what was before.
     fn restart(&mut self) {
         *self = Self { peak: self.peak, ..Self::default() };
     }

@@ -237,7 +237,7 @@ fn records(mut reader: Reader, path: String, options: &Options, progress: &mut d
     }
     source.window = placing.map(|placing| placing.placed());
     if source.window.is_some_and(|placed| placed.first_ns.is_none() && placed.untimed > 0) {
-        return Err(Error::NoWindow("its records have no time, so none can be said to lie in a window"));
+        return Err(Error::NoWindow("its records have no time, so none of them is known to lie in a window"));
     }
     let totals = &analyzer.summary;
     if analyzer.records() + totals.other_requests == 0 && totals.not_usb > 0 {

@@ -34,7 +34,7 @@ pub(crate) struct Totals {
     pub cut_off: u64,
     pub not_followed: u64,
     pub cut_transfers: u64,
-    /// Those of them whose record is shorter than its recorder wrote it, with the shortest and the longest of these records.
+    /// Those of them with a record that is shorter than its recorder wrote it, with the shortest and the longest of these records.
     pub cut_records: u64,
     pub cut_at: Option<(u32, u32)>,
     pub data_transfers: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Totals {
     pub unreadable_examples: Vec<String>,
     pub other_requests: u64,
     pub other_submissions: u64,
-    /// Among those: pipes that were reset after a stall, and pipes whose requests were taken back.
+    /// Among those: pipes that were reset after a stall, and pipes with requests that were taken back.
     pub pipe_resets: u64,
     pub pipe_aborts: u64,
     /// Requests that a recorder wrote down for itself.

@@ -17,7 +17,7 @@ const SEQUENCE_STEP_MAX: u16 = 1024;
 /// Pointer tables of blocks that the capture cut; of a Realtek chip, the number of packets in the first descriptor of a transfer.
 #[derive(Clone, Debug, Default)]
 struct CutTables {
-    /// Transfers all of whose datagrams are known, be it by the length of a table.
+    /// Transfers with all datagrams known, be it by the length of a table.
     counted: u64,
     /// Bytes behind the last datagram seen of those.
     rest: u64,
@@ -28,7 +28,7 @@ struct CutTables {
     /// Blocks that are not whole and of which no datagram is known, with and without those known by the length of a table.
     bare: u64,
     without_pointer: u64,
-    /// Blocks whose table ends before its length says: then no length of a table is a count.
+    /// Blocks with a table that ends before its length says: then no length of a table is a count.
     with_room: u64,
 }
 

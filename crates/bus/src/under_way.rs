@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-/// Requests whose order is followed.
+/// Requests with an order that is followed.
 const FOLLOWED_MAX: usize = 16_384;
 /// One request in this many may come back out of turn, though its endpoint keeps the order.
 const OUT_OF_TURN: u64 = 10;
@@ -73,7 +73,7 @@ pub struct UnderWay {
     /// Late completions, and those that come soon.
     late: u64,
     soon: u64,
-    /// Requests whose identifier was used again before they came back, and those of them that had been overtaken.
+    /// Requests with an identifier that was used again before they came back, and those of them that had been overtaken.
     replaced: [u64; 2],
     /// A request that was handed over in the capture has succeeded.
     has_succeeded: bool,
@@ -154,7 +154,7 @@ impl UnderWay {
         }
     }
 
-    /// A completion comes whose submission is not in the capture.
+    /// A completion comes without its submission in the capture.
     pub fn come_unmatched(&mut self) {
         let [any, behind, _] = &mut self.unmatched;
         *any += 1;

@@ -32,7 +32,7 @@ pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
         }
         let of = summary.window.as_ref().map_or(0, |window| window.records_before + window.records_after);
         let text = sentence!(
-            "{nothing} was recorded in the {part}, so nothing is said of it.",
+            "{nothing} was recorded in the {part}, so there is no verdict on it.",
             nothing = Figure::said(0.0, "record", of, "Nothing");
             part = part(report)
         );
@@ -299,7 +299,7 @@ fn aggregation_evidence(row: &Traffic, missing: Option<Missing>) -> Vec<Sentence
         ));
     }
     if let Some(share) = row.padding_share.filter(|share| *share >= 0.05) {
-        // Of transfers all of whose datagrams are known.
+        // Of transfers with all datagrams known.
         let bytes = row.payload_bytes + row.header_bytes + row.padding_bytes;
         evidence.push(sentence!(
             "{padding} of the bytes{whole} are padding",

@@ -43,7 +43,7 @@ pub enum OpenError {
         /// The first bytes in hexadecimal.
         first: String,
     },
-    /// A capture whose file header is cut off or contradicts itself.
+    /// A capture with a file header that is cut off or contradicts itself.
     #[error("{0}")]
     Damaged(Damage),
 }

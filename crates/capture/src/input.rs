@@ -1,5 +1,5 @@
 //! The bytes of a capture, uncompressed, front to back: a sliding window over a mapped file or over a buffer that a
-//! reader fills. Records are handed out as ranges of the window, so nothing is copied.
+//! reader fills. Records are lent as ranges of the window, so nothing is copied.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -60,7 +60,7 @@ pub struct Interface {
     pub offset_s: i64,
     /// Packets the interface received, by the last statistics block.
     pub received: Option<u64>,
-    /// Packets the interface dropped for lack of resources, by the last statistics block.
+    /// Packets the interface dropped because resources were exhausted, by the last statistics block.
     pub dropped: Option<u64>,
 }
 

@@ -21,9 +21,9 @@ mod window;
 pub const SIMULATED: &str = "simulated by txop";
 /// How it begins in captures that txop makes in real time, of real packets on a modelled link.
 pub const EMULATED: &str = "emulated by txop";
-/// The same of captures that the virtual chips of a guest wrote whose time is counted instructions.
+/// The same of captures that the virtual chips of an exact guest wrote.
 pub const GUEST_EXACT: &str = "guest-exact by txop";
-/// The same of a guest whose time is that of its host.
+/// The same of a guest that runs by the time of its host.
 pub const GUEST_FAST: &str = "guest-fast by txop";
 
 pub use damage::{Damage, OpenError};

@@ -41,7 +41,7 @@ pub(crate) struct Pcapng {
     drops_in_records: Option<u64>,
 }
 
-/// A block whose lengths agree and whose bytes are all in the window.
+/// A block with lengths that agree and all bytes in the window.
 struct Block {
     offset: u64,
     block_type: u32,

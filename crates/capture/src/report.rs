@@ -42,7 +42,7 @@ pub struct DamageNote {
 }
 
 impl Window {
-    /// What happened to the records of a capture whose clock `is_absolute` (or counts from somewhere else).
+    /// What happened to the records of a capture with a clock `is_absolute` (or that counts from somewhere else).
     pub fn new(placed: &Placed, is_absolute: bool) -> Self {
         let unix_s = |ns: Option<i64>| ns.filter(|_| is_absolute).map(|ns| ns as f64 / 1e9);
         let since_first =

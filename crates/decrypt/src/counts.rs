@@ -22,7 +22,7 @@ pub struct Counts {
     pub protected: u64,
     /// Decrypted: their MIC matches.
     pub decrypted: u64,
-    /// Decrypted ones among them whose packet number is not above all before, and that are not retries.
+    /// Decrypted ones among them with a packet number that is not above all before, and that are not retries.
     pub behind: u64,
     /// No key known when it came.
     pub no_key: u64,

@@ -56,7 +56,7 @@ pub enum Akm {
     Owe,
     /// SAE with a group-dependent hash.
     SaeExt,
-    /// Another one, whose keys are not derived here; its suite type.
+    /// Another one, with keys that are not derived here; its suite type.
     Other(u8),
 }
 

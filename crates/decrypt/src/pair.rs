@@ -154,7 +154,7 @@ impl Pair {
         self.messages
     }
 
-    /// Handshakes whose keys a MIC proved.
+    /// Handshakes with keys that a MIC proved.
     pub fn handshakes(&self) -> u64 {
         self.handshakes
     }

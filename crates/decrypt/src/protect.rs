@@ -37,7 +37,7 @@ enum Opener {
 
 /// A temporal or group key.
 pub(crate) struct TemporalKey {
-    /// `None`: TKIP, whose key differs from MPDU to MPDU.
+    /// `None`: TKIP, with a key that differs from MPDU to MPDU.
     opener: Option<Box<Opener>>,
     cipher: Cipher,
     key: Zeroizing<Vec<u8>>,

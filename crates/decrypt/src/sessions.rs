@@ -16,7 +16,7 @@ use crate::protect::TemporalKey;
 const MAX_PAIRS: usize = 2_048;
 /// Senders of group-addressed frames kept.
 const MAX_GROUPS: usize = 1_024;
-/// Networks whose SSID is kept.
+/// Networks with an SSID that is kept.
 const MAX_NETWORKS: usize = 4_096;
 /// Group keys kept of a sender, latest first.
 const MAX_GROUP_KEYS: usize = 4;

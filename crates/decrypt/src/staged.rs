@@ -42,7 +42,7 @@ fn psk_stage(passphrase: &str) -> Stage {
     }
 }
 
-/// A mobility domain whose key holders are hostapd's: its NAS identifier and its BSSID.
+/// A mobility domain with key holders that are hostapd's: its NAS identifier and its BSSID.
 fn ft_stage(akm: Akm, suite: u8, version: u8) -> Stage {
     let key_holders = &[1, 6, 2, 0, 0, 0, 0, 0xa, 3, 7, b'a', b'p', b'.', b't', b'e', b's', b't'];
     Stage { akm, suite, version, key_holders, ..psk_stage("good passphrase") }

@@ -52,7 +52,7 @@ pub(crate) struct Summary {
     histogram: Vec<Bar>,
 }
 
-/// Packets whose delay was in one octave.
+/// Packets with a delay that was in one octave.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Bar {

@@ -1,4 +1,4 @@
-//! Counts whose buckets are as narrow as memory allows.
+//! Counts with buckets that are as narrow as memory allows.
 
 use crate::layout::{bucket, index, median, octaves, quantile, Bucket};
 

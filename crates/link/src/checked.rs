@@ -1,4 +1,4 @@
-//! Settings that can be wrong, and what is said about a wrong one.
+//! Settings that can be wrong, and the message about a wrong one.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;

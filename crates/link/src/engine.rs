@@ -85,7 +85,7 @@ pub trait Link<P: Packet> {
     /// Lets everything happen that is due by `now_ns`.
     fn advance(&mut self, now_ns: u64, sink: &mut impl Sink<P>);
 
-    /// Lets what is under way come to its end and begins nothing new: what was counted as sent has then been shown to the
+    /// Lets what is under way finish and begins nothing new: what was counted as sent has then been shown to the
     /// sink.
     fn settle(&mut self, sink: &mut impl Sink<P>);
 }

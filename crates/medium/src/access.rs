@@ -24,7 +24,7 @@ pub struct Spaces {
 
 impl Spaces {
     /// Those of a band. `short_slot` matters in 2.4 GHz only; `dsss`: there are stations that know only 802.11b. In a
-    /// band whose control frames have no known duration, EIFS is DIFS.
+    /// band with control frames that have no known duration, EIFS is DIFS.
     pub fn new(band: Band, short_slot: bool, dsss: bool) -> Self {
         let timing = Timing::new(band, Bandwidth::Mhz20, short_slot);
         let lowest_ack = if dsss {
@@ -48,7 +48,7 @@ impl Spaces {
     }
 }
 
-/// An exchange whose first PPDU that solicits a response got none.
+/// An exchange with a first soliciting PPDU that got no response.
 #[derive(Clone, Copy, Debug)]
 pub struct Unanswered {
     /// Who sent it.
@@ -153,7 +153,7 @@ impl Access {
         self.contention.set_parameters(function, parameters);
     }
 
-    /// Those whose turn it is, lowest number first.
+    /// Those that have the turn, lowest number first.
     pub fn winners(&self, winners: &mut Vec<u32>) {
         self.contention.winners(winners);
     }

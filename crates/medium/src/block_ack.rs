@@ -75,7 +75,7 @@ impl<T: Copy> Scoreboard<T> {
         }
     }
 
-    /// The bitmap that begins with a number, of those whose memory may be shown.
+    /// The bitmap that begins with a number, of those with memory that may be shown.
     pub fn bitmap(&self, start: Seq, shown: impl Fn(T) -> bool) -> u64 {
         (0..WINDOW)
             .filter(|&offset| self.get(start.add(offset)).is_some_and(&shown))

@@ -2,7 +2,7 @@
 //!
 //! All radios hear each other, so all count the same silence. Time since the medium fell silent is counted in slots after
 //! SIFS; a channel access function sends AIFSN slots, what it must wait longer (EIFS, a timeout), and its backoff later.
-//! Those whose turn is the same slot collide. Only functions that have something to send, or a backoff to count down,
+//! Those that have the same slot collide. Only functions that have something to send, or a backoff to count down,
 //! are looked at, so idle stations cost nothing.
 
 use random::Rng;
@@ -185,7 +185,7 @@ impl Contention {
         }
     }
 
-    /// Those whose turn it is, lowest number first.
+    /// Those that have the turn, lowest number first.
     pub(super) fn winners(&self, winners: &mut Vec<u32>) {
         winners.clear();
         if self.first.is_some() {

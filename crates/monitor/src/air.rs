@@ -52,7 +52,7 @@ impl<W: Write> AirRecorder<W> {
 
     /// Writes a PPDU of `mpdus` MPDUs; those that collided as [`CaptureSettings::collisions`] says, once all of their collision
     /// are known. `emit` appends the MPDU of a number to the bytes it is given, without FCS, and has its whole length; behind that
-    /// limit, the second number, a data frame is cut anyway. What goes wrong is said by [`Self::finish`].
+    /// limit, the second number, a data frame is cut anyway. Errors are reported by [`Self::finish`].
     pub fn take(
         &mut self,
         ppdu: &OnAir,

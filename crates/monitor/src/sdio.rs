@@ -29,7 +29,7 @@ impl<W: Write> SdioCapture<W> {
         })
     }
 
-    /// Writes a record with its data. What goes wrong is said by [`Self::finish`].
+    /// Writes a record with its data. Errors are reported by [`Self::finish`].
     pub fn take(&mut self, at_ns: u64, record: &Record, data: &[u8]) {
         self.record.clear();
         self.record.extend_from_slice(&record.emit());

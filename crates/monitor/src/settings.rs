@@ -1,4 +1,4 @@
-//! How a capture is made, and what is said of it at the end.
+//! How a capture is made, and its summary at the end.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ pub enum Origin {
     Emulated,
     /// A link in virtual time, with modelled packets.
     Simulated,
-    /// A virtual device in a guest whose clock is exact.
+    /// A virtual device in a guest with a clock that is exact.
     GuestExact,
     /// A virtual device in a guest in real time.
     GuestFast,

@@ -34,7 +34,7 @@ impl<W: Write> UsbCapture<W> {
         })
     }
 
-    /// Writes an event. What goes wrong is said by [`Self::finish`].
+    /// Writes an event. Errors are reported by [`Self::finish`].
     pub fn take(&mut self, urb: &Urb<'_>) {
         let time_us = self.output.unix_ns(urb.at_ns).div_euclid(1_000);
         self.record.clear();

@@ -55,7 +55,7 @@ impl air::Progress for Relay {
 
 /// Analyse the 802.11 capture at `path` (`-`: standard input); returns the report as JSON (format `txop-air`).
 ///
-/// `pair`: transmitter and receiver whose goodput is explained, the busiest by default. `progress(bytes_read, total)` is
+/// `pair`: transmitter and receiver with a goodput that is explained, the busiest by default. `progress(bytes_read, total)` is
 /// called about ten times a second; `total` is `None` where the size is not known; an exception in it ends the analysis.
 ///
 /// `follow`: wait at the end of the file for more; Ctrl-C then ends the waiting, not the call, and the report of all that

@@ -20,7 +20,7 @@ enum News {
 
 /// Checks the scenario called `name`; returns every setting, defaults filled in, as JSON.
 ///
-/// `read(name)` returns the text of a scenario file; what it raises is said as the reason. `settings` are pairs of a dotted
+/// `read(name)` returns the text of a scenario file; what it raises is given as the reason. `settings` are pairs of a dotted
 /// key and a TOML value.
 ///
 /// Raises `ValueError` with the place, the key and what it may be.

@@ -41,7 +41,7 @@ pub(crate) fn specimen_scenes() -> Vec<(&'static str, &'static str)> {
     PRESETS.to_vec()
 }
 
-/// Make an 802.11 monitor capture whose truth is known, and return that truth as JSON.
+/// Make an 802.11 monitor capture with a known truth, and return that truth as JSON.
 ///
 /// `scene` is one of `specimen_scenes()`; the same scene, `seed` and `seconds` always give the same bytes. The file is
 /// pcapng when the name ends so, otherwise what the scene says. A file of that name is replaced; it is removed again

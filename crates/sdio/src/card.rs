@@ -59,7 +59,7 @@ impl<F: Function> Card<F> {
         Self::with_bus(function, BusAbility::default())
     }
 
-    /// The same, of a card that can what is said.
+    /// The same, of a card with these abilities.
     pub fn with_bus(function: F, ability: BusAbility) -> Self {
         let registers = Registers::new(&function.identity(), ability);
         Self { function, ability, registers, counters: CardCounters::default(), line: false }

@@ -146,8 +146,7 @@ pub fn one_or(count: u64, one: &'static str, many: &'static str) -> &'static str
     }
 }
 
-/// A percentage with `decimals`, or with as many more (up to three) as it takes for 0 and 100 % to be said of nothing and of
-/// all only: `99.98 %`, `below 0.001 %`.
+/// A percentage with `decimals`, or with as many more (up to three) as it takes for 0 and 100 % to be shown for nothing and for all only: `99.98 %`, `below 0.001 %`.
 pub fn percent(value: f64, decimals: usize) -> String {
     let is_end = |value: f64| value == 0.0 || value == 100.0;
     let is_true = |shown: &String| is_end(value) || !shown.parse().is_ok_and(is_end);

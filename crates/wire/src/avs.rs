@@ -10,7 +10,7 @@ const MAGIC_V2: u32 = 0x8021_1002;
 /// The fields that both versions have.
 const COMMON_BYTES: usize = 64;
 
-/// PHY types: frequency hopping, whose "channel" and rate mean other things, and infrared.
+/// PHY types: frequency hopping, where "channel" and rate mean other things, and infrared.
 const PHY_FREQUENCY_HOPPING: u32 = 1;
 const PHY_INFRARED: u32 = 3;
 

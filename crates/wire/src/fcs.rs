@@ -13,7 +13,7 @@ pub fn fcs32(bytes: &[u8]) -> u32 {
 
 /// Whether the last four bytes of `mpdu_with_fcs` are the FCS of the bytes before them.
 ///
-/// `None` when the frame is too short to hold a MAC header and an FCS, so that nothing can be said. The caller must
+/// `None` when the frame is too short to hold a MAC header and an FCS, so that nothing is known. The caller must
 /// know that the frame was captured whole.
 pub fn check(mpdu_with_fcs: &[u8]) -> Option<bool> {
     let (mpdu, fcs) = mpdu_with_fcs.split_last_chunk::<FCS_BYTES>()?;

@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(udp_payload(&datagram), None, "a later fragment");
     }
 
-    /// An IPv6 packet whose fixed header is followed by `rest`, the first part of which is a header of kind `next`.
+    /// An IPv6 packet with a fixed header that is followed by `rest`, the first part of which is a header of kind `next`.
     fn ipv6(next: u8, rest: &[u8]) -> Vec<u8> {
         let mut packet = vec![0; IPV6_HEADER];
         (packet[0], packet[5], packet[6], packet[23], packet[39]) = (0x60, rest.len() as u8, next, 1, 2);

@@ -47,7 +47,7 @@ impl LinkType {
         })
     }
 
-    /// Link types whose frames are (or can be) 802.11.
+    /// Link types with frames that are (or can be) 802.11.
     pub const fn is_wlan(self) -> bool {
         matches!(self.0, 105 | 119 | 127 | 163 | 192)
     }

@@ -395,7 +395,7 @@ pub struct InterfaceStatistics {
     pub ticks: u64,
     /// `isb_ifrecv`, code 4: packets received by the interface.
     pub received: Option<u64>,
-    /// `isb_ifdrop`, code 5: packets dropped by the interface for lack of resources.
+    /// `isb_ifdrop`, code 5: packets dropped by the interface because resources were exhausted.
     pub dropped: Option<u64>,
 }
 

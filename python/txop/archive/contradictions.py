@@ -52,7 +52,7 @@ def check(plan: Plan, record: Mapping[str, str], events: Sequence[Event], runs: 
         plan: The archive's, with what the command line changed.
         record: Fingerprints of its tables as they are now (:func:`txop.archive.plan_record.plan_record`).
         events: The journal's.
-        runs: Those whose files are whole.
+        runs: Those with complete files.
     """
     findings = [*_edited_plan(plan, record, events), *journal_check.findings(plan, events, runs)]
     for run in runs:
@@ -185,7 +185,7 @@ def _ends(events: Sequence[Event], runs: Sequence[RunFile]) -> Iterator[Finding]
 
 
 def _places(plan: Plan, events: Sequence[Event], runs: Sequence[RunFile]) -> Iterator[Finding]:
-    """Runs whose block, or place in it, contradicts the plan or the journal."""
+    """Runs with a block, or a place in it, that contradicts the plan or the journal."""
     begun = journal_check.blocks(plan, events)
     by_block: dict[int, list[RunFile]] = {}
     for run in runs:

@@ -132,7 +132,7 @@ def counted_runs(archive: Archive) -> set[str]:
 
 
 def figure_value(run: RunFile, key: str) -> float | None:
-    """The figure of a run; ``math.inf`` when it is beyond every number, ``None`` when it is not available."""
+    """The figure of a run; ``math.inf`` when it is infinite, ``None`` when it is not available."""
     value = run.metrics.get(key)
     if value is None:
         return None

@@ -27,7 +27,7 @@ class Code(StrEnum):
     JOURNAL_STRANGE = "journal-strange"
     """An event of a block, an arm or a test that the plan does not have."""
     JOURNAL_LACKS_END = "journal-lacks-end"
-    """It does not have the end of runs whose files are whole. They count."""
+    """It does not have the end of runs with complete files. They count."""
     PLAN_EDITED = "plan-edited"
     """The plan is not the one that the journal recorded."""
     RUN_MISSING = "run-missing"
@@ -78,5 +78,5 @@ class Finding:
 
     @property
     def spoils(self) -> str | None:
-        """Name of the run that does not count because of it."""
+        """Name of the run that is void because of it."""
         return None if self.code in KEEPS_ITS_RUN else self.run

@@ -1,6 +1,6 @@
 """``derived/``: the archive as Parquet tables, for DuckDB, polars and whatever else reads them.
 
-Made from the runs and nothing else, whole or not at all, at any time and as often as wanted; ``docs/archive.md`` lists
+Made from the runs and nothing else, atomically, at any time and as often as wanted; ``docs/archive.md`` lists
 the columns. Infinite figures are infinite here (Parquet has infinity), and figures that are not available are null.
 """
 

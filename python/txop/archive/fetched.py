@@ -76,5 +76,5 @@ def _parts(name: str, address: str) -> Sequence[str]:
     """The folders and the name of a file, none of which leads out of the archive."""
     parts = PurePosixPath(name).parts
     if not parts or ".." in parts or name.startswith("/") or "\0" in name:
-        raise UserError(f"it has a file whose name leads out of it: {name}", where=address)
+        raise UserError(f"it has a file with a name that leads out of it: {name}", where=address)
     return parts

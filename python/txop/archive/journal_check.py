@@ -36,7 +36,7 @@ def ends(events: Sequence[Event]) -> dict[str, str]:
 
 
 def blocks(plan: Plan, events: Sequence[Event]) -> dict[int, Begun]:
-    """The blocks whose beginnings the journal has once, as the plan can have them."""
+    """The blocks with beginnings that the journal has once, as the plan can have them."""
     found: dict[int, Begun] = {}
     several: set[int] = set()
     for event in events:
@@ -60,7 +60,7 @@ def findings(plan: Plan, events: Sequence[Event], runs: Sequence[RunFile]) -> li
 
 
 def lacking_ends(events: Sequence[Event], runs: Sequence[RunFile]) -> list[str]:
-    """Runs whose files are whole, and whose end the journal lacks though it cannot be about to have it.
+    """Runs with complete files, and without an end in the journal although it cannot be about to have it.
 
     The end of a run is written right after its file: a process that is killed in between leaves none. It would have
     been written before its block ended, before another block began and when the campaign was taken up again."""
@@ -102,7 +102,7 @@ def _repeated(events: Sequence[Event]) -> Iterator[Finding]:
 
 
 def _out_of_order(events: Sequence[Event]) -> Iterator[Finding]:
-    """Events whose clock is behind that of an earlier one of the same process, and those of runs after the end."""
+    """Events with a clock behind that of an earlier one of the same process, and those of runs after the end."""
     latest: Event | None = None
     finished = False
     for number, event in enumerate(events, start=1):

@@ -76,7 +76,7 @@ class Layout:
             raise ArchiveError(
                 "is not empty",
                 where=self.root,
-                what_to_do="give a new folder, or go on with the campaign in it: txop resume " + str(self.root),
+                what_to_do="give a new folder, or continue the campaign in it: txop resume " + str(self.root),
             )
         self.runs.mkdir(parents=True, exist_ok=True)
         with whole_file(self.plan) as out:

@@ -166,7 +166,7 @@ class KeptRuns:
     """What the folder of runs holds."""
 
     runs: list[RunFile] = field(default_factory=list)
-    """Those whose ``run.json`` is whole, in the order of their folders' names: each came to its end, as that file is
+    """Those with a complete ``run.json``, in the order of their folders' names: each was completed, as that file is
     written last and at once, whatever the journal has of it."""
     findings: list[Finding] = field(default_factory=list)
 

@@ -38,7 +38,7 @@ class Value:
     """What it was read from: ``iperf3 of both ends``, ``/proc/stat``, ``air.pcapng``."""
     reason: str | None = None
     infinite: bool = False
-    """The figure is beyond every number: a quantile of round trips among the lost ones. ``value`` is then ``None``."""
+    """The figure is infinite: a quantile of round trips among the lost ones. ``value`` is then ``None``."""
     bound: Bound | None = None
     """``value`` is not the figure but a bound of it, as where a capture cut off what would have been counted."""
     code: Absence | None = None
@@ -126,7 +126,7 @@ class RunFile(_Record):
 
     @classmethod
     def of_words(cls, **fields: Any) -> RunFile:
-        """A run whose causes and warnings quote tools, whose words must not keep it from being stored.
+        """A run with causes and warnings that quote tools: their words must not keep it from being stored.
 
         Raises:
             pydantic.ValidationError: as the constructor does.

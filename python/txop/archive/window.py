@@ -36,5 +36,5 @@ def is_counted(t: float, window_s: float) -> bool:
 
 
 def counted(readings: Iterable[tuple[float, V]], window_s: float | None) -> list[V]:
-    """The readings of running counters whose differences are of the window; none where the run had no window."""
+    """The readings of running counters with differences that are of the window; none where the run had no window."""
     return [] if window_s is None else [value for t, value in readings if is_counted(t, window_s)]

@@ -75,7 +75,7 @@ class LoadedArm:
     """An arm on the targets, from its load to its unload. An object serves for one load.
 
     ``unload`` is due after ``load`` in any case, also when that failed. When a target is lost on the way,
-    ``unload`` may be called again once it is back: it goes on with what is left.
+    ``unload`` may be called again once it is back: it continues with what is left.
     """
 
     folder: Path

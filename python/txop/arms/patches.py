@@ -33,8 +33,8 @@ async def apply_patches(
 ) -> NotApplied | None:
     """Apply patches (``-p1``) to a tree, or take them back; ``None`` when all of them did, else what went wrong.
 
-    ``git apply`` is strict: context must agree, and a patch applies as a whole or not at all. Without git, ``patch`` is
-    used, without fuzz. Files whose names end with ``.toml`` are edit scripts, which cannot be taken back.
+    ``git apply`` is strict: context must agree, and a patch applies atomically. Without git, ``patch`` is
+    used, without fuzz. Files with names that end with ``.toml`` are edit scripts, which cannot be taken back.
     """
     for number, patch in enumerate(patches, 1):
         which = f"patch {number} of {len(patches)} ({patch.name})"

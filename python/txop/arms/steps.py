@@ -89,7 +89,7 @@ class Session:
         return problems
 
     async def tools(self, name: str) -> Tools | None:
-        """Whose ``modprobe`` a target has; ``None``: none at all."""
+        """The kind of ``modprobe`` that a target has; ``None``: none at all."""
         if name not in self._tools:
             target = self.target(name)
             found: Tools | None = None

@@ -102,7 +102,7 @@ class Place:
             raise UserError(
                 "is not empty",
                 where=str(self.root),
-                what_to_do=f"give a new folder, or go on with the bisection in it: txop bisect --resume {self.root}",
+                what_to_do=f"give a new folder, or continue the bisection in it: txop bisect --resume {self.root}",
             )
 
     def read(self) -> Request:

@@ -3,7 +3,7 @@
 Candidates are numbered in their order: 0 is good, the last is bad. Each is compared with 0, in blocks in which both
 have a run. One that is neither clearly worse than 0 nor clearly within the margin of it is compared with the last, too:
 where the last is clearly worse than the candidate, the change came after it, and it is good. A candidate that does not
-build or run is skipped: it is neither good nor bad. So is one whose runs do not settle it. Candidates that build the
+build or run is skipped: it is neither good nor bad. So is one that its runs do not settle. Candidates that build the
 same module share their runs.
 """
 

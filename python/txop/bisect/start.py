@@ -113,7 +113,7 @@ def reopen(root: Path) -> Bisection:
 
 
 def figure_of(plan: Plan, asked: str | None, where: str) -> str:
-    """The figure that judges: as asked, else the plan's first primary one, else throughput or the median round trip of
+    """The figure that judges: as asked, else the plan's first primary one, else throughput or the RTT p50 of
     its first test. Raises :class:`~txop.core.errors.UserError`."""
     known = [f"{test.name}.{key}" for test in plan.test for key in figures_of(plan, test)]
     if asked is not None:

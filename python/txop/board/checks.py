@@ -235,7 +235,7 @@ def _high_mcs(report: AirReport, station: str) -> Outcome:
     high = {mcs: sum(r.frames for r in high_throughput if _mcs(r.label) % 8 == mcs) for mcs in (5, 6, 7)}
     shown = ", ".join(f"MCS {mcs} {count:,}" for mcs, count in high.items())
     if n < FEW_DATA:
-        return undecided(f"it sent {n:,} HT frames whose rate is known", n)
+        return undecided(f"it sent {n:,} HT frames with a known rate", n)
     if not sum(high.values()):
         return undecided(f"none of its {n:,} HT frames is at MCS 5 to 7; whether the link would carry them is open", n)
     return decided(True, f"{sum(high.values()):,} of its {n:,} HT frames are at MCS 5 to 7 ({shown})", n)

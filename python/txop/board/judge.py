@@ -51,7 +51,7 @@ class CertifiedLine:
     ``not claimed``, ``runs disagree``, ``can't be determined``."""
     sentence: str
     n: int | None = None
-    """Frames; of an archive, runs whose capture shows it."""
+    """Frames; of an archive, runs with a capture that shows it."""
     run: str | None = None
     """The run of the archive that the sentence quotes."""
     because: str = ""
@@ -71,7 +71,7 @@ class CheckedCertificate:
     origin: str | None
     lines: Sequence[CertifiedLine]
     arm: str = ""
-    """The arm of the archive whose runs are looked at."""
+    """The arm of the archive with runs that are looked at."""
     runs: int | None = None
     """How many runs of the archive have a capture that was read."""
 

@@ -97,7 +97,7 @@ class FaultEvidence(_Table):
     archive: Given = HERE
     arm: Given
     fault: Name
-    """The task is open where a run has it; it works where none of the runs whose log was read does."""
+    """The task is open where a run has it; it works where none of the runs with a log that was read does."""
 
 
 class NoEvidence(_Table):
@@ -132,7 +132,7 @@ class Task(_Table):
     check: CheckName | None = None
     """The check that a capture is put to."""
     arm: Text = ""
-    """The arm of an archive whose captures are put to the check; empty: the board's."""
+    """The arm of an archive with captures that are checked; empty: the board's."""
     evidence: Annotated[list[Evidence], Field(max_length=100)] = []
 
 

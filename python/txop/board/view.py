@@ -40,7 +40,7 @@ _COUNTED: dict[Standing, str] = {
     "does not work": "shown not to work",
     "contradicted": "contradicted",
     "evidence disagrees": "with evidence that disagrees",
-    "evidence not there": "whose evidence is not there",
+    "evidence not there": "without their evidence",
     "can't be determined": "that can't be determined",
     "claimed, without evidence": "claimed, without evidence",
 }

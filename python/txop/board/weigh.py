@@ -50,7 +50,7 @@ class _Found:
         mine = [outcome for of, outcome in found if not of or of == arm or not arm]
         yield from mine
         if arm and found and not mine:
-            yield undecided(f"no capture of a valid run of {arm} was put to the check")
+            yield undecided(f"no capture of a valid run of {arm} was checked")
 
 
 def weigh(
@@ -70,7 +70,7 @@ def weigh(
             ``txop air --json``.
         analyze: Makes the report of a capture.
         station: The device in all of them; default: the board's, else the station with most data.
-        arm: The arm whose runs count; default: that of the task, the board's, else every arm.
+        arm: The arm with runs that count; default: that of the task, the board's, else every arm.
         folder: Where the evidence is that the board names; default: beside the board.
 
     Raises:

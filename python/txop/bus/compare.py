@@ -25,7 +25,7 @@ _CLEAR = 1.2
 """Datagrams per transfer that differ by less than this factor are not called different."""
 
 _ENOUGH = 20
-"""Transfers below which nothing is said of how many datagrams they carry, as in a report of one capture."""
+"""Transfers below which nothing is reported of how many datagrams they carry, as in a report of one capture."""
 
 _RESOLUTION = 32.0
 _EXACT = 64.0
@@ -33,12 +33,12 @@ _EXACT = 64.0
 first number, and exactly below the second."""
 
 _FEW_LOST = 0.01
-"""Records that may be missing, of the completions, before it is said."""
+"""Records that may be missing, of the completions, before it is reported."""
 
 _NETWORK = ("qmap", "raw-ip", "ntb16", "ntb32", "rndis", "ethernet", "realtek")
 
 _NETWORK_KINDS = frozenset(("qmi", "ncm", "mbim", "ecm", "rndis", "raw-ip", "realtek-wifi", "atheros-wifi"))
-"""Devices whose bulk transfers have an uplink and a downlink."""
+"""Devices with bulk transfers that have an uplink and a downlink."""
 
 _UP_AND_DOWN = {"uplink": "Uplink", "downlink": "Downlink"}
 _OUT_AND_IN = {"uplink": "Bulk OUT", "downlink": "Bulk IN"}
@@ -188,7 +188,7 @@ def key_figures(
 ) -> Iterator[KeyFigure]:
     """The figures of ``device`` that a comparison shows. Figures that a layer does not record are left out.
 
-    ``framings``: by way, what the transfers carry whose datagrams are counted, where the captures differ in it.
+    ``framings``: by way, what the transfers with counted datagrams carry, where the captures differ in it.
     ``ways``: what the two directions of bulk transfers are called.
     """
     if report.sdio is not None:
@@ -274,7 +274,7 @@ def _sdio(sdio: Sdio) -> Iterator[KeyFigure]:
 
 
 def _bulk(report: BusReport, way: str, e: Endpoint, framing: str, word: str) -> Iterator[KeyFigure]:
-    """``framing``: of its traffic, in each capture, where that has to be said. ``word``: what the way is called."""
+    """``framing``: of its traffic, in each capture, where that has to be shown. ``word``: what the way is called."""
     traffic, lacks = _main_traffic(report, e), lacks_completions(e, report.summary)
     if traffic is not None:
         yield KeyFigure(f"{way}.datagrams_per_transfer", f"{word}, datagrams per transfer{framing}", "datagrams", 1.0,
@@ -320,7 +320,7 @@ def _main_traffic(report: BusReport, e: Endpoint) -> Traffic | None:
 
 
 def _framings(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> dict[str, str]:
-    """By way, what the transfers carry whose datagrams are counted; empty where that is all there is, and the same."""
+    """By way, what the transfers with counted datagrams carry; empty where that is all there is, and the same."""
     found = {}
     for way, direction in (("uplink", "out"), ("downlink", "in")):
         named: list[str] = []

@@ -129,19 +129,19 @@ class Sdio(Model):
     written_size_bytes: Spread | None
     """Bytes of a CMD53 that wrote and succeeded."""
     cut_commands: int
-    """Commands whose data are not all in the log."""
+    """Commands with data that are not all in the log."""
     unanswered: int
     """Commands that the card did not answer; the host asks for what an SDIO card does not know while it enumerates."""
     refused: int
-    """CMD52 and CMD53 whose response has an error."""
+    """CMD52 and CMD53 with a response that has an error."""
     wrong_crc: int
-    """Commands whose data or response came to the host with a wrong CRC."""
+    """Commands with data or a response that came to the host with a wrong CRC."""
     failed_transfers: int
     """CMD52 and CMD53 without an answer, refused, or with a wrong CRC."""
     unanswered_transfers: int | None = None
     """Those without an answer."""
     not_fetched: int
-    """Commands whose status the host never fetched."""
+    """Commands with a status that the host never fetched."""
     took_us: Spread | None
     """From a command to the host's having its status."""
     cmd52_took_us: Spread | None
@@ -161,8 +161,8 @@ class Sdio(Model):
     interrupt_response_us: Spread | None
     """From a rise to the first command that began after it, where the line was still up then."""
     pending_reads: int
-    """CMD52 that read Interrupt Pending: how a host without interrupts polls, and how one with them asks whose it
-    is."""
+    """CMD52 that read Interrupt Pending: how a host without interrupts polls, and how one with them asks which
+    function it is from."""
     pending_reads_idle: int
     """Those that found nothing."""
     packets: SdioPackets | None
@@ -275,7 +275,7 @@ class Request(Model):
     bytes: int
     """Bytes of its data stages, as far as they are known."""
     bytes_unknown: int | None = None
-    """Completions of it whose bytes the capture does not show, or not all."""
+    """Completions of it with bytes that the capture does not show, or not all."""
 
 
 class Bar(Model):
@@ -313,14 +313,14 @@ class Traffic(Model):
     """Transfers to the device handed over per second, as far as their submissions are in the capture; null to the
     host."""
     whole_transfers: int
-    """Transfers whose datagrams are all known."""
+    """Transfers with datagrams that are all known."""
     cut_transfers: int | None
     """Transfers with datagrams that the capture cut off; null when nothing is framed."""
     counted_by_table: int | None = None
-    """Transfers that the capture cut and all of whose datagrams are counted: by the length of a pointer table (NTB),
-    or by the number of packets in the first descriptor (Realtek, to the host). null of other framings, and where a
-    table of the endpoint ends before its length says, or a number is not that of the packets: then such transfers
-    count as cut."""
+    """Transfers that the capture cut and with all datagrams counted: by the length of a pointer table (NTB), or by
+    the number of packets in the first descriptor (Realtek, to the host). null of other framings, and where a table
+    of the endpoint ends before its length says, or a number is not that of the packets: then such transfers count as
+    cut."""
     datagrams: int
     """Datagrams seen, in whole and cut transfers, with those known by number only (`counted_by_table`)."""
     datagrams_at_least: int
@@ -433,19 +433,19 @@ class Endpoint(Model):
     submission_errors: int
     """Requests refused."""
     unmatched_completions: int | None = None
-    """Completions whose submission is not in the capture."""
+    """Completions with a submission that is not in the capture."""
     lost_submissions: int | None = None
     """Submissions that are missing, as the order in which requests come back shows: of completions without
     submission after the completion of a request that was handed over in the capture, and of completions with the
     identifier of a request that had come back before."""
     lost_completions: int | None = None
-    """Submissions whose completion is missing: a later request of the endpoint succeeded, or their identifier was
-    used again."""
+    """Submissions with a missing completion: a later request of the endpoint succeeded, or their identifier was used
+    again."""
     bytes: int | None
     """Bytes transferred, by the completions; a lower bound where it is not known of some (`bytes_unknown`), and null
     where of all."""
     bytes_unknown: int | None = None
-    """Completions whose bytes the capture does not show, or not all: USBPcap has those to the device in the
+    """Completions with bytes that the capture does not show, or not all: USBPcap has those to the device in the
     submission only, and of transfers to the device that failed nowhere; a UsbSnoop log may show their beginning
     only."""
     requested_bytes: int | None
@@ -546,7 +546,7 @@ class Device(Model):
     bytes_out: int | None
     """Bytes from the host, as far as they are known; null where they are of no request."""
     bytes_out_unknown: int | None = None
-    """Completions from the host whose bytes are not known."""
+    """Completions from the host with bytes that are not known."""
     bytes_in: int
     """Bytes to the host; a lower bound where more may have come than is shown (`bytes_in_unknown`)."""
     bytes_in_unknown: int | None = None
@@ -617,7 +617,7 @@ class Summary(Model):
     snap_lengths: list[int]
     """Snap lengths of the interfaces; 0 is unlimited."""
     cut_transfers: int
-    """Transfers whose data are not all in the capture."""
+    """Transfers with data that are not all in the capture."""
     data_transfers: int
     """Transfers with data that this layer records."""
     dropped_by_capture: int | None
@@ -655,14 +655,14 @@ class Summary(Model):
     submission_errors: int
     """Requests that the host controller refused."""
     unmatched_completions: int
-    """Completions whose submission is not in the capture (before it, or dropped)."""
+    """Completions with a submission that is not in the capture (before it, or dropped)."""
     lost_submissions: int | None = None
     """Submissions that are missing, as the order in which requests come back shows; see the endpoints."""
     unfinished: int
     """Submissions without completion at the end of the capture or of its window."""
     lost_completions: int
-    """Submissions whose completion is missing: a later request of the endpoint succeeded, or their identifier was
-    used again."""
+    """Submissions with a missing completion: a later request of the endpoint succeeded, or their identifier was used
+    again."""
     other_requests: int
     """Requests that move no data (Windows: abort a pipe, select a configuration...), both ways."""
     other_submissions: int | None = None
@@ -670,7 +670,7 @@ class Summary(Model):
     pipe_resets: int | None = None
     """Pipes that were reset, as after a stall; part of `other_submissions`."""
     pipe_aborts: int | None = None
-    """Pipes whose requests were taken back; part of `other_submissions`."""
+    """Pipes with requests that were taken back; part of `other_submissions`."""
     injected_requests: int | None = None
     """Requests that USBPcap wrote down for itself when it started, for devices that were plugged in; they were not
     on the bus. Descriptors are taken from them, and nothing else counts them."""

@@ -200,8 +200,8 @@ def _listed(lines: Sequence[tuple[Device, str]], *, whole: bool) -> tuple[str, .
 
 def _devices(report: BusReport, *, whole: bool) -> Section:
     columns = (
-        Column("Device", right=False), Column("ID", right=False), Column("Called", right=False, rank=2),
-        Column("Is", right=False), Column("Known by", right=False, rank=2), Column("Speed", right=False, rank=3),
+        Column("Device", right=False), Column("ID", right=False), Column("Name", right=False, rank=2),
+        Column("Type", right=False), Column("Source", right=False, rank=2), Column("Speed", right=False, rank=3),
         Column("Completed"), Column("Bytes out"), Column("Bytes in"),
     )  # fmt: skip
     rows = [
@@ -247,7 +247,7 @@ def _endpoints(report: BusReport) -> Section:
     rows = [_endpoint(e, report.summary) for e in report.endpoints]
     note = (
         f"{name}s: completions. Per second: from the first completion to the last. Turnaround: submission to "
-        "completion, of those that succeeded and whose submission was captured; n: how many those are. Not successful: "
+        "completion, of those that succeeded, with a captured submission; n: how many those are. Not successful: "
         "neither success nor taken back; that is not always a fault (a stall that refuses a request, a short "
         "packet, a removal)."
     )
@@ -372,7 +372,7 @@ def _traffic(report: BusReport) -> Section:
     note = (
         f"{name}s with data and their bytes: to the device, what was handed over. Per second: completions. "
         f"Datagrams per {name}: of the transfers that keep the rules of their framing. "
-        "Padding and TCP acknowledgements: of those whose datagrams are all known. "
+        "Padding and TCP acknowledgements: of those with datagrams that are all known. "
         "Cut: transfers with datagrams behind the end of what was captured; they count as at least as many as their "
         "bytes need, those of an NTB without its table as one."
     )

@@ -42,7 +42,7 @@ class ActiveRun:
     instruments: Sequence[Instrument]
     reporter: Reporter
     began: list[Instrument] = field(default_factory=list)
-    """Instruments whose files are to be read: those that have begun, in that order."""
+    """Instruments with files to read: those that have begun, in that order."""
     void: list[Voiding] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     placed: PlacedArm | None = None

@@ -121,7 +121,7 @@ def _time_of_day(text: str) -> float | None:
 
 
 def _stamping(run: RunContext) -> list[str]:
-    """Targets whose clock stamps a capture of the run and is not this machine's."""
+    """Targets with a clock that stamps a capture of the run and is not this machine's."""
     collect = run.plan.collect
     wanted = [name for name, on in (("sniffer", collect.air), ("dut", collect.usbmon)) if on]
     return [

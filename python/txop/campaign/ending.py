@@ -67,7 +67,7 @@ def stopped(cause: Cause, **facts: str | int | float) -> Outcome:
     """A campaign that another process can continue.
 
     >>> stopped(Cause.TARGET_LOST, target="dut").reason
-    'dut does not answer any more'
+    'dut stopped responding'
     """
     return Outcome(End.STOPPED, cause, facts)
 
@@ -77,7 +77,7 @@ _SENTENCES: dict[Cause, Callable[[Facts], str]] = {
     Cause.VOID_RUNS_LEFT: lambda facts: (
         f"with void runs left in {facts['blocks']} block(s), the allowed repeats being used up"
     ),
-    Cause.TARGET_LOST: lambda facts: f"{facts['target']} does not answer any more",
+    Cause.TARGET_LOST: lambda facts: f"{facts['target']} stopped responding",
     Cause.TIME_BUDGET: lambda facts: f"the time budget of {facts['budget_s']:.0f} s is used up",
     Cause.VOID_IN_A_ROW: lambda facts: f"the last {facts['runs']} runs were all void; the last one: {facts['last']}",
     Cause.INTERRUPTED: lambda _: "interrupted by the user",

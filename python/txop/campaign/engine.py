@@ -41,7 +41,7 @@ _REPAIR_NOTICES = {
     "run-finished": "the journal lacked the end of these runs; their files are whole, so they are kept",
     "run-voided": "the journal lacked the end of these runs, which are void",
     "run-lost": "these runs had come to their ends, and their files are gone or damaged: lost, to be repeated",
-    "block-abandoned": "not gone on with, as the journal lacks their ends and later blocks were run",
+    "block-abandoned": "not continued, as the journal lacks their ends and later blocks were run",
 }
 """The words for events that the journal lacked (:meth:`txop.campaign.state.State.repairs`)."""
 
@@ -311,8 +311,8 @@ class Campaign:
         sync_folder(self._layout.runs)
 
     def _forget_stale_block(self, journal: JournalWriter, now: Event) -> None:
-        """A block interrupted for long is not one block any more: its arms ran at different times. Guests whose time is
-        counted in instructions know no other time."""
+        """A block interrupted for long is not one block any more: its arms ran at different times. Guests that
+        count time in instructions know no other time."""
         if self._plan.origin is Origin.GUEST_EXACT:
             return
         state = self._state.open_block

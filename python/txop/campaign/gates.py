@@ -54,7 +54,7 @@ GATES: dict[str, Gate] = {
              "in a guest: more throughput than the fastest modelled rate allows, or an air that was used for more time "
              "than there was", "counters of the chip, iperf3"),
         Gate("not-exact",
-             "in a guest whose time is counted: a second run with the same inputs and the same seed left other bytes",
+             "in an exact guest: a second run with the same inputs and the same seed left other bytes",
              "hashes of everything that the two left", "guest.check_exact"),
         Gate("guest-went-down", "a guest's kernel stopped, or turned itself off, before the run was over",
              "its console"),

@@ -51,7 +51,7 @@ async def carry_out_trial(
     result.
 
     Raises :class:`ArmError` when the testbed could not be set up or another driver has the chip, :class:`TargetError`
-    when this machine ended the guest or the virtual chip came to its end.
+    when this machine ended the guest or the virtual chip ended.
     """
     script, settings = _what(context.test, spec)
     place = Place(image, computer, min(wall_limit_s, LONGEST_WALL_S), {spec.driver: modules})

@@ -74,7 +74,7 @@ class GuestTestbed:
         return {"dut": facts}
 
     def instruments(self, test: Test) -> Sequence[Instrument]:
-        """Those whose files the guest leaves."""
+        """Those with files that the guest leaves."""
         return in_guest(self._plan, test)
 
     @asynccontextmanager

@@ -54,7 +54,7 @@ def instruments_of(plan: Plan, test: Test, *, cycler: Cycler | None = None) -> l
 
 
 def in_guest(plan: Plan, test: Test) -> list[Instrument]:
-    """The instruments whose files a run in a guest leaves by itself (:mod:`txop.campaign.guest_script`)."""
+    """The instruments with files that a run in a guest leaves by itself (:mod:`txop.campaign.guest_script`)."""
     if plan.guest_trial(test):
         return [GuestTrial()]
     instruments: list[Instrument] = [

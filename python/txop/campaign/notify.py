@@ -48,7 +48,7 @@ class Notifier:
             return
 
     def close(self) -> None:
-        """Wait for what was said to be passed on, for at most the time of two commands."""
+        """Wait for the messages to be passed on, for at most the time of two commands."""
         try:
             self._waiting.put(None, timeout=COMMAND_S)
         except queue.Full:

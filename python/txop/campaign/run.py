@@ -27,7 +27,7 @@ from txop.plan.model import Plan
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """A run that came to its end."""
+    """A completed run."""
 
     file: RunFile
     lost: str | None

@@ -56,7 +56,7 @@ def begin(loaded: LoadedPlan, output: Path | None, overrides: Overrides) -> Sess
 
 
 def reopen(root: Path, plan: LoadedPlan | None = None) -> Session:
-    """An archive whose campaign is to go on. Raises :class:`ArchiveError`, also when its plan can no longer be carried
+    """An archive with a campaign to continue. Raises :class:`ArchiveError`, also when its plan can no longer be carried
     out: a file that it names is gone.
 
     ``plan``: takes the place of the archive's, when nothing but the way to its machines differs

@@ -19,7 +19,7 @@ class BlockState:
 
     block: Block
     ended: dict[tuple[str, str], bool] = field(default_factory=dict)
-    """(arm, test) of the runs that came to an end, and whether they count."""
+    """(arm, test) of the completed runs, and whether they count."""
     finished: bool = False
     abandoned: str | None = None
     """Why it was given up."""
@@ -40,7 +40,7 @@ class BlockState:
 
 @dataclass(frozen=True)
 class KeptRun:
-    """A run whose ``run.json`` is there, whole."""
+    """A run with a complete ``run.json``."""
 
     block: int
     arm: str
@@ -116,9 +116,9 @@ class State:
     def repairs(self, kept: Sequence[KeptRun]) -> list[Repair]:
         """What the journal lacks or has wrong beside the runs that are kept.
 
-        Their files are the truth: a run of which the journal has no end counts when its file is whole, and one whose
-        file is gone or damaged does not, whatever the journal says. A block before the last one that has runs missing
-        is not gone on with: its time is over."""
+        Their files are the truth: a run of which the journal has no end counts when its file is whole, and one without
+        its file or with a damaged one does not, whatever the journal says. A block before the last one that has runs
+        missing is not continued: its time is over."""
         by_block: dict[int, dict[tuple[str, str], KeptRun]] = {}
         arms, tests = {arm.name for arm in self.plan.arm}, {test.name for test in self.plan.test}
         for run in kept:

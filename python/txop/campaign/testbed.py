@@ -27,7 +27,7 @@ class Reachability:
     """Which targets answer, before a run."""
 
     again: tuple[str, ...] = ()
-    """Those whose connection was gone, and is there again."""
+    """Those that were gone and are connected again."""
     lost: tuple[str, ...] = ()
     """Those that do not answer."""
 
@@ -63,7 +63,7 @@ class Testbed(Protocol):
         away; at the end of the block it is gone in any case."""
 
     async def reach(self) -> Reachability:
-        """Ask every target for a sign of life, and connect those again whose connection is gone. No hook is run."""
+        """Ask every target for a sign of life, and connect those again that are gone. No hook is run."""
 
     async def recover(self, target: str) -> bool:
         """Bring a lost target back: connect again; only when that fails its reset hook, and then its power-cycle hook.

@@ -52,7 +52,7 @@ class SeriesJudgement:
         except DriverBuildError as error:
             raise UserError(
                 f"the base does not build: {error.what}",
-                what_to_do="give a base that builds for the plan's kernel, or a plan whose arm has a patch for it",
+                what_to_do="give a base that builds for the plan's kernel, or a plan with a patch for it in its arm",
             ) from None
         try:
             self.series = await self._module(SERIES, progress)

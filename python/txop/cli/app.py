@@ -30,7 +30,7 @@ from txop.core.visible import visible
 
 @dataclass(frozen=True)
 class Command:
-    """A command, in the module ``txop.cli.NAME``, whose function ``register`` adds it to an application."""
+    """A command, in the module ``txop.cli.NAME``, with a function ``register`` that adds it to an application."""
 
     name: str
     summary: str

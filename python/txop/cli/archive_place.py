@@ -12,7 +12,7 @@ ARCHIVE_HELP = "The folder that `txop run` made, or its address (s3://..., zip:/
 
 _APPENDS = "it appends to a journal and holds a lock, and stores have neither"
 _WHY = {"note": _APPENDS, "resume": _APPENDS, "run": _APPENDS, "bisect": _APPENDS, "ci": _APPENDS,
-        "import": "it is there whole or not at all, by one renaming, and stores rename no folder at once"}  # fmt: skip
+        "import": "it is written atomically, by one renaming, and stores rename no folder at once"}  # fmt: skip
 """Why a command works in a folder only."""
 
 

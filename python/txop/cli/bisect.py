@@ -164,7 +164,7 @@ def _show(bisection: Bisection, *, html: bool, quiet: bool, as_json: bool) -> in
         with whole_file(bisection.place.page) as out:
             out.write(written)
         if not quiet:
-            console.stderr().print(safe_text(f"The page: {bisection.place.page.resolve()}"), soft_wrap=True)
+            console.stderr().print(safe_text(f"Report: {bisection.place.page.resolve()}"), soft_wrap=True)
     if as_json:
         console.write_json(result.model_dump_json())
     else:

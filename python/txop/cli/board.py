@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
                 ("txop board rtl8xxxu-gardena --capture air.pcapng", "and what a capture of your device shows"),
                 ("txop board board.toml --format html -o board.html", "a board of your own, as a page"),
                 ("txop board board.toml --format dokuwiki -o -", "as a table for a wiki"),
-                ("txop board campaign --board board.toml --arm patched", "put a campaign's captures to the checks"),
+                ("txop board campaign --board board.toml --arm patched", "check a campaign's captures"),
                 ("txop board campaign --board board.toml --certificate wiki.txt", "and a certificate to its captures"),
                 ("txop board board.toml --json | jq '.tasks[] | {task, state, standing}'", "for scripts"),
             ],
@@ -67,7 +67,7 @@ def board(
         typer.Option(
             "--capture",
             metavar="FILE",
-            help="Put this capture (or `txop air --json` of it), a file or at an address, to the checks; repeatable.",
+            help="Check this capture (or `txop air --json` of it), a file or at an address; repeatable.",
         ),
     ] = None,
     station: Annotated[

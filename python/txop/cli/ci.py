@@ -196,7 +196,7 @@ def _board(named: str, plan: Plan) -> LocatedBoard:
 def _measure(
     judged: SeriesJudgement, root: Path, jobs: int | None, placed: LocatedBoard | None, *, quiet: bool
 ) -> bool:
-    """Carry out the campaign, or what is left of it, and take in what it gave. Whether it came to its end."""
+    """Carry out the campaign, or what is left of it, and take in what it gave. Whether it was completed."""
     from txop.archive.reader import read_archive
     from txop.campaign.ending import End
     from txop.cli.campaign_live import LiveReporter

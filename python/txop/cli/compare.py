@@ -408,7 +408,7 @@ def _show_notes(result: CompareResult, out: Console) -> None:
     from txop.compare import words
 
     rows = [(figure, row) for figure in result.figures for row in (*figure.rows, *figure.direct)]
-    notes.append(("To know", [f"{f.name}, {words.compared(r)}: {w}" for f, r in rows for w in r.warnings]))
+    notes.append(("Notes", [f"{f.name}, {words.compared(r)}: {w}" for f, r in rows for w in r.warnings]))
     notes.append(
         ("Blocks left out", _grouped((f"{f.name}, {words.compared(r)}", e) for f, r in rows for e in r.excluded))
     )

@@ -18,7 +18,7 @@ from txop.compare.answer import rows_between
 from txop.compare.result import DirectRow, Row, Verdict
 from txop.core.metrics import may_be_infinite
 from txop.core.visible import visible
-from txop.present.format import MINUS, NOT_AVAILABLE, plural
+from txop.present.format import NOT_AVAILABLE, plural
 from txop.present.format import figure as written
 from txop.report.answer import figures
 from txop.report.answer.setup import how_much
@@ -46,9 +46,8 @@ _NAMES: dict[Verdict, str] = {
     "worse": "worse",
     "equivalent": "equivalent",
     "inconclusive": "inconclusive",
-    "not-judged": "not judged",
+    "not-judged": "informational",
 }
-_INFINITELY = {"infinitely more": f"+{INFINITE}", "infinitely less": f"{MINUS}{INFINITE}"}
 _AFTER_DOT = re.compile(r"(?<=\.) ")
 
 
@@ -158,8 +157,7 @@ def _cell(score: Score) -> _Cell:
         return _Cell(NOT_AVAILABLE)
     if score.verdict is None:
         return _Cell(score.text)
-    change = _INFINITELY.get(score.change, score.change)
-    change = "" if change == NOT_AVAILABLE else change
+    change = "" if score.change == NOT_AVAILABLE else score.change
     return _Cell(score.text, SIGNS[score.verdict], change, score.interval, _STYLES[TONES[score.verdict]])
 
 
@@ -365,9 +363,9 @@ def _below(result: CompareResult, rows: Sequence[FigureRow], layout: Layout, wid
     parts += [f"{SIGNS[verdict]} {_NAMES[verdict]}" for verdict in found]
     beyond = [row.figure.metric.key for row in rows if _has_infinity(row.figure)]
     if any(may_be_infinite(key) for key in beyond):
-        parts.append(f"{INFINITE} probes were lost, which count as infinite round trips")
+        parts.append(f"{INFINITE} probes were lost, which count as infinite RTT")
     elif beyond:
-        parts.append(f"{INFINITE} beyond every number")
+        parts.append(f"{INFINITE} infinite")
     if compared and layout.left_out:
         parts.append(f"{layout.left_out}: --all")
     lines = filled("; ".join(parts), width, "dim", most=3)
@@ -465,7 +463,6 @@ def _short(figure: ComparedFigure) -> str:
 
 def _judged(row: Row) -> str:
     change = words.change(row)
-    change = _INFINITELY.get(change, change)
     ends = words.interval(row, unit=False)
     return f"{SIGNS[row.verdict]} {change}" + (f" ({ends})" if ends else "")
 

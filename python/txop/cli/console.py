@@ -114,7 +114,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 PLAIN = "txop-plain"
-"""Error handler of streams whose encoding lacks a character: txop's own signs and bars become ASCII, others escapes."""
+"""Error handler of streams that cannot encode a character: txop's own signs and bars become ASCII, others escapes."""
 
 _ASCII = dict(zip("█▓▒░·–\N{MINUS SIGN}→×µ±…▲▼", "#%=-.-->xu~.+-", strict=True)) | {"∞": "inf"}
 

@@ -26,7 +26,7 @@ SHORTEST_S = 0.5
 LONGEST_S = 3_600.0
 TIMEOUT_S = 20.0
 MOST_STATIONS = 16
-"""Peers whose tables of rates are read."""
+"""Peers with tables of rates that are read."""
 FILE_LIMIT_BYTES = 1 << 18
 OUTPUT_LIMIT_CHARACTERS = 1 << 20
 """Limit for one command in one reading."""
@@ -58,7 +58,7 @@ class _Readings:
     lost: str | None = None
     """Why the readings ended early."""
     missing: dict[str, str] = field(default_factory=dict)
-    """What could not be read, and why; each is said once."""
+    """What could not be read, and why; each is printed once."""
 
 
 def follow(

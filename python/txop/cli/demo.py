@@ -25,7 +25,9 @@ Output = Annotated[
     Path,
     folder_option("Folder for the plan and the archive; made if needed.", "FOLDER"),
 ]
-Blocks = Annotated[int | None, typer.Option("--blocks", metavar="N", min=1, max=100, help="Another number of blocks.")]
+Blocks = Annotated[
+    int | None, typer.Option("--blocks", metavar="N", min=1, max=100, help="Override the number of blocks.")
+]
 
 
 def register(app: typer.Typer) -> None:

@@ -72,12 +72,12 @@ def emulate(
     usb: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what usbmon would have captured of the bus.")
     ] = None,
-    whole: Annotated[bool, typer.Option("--whole", help="Keep whole frames of the air, not 128 bytes.")] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="Keep full frames, not 128 bytes.")] = False,
     max_capture_mb: Annotated[
         int | None, typer.Option(min=1, metavar="MB", help="Each capture ends before it gets larger.")
     ] = None,
     json: JsonFlag = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No account at the end.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary at the end.")] = False,
     cleanup: Annotated[
         bool, typer.Option("--cleanup", help="End what is left of emulations that were killed.")
     ] = False,

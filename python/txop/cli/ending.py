@@ -20,8 +20,8 @@ IMPATIENCE = 3
 class Ending:
     """A context in which the first SIGINT, SIGTERM or SIGHUP raises :class:`KeyboardInterrupt`.
 
-    Further ones do not disturb the clearing up, until the user insists: timeout(1) sends two, and so does a shell whose
-    terminal is closed. A SIGHUP that is ignored (nohup) stays so.
+    Further ones do not disturb the clearing up, until the user insists: timeout(1) sends two, and so does a shell with
+    a terminal that is closed. A SIGHUP that is ignored (nohup) stays so.
     """
 
     def __init__(self, impatient: Callable[[], None] = lambda: None) -> None:

@@ -43,7 +43,7 @@ def epilog(examples: Iterable[tuple[str, str]], notes: Iterable[str] = ()) -> Ep
 
 
 class Application(typer.Typer):
-    """An application whose commands show their examples with no line broken: a terminal that is too narrow wraps them
+    """An application: its commands show examples with no line broken, and a terminal that is too narrow wraps them
     itself, and copies them whole."""
 
     def __init__(self, **settings: Any) -> None:

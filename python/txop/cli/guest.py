@@ -92,7 +92,7 @@ def register(app: typer.Typer) -> None:
                 ("txop guest build --check", "which pinned packages the archive no longer has"),
                 ("txop guest build --kernel 6.1 --update", "pin what the archive has now"),
                 ("txop guest build --update-emulator", "the same for QEMU"),
-                ("txop guest build --mirror http://MIRROR/debian", "on Ubuntu, whose sources name no Debian mirror"),
+                ("txop guest build --mirror http://MIRROR/debian", "on Ubuntu, which names no Debian mirror"),
                 ("txop guest build --kernel-file bzImage --modules-dir /lib/modules/6.16.0", "a kernel of your own"),
             ],
             ["Exit code 1: with --check, when something is gone."],

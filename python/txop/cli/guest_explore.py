@@ -131,7 +131,7 @@ def explore(
             raise UserError("it is for --coverage", where="--build-dir")
         if coverage and (image.kernel_file is None) != (build_dir is None):
             raise UserError(
-                "--coverage builds the driver: with a kernel of one's own it takes both --kernel-file and --build-dir",
+                "--coverage builds the driver: with your own kernel it takes both --kernel-file and --build-dir",
                 what_to_do="give the folder in which the kernel was built, or neither of them",
             )
         place = trials.place(image, LIMIT_S, wall_limit, ending)

@@ -1,4 +1,4 @@
-"""``txop guest kernel``: a kernel from a tree of one's own, small and quick to build, for guests."""
+"""``txop guest kernel``: a kernel from your own tree, small and quick to build, for guests."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class LockOptions:
         ),
     ] = "6.12"
     lock: Annotated[
-        Path | None, typer.Option("--lock", metavar="FILE", help="Lock file, in place of one's own or the shipped one.")
+        Path | None, typer.Option("--lock", metavar="FILE", help="Lock file, in place of your own or the shipped one.")
     ] = None
 
     def pinned(self) -> Lock:
@@ -56,15 +56,14 @@ class ImageOptions(LockOptions):
     ] = None
 
     def image(self) -> tuple[Image, Lock | None]:
-        """The image that they ask for, made if needed, and the lock that drivers are built for: ``None`` for a kernel
-        of one's own."""
+        """The image that they ask for, made if needed, and the lock for drivers: ``None`` for your own kernel."""
         from txop.guest_image.image import build_image, build_image_of
 
         lock = self.pinned()
         if self.kernel_file is None and self.modules_dir is None:
             return build_image(lock, progress=note), lock
         if self.kernel_file is None or self.modules_dir is None:
-            raise UserError("a kernel of one's own takes both --kernel-file and --modules-dir")
+            raise UserError("your own kernel takes both --kernel-file and --modules-dir")
         for path in (self.kernel_file, self.modules_dir):
             if not path.exists():
                 raise UserError("no such file", where=str(path))

@@ -1,4 +1,4 @@
-"""``txop guest survey`` and ``txop guest cycle``: drivers under faults, and taken away again and again."""
+"""``txop guest survey`` and ``txop guest cycle``: drivers under faults, and removed again and again."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Samples = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    folder_option("Folder for what the guests hand out: logs, facts."),
+    folder_option("Folder for what the guests output: logs, facts."),
 ]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV, too.")]
 Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write the table as Markdown, too.")]

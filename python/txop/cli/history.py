@@ -119,7 +119,7 @@ def _show(out: Console, name: str, document: Document, *, figures: bool) -> None
     out.print(_findings(findings(document)))
     for title, sentences in (
         ("Contradictions within the document", [each.sentence for each in contradictions(document)]),
-        ("To know", remarks(document)),
+        ("Notes", remarks(document)),
     ):
         if sentences:
             out.print(safe_text(f"{title}:", style="bold"))

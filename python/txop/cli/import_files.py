@@ -49,7 +49,7 @@ def register(app: typer.Typer) -> None:
                 "crusader, tables of ttcp, DokuWiki tables of throughput by driver. The kind of a file is "
                 "recognised by its content. Several tests in one file are several runs.",
                 "Without --output the figures are shown and nothing is written.",
-                "The archive is written beside its place and renamed: it is there whole or not at all; with --add it "
+                "The archive is written beside its place and renamed: it is written atomically; with --add it "
                 "changes at one moment, and only when every file is read whole. Its figures "
                 "have the origin imported, and are never compared with measured ones. docs/exchange.md",
                 "Exit codes: 0 imported; 2 nothing could be imported; 4 imported, but not all could be read.",

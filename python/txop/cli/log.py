@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
                 ("dmesg | txop log -", "what went wrong since boot"),
                 ("journalctl -k -b -1 -o json | txop log -", "in the boot before this one"),
                 ("txop log --target root@gateway", "of another machine, over SSH"),
-                ("txop log kern.log.2.gz --all", "with details, and what is of severity information"),
+                ("txop log kern.log.2.gz --all", "with details, and what is informational"),
                 ("txop log dmesg.txt --json | jq '.faults[] | {key, device, count}'", "for scripts"),
                 ("txop log dmesg.txt --rules my-driver.toml", "with rules of your own"),
             ],
@@ -55,7 +55,7 @@ def log(
     json: JsonFlag = False,
     show_all: Annotated[
         bool,
-        typer.Option("--all", help="Show a table with details, lines of the log, and what is of severity information."),
+        typer.Option("--all", help="Show a table with details, lines of the log, and what is informational."),
     ] = False,
     rules: Annotated[
         list[Path] | None, typer.Option(metavar="FILE|FOLDER", help="More rules (TOML); may be repeated.")
@@ -192,7 +192,7 @@ def _what_to_do(fault: Fault) -> str:
 
 
 def _nothing_named(report: LogReport, hidden: int) -> str:
-    """What is said when no rule names a fault: that there is none only when nothing looks like one."""
+    """What is printed when no rule names a fault: that there is none only when nothing looks like one."""
     read = report.lines.kernel + report.lines.bare
     messages = f"{read:,} {'line was' if read == 1 else 'lines were'} read as kernel messages"
     if report.unnamed is not None and report.unnamed.count:
@@ -276,7 +276,7 @@ def _count(fault: Fault, boots: int) -> str:
 
 
 _STORM = 10
-"""From so many times on, the rate is said."""
+"""From so many times on, the rate is printed."""
 
 
 def _rate(fault: Fault) -> str | None:

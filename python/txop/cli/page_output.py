@@ -35,7 +35,7 @@ def check_page(html: Path | None, *, json: bool, csv: str | None = None, open_pa
 
 
 def write_page(text: str, html: Path) -> None:
-    """Write the page to a file, which is there whole or not at all, or to standard output."""
+    """Write the page to a file, atomically, or to standard output."""
     if is_stdout(html):
         sys.stdout.write(text)
         return

@@ -44,7 +44,7 @@ class Interview:
                 self._given = self._given[:-1]
 
     def ask(self, question: str, default: str, convert: Callable[[str], Any], explained: str) -> Any:
-        """The answer to a question. ``explained``: what is said for :data:`HELP`."""
+        """The answer to a question. ``explained``: what is printed for :data:`HELP`."""
         if self._next < len(self._given):
             self._next += 1
             return convert(self._given[self._next - 1])

@@ -82,7 +82,7 @@ def register(app: typer.Typer) -> None:
         epilog=epilog(
             [
                 ("txop resume plan-20260301-101500", "continue a campaign where it stopped"),
-                ("txop resume plan-20260301-101500 --plan plan.toml", "the same, with an address or a key mended"),
+                ("txop resume plan-20260301-101500 --plan plan.toml", "the same, with an address or a key corrected"),
             ],
             notes=notes,
         ),
@@ -134,7 +134,7 @@ def resume(
     plan: Annotated[
         Path | None,
         typer.Option(
-            "--plan", metavar="PLAN", help="The plan, mended: addresses, keys and hooks of its targets may differ."
+            "--plan", metavar="PLAN", help="The corrected plan: addresses, keys and hooks of its targets may differ."
         ),
     ] = None,
     jobs: Jobs = None,
@@ -193,8 +193,8 @@ def _carry_on(
         raise UserError(
             error.what,
             where=error.target,
-            what_to_do=f"when it is mended: txop resume {prepared.layout.root}; when it is the plan that has to be "
-            f"mended (an address, a key, a hook): txop resume {prepared.layout.root} --plan PLAN",
+            what_to_do=f"fix it, then: txop resume {prepared.layout.root}; where the plan has to be "
+            f"corrected (an address, a key, a hook): txop resume {prepared.layout.root} --plan PLAN",
             exit_code=ExitCode.MISSING,
         ) from None
     except OSError as error:
@@ -202,7 +202,7 @@ def _carry_on(
         raise UserError(
             error.strerror or str(error),
             where=where,
-            what_to_do=f"what was measured is kept; when it is mended: txop resume {prepared.layout.root}",
+            what_to_do=f"what was measured is kept; fix it, then: txop resume {prepared.layout.root}",
             exit_code=ExitCode.MISSING,
         ) from None
     except KeyboardInterrupt:
@@ -231,7 +231,7 @@ def conclude(root: Path, *, report: bool, as_json: bool) -> int:
 
     archive = read_archive(root)
     if not archive.runs:
-        console.stderr().print(safe_text("No run came to its end: there is nothing to compare."), soft_wrap=True)
+        console.stderr().print(safe_text("No run was completed: there is nothing to compare."), soft_wrap=True)
         return ExitCode.UNDECIDED
     result = compare(archive)
     page = root / "report.html"

@@ -30,7 +30,7 @@ BlocksOption = Annotated[
         metavar="N",
         min=1,
         max=1000,
-        help="Another number of blocks.",
+        help="Override the number of blocks.",
     ),
 ]
 """How many blocks there are."""

@@ -1,4 +1,4 @@
-"""``txop specimen``: a capture made by rule, whose truth is known, and what txop makes of it."""
+"""``txop specimen``: a capture made by rule, with a known truth, and what txop makes of it."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def specimen(
     notes.print(safe_text(f"$ txop {shlex.join(arguments)}"))
     _run_txop(arguments)
 
-    notes.print(safe_text(f"The page: {page.resolve()}"))
+    notes.print(safe_text(f"Report: {page.resolve()}"))
     if open_page:
         show(page)
 

@@ -48,9 +48,7 @@ def register(app: typer.Typer) -> None:
 def trend(
     archives: Annotated[
         list[str],
-        typer.Argument(
-            metavar="ARCHIVE...", help="Two archives or more, in folders or at addresses; put in order of time."
-        ),
+        typer.Argument(metavar="ARCHIVE...", help="Two archives or more, in folders or at addresses; sorted by date."),
     ],
     arm: Annotated[
         str | None,

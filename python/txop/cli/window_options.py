@@ -36,7 +36,7 @@ WholeFlag = Annotated[
 def window_of(
     name: str, kind: Literal["air", "bus"], from_: str | None, to: str | None, *, whole: bool
 ) -> tuple[str | None, str | None]:
-    """The part of a capture to count: what was asked for, else the measured window of the run in whose folder it lies,
+    """The part of a capture to count: what was asked for, else the measured window of the run with it in its folder,
     as the figures of the run are of it. Says so on stderr."""
     if whole or from_ is not None or to is not None or name == STDIN or is_address(name):
         return from_, to

@@ -1,1 +1,1 @@
-"""Compare the arms of a campaign: one method, four verdicts, and everything that must be said with them."""
+"""Compare the arms of a campaign: one method, four verdicts, and everything that goes with them."""

@@ -14,7 +14,7 @@ def answers(
     figures: Sequence[ComparedFigure], baseline: str, arms: Sequence[str], nameable: Collection[tuple[str, str]]
 ) -> list[Answer]:
     """The answer of each pair of arms: every other arm against the baseline, then those that differ by one change.
-    ``nameable``: pairs whose exploratory figures can have a verdict at all."""
+    ``nameable``: pairs with exploratory figures that can have a verdict at all."""
     pairs = [(arm, baseline) for arm in arms if arm != baseline]
     pairs += dict.fromkeys((row.arm, row.against) for figure in figures for row in figure.direct)
     return [_answer(figures, arm, against, baseline, (arm, against) in nameable) for arm, against in pairs]

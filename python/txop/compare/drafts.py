@@ -323,6 +323,6 @@ def _reason(runs: Sequence[RunFile], key: str) -> str:
         for run in lacking
     )
     if not reasons:
-        return "only runs that do not count have it"
+        return "only void runs have it"
     found, _ = reasons.most_common(1)[0]
     return found if len(reasons) == 1 else f"{found} (and {len(reasons) - 1} other reasons)"

@@ -28,7 +28,7 @@ from txop.plan.arm import Arm
 from txop.plan.model import Plan
 
 LOAD_GATES = frozenset({"arm-load-failed", "arm-not-verified"})
-"""What voids a run whose arm could not be put in place."""
+"""What voids a run with an arm that could not be put in place."""
 WENT_WRONG = frozenset({"traffic-failed", "guest-went-down"})
 """What voids a run in which the device under test may have failed: its traffic failed, or its kernel stopped."""
 
@@ -160,7 +160,7 @@ def runs_lost(runs: Mapping[str, Sequence[RunFile]], tests: Sequence[str]) -> li
 
 def runs_with_failed_cycles(sets: Sequence[TestSet], arms: Iterable[str]) -> list[str]:
     """Sentences about runs that are compared in which a driver or a device did not come back, one for each test that
-    has some. Runs whose figure is not available do not count.
+    has some. Runs with a figure that is not available do not count.
 
     Args:
         sets: The tests that are compared.
@@ -226,7 +226,7 @@ def damage_facts(archives: Sequence[Archive]) -> list[DamageFacts]:
 
 
 def voided_runs(runs: Sequence[RunFile]) -> list[VoidedRun]:
-    """The runs that do not count, with their causes."""
+    """The void runs, with their causes."""
     repeated = {(run.replaces, run.arm, run.test): run.block for run in runs if run.replaces is not None}
     return [
         VoidedRun(

@@ -1,4 +1,4 @@
-"""Figures beyond every number, such as a quantile of round trips among the lost ones, in a comparison by ranks.
+"""Infinite figures, such as a quantile of round trips among the lost ones, in a comparison by ranks.
 
 The method of :mod:`txop.stats` uses the size of a difference only through its rank and the averages of pairs of
 differences. So an infinite figure can stand in it as a very large one, and what comes out is what the limit gives:
@@ -54,7 +54,7 @@ def compare_values(
     *,
     paired: bool,
 ) -> JudgedComparison:
-    """Compare two arms, some of whose figures may be ``math.inf``; in pairs, the i-th ones share a block.
+    """Compare two arms, with figures of which some may be ``math.inf``; in pairs, the i-th ones share a block.
 
     Raises:
         ValueError: as :func:`~txop.stats.verdict.compare_paired` does, infinities apart.
@@ -101,7 +101,7 @@ def compare_values(
         return JudgedComparison(judged)
     runs = "figure is" if endless == 1 else "figures are"
     warnings.append(
-        f"{endless} {runs} beyond every number (lost probes) and counted as larger than any finite one; "
+        f"{endless} {runs} infinite (lost probes) and counted as larger than any finite one; "
         "how much noise there is, and what it lets one detect, cannot be determined"
     )
     return JudgedComparison(without_spread(judged, warnings), limit, low_limit)

@@ -71,9 +71,9 @@ class ArmFacts(Record):
     """Faults of severity error or worse that the kernel logs of its runs hold, while loading or later, void runs
     included. A task that hangs counts once in each of the two."""
     load_failures: int = 0
-    """Void runs whose arm could not be put in place, or was not the one that was asked for."""
+    """Void runs in which the arm could not be put in place, or was not the one that was asked for."""
     went_wrong: int = 0
-    """Void runs whose traffic failed, or whose guest went down."""
+    """Void runs in which the traffic failed or the guest went down."""
 
 
 class TestFacts(Record):
@@ -156,7 +156,7 @@ class Estimate(Record):
     estimate: Finite | None
     """Hodges-Lehmann; ``None`` without data, or when infinite."""
     infinite: Infinity | None = None
-    """The estimate itself is infinite: most pairs have a figure beyond every number on one side."""
+    """The estimate itself is infinite: most pairs have an infinite figure on one side."""
     low: Finite | None
     high: Finite | None
     """Ends of the interval; ``None`` where an end is infinite, and where there is no interval: ``confidence`` is then
@@ -326,7 +326,7 @@ class NotAvailable(Record):
 
 
 class VoidedRun(Record):
-    """A run that does not count."""
+    """A void run."""
 
     run: str
     block: int

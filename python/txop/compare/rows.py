@@ -21,8 +21,8 @@ _MOST_EXCLUDED = 100
 def compare_figures(
     pairs: ArmPairs, sets: Sequence[TestSet], primary: Sequence[str]
 ) -> tuple[list[ComparedFigure], list[NotAvailable], set[tuple[str, str]]]:
-    """The figures of all tests, primary ones first, what could not be compared, and the pairs of arms whose exploratory
-    figures can have a verdict at all.
+    """The figures of all tests, primary ones first, what could not be compared, and the pairs of arms with exploratory
+    figures that can have a verdict at all.
 
     The primary comparisons of all ``pairs`` are one family.
     """

@@ -116,7 +116,7 @@ def primary_of(archive: Archive, runs: Sequence[RunFile]) -> tuple[list[str], bo
 def primary_figures(plan: Plan, runs: Sequence[RunFile]) -> tuple[list[str], bool]:
     """Names of the figures judged together, and whether by the default rule.
 
-    By default, of every test: its throughput; else the throughput of each direction; else the median round trip; of a
+    By default, of every test: its throughput; else the throughput of each direction; else the RTT p50; of a
     command, the figures to which the plan gives a direction.
     """
     if plan.design.primary:

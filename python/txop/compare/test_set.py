@@ -33,7 +33,7 @@ class Pairs:
 
 
 _SEEDED = frozenset({Origin.GUEST_EXACT, Origin.SIMULATED})
-"""Origins whose blocks are seeds: the same seed gives the same figure at any time."""
+"""Origins with blocks that are seeds: the same seed gives the same figure at any time."""
 
 
 @dataclass
@@ -57,7 +57,7 @@ class TestSet:
         return not all(run.origin in _SEEDED for run in self.runs)
 
     def column(self, key: str) -> Column:
-        """The figure of each of ``all``, and ``None`` behind them; ``math.inf`` when it is beyond every number."""
+        """The figure of each of ``all``, and ``None`` behind them; ``math.inf`` when it is infinite."""
         return self._columns.get(key) or [None] * (len(self.all) + 1)
 
     def of(self, arm: str, column: Column) -> list[tuple[RunFile, float]]:

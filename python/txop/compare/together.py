@@ -24,7 +24,7 @@ def judge_together(drafts: Sequence[FigureDraft], *, family: int, pairs: int) ->
     """Give every row of ``drafts`` its adjusted p-value and its verdict.
 
     Returns:
-        Pairs of an arm and what it is compared with, whose exploratory figures can have a verdict at all: not with few
+        Pairs of an arm and what it is compared with that can have an exploratory verdict at all: not with few
         blocks, many pairs, or a primary figure so noisy that it may get its verdict by accident.
 
     Args:
@@ -153,7 +153,7 @@ def _leave_out_dependent(rows: Rows) -> None:
         other = known.get((draft.test.name, depends.on))
         if other is not None and _explains(other, row, depends):
             way = "grows with it" if depends.proportional else "moves with it"
-            text = f"not judged: the arms differ in {other.metric.title}, and this figure {way}"
+            text = f"informational: the arms differ in {other.metric.title}, and this figure {way}"
             _replace(row, not_judged(_of(row), text))
             row.not_judged = "depends"
 

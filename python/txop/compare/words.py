@@ -59,7 +59,7 @@ def label(figure: ComparedFigure) -> str:
 
 
 def unavailable(result: CompareResult) -> list[tuple[str, list[str]]]:
-    """What could not be compared, by reason, in words: ``tx and rx median round trip (vanilla, vendor)``."""
+    """What could not be compared, by reason, in words: ``tx and rx RTT p50 (vanilla, vendor)``."""
     everyone = {arm.name for arm in result.arms}
     reasons: dict[str, dict[str, dict[str, set[str]]]] = {}
     for entry in result.not_available:
@@ -104,7 +104,7 @@ def headline(
     sentences = [] if design.finished else [f"Preliminary, {design.state}."]
     sentences += failed
     if runs == 0:
-        return [*sentences, "No run that counts: there is nothing to compare."]
+        return [*sentences, "No valid run: there is nothing to compare."]
     if not answers:
         return [*sentences, f"{baseline} is the only arm: there is nothing to compare it with."]
     return [
@@ -120,7 +120,7 @@ def said(
 
     Args:
         figures: Those that were compared.
-        answer: What is said.
+        answer: The answer.
         baseline: The baseline's name.
         most: Gains and costs named of each; ``None``: all.
         details: Also p of each primary figure that differs, and what n they are of.
@@ -148,7 +148,7 @@ _INTRODUCED: tuple[tuple[Verdict, str], ...] = (
     ("better", "better in"),
     ("worse", "worse in"),
     ("equivalent", "equivalent in"),
-    ("not-judged", "not judged:"),
+    ("not-judged", "informational:"),
     ("inconclusive", "no verdict on"),
 )
 
@@ -251,7 +251,7 @@ def _by_arm(counts: Sequence[tuple[str, int, int]]) -> str:
 
 
 def compared(row: Row) -> str:
-    """Whose figure a row is, and against whom when that is not the baseline: ``patch10``, ``p10-7 vs p10``."""
+    """The arm of a row, and what it is compared with when that is not the baseline: ``patch10``, ``p10-7 vs p10``."""
     return f"{row.arm} vs {row.against}" if isinstance(row, DirectRow) else row.arm
 
 
@@ -259,16 +259,16 @@ def verdict(row: Row) -> str:
     """The verdict in words: ``better``, ``inconclusive, n=1``."""
     text = row.verdict.replace("-", " ")
     if row.not_judged == "bounds":
-        text = "bounds, not judged"
+        text = "bounds, informational"
     elif row.not_judged == "depends":
-        text = "not judged: depends on what differs"
+        text = "informational: depends on what differs"
     if row.small_but_real:
         text += ", small but real"
     return f"{text}, n=1" if row.n <= 1 else text
 
 
 def moved(row: Row, unit: str = "") -> str:
-    """The change of a figure, whose unit is given. A difference of 0 without an interval would read as the figure
+    """The change of a figure, with a unit that is given. A difference of 0 without an interval would read as the figure
     itself: ``unchanged (1)``."""
     if row.estimate != 0 or row.infinite is not None or interval(row) is not None:
         return change(row)
@@ -371,9 +371,9 @@ def methods(design: DesignFacts, baseline: str, *, paired: bool, two_archives: b
         "anything.",
         "Better or worse: the interval excludes no difference, the adjusted p-value agrees, and the estimate is at "
         "least the margin. Equivalent: the whole interval is within the margin. Otherwise inconclusive. A figure is "
-        "not judged when it is a bound, or when the arms differ in what it depends on.",
-        "A run is void only for a recorded cause, and its block is repeated at the end; no other run is left out. A "
-        "figure beyond every number (a quantile among lost probes) counts as larger than any finite one.",
+        "informational when it is a bound, or when the arms differ in what it depends on.",
+        "A run is void only for a recorded cause, and its block is repeated at the end; no other run is left out. An "
+        "infinite figure (a quantile among lost probes) counts as larger than any finite one.",
         "The smallest detectable effect is what a campaign of this size and noise finds four times out of five, "
         "adjusted as the primary figures are; the blocks needed would decide four of five campaigns like this one.",
     ]
@@ -381,7 +381,7 @@ def methods(design: DesignFacts, baseline: str, *, paired: bool, two_archives: b
 
 def _effect(value: float | None, infinite: str | None, unit: str) -> str:
     if infinite is not None:
-        return "infinitely more" if infinite == "above" else "infinitely less"
+        return "+∞" if infinite == "above" else "−∞"
     return NOT_AVAILABLE if value is None else f"{_signed(value, unit)} {unit}".rstrip()
 
 

@@ -89,20 +89,20 @@ METRICS: dict[str, Metric] = {
            "In a test that runs both ways: what the device under test sent, as received by the peer."),
         Metric("throughput_down_mbit_s", "throughput received", "Mbit/s", "higher", "ratio", 3.0,
            "In a test that runs both ways: what the device under test received."),
-        Metric("rtt_p50_ms", "median round trip", "ms", "lower", "ratio", 10.0,
+        Metric("rtt_p50_ms", "RTT p50", "ms", "lower", "ratio", 10.0,
            "Median of the round-trip times within the measured window; a lost probe counts as infinite."),
-        Metric("rtt_p95_ms", "95th percentile round trip", "ms", "lower", "ratio", 10.0,
+        Metric("rtt_p95_ms", "RTT p95", "ms", "lower", "ratio", 10.0,
            "95th percentile of the round-trip times within the measured window; a lost probe counts as infinite."),
-        Metric("rtt_p99_ms", "99th percentile round trip", "ms", "lower", "ratio", 10.0,
+        Metric("rtt_p99_ms", "RTT p99", "ms", "lower", "ratio", 10.0,
            "99th percentile of the round-trip times within the measured window; a lost probe counts as infinite."),
-        Metric("rtt_min_ms", "least round trip", "ms", None, "ratio", 10.0,
+        Metric("rtt_min_ms", "RTT min", "ms", None, "ratio", 10.0,
            "Least round-trip time of the probes that were sent within the measured window and answered."),
-        Metric("rtt_mean_ms", "mean round trip", "ms", None, "ratio", 10.0,
+        Metric("rtt_mean_ms", "RTT mean", "ms", None, "ratio", 10.0,
            "Mean round-trip time of the probes that were sent within the measured window and answered. Lost ones are "
            "left out, so the median is what is judged."),
-        Metric("rtt_max_ms", "largest round trip", "ms", None, "ratio", 10.0,
+        Metric("rtt_max_ms", "RTT max", "ms", None, "ratio", 10.0,
            "Largest round-trip time of the probes that were sent within the measured window and answered."),
-        Metric("rtt_stddev_ms", "deviation of round trips", "ms", None, "ratio", 10.0,
+        Metric("rtt_stddev_ms", "RTT standard deviation", "ms", None, "ratio", 10.0,
            "Standard deviation of the round-trip times of the probes that were sent within the measured window and "
            "answered, of all of them as ping prints it (mdev)."),
         Metric("transfer_s", "time of the transfer", "s", "lower", "ratio", 3.0,
@@ -129,7 +129,7 @@ METRICS: dict[str, Metric] = {
            "Jitter as iperf3 reports it (RFC 1889)."),
         Metric("tcp_retransmits_per_s", "TCP retransmissions", "1/s", "lower", "difference", 5.0,
            "TCP segments sent again, per second, as the sending iperf3 counts them; not 802.11 retries."),
-        Metric("tcp_rtt_ms", "TCP round trip", "ms", "lower", "ratio", 10.0,
+        Metric("tcp_rtt_ms", "TCP RTT", "ms", "lower", "ratio", 10.0,
            "Mean of the smoothed round-trip time in TCP_INFO of the sending side, over the measured window."),
         Metric("jain_index", "Jain's fairness index", "", "higher", "difference", 0.05,
            "Jain's index of the throughput of several flows or stations: 1 when all are equal, 1/n when one has all.",
@@ -229,7 +229,7 @@ METRICS: dict[str, Metric] = {
         Metric("air_up_retry_percent", "802.11 retries, uplink", "%", "lower", "difference", 1.0,
            "Retries in percent of the data and management frames from the station, counted as Wireshark's WLAN "
            "Traffic window does, frames with a bad FCS included (txop air)."),
-        Metric("air_up_unanswered_percent", "PPDUs without any response, uplink", "%", "lower", "difference", 1.0,
+        Metric("air_up_unanswered_percent", "PPDUs without ACK, uplink", "%", "lower", "difference", 1.0,
            "PPDUs from the station that solicit an ACK or Block Ack, got none and were sent again, in percent of "
            "air_up_ppdus. An A-MPDU has a response when one of its MPDUs arrives, so arms that differ in MPDUs per "
            "PPDU are not judged by it (txop air)."),
@@ -240,10 +240,10 @@ METRICS: dict[str, Metric] = {
            "air_up_acks (txop air)."),
         Metric("air_up_acks", "acknowledgements, uplink", "", None, "ratio", 10.0,
            "ACKs and Block Acks that answer PPDUs from the station: n of the late ones.", 0),
-        Metric("air_up_left_out_percent", "MPDUs left out of Block Acks, uplink", "%", "lower", "difference", 1.0,
+        Metric("air_up_left_out_percent", "Block Ack holes, uplink", "%", "lower", "difference", 1.0,
            "MPDUs from the station that the Block Ack after them leaves out, in percent of air_up_mpdus: not "
            "received, or not acknowledged in time (txop air)."),
-        Metric("air_up_left_out_received_percent", "MPDUs left out though received, uplink", "%", "lower",
+        Metric("air_up_left_out_received_percent", "Block Ack holes though received, uplink", "%", "lower",
            "difference", 1.0,
            "Of those left out: acknowledged later without having been sent again, which proves that they had arrived; "
            "in percent of air_up_mpdus. A sender that repeats at once leaves no such proof (txop air)."),
@@ -252,7 +252,7 @@ METRICS: dict[str, Metric] = {
         Metric("air_down_retry_percent", "802.11 retries, downlink", "%", "lower", "difference", 1.0,
            "Retries in percent of the data and management frames from the access point, counted as Wireshark's WLAN "
            "Traffic window does, frames with a bad FCS included (txop air)."),
-        Metric("air_down_unanswered_percent", "PPDUs without any response, downlink", "%", "lower", "difference", 1.0,
+        Metric("air_down_unanswered_percent", "PPDUs without ACK, downlink", "%", "lower", "difference", 1.0,
            "PPDUs from the access point that solicit an ACK or Block Ack, got none and were sent again, in percent of "
            "air_down_ppdus. An A-MPDU has a response when one of its MPDUs arrives, so arms that differ in MPDUs per "
            "PPDU are not judged by it (txop air)."),
@@ -263,10 +263,10 @@ METRICS: dict[str, Metric] = {
            "air_down_acks (txop air)."),
         Metric("air_down_acks", "acknowledgements, downlink", "", None, "ratio", 10.0,
            "ACKs and Block Acks that answer PPDUs from the access point: n of the late ones.", 0),
-        Metric("air_down_left_out_percent", "MPDUs left out of Block Acks, downlink", "%", "lower", "difference", 1.0,
+        Metric("air_down_left_out_percent", "Block Ack holes, downlink", "%", "lower", "difference", 1.0,
            "MPDUs from the access point that the Block Ack after them leaves out, in percent of air_down_mpdus: not "
            "received, or not acknowledged in time (txop air)."),
-        Metric("air_down_left_out_received_percent", "MPDUs left out though received, downlink", "%", "lower",
+        Metric("air_down_left_out_received_percent", "Block Ack holes though received, downlink", "%", "lower",
            "difference", 1.0,
            "Of those left out: acknowledged later without having been sent again, which proves that they had arrived; "
            "in percent of air_down_mpdus. A sender that repeats at once leaves no such proof (txop air)."),
@@ -278,11 +278,11 @@ METRICS: dict[str, Metric] = {
            "Completed bulk transfers from the device under test per second (txop bus).", 0),
         Metric("usb_interrupt_urbs_per_s", "interrupt URBs", "1/s", "lower", "ratio", 10.0,
            "Completed interrupt transfers from the device under test per second (txop bus).", 0),
-        Metric("usb_out_datagrams_per_urb", "datagrams per URB out", "", "higher", "ratio", 10.0,
+        Metric("usb_out_datagrams_per_urb", "datagrams per OUT URB", "", "higher", "ratio", 10.0,
            "Datagrams per transfer to the device under test; a lower bound where transfers were cut (txop bus)."),
-        Metric("usb_in_datagrams_per_urb", "datagrams per URB in", "", "higher", "ratio", 10.0,
+        Metric("usb_in_datagrams_per_urb", "datagrams per IN URB", "", "higher", "ratio", 10.0,
            "Datagrams per transfer from the device under test; a lower bound where transfers were cut (txop bus)."),
-        Metric("usb_out_turnaround_us", "URB turnaround out", "µs", "lower", "ratio", 10.0,
+        Metric("usb_out_turnaround_us", "OUT URB completion time", "µs", "lower", "ratio", 10.0,
            "Median time from submission to completion of bulk transfers to the device under test (txop bus).", 0),
         Metric("chip_urbs_per_s", "URBs (chip)", "1/s", None, "ratio", 10.0,
            "URBs that the virtual chip completed per second: register accesses, data, interrupts.", 0),
@@ -307,11 +307,11 @@ METRICS: dict[str, Metric] = {
            "Received frames per second that found no room in the virtual chip's buffer, as the driver had not fetched "
            "those before; they are not acknowledged, so the access point sends them again.", 0),
         Metric("chip_aggregate_percent", "frames with AGG_ENABLE (chip)", "%", None, "difference", 5.0,
-           "Frames from the driver whose descriptor allows aggregation, in percent of its frames."),
+           "Frames from the driver with a descriptor that allows aggregation, in percent of its frames."),
         Metric("chip_rts_percent", "frames with RTS_CTS_ENABLE (chip)", "%", None, "difference", 5.0,
-           "Frames from the driver whose descriptor asks for RTS, in percent of its frames."),
+           "Frames from the driver with a descriptor that asks for RTS, in percent of its frames."),
         Metric("chip_hardware_rts_percent", "frames with HW_RTS_ENABLE (chip)", "%", None, "difference", 5.0,
-           "Frames from the driver whose descriptor lets the hardware send RTS, in percent of its frames."),
+           "Frames from the driver with a descriptor that lets the hardware send RTS, in percent of its frames."),
         Metric("chip_rts_rate_mbit_s", "RTS rate (chip)", "Mbit/s", None, "ratio", 5.0,
            "Mean of the RTS rates that descriptors of frames from the driver name (legacy rates)."),
         Metric("chip_engine_percent", "modem's engine busy", "%", None, "difference", 3.0,
@@ -433,7 +433,7 @@ def weight_of(key: str) -> int:
 
 
 def may_be_infinite(key: str) -> bool:
-    """Whether a metric can be beyond every number: a quantile of round trips among the lost ones.
+    """Whether a metric can be infinite: a quantile of round trips among the lost ones.
 
     >>> may_be_infinite("station_slow_rtt_p95_ms"), may_be_infinite("throughput_mbit_s")
     (True, False)
@@ -547,7 +547,7 @@ def describe(key: str) -> Metric:
     >>> describe("boot_time_s").title
     'boot time s'
     >>> describe("station_slow_rtt_p50_ms").title
-    'median round trip, slow'
+    'RTT p50, slow'
     """
     found = METRICS.get(key) or _of_station(key)
     if found:

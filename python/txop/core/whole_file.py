@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: a full disk or a kill never leaves half a page that looks like one."""
+"""Files that are written atomically: a full disk or a kill never leaves half a page that looks like one."""
 
 from __future__ import annotations
 

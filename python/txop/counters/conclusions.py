@@ -16,7 +16,7 @@ LEAST_ATTEMPTS = 500
 LEAST_SHARE = 0.1
 """Share of all attempts; rate control only samples a rate that is tried less often."""
 LEAST_OF_BETTER = 100
-"""Attempts at the rate that is said to be better."""
+"""Attempts at the rate that is reported as better."""
 BETTER_BY = 1.1
 """The better rate carries at least this much more, at the near ends of both intervals."""
 Z_99 = 2.576
@@ -52,7 +52,7 @@ NEEDS: dict[str, str] = {
         "network where the driver does not tell its own)"
     ),
     "channel-of-own": f"the same, with at least {OWN_SHARE:.0%} of it own use, where the driver counts that",
-    "channel-busy": "the same, where the counters do not show whose use it was",
+    "channel-busy": "the same, where the counters do not show who used it",
     "retries-many": f"{LEAST_PACKETS} packets, and retries of {MANY_RETRIES_PERCENT:g} % of the attempts",
     "frames-lost": f"{LEAST_PACKETS} packets, of which {LEAST_LOST} and {MANY_LOST_PERCENT:g} % were lost",
     "signal-weak": f"a signal (average, where there is one) of {WEAK_DBM} dBm or less",

@@ -13,7 +13,7 @@ from txop.formats.minstrel import RateTable, between
 
 @dataclass(frozen=True)
 class RateFacts:
-    """A table whose sums add up."""
+    """A table with sums that add up."""
 
     subject: Subject
     window: Window

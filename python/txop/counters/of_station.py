@@ -205,7 +205,7 @@ def _put_airtime(
 
 
 def _signal_known(now: LinkFigures) -> bool:
-    """Whether the levels are some: a driver whose signal is 0 dBm or more prints something else as its levels."""
+    """Whether the levels are some: a driver with a signal that is 0 dBm or more prints something else as its levels."""
     return now.signal_dbm is None or now.signal_dbm < 0
 
 

@@ -222,7 +222,7 @@ class _Splitter:
 
     def _filtered(self, line: str) -> bool:
         """Take a line of a station dump without its first line. Where a name comes again, there are several peers, and
-        whose figures they are is not known."""
+        which one they are of is not known."""
         if not self._of_filter:
             return False
         if iw_station.is_head(line) or not _station_goes_on(line):

@@ -26,7 +26,7 @@ class Subject(Record):
     """What a figure is about; null where the text does not say."""
 
     kind: str
-    """Whose output it is from: ``iw-station``, ``iw-survey``, ``ethtool``, ``rc-stats``, ``proc-net-wireless``,
+    """What it is the output of: ``iw-station``, ``iw-survey``, ``ethtool``, ``rc-stats``, ``proc-net-wireless``,
     ``ath9k-xmit``, ``mt76-tx-stats``, ``ath10k-fw-stats``, ``mac80211-airtime``, ``mac80211-aqm``,
     ``mac80211-aql``."""
     interface: str | None

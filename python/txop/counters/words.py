@@ -106,7 +106,7 @@ def _of_own(f: Mapping[str, Field]) -> str:
 def _busy(f: Mapping[str, Field]) -> str:
     return (
         f"The channel was busy for {_percent(f['busy_percent'])} of {_seconds(f['active_ms'])}{_when(f)}; the driver's "
-        f"counters do not show whose use that was"
+        f"counters do not show who used it"
     )
 
 

@@ -34,7 +34,7 @@ def end_marked(mine: str) -> int:
 
 
 def end_orphans() -> int:
-    """Kill every process of emulations whose maker is gone; how many there were."""
+    """Kill every process of emulations with a maker that is gone; how many there were."""
     return _end(lambda found: not _lives(found))
 
 

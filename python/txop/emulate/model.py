@@ -35,7 +35,7 @@ class FileStatus(Model):
 
 
 class Bar(Model):
-    """Packets whose delay was in one octave."""
+    """Packets with a delay that was in one octave."""
 
     below_us: float
     """Its end: they took less (and not less than the end of the octave before)."""

@@ -221,7 +221,7 @@ class EmulatedNetwork:
         self._emulator = emulator
 
     async def _configure(self, host: Host, turn: asyncio.Semaphore) -> None:
-        """Bring the interface up, with its address and without IPv6 (whose own packets would be on the link)."""
+        """Bring the interface up, with its address and without IPv6 (it would send packets of its own)."""
         commands = [
             "link set lo up",
             f"link set dev {INTERFACE} addrgenmode none txqueuelen {DEVICE_QUEUE_PACKETS}",

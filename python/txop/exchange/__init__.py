@@ -1,6 +1,6 @@
-"""Other people's data in, and ours out in their formats.
+"""Import and export: other tools' data in, archives out in their formats.
 
 What is imported carries the origin ``imported`` in every run; no comparison takes it for a measurement of this machine.
 A reader of one format is one module ``from_*``; `recognise` says which one a file is for; `write` makes an archive of
-what they give, whole or not at all.
+what they give, atomically.
 """

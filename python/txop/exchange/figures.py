@@ -21,7 +21,7 @@ class Figure:
     unit: str
     values: list[float] = field(default_factory=list)
     infinite: int = 0
-    """Runs in which it is beyond every number: a quantile among lost probes."""
+    """Runs in which it is infinite: a quantile among lost probes."""
     missing: int = 0
     """Runs that do not have it."""
     sources: dict[str, None] = field(default_factory=dict)

@@ -31,7 +31,7 @@ def _run(found: CrusaderRun, phases: list[Phase], direction: Direction, source: 
     end = max((phase.end_s for phase in phases), default=found.pings[-1].sent_s if found.pings else 0.0)
     length = end - start
     if not 0 < length <= _MOST_DAYS_S:
-        raise FormatError("an export of crusader whose times are not those of a test")
+        raise FormatError("an export of crusader with times that are not those of a test")
     ways = [_is_tx(phase, direction) for phase in phases]
     kind: Kind = "latency" if not phases else "tcp-both" if len(phases) > 1 else "tcp-tx" if ways[0] else "tcp-rx"
     streams = max((min(phase.streams, 128) for phase in phases), default=1)

@@ -19,7 +19,7 @@ def read(data: bytes, given: Direction) -> FileReading:
     """A run for each test in ``data``. Raises FormatError where there is none."""
     parse = iperf2_csv.parse_all if iperf2_csv.looks_like(data) else iperf2.parse_all
     if _OF_IPERF3.search(data) is not None:
-        raise FormatError("text of iperf 2 and of iperf3 in one, whose rows resemble each other; make a file of each")
+        raise FormatError("text of iperf 2 and of iperf3 in one, with similar rows; make a file of each")
     results, problems = parse(data)
     reading = reading_of(results, given)
     reading.problems += problems

@@ -1,5 +1,6 @@
-"""Runs from what iperf3 printed, of either end: its JSON, ``--json-stream`` or text; and those of iperf 2, whose
-results have the same form."""
+"""Runs from what iperf3 printed, of either end: its JSON, ``--json-stream`` or text; and those of iperf 2.
+
+Its results have the same form."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ def reading_of(results: Sequence[Iperf3Result], given: Direction) -> FileReading
 
 
 def _runs(result: Iperf3Result, given: Direction) -> list[ImportedRun]:
-    """One, or one for each direction of UDP, whose loss and jitter a test of both ways has no place for."""
+    """One, or one for each direction of UDP: a test of both ways has no place for its loss and jitter."""
     if not result.flows:
         raise FormatError(f"iperf3 failed: {visible(result.error)}" if result.error else "no interval and no total")
     ways = {_way(flow, given): flow for flow in result.flows}

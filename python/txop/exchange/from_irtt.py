@@ -41,7 +41,7 @@ def _run(result: irtt_text.IrttText) -> ImportedRun:
     if whole:
         count = span if sent is None else sent
         if span > count or count > _MOST_PACKETS:
-            raise FormatError("irtt text whose numbers go beyond the packets that were sent", line=result.line)
+            raise FormatError("irtt text with numbers that go beyond the packets that were sent", line=result.line)
         probes = [rtts.get(number) for number in range(count)]
         put_quantiles(run, probes, source)
         run.series["rtt_ms"] = [

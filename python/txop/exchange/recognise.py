@@ -83,7 +83,7 @@ _TEXTS: tuple[tuple[_Recognised, ...], ...] = (
         (_fping, _alone(from_ping.read_fping)),
     ),
 )
-"""Who reads a text, by its beginning. Of tools whose outputs resemble each other the first that fits does; a paste may
+"""Who reads a text, by its beginning. Of tools with similar outputs the first that fits does; a paste may
 hold those of several others."""
 
 
@@ -92,7 +92,7 @@ def read_file(data: bytes, given: Direction) -> FileReading:
     left."""
     if data.startswith(crusader.RAW_MAGIC):
         raise FormatError(
-            "a raw file of crusader, whose format is not documented; `crusader export FILE` makes JSON of it"
+            "a raw file of crusader, in a format that is not documented; `crusader export FILE` makes JSON of it"
         )
     plain = _as_utf8(unpacked(data, "the file", limit_bytes=TEXT_LIMIT_BYTES))
     if not plain.strip():

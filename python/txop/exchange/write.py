@@ -1,4 +1,4 @@
-"""An archive of imported runs, written beside its place and renamed into it: it is there whole or not at all."""
+"""An archive of imported runs, written beside its place and renamed into it: it is there completely or not at all."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Source:
     """The arm it was given; ``None``: what it says itself."""
     reading: FileReading
     given: Direction = field(default_factory=Direction)
-    """What was said beside it, to read it again."""
+    """What was given beside it, to read it again."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""``xmit`` of ath9k: what became of MPDUs and A-MPDUs, by access category.
+"""``xmit`` of ath9k: the fate of MPDUs and A-MPDUs, by access category.
 
 ``/sys/kernel/debug/ieee80211/phyN/ath9k/xmit``; drivers/net/wireless/ath/ath9k/debug.c (``read_file_xmit``). The
 counters are 32 bits wide and count since the driver was loaded.

@@ -1,6 +1,6 @@
 """What ``crusader export`` writes: the raw samples of a run of crusader as JSON, of its files of versions 0 to 2.
 
-A test has up to three phases (download, upload, both at once), each of several TCP connections whose bytes are counted
+A test has up to three phases (download, upload, both at once), each of several TCP connections; bytes are counted
 from their start, beside probes of the round trip that go on all the time. Times are ``{"secs", "nanos"}`` from when the
 client began. The program's own raw files (``.crr``) are a binary format without a description; it exports them itself.
 """

@@ -118,7 +118,7 @@ def parse(data: str | bytes) -> FlentData:
 def _data(said: Mapping[str, Any]) -> FlentData:
     version = 1 if said.get("version") is None else whole(said["version"], least=1)
     if version is None:
-        raise FormatError(f"{_WHAT} whose version is not a number")
+        raise FormatError(f"{_WHAT} with a version that is not a number")
     if version > NEWEST_VERSION:
         raise FormatError(
             f"{_WHAT} of version {version}: its units and meaning are not known here, those of versions 1 to "

@@ -1,6 +1,6 @@
 """What iperf 2 prints (2.0 and 2.1): the rows of tests, of either end, as a log or a mail has them.
 
-It is another program than iperf3, whose rows it resembles: times have one decimal (2.0) or four (2.1), the total comes
+It is another program than iperf3, but has similar rows: times have one decimal (2.0) or four (2.1), the total comes
 as one more row from 0, and no end knows the figures of the other, but for the report of a UDP server. A client sends,
 and a server receives; with ``-R`` it is the other way round. ``-r`` is one test after the other, ``-d`` and
 ``--full-duplex`` are both ways at once; ``-d`` and ``-r`` open a second connection, so which way it goes is in its

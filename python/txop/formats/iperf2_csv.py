@@ -1,8 +1,8 @@
 """The CSV of iperf 2 (``-y C``): a row has its time, two ends, a number, an interval, bytes, bit/s, and of UDP jitter
 and loss.
 
-2.0 has its own end first, 2.1 the sender. So a row whose first end is a client's port is of data from the client to the
-server in both; one whose first end is the server's is ambiguous by itself.
+2.0 has its own end first, 2.1 the sender. So a row with a client's port as its first end is data from the client to the
+server in both; one with the server's is ambiguous by itself.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ What differs from the numbers as printed, and why (facts of iperf3's ``src/iperf
 - ``seconds`` of ``end.streams[].receiver`` repeats the sender's time; the receiver's is ``end``.
 - Before 3.11 ``--bidir`` repeats the keys ``sum``, ``sum_sent`` and ``sum_received`` in one object.
 - The client's summary of ``--bidir`` (3.7 to 3.21) swaps the times of the two ends in the direction that it receives.
-- An end that is stopped early prints its last interval twice, and a summary whose time ends before its bytes do;
+- An end that is stopped early prints its last interval twice, and a summary with a time that ends before its bytes do;
   then the totals here are those of the intervals.
 - Before 3.11 a client that sent UDP with ``--omit`` counts what was lost in the omitted part as lost.
 - UDP: ``bytes`` of a stream are bytes sent, also in the receiver's report, where they are 0.
@@ -136,7 +136,7 @@ class _Events:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose repeated ``sum*`` keys (before 3.11) get the names that 3.11 gave them; else the last one
+    """An object in which repeated ``sum*`` keys (before 3.11) get the names that 3.11 gave them; else the last one
     counts.
     """
     members: dict[str, Any] = {}

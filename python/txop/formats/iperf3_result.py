@@ -175,7 +175,7 @@ class Iperf3Result:
     line: int | None = None
     """Line of the text in which it begins, where the text may hold several."""
     label: str | None = None
-    """The line above its rows, of a paste whose rows have no heading of iperf's own."""
+    """The line above its rows, of a paste with rows that have no heading of iperf's own."""
     tos: int | None = None
     """The TOS byte of its packets; ``None``: not printed."""
     congestion: str | None = None

@@ -111,7 +111,7 @@ class _Part:
 
 
 def parse(text: str) -> Iperf3Result:
-    """The test whose rows ``text`` holds, whatever stands before each row (``--timestamps``, ``--title``, a log's
+    """The test with the rows in ``text``, whatever stands before each row (``--timestamps``, ``--title``, a log's
     prefix).
 
     Raises FormatError when there is no row and no error message of iperf3, or more than one test.

@@ -77,7 +77,7 @@ def looks_like(head: bytes) -> bool:
 
 
 def parse_all(data: str | bytes) -> tuple[tuple[Netperf, ...], tuple[tuple[int | None, str], ...]]:
-    """Every test in the text, and those that did not come to their end: line and clause.
+    """Every test in the text, and those that did not complete: line and clause.
 
     Raises FormatError when there is none.
     """

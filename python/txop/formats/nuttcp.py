@@ -74,7 +74,7 @@ def looks_like(head: bytes) -> bool:
 
 
 def parse_all(data: str | bytes) -> tuple[Nuttcp, ...]:
-    """Every test in the text. Raises FormatError when there is none that came to its end."""
+    """Every test in the text. Raises FormatError when there is none that completed."""
     text = text_of(data, _WHAT)
     found: list[Nuttcp] = []
     intervals: list[tuple[float, float]] = []

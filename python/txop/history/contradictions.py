@@ -99,7 +99,7 @@ def _names(document: Document) -> Iterator[Contradiction]:
 
 
 def _borrowed(document: Document) -> Iterator[Contradiction]:
-    """Rows whose capture is named after the figures of another row."""
+    """Rows with a capture that is named after the figures of another row."""
     for run in document.run:
         named = run.capture
         if named is None or (run.mbit_s, run.retries_percent) == (named.rate, named.retries_percent):

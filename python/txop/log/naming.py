@@ -337,7 +337,7 @@ class LogNamer:
 
 
 def _another(occurrence: Occurrence, rule: Rule, match: re.Match[str]) -> bool:
-    """Whether a message of the rule whose report is open is about something else: of that report only the first line
+    """Whether a message of the rule with an open report is about something else: of that report only the first line
     was kept, as ``grep`` does."""
     groups = _groups(match)
     return rule is occurrence.rule and any(groups.get(name) != occurrence.groups.get(name) for name in rule.by)

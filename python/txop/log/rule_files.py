@@ -92,7 +92,7 @@ class Rule(BaseModel):
     """Functions that must all be in the call trace of the report that the message begins, by the rule that says so:
     this distinguishes a deadlock from any task that hangs."""
     absorbs: list[_Key] = Field(default_factory=list)
-    """Rules whose messages belong to this report until its call trace has begun."""
+    """Rules with messages that belong to this report until its call trace has begun."""
     hides: list[_Key] = Field(default_factory=list)
     """Rules that do not count on a message that this one names."""
     also: list[_Key] = Field(default_factory=list)
@@ -100,12 +100,12 @@ class Rule(BaseModel):
     otherwise: bool = False
     """Whether it counts only on messages that no other rule names."""
     programs: list[_Line] = Field(default_factory=list)
-    """Programs whose messages it names; without any, those of the kernel."""
+    """Programs with messages that it names; without any, those of the kernel."""
     explains: list[_Line] = Field(default_factory=list)
     """What is probably its consequence when it comes shortly after: keys of rules, where ``*`` stands for any text;
     ``device:same``, ``device:usb``, ``device:pci``, ``device:wifi`` (faults of these devices); ``all``."""
     instead_of: _Key | None = None
-    """The rule whose message this one takes over when its detector says so."""
+    """The rule with a message that this one takes over when its detector says so."""
     detector: str | None = None
     """Code that decides further, beside the pattern."""
     known: _Text

@@ -18,7 +18,7 @@ PROGRAMS = frozenset(
         "dhcpcd", "udhcpc", "eapol_test", "usb_modeswitch", "systemd-networkd", "wifihal", "wificond", "rfkill",
     }
 )  # fmt: skip
-"""Programs whose messages are about the network, in lower case; other programs are not looked at."""
+"""Programs with messages that are about the network, in lower case; other programs are not looked at."""
 
 _ERROR = 3  # KERN_ERR
 

@@ -58,7 +58,7 @@ class _Port:
 
 @dataclass(frozen=True)
 class SettledMessage:
-    """What a held message is: the occurrence, and the detector whose rule takes it over (None: what it seemed)."""
+    """What a held message is: the occurrence, and the detector of the rule that takes it (None: what it seemed)."""
 
     occurrence: Occurrence
     detector: str | None = None

@@ -18,7 +18,7 @@ _ESCAPES = re.compile(
 )
 """Colours of a terminal: the escape character, or how editors and pagers print it (``^[``, ``\\x1b``, ``\\033``)."""
 _COLOUR_REST = re.compile(r"\[\d{1,2}(?:;\d{1,3}){0,4}m")
-"""Colours whose escape character was lost on the way."""
+"""Colours with an escape character that was lost on the way."""
 _COLOUR_LOST = re.compile(r"\[(?:\d{1,2}(?:;\d{1,3}){0,4})m(?=[\[<(\w])")
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4});")
 _TAG = re.compile(r"</?(?:span|br|pre|code|div|font|td|tr|li|strong|em|samp|tt)(?: [^<>]{0,200})?/?>", re.IGNORECASE)

@@ -389,7 +389,7 @@ CAPABILITIES: tuple[Capability, ...] = (
         _programs("make", "git", "xz"), Packages("make git xz-utils", "make git xz", "make git xz"),
     ),
     Capability(
-        "kernel-build", "Building kernels", "txop guest kernel: a kernel from a tree of one's own",
+        "kernel-build", "Building kernels", "txop guest kernel: a kernel from your own tree",
         _kernel_build, Packages(" ".join([*KERNEL_PROGRAMS.values(), ELF_HEADER[1]]), None, None),
     ),
     Capability(

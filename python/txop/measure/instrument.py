@@ -196,7 +196,7 @@ class Instrument(Protocol):
 
     @property
     def essential(self) -> bool:
-        """Whether the run is void when it fails. Traffic is; a probe whose target lacks something is not."""
+        """Whether the run is void when it fails. Traffic is; a probe with a target that lacks something is not."""
 
     async def prepare(self, run: RunContext) -> None:
         """Before the idle phase: take first snapshots, start what must cover the whole run."""
@@ -237,7 +237,7 @@ class EarlyInstrument(Protocol):
 
 @runtime_checkable
 class SelfEndingInstrument(Protocol):
-    """An instrument that has to come to an end of its own: the window is not over before."""
+    """An instrument that has to end by itself: the window is not over before."""
 
     async def finished(self, run: RunContext) -> None:
         """Wait for that end, which is bounded. May raise :class:`~txop.targets.contract.TargetError`."""

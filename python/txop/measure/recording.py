@@ -29,7 +29,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A command whose output is a raw file of the run, waited for. It sees the whole machine: in a guest no network
+    """A command with output that is a raw file of the run, waited for. It sees the whole machine: in a guest no network
     namespace is entered for it."""
 
     target: str

@@ -13,7 +13,7 @@ class Driver:
     name: str
     """Its module."""
     from_kernel: str | None = None
-    """The first Linux whose driver knows the device; ``None``: that of every kernel that guests have."""
+    """The first Linux with a driver that knows the device; ``None``: that of every kernel that guests have."""
     built_alias: str | None = None
     """Where it knows the device only when it is built for that: how the alias of the device then begins."""
 

@@ -16,7 +16,7 @@ FUNCTIONS = tuple(device.name for device in DEVICES if device.kind == "function"
 SDIO_CARDS = tuple(device.name for device in DEVICES if device.bus == "sdio")
 """Chips on an SDIO card, in a virtual host controller; see docs/virtual-sdio.md."""
 WITH_BUNDLES = tuple(device.name for device in DEVICES if "bundle" in device.assumptions)
-"""Those whose firmware and host exchange several packets at once."""
+"""Those with firmware and a host that exchange several packets at once."""
 IN_5_GHZ = tuple(device.name for device in DEVICES if "5" in device.bands_ghz)
 """Devices that are also in 5 GHz, with 80 MHz."""
 ACCESS_POINT_DEVICES = tuple(device.name for device in DEVICES if device.is_access_point)

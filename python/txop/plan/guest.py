@@ -49,7 +49,7 @@ class GuestVariant(Strict):
     """The device (an MT7610U) is the access point of these, with hostapd; default: it is the station of one."""
     topology: Topology = "router"
     """Where the traffic of ``stations`` comes from: ``router`` a host behind the access point, which forwards it;
-    ``server`` programs on the access point, whose sockets hold back what they send."""
+    ``server`` programs on the access point, with sockets that hold back what they send."""
     queues: QueueSpec | None = None
     """The queues of mac80211 above the device, an access point of ``stations`` or a station. Those of an arm are laid
     over those of the plan, key by key."""

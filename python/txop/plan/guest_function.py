@@ -63,8 +63,8 @@ class ModemSpec(_Table):
     """Length of the queue of wwan0 (``txqueuelen``), which ``pfifo_fast`` obeys; default: 1000 packets, the kernel's
     own. A patched qmi_wwan puts aggregates there, each of which counts as one packet."""
     traffic: Literal["host", "lan"] = "host"
-    """Whose it is: the modem's host's own, or that of a client on a LAN of 1 Gbit/s behind it, for which it forwards
-    without GRO, as gateways do whose LAN gets frames one by one. What each acknowledges is in the bus' figures."""
+    """Who sends it: the modem's host itself, or that of a client on a LAN of 1 Gbit/s behind it, for which it forwards
+    without GRO, as gateways do where the LAN gets frames one by one. What each acknowledges is in the bus' figures."""
     ack_every_segment: bool = False
     """The host acknowledges every TCP segment by itself (route with ``quickack``, no GRO), in place of one in about
     ten: nearer to clients behind a gateway, one in two each, and harsher."""
@@ -177,7 +177,7 @@ class NcmSpec(_Table):
 
 
 class MbimSpec(NcmSpec):
-    """The virtual MBIM function, whose blocks are those of NCM; see docs/virtual-functions.md."""
+    """The virtual MBIM function, with blocks that are those of NCM; see docs/virtual-functions.md."""
 
     connect: Literal["fixed", "negotiated"] = "fixed"
     """How session 0 begins to carry packets: by itself, or connected by mbimcli before anything else."""

@@ -32,7 +32,7 @@ MEMINFO = Path("/proc/meminfo")
 OVERHEAD_MB = 200
 """Memory of QEMU itself, beside the guest's memory."""
 TAIL_S = 4.0
-"""The guest's time after the window: tools end, files are handed out."""
+"""The guest's time after the window: tools end, files are output."""
 
 
 FAULT_TRIAL_S = 60.0

@@ -65,7 +65,7 @@ class Design(Strict):
     gap_s: Seconds = 2.0
     """Pause between runs; there is none between guests, each of which is a machine of its own."""
     primary: list[MetricName] = []
-    """Judged together (Holm); default: throughput of every test that has one, else the median round trip."""
+    """Judged together (Holm); default: throughput of every test that has one, else the RTT p50."""
     margins: dict[MetricName, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
     """Smallest effect that matters, in percent or in the metric's unit; see docs/metrics.md for the defaults."""
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.95
@@ -75,7 +75,7 @@ class Design(Strict):
     max_repeats: Annotated[int, Field(ge=0, le=1000)] | None = None
     """Blocks repeated at most for voided runs; default: half the blocks, at least 2."""
     max_gap_s: Seconds = 600.0
-    """A block interrupted for longer is begun again, but for exact guests, whose time does not go on."""
+    """A block interrupted for longer is begun again, but for exact guests, with time that does not go on."""
     time_budget_s: Seconds | None = None
     """The campaign stops after the block that reaches it."""
     turn: Name | None = None
@@ -140,7 +140,7 @@ class Plan(Strict):
     """The link between targets of kind ``emulated``: a scenario without traffic, as of docs/scenario.md; see
     docs/emulate.md."""
     guest: GuestSpec | None = None
-    """The guest whose ends are the targets of kind ``guest``; see docs/guest.md."""
+    """The guest with ends that are the targets of kind ``guest``; see docs/guest.md."""
     arm: Annotated[list[Arm], Field(min_length=1, max_length=64)]
     """What is compared."""
     bring_up: BringUp = BringUp()

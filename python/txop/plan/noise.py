@@ -48,8 +48,8 @@ class Noise:
     source: str
     """The archive it came from; of several the newest."""
     aa: bool = False
-    """From a campaign of one arm against itself; otherwise from the arms of a comparison, whose effects are taken out
-    as their mean."""
+    """From a campaign of one arm against itself; otherwise from the arms of a comparison, without the mean of their
+    effects."""
     campaigns: int = 1
     """How many it was pooled from."""
 
@@ -77,7 +77,7 @@ def remember(plan: Plan, figures: Mapping[str, Noise], *, store: Path | None = N
 
     Args:
         plan: The campaign's plan.
-        figures: By ``TEST.METRIC``. Figures of unknown tests, and those whose noise is not a finite number or comes
+        figures: By ``TEST.METRIC``. Figures of unknown tests, and those with noise that is not a finite number or comes
             from fewer than two blocks, are left out.
         store: The file; default: in the state folder.
 

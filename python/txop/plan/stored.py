@@ -36,7 +36,7 @@ class Stored:
     max_bytes: int
 
     def read(self, path: Path) -> dict[str, Any]:
-        """The table, whose values are as they were read: they are not checked. Empty: not available."""
+        """The table, with values that are as they were read: they are not checked. Empty: not available."""
         try:
             with path.open("rb") as source:
                 data = source.read(self.max_bytes + 1)
@@ -49,7 +49,7 @@ class Stored:
         return table if isinstance(table, dict) else {}
 
     def write(self, path: Path, table: dict[str, Any]) -> None:
-        """Replace the file, whole or not at all. Raises :class:`OSError`."""
+        """Replace the file atomically. Raises :class:`OSError`."""
         document = {"format": self.format, "version": self.version, self.table: table}
         with whole_file(path) as out:
             out.write(json.dumps(document, indent=1, allow_nan=False) + "\n")

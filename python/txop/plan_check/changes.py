@@ -1,7 +1,7 @@
 """What each arm of a plan declares to be different, and which two arms differ by exactly one of these changes.
 
 An arm is read as a set of changes: each patch of its list, each module parameter, each key of its link or guest. Two
-arms whose sets differ in one place say what that change does, given all that both have. The names and titles of arms
+arms that differ in one place of these say what that change does, given all that both have. The names and titles of arms
 play no part in it, nor does what only prepares or verifies a load (``remove``, ``blacklist``, ``depends``, ``verify``).
 
 What carries a patch differs with it and is not a change of its own: the module file or the source tree and, on an
@@ -131,7 +131,7 @@ def _is_alone(arm: str, contents: Mapping[str, Mapping[Key, str]]) -> bool:
 
 
 def _differences(first: Mapping[Key, str], second: Mapping[Key, str]) -> list[Key]:
-    """Keys whose values differ; those of carriers only where no patch does, and of a build where the driver is one."""
+    """Keys that differ; those of carriers only where no patch does, and of a build where the driver is one."""
     keys = [key for key in dict.fromkeys((*first, *second)) if first.get(key) != second.get(key)]
     patched = any(key[0] == _PATCH for key in keys)
     carried = _CARRIERS if patched else (_BUILD,) if (_DRIVER,) in keys else ()

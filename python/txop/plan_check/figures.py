@@ -20,7 +20,7 @@ _BUS = (
 _CHIP = tuple(key for key in METRICS if key.startswith("chip_"))
 """Figures of a virtual chip, in a guest."""
 _OF_CDC_NCM = ("ncm", "mbim")
-"""Devices in a guest whose driver counts why a block ended; a machine of its own can have one, too."""
+"""Devices in a guest with a driver that counts why a block ended; a machine of its own can have one, too."""
 _TRIAL = ("faults", "kernel_warnings", "hung_tasks")
 _CYCLES = (
     "cycles", "cycles_failed", "recovery_s", "slab_growth_kb", "vmalloc_growth_kb", "pages_growth_kb", "leaks",

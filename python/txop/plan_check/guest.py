@@ -182,7 +182,7 @@ def wrong_guests(loaded: LoadedPlan) -> Found:
         except (GuestError, OSError) as error:
             yield place(key), getattr(error, "what", str(error)), getattr(error, "what_to_do", None)
         if spec.kernel_file is not None and (spec.asks_for_a_build or arm.patches):
-            said = "no driver is built for a kernel of one's own: its modules are taken as they are"
+            said = "no driver is built for your own kernel: its modules are taken as they are"
             advice = "take patches, source, module and switches out, or kernel_file and modules_dir"
             yield place("kernel_file"), said, advice
         if spec.source is not None:

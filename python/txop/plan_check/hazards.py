@@ -195,7 +195,7 @@ def _guests(loaded: LoadedPlan) -> Found:
 
 
 def _modems(plan: Plan) -> Found:
-    """Arms whose host fills transfers beyond what their modem takes."""
+    """Arms with a host that fills transfers beyond what their modem takes."""
     for index, arm in enumerate(plan.arm):
         spec = (plan.guest or GuestSpec()).varied(arm.guest)
         modem = spec.modem if spec.device == "qmi-modem" else None

@@ -50,7 +50,7 @@ def wrong_links(loaded: LoadedPlan) -> Found:
 
 
 def wrong_hosts(loaded: LoadedPlan) -> Found:
-    """Targets that are not a host of the link, or not the one they must be, and arms whose links join others."""
+    """Targets that are not a host of the link, or not the one they must be, and arms with links that join others."""
     plan, folder = loaded.plan, loaded.folder
     scenario = None if plan.link is None or not _is_emulated(plan) else _made(plan.link, folder)
     if scenario is None:

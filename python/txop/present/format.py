@@ -72,7 +72,7 @@ def mbit_s(value: float | None) -> str:
 
 
 def mbit(value: float) -> str:
-    """The number of :func:`mbit_s`, where the unit is said already.
+    """The number of :func:`mbit_s`, where the unit is printed already.
 
     >>> mbit(93.21), mbit(0.0198), mbit(0.0004)
     ('93.2', '0.020', 'below 0.001')

@@ -1,6 +1,6 @@
 """Processes that live no longer than this one.
 
-Each is tied to it twice: its standard input is a pipe whose end it takes as its own, and ``setpriv --pdeathsig`` has
+Each is tied to it twice: its standard input is a pipe that ends with the other process, and ``setpriv --pdeathsig`` has
 the kernel kill it (PR_SET_PDEATHSIG, prctl(2)). So ``kill -9`` of this process ends them too.
 """
 

@@ -10,7 +10,7 @@ from txop.stats.ramp import ramp
 
 
 def unsettled(run: Run) -> Iterator[str]:
-    """A sentence for each TCP flow of a run whose goodput rose or fell through the window."""
+    """A sentence for each TCP flow of a run with a goodput that rose or fell through the window."""
     series = run.series
     for flow, rates in zip(run.flows, series.goodput_mbit_s, strict=True):
         if rates is None or flow.kind != "tcp":

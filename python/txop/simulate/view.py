@@ -47,8 +47,8 @@ def sections(simulation: Simulation) -> list[Section]:
 
 
 def headline(simulation: Simulation) -> list[tuple[str, str]]:
-    """The figures that a page begins with, each with its label: goodput of all flows and of each, round trip of echoes.
-    Empty for a sweep, whose figures are a table."""
+    """The figures that a page begins with, each with its label: goodput of all flows and of each, RTT of echoes.
+    Empty for a sweep, with figures that are a table."""
     if len(simulation.points) > 1:
         return []
     point = simulation.points[0]
@@ -60,9 +60,7 @@ def headline(simulation: Simulation) -> list[tuple[str, str]]:
         if summary_of(point, "goodput_mbit_s", flow.name) is not None:
             found.append((_spread(point, "goodput_mbit_s", flow.name, 1, " Mbit/s").text, f"goodput of {flow.name}"))
         elif summary_of(point, "latency_p50_ms", flow.name) is not None:
-            found.append(
-                (_spread(point, "latency_p50_ms", flow.name, 1, " ms").text, f"median round trip of {flow.name}")
-            )
+            found.append((_spread(point, "latency_p50_ms", flow.name, 1, " ms").text, f"RTT p50 of {flow.name}"))
     return found
 
 
@@ -135,7 +133,7 @@ def _flows(point: Point, number: int) -> Section:
                 Cell(_causes(every)),
             )
         )
-    note = "Latency: one way for udp, round trip for ping, the sender's own round trips for tcp."
+    note = "Latency: one way for udp, RTT for ping, the sender's own RTT for tcp."
     if len(point.runs) > 1:
         note += f" Mean ± standard deviation of {len(point.runs)} seeds."
     total = summary_of(point, "goodput_mbit_s")

@@ -197,7 +197,7 @@ class BlockSwaps:
 
 @dataclass(frozen=True)
 class Samples:
-    """One figure of two arms whose runs share no blocks."""
+    """One figure of two arms with runs that share no blocks."""
 
     group: Hashable
     """Figures of one group are of the same runs, such as those of one test."""
@@ -255,7 +255,7 @@ class RunSwaps:
         return _t(np.minimum(between / total, 1.0), n - 2)
 
     def verdicts(self, figure: int, declared: Declared) -> NDArray[np.bool_]:
-        """As :meth:`Swaps.verdicts`, by the rank sum, whose distribution is that of the choices themselves."""
+        """As :meth:`Swaps.verdicts`, by the rank sum, with a distribution that is that of the choices themselves."""
         values, labels = self._of(figure)
         ranks = midranks(values, tolerance=ROUNDING * float(np.abs(values).max()))
         arm = labels.sum(axis=1)

@@ -33,7 +33,7 @@ class Approximation:
         return max(0, math.floor(self.mean + 0.5 + float(ndtri(alpha / 2)) * self.sd))
 
     def attained(self, k: int) -> float:
-        """Confidence of the interval whose ends are the ``k``-th from each side."""
+        """Confidence of the interval with ends that are the ``k``-th from each side."""
         return 1.0 if k == 0 else 1 - 2 * _below((k - 0.5 - self.mean) / self.sd)
 
 

@@ -23,7 +23,7 @@ def sentence(c: Comparison) -> str:
         if c.verdict == "equivalent":
             text = f"{name} and {base} are equivalent within {_size(c.margin, c)}: {found}"
         elif c.verdict is None:
-            text = f"{name} against {base}: {found}; not judged"
+            text = f"{name} against {base}: {found}; informational"
         else:
             text = f"{name} against {base} is inconclusive: {found}"
     if c.blocks_needed is not None:

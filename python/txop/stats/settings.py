@@ -20,7 +20,7 @@ class ComparisonSettings:
     arm_name: str = "arm"
     unit: str = ""
     in_time: bool = True
-    """Off: the blocks are seeds of a computation whose result does not depend on when it was made, so nothing can
+    """Off: the blocks are seeds of a computation with a result that does not depend on when it was made, so nothing can
     drift. Unpaired comparisons do not look for drift."""
 
     @classmethod

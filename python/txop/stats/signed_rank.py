@@ -138,7 +138,7 @@ def tail_count(cdf: Floats, alpha: float) -> int:
 
 
 def attained(cdf: Floats, k: int) -> float:
-    """Confidence of the interval whose ends are the ``k``-th from each side; 1 for the whole line (``k`` = 0)."""
+    """Confidence of the interval with ends that are the ``k``-th from each side; 1 for the whole line (``k`` = 0)."""
     return 1.0 if k == 0 else float(1 - 2 * cdf[k - 1])
 
 

@@ -119,7 +119,7 @@ def _null_cdf(m: int, n: int) -> Floats:
 
 
 def _tied_p(ranks: Floats, m: int) -> float:
-    """Share of the ways to choose ``m`` of ``ranks`` whose sum is as far from the mean sum as that of the first
+    """Share of the ways to choose ``m`` of ``ranks`` with a sum that is as far from the mean sum as that of the first
     ``m``."""
     doubled = np.rint(2 * ranks).astype(np.int64)
     ours = doubled[:m]

@@ -121,7 +121,7 @@ def compare_unpaired(
     arm: ArrayLike,
     settings: ComparisonSettings,
 ) -> Comparison:
-    """Compare one figure of two arms whose runs share no blocks, such as old results.
+    """Compare one figure of two arms with runs that share no blocks, such as old results.
 
     Whatever changed between the two sets of runs is in the result, and every result says so. What it could have
     detected is not known, so ``smallest_detectable_effect`` and ``blocks_needed`` are ``None``.

@@ -18,8 +18,7 @@ from txop.targets.contract import CommandResult, TargetError, TargetLostError
 STDOUT, STDERR = 1, 2
 
 LINGER_S = 2.0
-"""How long the output of an ended command may stay open without a word: a daemon that it left behind may hold it for
-ever."""
+"""How long the output of an ended command may stay open without a word: a daemon that it left may hold it."""
 
 OBEY_S = 8.0
 """How long a killed command may take to be reported as ended before it is given up: less than the silence after which

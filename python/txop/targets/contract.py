@@ -191,7 +191,7 @@ class Target(Protocol):
         """The same of each of several files; at once, where a command costs a round trip."""
 
     async def write(self, path: str, data: bytes, *, root: bool = False) -> None:
-        """Write a file there, whole or not at all. Raises :class:`CommandFailedError`."""
+        """Write a file there, atomically. Raises :class:`CommandFailedError`."""
 
     async def find(self, program: str) -> str | None:
         """Path of a program there, ``sbin`` folders included; ``None`` when it lacks it. Remembered."""

@@ -1,4 +1,4 @@
-"""Targets whose commands start as processes of the machine txop runs on, perhaps with other arguments in front."""
+"""Targets with commands that start as processes of the machine txop runs on, perhaps with other arguments in front."""
 
 from __future__ import annotations
 

@@ -126,8 +126,7 @@ async def _session(connection: asyncssh.SSHClientConnection, line: str, command:
 
 
 class _Channel:
-    """A session of a connection; see :class:`txop.targets.command.Way`, and asyncssh.SSHClientSession, whose methods
-    asyncssh calls by name."""
+    """A session of a connection; see :class:`txop.targets.command.Way`. asyncssh calls the methods by name."""
 
     def __init__(self, command: Command) -> None:
         self._command = command

@@ -1,4 +1,4 @@
-"""Making an SSH connection, through jump hosts if need be, to hosts whose keys are known; and saying why not.
+"""Making an SSH connection, through jump hosts if need be, to hosts with known keys; and saying why not.
 
 asyncssh is imported inside: it takes longer than all of ``txop --help``.
 """

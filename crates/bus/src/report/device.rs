@@ -45,7 +45,7 @@ pub struct Device {
     pub completions: u64,
     /// Bytes from the host, as far as they are known; `None` where they are of no request.
     pub bytes_out: Option<u64>,
-    /// Completions from the host whose bytes are not known.
+    /// Completions from the host with bytes that are not known.
     #[serde(default)] // older documents lack it
     pub bytes_out_unknown: Option<u64>,
     /// Bytes to the host; a lower bound where more may have come than is shown (`bytes_in_unknown`).
@@ -96,7 +96,7 @@ pub struct Request {
     pub failed: Option<u64>,
     /// Bytes of its data stages, as far as they are known.
     pub bytes: u64,
-    /// Completions of it whose bytes the capture does not show, or not all.
+    /// Completions of it with bytes that the capture does not show, or not all.
     #[serde(default)] // older documents lack it
     pub bytes_unknown: Option<u64>,
 }

@@ -28,7 +28,7 @@ pub struct Endpoint {
     pub completions: u64,
     /// Requests refused.
     pub submission_errors: u64,
-    /// Completions whose submission is not in the capture.
+    /// Completions with a submission that is not in the capture.
     #[serde(default)] // older documents lack it
     pub unmatched_completions: Option<u64>,
     /// Submissions that are missing, as the order in which requests come back shows: of completions without submission after the
@@ -36,12 +36,12 @@ pub struct Endpoint {
     /// come back before.
     #[serde(default)] // older documents lack it
     pub lost_submissions: Option<u64>,
-    /// Submissions whose completion is missing: a later request of the endpoint succeeded, or their identifier was used again.
+    /// Submissions with a missing completion: a later request of the endpoint succeeded, or their identifier was used again.
     #[serde(default)] // older documents lack it
     pub lost_completions: Option<u64>,
     /// Bytes transferred, by the completions; a lower bound where it is not known of some (`bytes_unknown`), and `None` where of all.
     pub bytes: Option<u64>,
-    /// Completions whose bytes the capture does not show, or not all: USBPcap has those to the device in the submission only, and
+    /// Completions with bytes that the capture does not show, or not all: USBPcap has those to the device in the submission only, and
     /// of transfers to the device that failed nowhere; a UsbSnoop log may show their beginning only.
     #[serde(default)] // older documents lack it
     pub bytes_unknown: Option<u64>,

@@ -52,20 +52,20 @@ pub struct Sdio {
     pub read_size_bytes: Option<Spread>,
     /// Bytes of a CMD53 that wrote and succeeded.
     pub written_size_bytes: Option<Spread>,
-    /// Commands whose data are not all in the log.
+    /// Commands with data that are not all in the log.
     pub cut_commands: u64,
     /// Commands that the card did not answer; the host asks for what an SDIO card does not know while it enumerates.
     pub unanswered: u64,
-    /// CMD52 and CMD53 whose response has an error.
+    /// CMD52 and CMD53 with a response that has an error.
     pub refused: u64,
-    /// Commands whose data or response came to the host with a wrong CRC.
+    /// Commands with data or a response that came to the host with a wrong CRC.
     pub wrong_crc: u64,
     /// CMD52 and CMD53 without an answer, refused, or with a wrong CRC.
     pub failed_transfers: u64,
     /// Those without an answer.
     #[serde(default)] // older documents lack it
     pub unanswered_transfers: Option<u64>,
-    /// Commands whose status the host never fetched.
+    /// Commands with a status that the host never fetched.
     pub not_fetched: u64,
     /// From a command to the host's having its status.
     pub took_us: Option<Spread>,
@@ -85,7 +85,7 @@ pub struct Sdio {
     pub interrupts_per_s: Option<f64>,
     /// From a rise to the first command that began after it, where the line was still up then.
     pub interrupt_response_us: Option<Spread>,
-    /// CMD52 that read Interrupt Pending: how a host without interrupts polls, and how one with them asks whose it is.
+    /// CMD52 that read Interrupt Pending: how a host without interrupts polls, and how one with them asks which function it is from.
     pub pending_reads: u64,
     /// Those that found nothing.
     pub pending_reads_idle: u64,

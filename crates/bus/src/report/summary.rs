@@ -25,7 +25,7 @@ pub struct Summary {
     pub unreadable_examples: Vec<String>,
     /// Snap lengths of the interfaces; 0 is unlimited.
     pub snap_lengths: Vec<u32>,
-    /// Transfers whose data are not all in the capture.
+    /// Transfers with data that are not all in the capture.
     pub cut_transfers: u64,
     /// Transfers with data that this layer records.
     pub data_transfers: u64,
@@ -69,14 +69,14 @@ pub struct Summary {
     pub completions: u64,
     /// Requests that the host controller refused.
     pub submission_errors: u64,
-    /// Completions whose submission is not in the capture (before it, or dropped).
+    /// Completions with a submission that is not in the capture (before it, or dropped).
     pub unmatched_completions: u64,
     /// Submissions that are missing, as the order in which requests come back shows; see the endpoints.
     #[serde(default)] // older documents lack it
     pub lost_submissions: Option<u64>,
     /// Submissions without completion at the end of the capture or of its window.
     pub unfinished: u64,
-    /// Submissions whose completion is missing: a later request of the endpoint succeeded, or their identifier was used again.
+    /// Submissions with a missing completion: a later request of the endpoint succeeded, or their identifier was used again.
     pub lost_completions: u64,
     /// Requests that move no data (Windows: abort a pipe, select a configuration...), both ways.
     pub other_requests: u64,
@@ -86,7 +86,7 @@ pub struct Summary {
     /// Pipes that were reset, as after a stall; part of `other_submissions`.
     #[serde(default)] // older documents lack it
     pub pipe_resets: Option<u64>,
-    /// Pipes whose requests were taken back; part of `other_submissions`.
+    /// Pipes with requests that were taken back; part of `other_submissions`.
     #[serde(default)] // older documents lack it
     pub pipe_aborts: Option<u64>,
     /// Requests that USBPcap wrote down for itself when it started, for devices that were plugged in; they were not on the bus.

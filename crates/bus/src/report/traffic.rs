@@ -30,11 +30,11 @@ pub struct Traffic {
     /// Transfers to the device handed over per second, as far as their submissions are in the capture; null to the host.
     #[serde(default)] // older documents lack it
     pub handed_over_per_s: Option<f64>,
-    /// Transfers whose datagrams are all known.
+    /// Transfers with datagrams that are all known.
     pub whole_transfers: u64,
     /// Transfers with datagrams that the capture cut off; `None` when nothing is framed.
     pub cut_transfers: Option<u64>,
-    /// Transfers that the capture cut and all of whose datagrams are counted: by the length of a pointer table (NTB), or by the number of
+    /// Transfers that the capture cut and with all datagrams counted: by the length of a pointer table (NTB), or by the number of
     /// packets in the first descriptor (Realtek, to the host). `None` of other framings, and where a table of the endpoint ends before its length
     /// says, or a number is not that of the packets: then such transfers count as cut.
     #[serde(default)] // older documents lack it

@@ -52,7 +52,7 @@ impl Port {
         }
     }
 
-    /// A transfer has failed: the driver does not go on with its packet.
+    /// A transfer has failed: the driver does not continue its packet.
     pub(super) fn failed(&mut self) {
         self.outgoing.clear();
         self.incoming.clear();

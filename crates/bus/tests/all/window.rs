@@ -87,7 +87,7 @@ fn a_window_without_records_is_not_said_to_be_anything_else() {
     let summary = &report.summary;
     assert_eq!((report.records, summary.layer.as_str(), summary.has_clock), (0, "urb", Some(true)));
     let said: Vec<&str> = report.verdicts.iter().map(|verdict| verdict.text.as_str()).collect();
-    assert_eq!(said, ["Nothing was recorded in the window, so nothing is said of it."]);
+    assert_eq!(said, ["Nothing was recorded in the window, so there is no verdict on it."]);
     assert_eq!(report.verdicts[0].figures()[0].n, 22);
     assert!(report.devices.iter().all(|device| device.evidence.iter().all(|line| !line.starts_with("0 "))));
     // One with requests, but without bulk data.

@@ -1,4 +1,4 @@
-//! What a modem link is made of: the settings, their ranges, and what is said about a wrong one.
+//! What a modem link is made of: the settings, their ranges, and the message about a wrong one.
 
 use serde::{Deserialize, Serialize};
 

@@ -72,7 +72,7 @@ impl Rota {
         }
     }
 
-    /// Whose turn it is.
+    /// Who has the turn.
     pub(crate) fn next(&mut self, stations: &impl Stations) -> Option<usize> {
         match self {
             Self::RoundRobin(rota) => rota.next(stations),
@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    /// Serves stations whose aggregates take that long, and gives the airtime of each and how often each was served.
+    /// Serves stations with aggregates that take that long, and gives the airtime of each and how often each was served.
     fn serve(rota: &mut Rota, airtimes_us: &[u32], turns: usize) -> (Vec<f64>, Vec<u32>) {
         let stations = Busy(vec![true; airtimes_us.len()]);
         let (mut used, mut served, mut now_ns) = (vec![0.0; airtimes_us.len()], vec![0; airtimes_us.len()], 0);
@@ -380,7 +380,7 @@ mod tests {
                 rota.end_turn(&stations);
                 rota.charge(now_ns, peer, 2_000);
             }
-            // Whose turn it is now has some of it left.
+            // The one that has the turn now has some of it left.
             assert!(rota.next(&stations).is_some());
             stations.0[2] = true;
             rota.arrived(20, 2);

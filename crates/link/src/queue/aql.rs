@@ -33,7 +33,7 @@ impl Aql {
         }
     }
 
-    /// Takes away what was added; more than that is ignored.
+    /// Subtracts what was added; more than that is ignored.
     pub(crate) fn remove(&mut self, peer: usize, category: AccessCategory, us: u32) {
         if let Some(pending) = self.pending_us.get_mut(peer) {
             let us = u64::from(us).min(pending[category.priority()]);

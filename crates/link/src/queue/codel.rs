@@ -1,4 +1,4 @@
-//! CoDel (RFC 8289): drops at the head of a queue whose delay has stayed above a target for an interval.
+//! CoDel (RFC 8289): drops at the head of a queue with a delay that has stayed above a target for an interval.
 
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! fifo, fq_codel    Qdisc (one for each access category) -> MacQueue (a FIFO of the driver) -> aggregates
-//! fq_mac, airtime   FqMac (a pool of flow queues, each with a CoDel) -> Rota (whose turn) and Aql (how much) -> aggregates,
+//! fq_mac, airtime   FqMac (a pool of flow queues, each with a CoDel) -> Rota (who is next) and Aql (how much) -> aggregates,
 //!                   or (DeviceQueue) -> transfers to the device -> its FIFO -> aggregates
 //! ```
 //!

@@ -23,12 +23,12 @@ pub trait Scheduler<P: Packet> {
         dropped: &mut Vec<(P, DropCause)>,
     );
 
-    /// The peer whose turn it is to fill an aggregate; `None`: nothing waits, or the limit on what waits in the hardware is
+    /// The peer that has the turn to fill an aggregate; `None`: nothing waits, or the limit on what waits in the hardware is
     /// reached for all that have something. Asked again at once, without a packet taken, it gives the same answer.
     fn next(&mut self, now_ns: u64, category: AccessCategory) -> Option<usize>;
 
     /// The next packet of that peer, if there is one and it is not larger than `max_bytes`. CoDel acts here: what it drops
-    /// is appended to `dropped`. May be called for a peer whose turn it is not.
+    /// is appended to `dropped`. May be called for a peer that does not have the turn.
     fn dequeue(
         &mut self,
         now_ns: u64,

@@ -10,7 +10,7 @@ use crate::queue::scheduler::Scheduler;
 use crate::queue::settings::{QueueKind, Queueing};
 use crate::queue::skb::WLAN_HEADER_BYTES;
 
-/// The queues of a transmitter whose driver takes its packets from mac80211 when it needs them.
+/// The queues of a transmitter with a driver that takes its packets from mac80211 when it needs them.
 #[derive(Clone, Debug)]
 pub struct StationQueues<P> {
     queues: Waiting<P>,

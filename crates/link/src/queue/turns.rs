@@ -1,4 +1,4 @@
-//! Whose turn it is: the two lists of DRR++ (RFC 8290, section 4.2), in which those that have just become busy come before
+//! Who has the turn: the two lists of DRR++ (RFC 8290, section 4.2), in which those that have just become busy come before
 //! those that have been.
 
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// The one whose turn it is.
+    /// The one that has the turn.
     pub(crate) fn head(&self) -> Option<u32> {
         self.new.front().or_else(|| self.old.front()).copied()
     }

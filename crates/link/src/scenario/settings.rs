@@ -23,7 +23,7 @@ const SERVER: &str = "server";
 const MAC80211_PACING_SHIFT: u8 = 7;
 /// Bytes of a title at most.
 const MOST_TITLE: usize = 200;
-/// Keys whose values are lists.
+/// Keys with values that are lists.
 const LISTS: &[&str] = &["stations", "missing_ack_mcs", "basic_rates_mbit_s", "weights"];
 /// Least delay there and back that is enough to hold TCP back where sending takes no time, ms.
 const LEAST_ROUND_TRIP_MS: f64 = 0.1;
@@ -312,7 +312,7 @@ impl ScenarioFile {
             }
         };
         if flows.iter().any(endless) {
-            let what = "must be given: traffic without a limit of its own would never come to an end in no time";
+            let what = "must be given: traffic without a limit of its own would never end in no time";
             return Err(ScenarioError::new("pipe.rate_mbit_s", what));
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::key::{Key, Part};
 
-/// What is said of a list where a table belongs.
+/// The message about a list where a table belongs.
 pub(super) const NOT_A_TABLE: &str = "is not a table of keys and values";
 
 /// A wrong key or value.

@@ -68,7 +68,7 @@ struct Message<P> {
 /// What is on the bus.
 #[derive(Clone, Debug)]
 enum Doing<P> {
-    /// CMD52: is there an interrupt, and whose?
+    /// CMD52: is there an interrupt, and from which function?
     Ask,
     /// CMD53: the card's status.
     Status,

@@ -1,4 +1,4 @@
-//! What an SDIO link is made of: the settings, their ranges, and what is said about a wrong one.
+//! What an SDIO link is made of: the settings, their ranges, and the message about a wrong one.
 
 use serde::{Deserialize, Serialize};
 

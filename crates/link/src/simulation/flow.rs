@@ -178,8 +178,7 @@ impl Flow {
         self.measure.on_drop(at_ns, cause);
     }
 
-    /// A packet reaches the host that it is for. Gives whether [`Self::end_burst`] is to be called, and the slots whose
-    /// timers may have changed.
+    /// A packet reaches the host that it is for. Gives whether [`Self::end_burst`] is to be called, and the slots with timers that may have changed.
     pub(super) fn on_packet(&mut self, at_ns: u64, packet: &Modelled, out: &mut Vec<Modelled>) -> bool {
         let measure = &mut self.measure;
         let one_way_ns = at_ns.saturating_sub(packet.sent_ns);

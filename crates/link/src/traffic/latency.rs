@@ -10,14 +10,14 @@ const UNIT_BITS: u32 = 9;
 /// Buckets to each power of two, as a power of two: 1,024.
 const PRECISION_BITS: u32 = 10;
 
-/// A distribution of times, in a histogram whose buckets are no wider than 0.1 % of the times in them. Two of them can be
+/// A distribution of times, in a histogram with buckets that are no wider than 0.1 % of the times in them. Two of them can be
 /// [merged](Self::merge), so percentiles over many runs are those of all their packets.
 #[derive(Clone, Debug, Default)]
 pub struct Latency {
     histogram: Histogram<PRECISION_BITS>,
 }
 
-/// What is said about a distribution. Times in ms.
+/// The report of a distribution. Times in ms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencySummary {

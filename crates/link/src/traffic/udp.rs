@@ -3,7 +3,7 @@
 use super::segment::{Body, Modelled};
 use super::settings::UdpSettings;
 
-/// How long a sender waits whose socket is empty and whose last datagram was refused: until the next tick of a clock of
+/// How long a sender waits with an empty socket and a refused last datagram: until the next tick of a clock of
 /// 1000 Hz.
 const RETRY_NS: u64 = 1_000_000;
 

@@ -113,7 +113,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         });
     }
 
-    /// Those whose turn it is begin to send.
+    /// Those that have the turn begin to send.
     pub(crate) fn begin(&mut self, at_ns: u64, winners: &[(usize, AccessCategory)]) {
         if let [(radio, category)] = *winners {
             let first = self.first_kind(radio, category);

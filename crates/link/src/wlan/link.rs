@@ -196,7 +196,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         (next.0 != u64::MAX).then_some(next)
     }
 
-    /// Those whose turn it is begin to send.
+    /// Those that have the turn begin to send.
     fn contend(&mut self, at_ns: u64) {
         let mut functions = std::mem::take(&mut self.winners);
         self.access.winners(&mut functions);

@@ -1,4 +1,4 @@
-//! Making PPDUs: whose turn it is, and what fits.
+//! Making PPDUs: who has the turn, and what fits.
 
 use crate::engine::{AccessCategory, Packet};
 use crate::queue::estimated_airtime_us;
@@ -183,7 +183,7 @@ impl<P: Packet + 'static> WlanLink<P> {
     }
 }
 
-/// The rates of a PPDU whose oldest MPDU was sent so often before. Under a session there is one: what is lost goes back to
+/// The rates of a PPDU with an oldest MPDU that was sent so often before. Under a session there is one: what is lost goes back to
 /// the queue.
 fn stepped(phy: &Phy, chain: &Chain, steps: u32, session: bool) -> Chain {
     let down = |rate: RateId| phy.below(rate).unwrap_or(rate);

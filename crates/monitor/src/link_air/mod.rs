@@ -33,7 +33,7 @@ impl<W: Write> AirCapture<W> {
         Ok(Self { recorder: AirRecorder::new(inner, settings)?, network, beacons: 0 })
     }
 
-    /// Writes a PPDU, see [`AirRecorder::take`]. What goes wrong is said by [`Self::finish`].
+    /// Writes a PPDU, see [`AirRecorder::take`]. Errors are reported by [`Self::finish`].
     pub fn take<P: Packet>(&mut self, ppdu: &Ppdu<'_, P>) {
         let on_air = OnAir {
             start_ns: ppdu.start_ns,

@@ -13,7 +13,7 @@ impl MacAddr {
     /// `00:00:00:00:00:00`.
     pub const ZERO: Self = Self([0; 6]);
 
-    /// The address whose first octet is the most significant byte of the low 48 bits of `value`.
+    /// The address with a first octet that is the most significant byte of the low 48 bits of `value`.
     #[inline]
     pub const fn from_u64(value: u64) -> Self {
         let b = value.to_be_bytes();

@@ -147,7 +147,7 @@ impl DataBody {
         if header.is_amsdu() {
             divided.divide_amsdu(clear, &mut left);
         } else if header.fragment != Some(0) {
-            // A later fragment continues an MSDU whose LLC header went with the first one.
+            // A later fragment continues an MSDU with a LLC header that went with the first one.
             divided.msdus = Some(0);
         } else {
             divided.msdus = Some(1);
@@ -230,7 +230,7 @@ pub fn snap(msdu: &[u8]) -> Option<(u16, &[u8])> {
     }
 }
 
-/// LLC at the start of an MSDU: SNAP, or another LLC, whose header counts as payload.
+/// LLC at the start of an MSDU: SNAP, or another LLC, with a header that counts as payload.
 fn llc(msdu: &[u8]) -> Llc {
     match snap(msdu) {
         Some((ethertype, _)) => Llc::Snap(ethertype),

@@ -153,7 +153,7 @@ impl MultiLink {
         let mut rest = data.get(2 + common_len..).unwrap_or(&[]);
         while let [id, len, tail @ ..] = rest {
             let len = usize::from(*len);
-            // Per-STA Profile: STA Control, whose low four bits are the link ID.
+            // Per-STA Profile: STA Control, with low four bits that are the link ID.
             let profile = tail.get(..len).unwrap_or(tail);
             if let (0, Some(control)) = (*id, u16_at(profile, 0)) {
                 let link = (control & 15) as u8;

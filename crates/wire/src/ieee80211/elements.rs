@@ -68,7 +68,7 @@ impl<'a> Element<'a> {
         });
     }
 
-    /// Appends an element whose data `data` appends. What is longer than an element can be is cut.
+    /// Appends an element with the data that `data` appends. What is longer than an element can be is cut.
     pub fn emit_with(id: u8, out: &mut Vec<u8>, data: impl FnOnce(&mut Vec<u8>)) {
         let start = out.len();
         out.extend_from_slice(&[id, 0]);

@@ -323,7 +323,7 @@ impl Header {
 
     /// The source address (SA), where this header has one: management and data frames (Table 9-30).
     ///
-    /// `None` for control frames, and for an A-MSDU from the DS, whose subframes have each their own.
+    /// `None` for control frames, and for an A-MSDU from the DS, with subframes that have each their own.
     #[inline]
     pub fn source(&self) -> Option<MacAddr> {
         match self.fc.frame_type() {
@@ -340,7 +340,7 @@ impl Header {
 
     /// The destination address (DA), where this header has one: management and data frames (Table 9-30).
     ///
-    /// `None` for control frames, and for an A-MSDU to the DS, whose subframes have each their own.
+    /// `None` for control frames, and for an A-MSDU to the DS, with subframes that have each their own.
     #[inline]
     pub fn destination(&self) -> Option<MacAddr> {
         match self.fc.frame_type() {

@@ -228,7 +228,7 @@ impl<'a> ManagementBody<'a> {
 pub struct Management {
     /// Fixed fields.
     pub fixed: FixedFields,
-    /// What the elements claim. All empty for kinds whose elements this crate does not read (see [`FixedFields`]).
+    /// What the elements claim. All empty for kinds with elements that this crate does not read (see [`FixedFields`]).
     pub capabilities: Capabilities,
 }
 

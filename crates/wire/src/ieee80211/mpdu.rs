@@ -15,7 +15,7 @@ const ADDRESS_4: usize = 24;
 const QOS_BEHIND_ADDRESS_4: usize = 30;
 
 /// An MPDU, with or without its FCS, looked at where it stands. Drivers hand any bytes to a radio, so every length is good:
-/// a field that the bytes do not reach is `None`, and what is said of a frame is `false` as long as it cannot be known.
+/// a field that the bytes do not reach is `None`, and what is claimed of a frame is `false` as long as it cannot be known.
 ///
 /// [`Header`](super::Header) is the same as a representation: all of it at once, or an error.
 #[derive(Clone, Copy, Debug)]

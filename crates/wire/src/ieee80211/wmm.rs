@@ -55,7 +55,7 @@ impl From<crate::phy::EdcaParameters> for EdcaParameters {
     }
 }
 
-/// The records of the four categories. Each names its category; they are in order only by habit.
+/// The records of the four categories. Each names its category; they are sorted only by habit.
 fn read_records(data: &[u8]) -> Option<[EdcaParameters; 4]> {
     let mut parameters = [EdcaParameters::default(); 4];
     for record in data.chunks_exact(4) {

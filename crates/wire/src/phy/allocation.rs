@@ -80,8 +80,7 @@ impl Allocation {
     /// What the RU Allocation subfields of both EHT-SIG content channels mean together (IEEE 802.11be-2024, table 36-34), in the order of
     /// the 20 MHz that they are of: 1, 2, 4, 8 or 16.
     ///
-    /// `None` where one is reserved or they contradict each other, and where one has a unit of several parts (MRU), whose
-    /// values are not decoded.
+    /// `None` where one is reserved or they contradict each other, and where one has a unit of several parts (MRU): its values are not decoded.
     pub fn of_eht(subfields: &[u16]) -> Option<Self> {
         let mut all = Self::default();
         let mut row = [Block::default(); 16];

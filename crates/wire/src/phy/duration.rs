@@ -357,7 +357,7 @@ impl Mode {
     }
 
     /// Everything before the data field: from the start of the PPDU to the first bit of the PSDU in DSSS, to the first
-    /// data symbol (whose SERVICE field precedes the PSDU) in all others. The best value where [`Mode::duration`] has
+    /// data symbol (where the SERVICE field precedes the PSDU) in all others. The best value where [`Mode::duration`] has
     /// bounds; `None` where that is `None`.
     pub fn preamble_ns(&self) -> Option<u32> {
         match self {

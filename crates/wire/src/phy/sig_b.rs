@@ -1,6 +1,6 @@
 //! HE-SIG-B: how it was sent, and how long it lasted.
 
-/// Longest HE-SIG-B whose length its header gives: the code of 16 symbols also stands for more.
+/// Longest HE-SIG-B with its length in its header: the code of 16 symbols also stands for more.
 const MAX_SYMBOLS: u8 = 15;
 /// Bits of a user field (IEEE 802.11ax-2021, tables 27-28 and 27-29).
 const USER_BITS: u32 = 21;

@@ -27,7 +27,7 @@ enum Namespace {
     Radiotap,
     /// Field numbers from 32, which exist in TLV form only.
     BeyondFirstWord,
-    /// A vendor's, whose data was skipped as a whole.
+    /// A vendor's, with data that was skipped as a whole.
     Vendor,
 }
 

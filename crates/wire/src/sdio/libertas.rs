@@ -507,7 +507,7 @@ impl Hardware {
 /// A network that was heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heard<'a> {
-    /// Whose.
+    /// The access point.
     pub bssid: MacAddr,
     /// How strong it was.
     pub signal_dbm: i8,

@@ -12,7 +12,7 @@ pub const IO_READY: u32 = 0x03;
 pub const INTERRUPT_ENABLE: u32 = 0x04;
 /// Interrupt Pending.
 pub const INTERRUPT_PENDING: u32 = 0x05;
-/// I/O Abort: bits 2:0 name the function whose transfer ends, bit 3 resets.
+/// I/O Abort: bits 2:0 name the function with a transfer that ends, bit 3 resets.
 pub const IO_ABORT: u32 = 0x06;
 /// Bus Interface Control: width in bits 1:0.
 pub const BUS_INTERFACE: u32 = 0x07;

@@ -315,7 +315,7 @@ pub struct BssInfo<'a> {
     pub probe_response: bool,
     /// How strong it was.
     pub signal_dbm: i8,
-    /// Whose.
+    /// The access point.
     pub bssid: MacAddr,
     /// The body of the frame, from the time stamp on.
     pub body: &'a [u8],
@@ -341,7 +341,7 @@ pub struct Counters {
     pub rx_frames: u32,
     /// Bytes of them.
     pub rx_bytes: u32,
-    /// Frames whose integrity check failed.
+    /// Frames with an integrity check that failed.
     pub rx_decrypt_errors: u32,
     /// The rate of the last one, as `tx_rate`.
     pub rx_rate: u8,

@@ -58,7 +58,7 @@ fn lna_db(rate: Rate, number: usize) -> i16 {
     LNA_DB.get(wide).and_then(|gains| gains.get(number)).copied().unwrap_or(0)
 }
 
-/// The report of the gain for a signal, on a device whose EEPROM has this gain of the LNA: the smallest amplification at
+/// The report of the gain for a signal, on a device with an EEPROM that has this gain of the LNA: the smallest amplification at
 /// which the rest fits.
 fn gain(rate: Rate, signal_dbm: i8, lna_gain: i8) -> u8 {
     let rest = |number: usize| REFERENCE_DBM - lna_db(rate, number) - i16::from(lna_gain) - i16::from(signal_dbm);

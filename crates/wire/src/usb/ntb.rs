@@ -124,7 +124,7 @@ pub struct Datagram {
 pub struct Block {
     /// Datagrams in the order of the tables.
     pub datagrams: Vec<Datagram>,
-    /// Datagrams whose pointers were not captured, by the length of their table.
+    /// Datagrams with pointers that were not captured, by the length of their table.
     pub unseen: usize,
     /// A table ends before its length says, so that the length of one gives at most how many pointers are in it.
     pub has_room: bool,

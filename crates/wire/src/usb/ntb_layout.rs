@@ -1,4 +1,4 @@
-//! NTB blocks as Linux' cdc_ncm lays them out (drivers/net/usb/cdc_ncm.c): block header, one table whose room is reserved for
+//! NTB blocks as Linux' cdc_ncm lays them out (drivers/net/usb/cdc_ncm.c): block header, one table with room that is reserved for
 //! as many datagrams as a block may have, then the datagrams, each at `offset % align == remainder`.
 
 use super::ntb::{Width, SIGNATURE_16, SIGNATURE_32};

@@ -122,7 +122,7 @@ impl Iterator for RxWalk<'_> {
             return Some(Err(Fault { offset: start, what: "frame length of a receive descriptor is impossible" }));
         }
         // A report has neither driver information nor the state of the receiver, and a frame of the first generation,
-        // whose bits have another meaning, has both.
+        // with bits that have another meaning, has both.
         let plain = overhead == RX_DESCRIPTOR && word >> 26 & 1 == 0;
         let kind = ByteOrder::Little.u32_at(self.captured, start + 12).map_or(0, |word| (word >> 14 & 3) as u8);
         let report = if plain { kind } else { 0 };

@@ -161,7 +161,7 @@ pub struct Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// Looks at a record whose header has `header_len` bytes ([`SHORT_HEADER`] or [`LONG_HEADER`]).
+    /// Looks at a record with a header that has `header_len` bytes ([`SHORT_HEADER`] or [`LONG_HEADER`]).
     ///
     /// # Errors
     /// See [`UsbmonError`].

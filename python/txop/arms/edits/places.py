@@ -41,7 +41,7 @@ def definitions(tokens: Sequence[Token], partner: Sequence[int], name: str) -> l
 
 
 def _body_end(tokens: Sequence[Token], partner: Sequence[int], name: int) -> int | None:
-    """Behind the definition whose name is at ``name``; ``None`` when it is a use or a declaration."""
+    """Behind the definition with a name that is at ``name``; ``None`` when it is a use or a declaration."""
     at = name + 1
     if _text(tokens, name - 1) in ("struct", "union", "enum"):
         return _with_semicolon(tokens, partner[at]) if _is(tokens, partner, at, "{") else None

@@ -609,9 +609,9 @@ class Sd8686RxCounters(Model):
     decrypted: int
     """Frames that the chip decrypted."""
     integrity_errors: int
-    """Frames whose integrity check failed."""
+    """Frames with an integrity check that failed."""
     michael_errors: int
-    """Frames whose MIC (Michael) was wrong (TKIP)."""
+    """Frames with a MIC (Michael) that was wrong (TKIP)."""
     dropped: int
     """Frames that could not be handed on: no key for them, or of a kind that is not modelled."""
     filtered: int
@@ -799,9 +799,9 @@ class CardRxCounters(Model):
     decrypted: int
     """Frames that the chip decrypted."""
     integrity_errors: int
-    """Frames whose integrity check failed."""
+    """Frames with an integrity check that failed."""
     michael_errors: int
-    """Frames whose MIC (Michael) was wrong (TKIP)."""
+    """Frames with a MIC (Michael) that was wrong (TKIP)."""
     dropped: int
     """Frames that could not be handed on: no key for them, or of a kind that is not modelled."""
 
@@ -921,7 +921,7 @@ class Mt7610uRxCounters(Model):
     decrypted: int
     """Frames that the chip decrypted."""
     integrity_errors: int
-    """Frames whose integrity check failed."""
+    """Frames with an integrity check that failed."""
 
 
 class Mt7610uTxCounters(Model):
@@ -981,10 +981,10 @@ class Mt7610uAssumptions(Model):
     vendor_request_us: int = Field(alias="vendor-request-us")
     """Time that a vendor request takes on the bus and in the chip, us. The guest's own way to the chip adds some 120
     at 1,000 million instructions a second (a trace of some hundred), so that the driver waits some 220. Calibrated
-    from public usbmon captures of four other high-speed devices on Linux hosts, whose vendor requests took 48, 207,
-    270 (reads) or 372 (writes) and 420 us in the median (n = 8 to 162). On the bus alone a device took 27 to 114 us
-    for a control read (n = 30, Packetry's capture `address-reuse`). A comment in mt7601u has about 200 for each read
-    of a register (mac.c, mt7601u_mac_work)."""
+    from public usbmon captures of four other high-speed devices on Linux hosts, with vendor requests that took 48,
+    207, 270 (reads) or 372 (writes) and 420 us in the median (n = 8 to 162). On the bus alone a device took 27 to
+    114 us for a control read (n = 30, Packetry's capture `address-reuse`). A comment in mt7601u has about 200 for
+    each read of a register (mac.c, mt7601u_mac_work)."""
 
 
 class Mt7610uCounters(Model):
@@ -1035,11 +1035,11 @@ class Rtl8188cusRxCounters(Model):
     decrypted: int
     """Frames that the chip decrypted."""
     integrity_errors: int
-    """Frames whose integrity check failed."""
+    """Frames with an integrity check that failed."""
 
 
 class ReportTally(Model):
-    """What became of frames."""
+    """The fate of frames."""
 
     retries: list[int]
     """Frames that arrived: at once, after one, two, three, and four or more retries."""

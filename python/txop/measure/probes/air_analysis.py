@@ -62,7 +62,7 @@ class AirAnalysis(PostRunInstrument):
 
 
 def sniffer_of(plan: Plan) -> str:
-    """The target whose clock stamps the capture: the sniffer, else the end of the link that knows its own air."""
+    """The target with a clock that stamps the capture: the sniffer, else the end of the link that knows its own air."""
     return "sniffer" if "sniffer" in plan.target and plan.target["dut"].kind not in ("guest", "emulated") else "dut"
 
 

@@ -68,7 +68,7 @@ def _way(report: AirReport, pair: tuple[str, str] | None) -> Iterator[tuple[floa
     yield _share(exchange.missing_resent if exchange else None, ppdus, "no PPDU that solicits a response")
     yield float(ppdus), None
     acks = exchange.acked + exchange.block_acked if exchange is not None else 0
-    yield _share(exchange.late_responses if exchange else None, acks, "no response whose gap is known")
+    yield _share(exchange.late_responses if exchange else None, acks, "no response with a known gap")
     yield float(acks), None
     flows = [flow for flow in report.block_acks if (flow.originator, flow.recipient) == pair]
     mpdus = sum(flow.transmissions for flow in flows)

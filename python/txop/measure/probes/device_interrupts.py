@@ -32,7 +32,7 @@ async def lines_of_device(target: Target, interface: str) -> set[str]:
 
 
 def host_of(device: str) -> str:
-    """The device whose interrupts serve ``device`` (a path in /sys/devices).
+    """The device with interrupts that serve ``device`` (a path in /sys/devices).
 
     >>> host_of("/sys/devices/pci0000:00/0000:00:14.0/usb1/1-1/1-1:1.0")
     '/sys/devices/pci0000:00/0000:00:14.0'

@@ -10,7 +10,7 @@ STATUS_FILE = "link.json"
 """Written when the link is stopped; format ``txop-emulate``."""
 
 LATE_US = 20_000.0
-"""A link whose packets were handed over later than this, at the 99th percentile, was not the link of the plan."""
+"""A link with packets that were handed over later than this, at the 99th percentile, was not the link of the plan."""
 WORTH_SAYING_US = 2_000.0
 
 

@@ -19,7 +19,7 @@ from txop.measure.instrument import GateFinding, PostRunInstrument, Reading, Run
 from txop.plan.guest import GuestSpec
 
 FOLDER = "guest"
-"""Folder of a run with what its guest handed out."""
+"""Folder of a run with what its guest output."""
 SOURCE = "trial in the guest"
 KERNEL_LOG = "kernel log"
 FEW = f"growth is judged from {LEAST_CYCLES} cycles on, after the first fifth"

@@ -38,7 +38,7 @@ reader the cause of a bad run."""
 
 class KernelLog:
     """``dmesg`` before the arm is loaded, once it is up, and after the run: the differences are what loading it and the
-    run itself gave. A run whose arm never came up has the first and the last."""
+    run itself gave. A run with an arm that never came up has the first and the last."""
 
     name = "kernel-log"
     essential = False

@@ -42,7 +42,7 @@ class Answer:
     """What a question gave: standard output and error together."""
 
     status: int | None
-    """``None``: it did not come to an end."""
+    """``None``: it did not end."""
     text: str
 
     @property

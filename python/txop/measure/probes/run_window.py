@@ -36,7 +36,7 @@ class RunWindow:
 
 
 def run_window(capture: Path, kind: Kind) -> RunWindow | None:
-    """The window of the run in whose folder a capture lies; ``None`` where it lies in no archive, or its run has no
+    """The window of the run that has a capture in its folder; ``None`` where it lies in no archive, or its run has no
     window: it was interrupted, or void before its window ended."""
     capture = capture.absolute()
     folder = capture.parent

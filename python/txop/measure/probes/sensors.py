@@ -100,7 +100,7 @@ class Sensors:
             reading.put(POWER, power[0].mean, source)
             reading.series[POWER] = [(round(t, 3), value) for t, value in power[0].values]
         else:
-            why = "several sensors of power, whose parts may overlap" if power else "the target has no sensor of power"
+            why = "several sensors of power, which may overlap" if power else "the target has no sensor of power"
             reading.put(POWER, None, source, why)
         return reading
 

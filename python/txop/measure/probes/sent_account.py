@@ -114,7 +114,7 @@ def put_access_point(
     *,
     is_access_point: bool,
 ) -> None:
-    """What an access point counts of the device under test, whose address is ``address``."""
+    """What an access point counts of the device under test, with an address that is ``address``."""
     if not is_access_point:
         put_no_access_point(reading, "the interface of the peer is not one of an access point")
         return

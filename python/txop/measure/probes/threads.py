@@ -19,7 +19,7 @@ SAMPLES = 240
 """Samples of a soak, as a rule."""
 LEAST_INTERVAL_S = 5.0
 SHOWN = 8
-"""Threads whose share of the whole soak is kept."""
+"""Threads for which the share of the whole soak is kept."""
 
 _SCRIPT = (
     "while :; do grep -s . /proc/uptime /proc/[0-9]*/schedstat /proc/[0-9]*/comm; grep -sl . /proc/[0-9]*/cmdline; "

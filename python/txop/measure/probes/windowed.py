@@ -5,7 +5,7 @@ Figures of a run are of its window, so the analyzers are given the window (``txo
 capture stays in the run's folder. What is known of the clocks:
 
 * targets on this machine, and the emulated link: time stamps are this machine's time of day;
-* another machine: its time of day, whose distance to this machine's monotonic clock was measured in the run;
+* another machine: its time of day; its distance to this machine's monotonic clock was measured in the run;
 * a guest: the virtual chip gives the moment that its captures count from.
 """
 
@@ -41,7 +41,7 @@ class CaptureWindow:
     to_ns: int
     """First moment after it."""
     clock: str
-    """Whose clock stamps the capture."""
+    """The target that stamps the capture."""
     uncertainty_s: float = 0.0
     """How far both ends may be off together."""
 

@@ -18,7 +18,7 @@ from txop.measure.instrument import Points, Reading, RunFacts
 CYCLES_FILE = "cycles.jsonl"
 """A line per cycle, and per connection of the traffic."""
 MAX_SEGMENTS = 200
-"""Connections whose reports are kept."""
+"""Connections with reports that are kept."""
 MAX_LINES = 100_000
 MAX_WARNINGS = 5
 SOURCE = "module cycles"

@@ -119,7 +119,7 @@ def _read_flow(folder: Path, flow: Flow, client_file: str, server_file: str, end
 def _of_the_window(
     flow: Flow, sent: EndFigures | None, received: EndFigures | None
 ) -> tuple[EndFigures | None, EndFigures | None, list[str]]:
-    """The ends whose totals are of the flow's window, and in words which are not, or contradict each other."""
+    """The ends with totals that are of the flow's window, and in words which are not, or contradict each other."""
     expected_s = flow.seconds - flow.omit_s
     most_s = max(WINDOW_DIFFERS_SHARE * expected_s, WINDOW_DIFFERS_S)
     notes = []

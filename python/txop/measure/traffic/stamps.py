@@ -38,7 +38,7 @@ class PlacedProbes:
     steps: tuple[tuple[float, float], ...]
     """When (on the same scale), and by how many seconds the clock was set."""
     under_step: frozenset[int]
-    """Probes under way at a step, whose round trip is taken with both clocks."""
+    """Probes under way at a step, with a round trip that is taken with both clocks."""
 
 
 def place(probes: Sequence[Stamped], first: int, interval_s: float, kernel_steps: Sequence[int]) -> PlacedProbes:

@@ -20,8 +20,8 @@ from txop.report.answer.wording import listed, value
 
 _AIR: dict[str, tuple[int, str]] = {
     "air_ampdu_mpdus": (1, "MPDUs per PPDU"),
-    "air_up_unanswered_percent": (-1, "PPDUs without any response, uplink"),
-    "air_down_unanswered_percent": (-1, "PPDUs without any response, downlink"),
+    "air_up_unanswered_percent": (-1, "PPDUs without ACK, uplink"),
+    "air_down_unanswered_percent": (-1, "PPDUs without ACK, downlink"),
     "air_up_late_ack_percent": (-1, "late ACKs, uplink"),
     "air_down_late_ack_percent": (-1, "late ACKs, downlink"),
 }
@@ -76,7 +76,7 @@ class Because:
 
 
 def because(archive: Archive, result: CompareResult, arm: str, against: str) -> list[Because]:
-    """One sentence for each test whose throughput was declared and got better or worse."""
+    """One sentence for each test with a throughput that was declared and got better or worse."""
     found = rows_between(result.figures, arm, against, result.baseline)
     return [
         _sentence(archive, result, figure.test, arm, against, 1 if row.verdict == "better" else -1)
@@ -206,4 +206,4 @@ def _why_not(archive: Archive, rows: Sequence[tuple[ComparedFigure, Row]], keys:
     if not (archive.plan.collect.air if of_air else archive.plan.collect.usbmon):
         return f"the plan asked for no capture of it (collect.{'air' if of_air else 'usbmon'})"
     reasons = {r for run in archive.runs for key in keys if key in run.metrics and (r := run.metrics[key].reason)}
-    return listed(sorted(reasons), 2) or "the runs that count have no digest of a capture"
+    return listed(sorted(reasons), 2) or "no valid run has a digest of a capture"

@@ -11,9 +11,6 @@ from txop.report.answer.scorecard import Score, score_of, usual_runs
 from txop.report.answer.wording import unit
 
 _SHORT = {
-    "rtt_p50_ms": "RTT p50",
-    "rtt_p95_ms": "RTT p95",
-    "rtt_p99_ms": "RTT p99",
     "air_retry_percent": "retries (capture)",
     "retry_percent": "retries (driver)",
 }

@@ -22,7 +22,7 @@ COLUMNS = {
     "usb_in_urbs_per_s": "URBs in /s",
     "usb_interrupt_urbs_per_s": "interrupt URBs /s",
     "usb_out_datagrams_per_urb": "datagrams per URB out",
-    "usb_in_datagrams_per_urb": "datagrams per URB in",
+    "usb_in_datagrams_per_urb": "datagrams per IN URB",
     "usb_out_turnaround_us": "turnaround out (median)",
 }
 
@@ -68,7 +68,7 @@ def _table(test: str, arms: Sequence[tuple[str, list[RunFile]]]) -> Grid:
 
 def _why_not(runs: Iterable[RunFile]) -> str:
     reasons = {run.metrics[key].reason for run in runs for key in list(COLUMNS)[:1] if key in run.metrics}
-    return listed(sorted(reason for reason in reasons if reason)) or "the runs that count have no digest of one"
+    return listed(sorted(reason for reason in reasons if reason)) or "no valid run has a digest of one"
 
 
 def _median(values: Iterable[float | None]) -> float | None:

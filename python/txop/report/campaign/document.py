@@ -104,7 +104,7 @@ def _effects(result: CompareResult, gallery: Gallery) -> Iterator[Piece]:
         yield from gallery.forest(main, "primary")
         yield effects.table(main, "Primary figures", adjusted=result.design.family > 1)
         yield Paragraph(
-            "▲ better, ▼ worse, = equivalent, ? inconclusive, · not judged. Detectable: the smallest effect that a "
+            "▲ better, ▼ worse, = equivalent, ? inconclusive, · informational. Detectable: the smallest effect that a "
             "campaign of this size and noise finds four times out of five.",
             "note",
         )

@@ -135,7 +135,7 @@ def figure_notes(figures: Iterable[ComparedFigure]) -> Lines | None:
             for text in [*row.warnings, *([f"left out: {listed(row.excluded)}"] if row.excluded else [])]:
                 names_of.setdefault(text, []).append(f"{words.label(figure)} of {words.compared(row)}")
     lines = [f"{listed(names)}: {text}" for text, names in names_of.items()]
-    return Lines(lines[:_MOST_NAMED], title="To know") if lines else None
+    return Lines(lines[:_MOST_NAMED], title="Notes") if lines else None
 
 
 def unavailable(result: CompareResult) -> Lines | None:

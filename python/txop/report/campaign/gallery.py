@@ -30,7 +30,7 @@ from txop.report.campaign.plots.tradeoff import tradeoff
 from txop.report.campaign.quoted import quoted
 
 MAX_TESTS = 8
-"""Tests whose series are drawn; the tables have them all."""
+"""Tests with series that are drawn; the tables have them all."""
 
 _MAX_FORESTS = 24
 _MAX_BOXES = 24
@@ -168,7 +168,7 @@ class Gallery:
             if drawn is not None:
                 cost.append(drawn)
         pieces += self._together(within, title="Within the runs") or [
-            Paragraph("Not available: no run that counts has a series.")
+            Paragraph("Not available: no valid run has a series.")
         ]
         if cost:
             pieces.append(Fold("CPU over time", self._together(cost)))
@@ -193,7 +193,7 @@ class Gallery:
                     found.append(moved)
             found += self._of_stations(test)
         return self._together(found) or [
-            Paragraph("Not available: no test of this campaign probed the round-trip time in runs that count.")
+            Paragraph("Not available: no test of this campaign probed the RTT in valid runs.")
         ]
 
     def _of_stations(self, test: str) -> list[Drawing]:
@@ -249,7 +249,7 @@ class Gallery:
             for key, value in run.metrics.items()
             if key == "air_retry_percent" and value.reason
         }
-        return listed(sorted(reasons)) or "the runs that count have no digest of one"
+        return listed(sorted(reasons)) or "no valid run has a digest of one"
 
     def _tests(self) -> list[str]:
         return [test.name for test in self._result.tests][:MAX_TESTS]

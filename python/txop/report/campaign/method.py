@@ -32,7 +32,7 @@ def definitions(result: CompareResult) -> dict[str, Definition]:
     found: dict[str, Definition] = {}
     for figure in result.figures:
         metric = figure.metric
-        way = "not judged" if metric.better is None else f"{metric.better} is better"
+        way = "informational" if metric.better is None else f"{metric.better} is better"
         how = "%" if metric.scale == "ratio" else ("percentage points" if metric.unit == "%" else metric.unit)
         margin = f"smallest effect that matters: {metric.margin:g} {how}".rstrip()
         term = f"{metric.title[:1].upper()}{metric.title[1:]} ({metric.key}{unit(metric)})"

@@ -1,6 +1,6 @@
 """The chapter about provenance: facts of every target, and the driver found loaded for every arm.
 
-What all have in common is said once, and what is not available in a sentence.
+What all have in common is printed once, and what is not available in a sentence.
 """
 
 from __future__ import annotations

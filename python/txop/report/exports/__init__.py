@@ -1,6 +1,6 @@
 """A campaign as text and data: for a mailing list, a wiki, a spreadsheet, a program.
 
-Every writer has the same shape, ``write(archive, result, target)``; what it writes is there whole or not at all. Heavy
+Every writer has the same shape, ``write(archive, result, target)``; it writes atomically. Heavy
 libraries are imported when a writer is called.
 """
 

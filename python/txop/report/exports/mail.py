@@ -63,7 +63,7 @@ _SIZES = (
 )  # fmt: skip
 """The first with which the mail is short enough."""
 _WITHOUT_REASONS = _Size(1, 4, 0)
-"""For a series, whose verdict takes room, too."""
+"""For a series, with a verdict that takes room, too."""
 
 _ASCII = str.maketrans({"−": "-", "–": "-", "…": "...", "µ": "u", "μ": "u", "×": "x", "·": "-", "±": "+/-", "∞": "inf"})
 

@@ -1,6 +1,6 @@
 """Follows the figures of an arm from archive to archive: exact, unpaired, and adjusted for the number of steps.
 
-A change point is a step whose verdict is better or worse. Each archive is one campaign, so what differs between two of
+A change point is a step with the verdict better or worse. Each archive is one campaign, so what differs between two of
 them may be the driver, and may be anything else: the facts that they record differently are named beside every step.
 """
 

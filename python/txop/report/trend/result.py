@@ -44,7 +44,7 @@ class Point:
     """Smallest and largest of the runs."""
     high: float | None
     infinite: int = 0
-    """Runs whose figure is beyond every number; they count, as the largest."""
+    """Runs with an infinite figure; they count, as the largest."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ def effect(step: Step) -> str:
 
 
 def step_sentence(title: str, step: Step, labels: Sequence[str]) -> str:
-    """One step with its n and what is said of it."""
+    """One step with its n and its verdict."""
     parts = [f"n = {step.n_before} and {step.n_after}"]
     if step.p_adjusted is not None:
         parts.append(p_is(step.p_adjusted, "adjusted p"))
@@ -36,7 +36,7 @@ def step_sentence(title: str, step: Step, labels: Sequence[str]) -> str:
 
 
 def between_sentence(changed: Sequence[Changed], all_changed: int, before: str, after: str) -> str:
-    """What changed beside the figures."""
+    """What else changed."""
     where = f"Between {before} and {after}"
     if not all_changed:
         return f"{where} nothing that both record changed: the cause of a step, if there is one, is not recorded."

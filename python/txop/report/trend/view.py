@@ -25,7 +25,7 @@ def sections(trend: Trend) -> list[Section]:
         if figure.missing:
             blocks.append(Lines(figure.missing, "Without a point"))
         made.append(Section(f"figure-{number + 1}", len(made) + 1, figure.title, blocks))
-    made.append(Section("changes", len(made) + 1, "What changed beside the figures", _changes(trend)))
+    made.append(Section("changes", len(made) + 1, "What else changed", _changes(trend)))
     return made
 
 
@@ -46,7 +46,7 @@ def _points(trend: Trend, figure: FigureTrend) -> Grid:
     unit = f" [{figure.unit}]" if figure.unit else ""
     columns = (
         Column("Archive", right=False), Column("n"), Column(f"Median{unit}"), Column("Least to most", rank=2),
-        Column("Against the one before", right=False), Column("Adjusted p", rank=2), Column("Verdict", right=False),
+        Column("vs previous", right=False), Column("Adjusted p", rank=2), Column("Verdict", right=False),
     )  # fmt: skip
     steps = {step.after: step for step in figure.steps}
     rows = [_point(trend, point, steps.get(point.release)) for point in figure.points]

@@ -1,4 +1,4 @@
-//! A link, whole: its settings, their ranges, and what is said about a wrong one.
+//! A link, whole: its settings, their ranges, and the message about a wrong one.
 
 use serde::{Deserialize, Serialize};
 

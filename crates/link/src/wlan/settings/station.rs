@@ -133,7 +133,7 @@ pub struct Station {
     /// depends on the rate and on the length (additive white Gaussian noise); `mpdu_error_rate` is lost besides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snr_db: Option<f64>,
-    /// As a receiver: MPDUs whose last bit came less than this before the Block Ack are left out of its bitmap, although
+    /// As a receiver: MPDUs with a last bit that came less than this before the Block Ack are left out of its bitmap, although
     /// they were received, µs.
     pub late_block_ack_us: u32,
     /// As a receiver: probability that it does not answer a PPDU from which it received something.

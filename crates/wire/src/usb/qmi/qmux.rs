@@ -46,7 +46,7 @@ impl Kind {
 pub struct Header {
     /// The modem sends it.
     pub from_service: bool,
-    /// Whose message it is.
+    /// The service of the message.
     pub service: Service,
     /// The host's client of the service; 0 for CTL, 255 for all.
     pub client: u8,

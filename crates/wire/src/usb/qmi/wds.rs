@@ -147,7 +147,7 @@ pub struct CurrentSettings {
     pub family: Option<u8>,
 }
 
-/// Numbers of the TLVs with IPv4 addresses; an address is a number, whose lowest byte comes first.
+/// Numbers of the TLVs with IPv4 addresses; an address is a number, lowest byte first.
 const DNS: [u8; 2] = [0x15, 0x16];
 const ADDRESS: u8 = 0x1e;
 const GATEWAY: u8 = 0x20;

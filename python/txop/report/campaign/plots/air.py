@@ -77,7 +77,7 @@ def waterfalls(test: str, digests: Sequence[Digest]) -> Drawing | None:
     ]
     caption = (
         f"{test}: where the time on the air went in the measured window, mean of the runs with a capture; definitions"
-        " as in txop air --from --to, whose command for each run is in its run.json."
+        " as in txop air --from --to; the command for each run is in its run.json."
     )
     return Drawing(
         tables.layered([bars, *text], width=FULL, height=32 * len(arms)),

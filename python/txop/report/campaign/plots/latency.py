@@ -61,7 +61,7 @@ def distribution(test: str, runs: Sequence[RunSeries], inks: Mapping[str, str], 
                     faint.append({"arm": arm, "run": f"{arm} {number}", "ms": _short(grid[i]), "share": share})
                 last = share
     scale = alt.Scale(type="log" if logarithmic else "linear", domain=[_short(grid[0]), _short(grid[-1])], nice=False)
-    x = alt.X("ms:Q", scale=scale, axis=alt.Axis(title="round trip, ms" + (" (log scale)" if logarithmic else ""),
+    x = alt.X("ms:Q", scale=scale, axis=alt.Axis(title="RTT, ms" + (" (log scale)" if logarithmic else ""),
                                                  grid=False, tickCount=7, format="~r"))  # fmt: skip
     y_scale = alt.Scale(domain=[0, 1])
     axis = alt.Axis(title="share of probes", format="%", tickCount=5)
@@ -78,7 +78,7 @@ def distribution(test: str, runs: Sequence[RunSeries], inks: Mapping[str, str], 
             x=x, y=alt.Y("mean:Q", scale=y_scale, axis=axis), color=color),
     ]  # fmt: skip
     caption = (
-        f"{test}: distribution of the round-trip times of the measured window. Faint: single runs; bold: mean of the "
+        f"{test}: distribution of the RTT in the measured window. Faint: single runs; bold: mean of the "
         "runs of an arm, with a 95 % band from resampling runs, for the eye"
     )
     if any(len(mine) < 10 for mine in samples.values()):

@@ -14,7 +14,7 @@ from txop.report.campaign.plots.drawing import spaced
 Points = list[tuple[float, float | None]]
 
 MAX_RUNS = 60
-"""Runs of one arm and test whose series are read; further ones are left out evenly."""
+"""Runs of one arm and test with series that are read; further ones are left out evenly."""
 
 MAX_FILE_BYTES = 32 * 1024 * 1024
 _MAX_POINTS = 400_000

@@ -22,7 +22,7 @@ SERIES = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s",
 COST = "cpu_busy_percent"
 """The series of what it costs, drawn apart."""
 
-TITLES = {"rtt_ms": ("round trip", "ms")}
+TITLES = {"rtt_ms": ("RTT", "ms")}
 
 _MAX_LINES = 64
 """Faint lines in one plot."""

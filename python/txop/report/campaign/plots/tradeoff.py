@@ -46,7 +46,7 @@ def tradeoff(test: str, figures: Sequence[ComparedFigure], inks: Mapping[str, st
             x=alt.X(
                 "x:Q", title=f"{across.metric.title}, {across.metric.unit}", scale=alt.Scale(zero=False, padding=14)
             ),
-            y=alt.Y("y:Q", title=f"{_title(up)}, ms", scale=alt.Scale(zero=False, padding=14)),
+            y=alt.Y("y:Q", title=f"{up.metric.title}, ms", scale=alt.Scale(zero=False, padding=14)),
             color=arm_color(inks, arms),
             shape=alt.Shape("arm:N", scale=shapes, legend=alt.Legend(title=None)),
             tooltip=[alt.Tooltip(name) for name in ("arm:N", "run:N", "x:Q", "y:Q")],
@@ -57,10 +57,6 @@ def tradeoff(test: str, figures: Sequence[ComparedFigure], inks: Mapping[str, st
         .mark_text(align="right", baseline="bottom", color=INK["good"], fontSize=11, aria=False)
         .encode(x=x_at(HALF - 6), y=y_at(_HEIGHT - 6), text=alt.Text("text:N"))
     )
-    caption = f"{test}: throughput against {_title(up)}, a point for each of {plural(len(rows), 'valid run')}."
+    caption = f"{test}: throughput against {up.metric.title}, a point for each of {plural(len(rows), 'valid run')}."
     spec = tables.layered([points, corner], width=HALF, height=_HEIGHT)
     return Drawing(spec, caption, name=f"tradeoff-{test}")
-
-
-def _title(figure: ComparedFigure) -> str:
-    return "RTT p50" if figure.metric.key == "rtt_p50_ms" else figure.metric.title
