@@ -1,4 +1,4 @@
-//! What a station with firmware that encrypts has counted.
+//! What a station whose firmware encrypts has counted.
 
 use serde::Serialize;
 
@@ -36,9 +36,9 @@ pub struct RxCounters {
     pub overflows: u64,
     /// Frames that the chip decrypted.
     pub decrypted: u64,
-    /// Frames with an integrity check that failed.
+    /// Frames whose integrity check failed.
     pub integrity_errors: u64,
-    /// Frames with a MIC (Michael) that was wrong (TKIP).
+    /// Frames whose MIC (Michael) was wrong (TKIP).
     pub michael_errors: u64,
     /// Frames that could not be handed on: no key for them, or of a kind that is not modelled.
     pub dropped: u64,

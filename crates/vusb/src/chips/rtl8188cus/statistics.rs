@@ -72,7 +72,7 @@ pub struct RxCounters {
     pub overflows: u64,
     /// Frames that the chip decrypted.
     pub decrypted: u64,
-    /// Frames with an integrity check that failed.
+    /// Frames whose integrity check failed.
     pub integrity_errors: u64,
 }
 
