@@ -243,7 +243,7 @@ def _test_row(plan: Plan, test: Test) -> tuple[str, ...]:
 
 def _print_primary(out: Console, facts: Overview) -> None:
     rows = facts.document["primary"]
-    table = Table("judged", "margin", "smallest effect it can see", "from", box=None, header_style="bold")
+    table = Table("primary", "margin", "smallest effect it can see", "from", box=None, header_style="bold")
     for row in rows:
         unit = f" {row['unit']}" if row["unit"] else ""
         margin = "–" if row["margin"] is None else f"{row['margin']:g}{unit}"
