@@ -13,7 +13,7 @@ SENTENCES = [
         finished(Cause.VOID_RUNS_LEFT, blocks=2),
         "with void runs left in 2 block(s), the allowed repeats being used up",
     ),
-    (stopped(Cause.TARGET_LOST, target="peer"), "peer does not answer any more"),
+    (stopped(Cause.TARGET_LOST, target="peer"), "peer stopped responding"),
     (stopped(Cause.TIME_BUDGET, budget_s=90.0), "the time budget of 90 s is used up"),
     (
         stopped(Cause.VOID_IN_A_ROW, runs=6, last="no such device"),

@@ -148,4 +148,4 @@ def test_what_goes_wrong_is_listed(tmp_path: Path) -> None:
     ]
     assert "net/core/dev.c" in problems[-1]
     few = endured(tmp_path, "20.00 cycle 1 50\n31.00 ends-well\n32.00 done\n", "")
-    assert few == ["only 1 of 2 cycles came to their end"]
+    assert few == ["only 1 of 2 cycles were completed"]

@@ -146,7 +146,7 @@ def test_a_trial_without_faults_that_counts_nothing_ends_it(
     place = replace(place, modules={"rtl8192cu": (make_module("other"),)})
     guests = InGuests("rtl8192cu", place, tmp_path, covered=Covered((counted,), BLOCKS))
     monkeypatch.setattr(in_guests, "read_counts", lambda _: None)
-    with pytest.raises(GuestError, match="the guest handed out no counts"):
+    with pytest.raises(GuestError, match="the guest output no counts"):
         asyncio.run(guests.control())
 
 

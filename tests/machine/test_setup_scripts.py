@@ -267,7 +267,7 @@ def test_the_workflow_runs_targets_that_exist_on_supported_systems():
     workflow = (REPOSITORY / ".github" / "workflows" / "checks.yml").read_text(encoding="utf-8")
     makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
     targets = re.findall(r"run: (?:sudo )?make ([\w-]+)$", workflow, re.MULTILINE)
-    assert {"test", "test-python", "test-minimum-rust", "lint", "test-slow", "test-fresh"} == set(targets)
+    assert {"test", "test-python", "test-minimum-rust", "lint", "dist", "test-slow", "test-fresh"} == set(targets)
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
     assert 'system: ["debian:12", "debian:13", "ubuntu:24.04"]' in workflow
     assert "Debian 12 or newer, or Ubuntu 24.04 or newer" in (REPOSITORY / "README.md").read_text(encoding="utf-8")

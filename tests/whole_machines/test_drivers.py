@@ -15,7 +15,7 @@ SOURCE = Path(__file__).parents[1] / "data" / "lab_driver"
 
 
 def complete(bench: Bench, test: str, runs: int) -> Archive:
-    """The archive of a campaign that came to its end: this many runs count, others are void for want of time alone,
+    """The archive of a campaign that was completed: this many runs count, others are void for want of time alone,
     and nothing is left on the machine."""
     read = bench.read()
     assert read.finished

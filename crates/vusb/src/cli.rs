@@ -67,7 +67,7 @@ pub struct ServeArgs {
     /// The device.
     #[command(flatten)]
     pub device: DeviceArgs,
-    /// Where to listen; with port 0 at a free one, which is said on stderr.
+    /// Where to listen; with port 0 at a free one, which is printed to stderr.
     #[arg(long, default_value = "127.0.0.1:3240", value_name = "ADDRESS:PORT", conflicts_with = "fd")]
     pub listen: SocketAddr,
     /// A connected stream socket that was inherited, instead.

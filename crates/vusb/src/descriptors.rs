@@ -18,7 +18,7 @@ const NOTIFICATION_PACKET: u16 = 64;
 pub(crate) const CONTROL_INTERFACE: u8 = 0;
 pub(crate) const DATA_INTERFACE: u8 = 1;
 
-/// A high-speed device of one configuration, whose strings 1 to 3 are manufacturer, product and serial number.
+/// A high-speed device of one configuration, with manufacturer, product and serial number as strings 1 to 3.
 pub(crate) fn device(class: (u8, u8, u8), vendor: u16, product: u16, version: u16) -> [u8; 18] {
     let ([v0, v1], [p0, p1], [r0, r1]) = (vendor.to_le_bytes(), product.to_le_bytes(), version.to_le_bytes());
     [18, DEVICE, 0, 2, class.0, class.1, class.2, 64, v0, v1, p0, p1, r0, r1, 1, 2, 3, 1]
@@ -33,7 +33,7 @@ pub(crate) fn configuration(interfaces: u8, parts: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-/// The configuration of a CDC function whose data interface has endpoints in its alternate setting 1 (CDC 1.2, 3 and 5).
+/// The configuration of a CDC function with a data interface that has endpoints in its alternate setting 1 (CDC 1.2, 3 and 5).
 pub(crate) fn function(control: (u8, u8, u8), functional: &[Vec<u8>], data: (u8, u8, u8)) -> Vec<u8> {
     let parts = [
         interface(CONTROL_INTERFACE, 0, 1, control),

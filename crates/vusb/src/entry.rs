@@ -203,7 +203,7 @@ pub enum Efuse {
 pub struct Driver {
     /// Its module.
     pub name: &'static str,
-    /// The first Linux of those that guests have whose driver knows it; `None`: all of them do.
+    /// The first Linux of those that guests have with a driver that knows it; `None`: all of them do.
     pub from_kernel: Option<&'static str>,
     /// It knows the device only when it is built for that: how the alias of the device then begins.
     pub built_alias: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! What was on the air and went over the buses, written down by `monitor`, whose recorders of modelled links these are too.
+//! What was on the air and went over the buses, written down by the recorders of `monitor`, as modelled links are.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -65,7 +65,7 @@ fn create(path: &Path) -> io::Result<BufWriter<File>> {
     Ok(BufWriter::new(File::create(path)?))
 }
 
-/// Says on stderr from when on a capture of `what` has nothing, and what went wrong with its file.
+/// Prints to stderr from when on a capture of `what` has nothing, and what went wrong with its file.
 fn ended(what: &str, limit_bytes: Option<u64>, status: CaptureStatus) -> io::Result<()> {
     if let (Some(limit_bytes), Some(time_ns)) = (limit_bytes, status.full_unix_ns) {
         let megabytes = limit_bytes >> 20;

@@ -46,7 +46,7 @@ pub enum RunError {
     /// The way to the host.
     #[error("{0}")]
     Serve(#[from] ServeError),
-    /// A file of the device, whose name it says.
+    /// A file of the device, with a name that it says.
     #[error("{0}")]
     OfDevice(io::Error),
     /// A file that is written.

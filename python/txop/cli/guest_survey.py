@@ -271,9 +271,7 @@ def cycle(
     if odd := [each for each in ways if each not in set(Removal)]:
         raise UserError(f"{odd[0]!r} is not reload or replug", where="--way")
     with ExitStack() as tables, errors_reported() as ending, ExitStack() as stack:
-        what = Endurance(
-            trials.drivers, tuple(Removal(each) for each in ways), cycles, trials.security
-        )
+        what = Endurance(trials.drivers, tuple(Removal(each) for each in ways), cycles, trials.security)
         place = trials.place(image, cycles_limit_s(cycles), wall_limit, ending)
         guests = plural(len(what.drivers) * len(ways), "guest")
         note(f"{guests} of {plural(cycles, 'cycle')}, {trials.at_once} at a time.")

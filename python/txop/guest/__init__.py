@@ -2,7 +2,7 @@
 
 * :mod:`txop.guest_image` makes the image: packages pinned by hash, programs, kernel modules, an initramfs;
 * :mod:`~txop.guest.driver` builds a driver from the distribution's kernel source, with patches;
-* :mod:`~txop.guest.running` starts QEMU, and :mod:`~txop.guest.results` reads what a guest hands out;
+* :mod:`~txop.guest.running` starts QEMU, and :mod:`~txop.guest.results` reads what a guest outputs;
 * :mod:`txop.guest_trials` tries what a driver does when a device fails, comes and goes, or lasts.
 
 Nothing here needs root, device nodes or a network in the guest.

@@ -1,4 +1,4 @@
-"""Building a driver for a guest: from the distribution's kernel source or a folder of one's own, with patches."""
+"""Building a driver for a guest: from the distribution's kernel source or a folder of your own, with patches."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class DriverBuild:
     reverse: bool = False
     """Take them back instead, the last one first. Edit scripts go one way only."""
     source: Path | None = None
-    """A folder of one's own: a driver with its Makefile, or folders as in a kernel's source tree; ``None``: the
+    """A folder of your own: a driver with its Makefile, or folders as in a kernel's source tree; ``None``: the
     distribution's kernel source."""
     switches: tuple[str, ...] = ()
     """Configuration symbols to turn on, beside :data:`SWITCHES`."""
@@ -144,14 +144,14 @@ def _of_kernel(folder: Path, symbol: str, driver: str) -> list[str]:
     """What a Makefile of the kernel's is asked for. It makes the module only where its configuration symbol is set.
 
     A module of one file is made alone: drivers/net/usb has some forty others. One of several files is made with those
-    beside it, whose headers it may share: where a patch changes these, the versions of symbols then differ from those
+    beside it, with headers that it may share: if a patch changes these, the versions of symbols then differ from those
     of the guest's kernel, which refuses the module.
     """
     return [f"{symbol}=m", f"{driver}.ko" if is_one_file(folder, driver) else "modules"]
 
 
 def _own_source(source: Path, driver: str) -> tuple[Path, list[str]]:
-    """The folder of a driver in a source of one's own, and what its Makefile is asked for.
+    """The folder of a driver in a source of your own, and what its Makefile is asked for.
 
     One of an out-of-tree driver mostly needs nothing set (``obj-m``), and may have rules of its own for ``modules``.
     """
@@ -166,7 +166,7 @@ def _own_source(source: Path, driver: str) -> tuple[Path, list[str]]:
 def was_built(what: DriverBuild, lock: Lock, *, cache: Path | None = None) -> bool:
     """Whether a driver would come from the cache, as far as is known without fetching anything.
 
-    A folder of one's own counts as not built. Raises :class:`OSError` for a patch that cannot be read.
+    A folder of your own counts as not built. Raises :class:`OSError` for a patch that cannot be read.
     """
     folder = cache or default_cache()
     if what.source is not None:

@@ -22,7 +22,7 @@ async def with_mmc_host(modules: Sequence[Path], host: str, lock: Lock | None, p
     Args:
         modules: Those that the guest gets. One of them may be the host already.
         host: Host controller of the card, one of :data:`txop.guest.chips.SDIO_HOSTS`.
-        lock: What it is built for; ``None``: the kernel is one's own, and nothing is built.
+        lock: What it is built for; ``None``: the kernel is your own, and nothing is built.
         progress: Receives a note when it is built.
 
     Raises:

@@ -26,14 +26,14 @@ VARIABLE = "TXOP_QEMU"
 CONTROL_PORT = "control"
 """The port on which the guest asks."""
 FOLDER = "devices"
-"""Folder beside the guest's own output that the devices write to; it becomes part of what the guest hands out."""
+"""Folder beside the guest's own output that the devices write to; it becomes part of what the guest outputs."""
 CONFIG = "devices.json"
 FAR_END = "02:74:78:6f:70:01"
 """Hardware address of the guest's interface at the far end of a network function (crates/vusb, machine.rs)."""
 GUEST_FOLDER = "/txop/out"
 """What that folder is called in the options that the guest gives."""
 CAPTURE_LIMIT_BYTES = 2 << 30
-"""Of each capture: what a guest hands out beside them is less."""
+"""Of each capture: what a guest outputs beside them is less."""
 
 
 def find_library() -> Path:
@@ -91,7 +91,7 @@ def write_config(work: Path, files: Mapping[str, Path]) -> Path:
 
 
 def take_files(work: Path, results: Path) -> list[str]:
-    """Move the files of the devices to those that the guest handed out; their names."""
+    """Move the files of the devices to those that the guest output; their names."""
     names = []
     for path in sorted((work / FOLDER).iterdir() if (work / FOLDER).is_dir() else []):
         if path.is_file() and not path.name.endswith(".part"):

@@ -55,7 +55,7 @@ class Mode(StrEnum):
 
 
 WATCHDOG_S = {Mode.EXACT: 30, Mode.FAST: 180}
-"""A guest whose processor runs no process for that long, by its own clock, gets an NMI from its watchdog (i6300esb); at
+"""A guest with a processor that runs no process for so long, by its clock, gets an NMI from its watchdog (i6300esb); at
 the earliest a quarter sooner, as it is fed four times in that time. The kernel then panics with the stack of what the
 processor was in: a loop with interrupts off reports itself in no other way (Linux arch/x86/kernel/nmi.c,
 ``unknown_nmi_panic``). In fast mode this machine's other work takes time from the guest."""
@@ -94,7 +94,7 @@ TESTED_QEMU = ("10.0.13",)
 
 
 def untested_qemu(said: str) -> str | None:
-    """What has to be said beside exact figures from this QEMU; ``None``: it is one that was tested.
+    """What has to be stated with exact figures from this QEMU; ``None``: it is one that was tested.
 
     ``said``: what QEMU says of its version.
 
@@ -277,7 +277,7 @@ def arguments(
 
 def _watchdog_words(computer: Computer) -> list[str]:
     """Words of the kernel's command line for the watchdog; empty: there is none. Whoever sits at a prompt may stop the
-    guest for as long as they like. With KVM the processor may have counters, whose own NMIs are not always claimed."""
+    guest for as long as they like. With KVM the processor may have counters, with NMIs that are not always claimed."""
     if computer.shell or computer.kvm:
         return []
     seconds = WATCHDOG_S[computer.mode]

@@ -32,13 +32,13 @@ async def modules_for(
         device: The virtual device.
         driver: Name of its driver.
         given: Module files of the user's: all of them are taken, and one of the driver's name is the driver.
-        image: Whose kernel it is.
-        lock: What a driver that the kernel lacks is built for; ``None``: the kernel is one's own, and nothing is built.
+        image: with a kernel that it is.
+        lock: What a driver that the kernel lacks is built for; ``None``: the kernel is your own, and nothing is built.
         progress: Receives the progress of a build.
         host: Host controller of an SDIO card, one of :data:`txop.guest.chips.SDIO_HOSTS`.
 
     Raises:
-        GuestError: The driver cannot be built, or one's own kernel has none that knows the device.
+        GuestError: The driver cannot be built, or your own kernel has none that knows the device.
     """
     modules = await with_mmc_host(given, host, lock, progress)
     if (device, driver) not in NEEDS_BUILD or driver in given_modules(modules):
@@ -62,7 +62,7 @@ async def modules_of_each(
 
 
 def _check_own(device: str, driver: str, image: Image) -> None:
-    """Raise :class:`GuestError` when the driver among the modules of one's own kernel does not know the device."""
+    """Raise :class:`GuestError` when the driver among the modules of your own kernel does not know the device."""
     folder = ModuleFolder(image.modules_folder)
     if driver in folder.builtin:  # it does not say in a file what it knows
         return

@@ -1,4 +1,4 @@
-"""What a guest hands out: events, line by line, and a tar of files. All of it is from a machine that is not trusted."""
+"""What a guest outputs: events, line by line, and a tar of files. All of it is from a machine that is not trusted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from txop.guest_image.error import GuestError
 
 MAX_EVENTS_BYTES = 1 << 20
 MAX_FILES_BYTES = 1 << 30
-"""Limit of all files that a guest hands out."""
+"""Limit of all files that a guest outputs."""
 MAX_FILES = 4096
 MAX_PIECE_BYTES = 1 << 20
 """Limit of a header: extended headers state their own length."""
@@ -86,13 +86,13 @@ def unpack_files(packed: Path, folder: Path) -> list[str]:
         with _InPieces(packed) as source, tarfile.open(fileobj=source, mode="r:") as files:
             for number, member in enumerate(files):
                 if number >= MAX_FILES:
-                    raise GuestError(f"the guest hands out more than {MAX_FILES} files")
+                    raise GuestError(f"the guest outputs more than {MAX_FILES} files")
                 name = safe_name(member.name)
                 if name is None or not member.isreg():
                     continue
                 total += member.size
                 if total > MAX_FILES_BYTES:
-                    raise GuestError(f"the guest hands out more than {MAX_FILES_BYTES >> 20} MB")
+                    raise GuestError(f"the guest outputs more than {MAX_FILES_BYTES >> 20} MB")
                 content = files.extractfile(member)
                 place = folder / name
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ def unpack_files(packed: Path, folder: Path) -> list[str]:
     except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
         raise GuestError(f"the files of the guest are damaged: {error}") from None
     except (FileExistsError, NotADirectoryError) as error:
-        raise GuestError(f"the guest hands out a file and a folder of one name: {error.filename}") from None
+        raise GuestError(f"the guest outputs a file and a folder of one name: {error.filename}") from None
     return sorted(names)
 
 

@@ -1,4 +1,4 @@
-"""Runs a guest: starts, watches and ends QEMU, and collects what the guest hands out.
+"""Runs a guest: starts, watches and ends QEMU, and collects what the guest outputs.
 
 QEMU lives no longer than this process (PR_SET_PDEATHSIG), and its folder is swept by the next guest if this one is
 killed.
@@ -35,13 +35,13 @@ from txop.process.held import DIES_WITH_PARENT
 POLL_S = 0.05
 INITRAMFS = "initramfs"
 FILES = "files"
-"""Folder of what a guest handed out."""
+"""Folder of what a guest output."""
 MAX_CONSOLE_BYTES = 64 << 20
 """Limit of the console and of each output; a guest that writes more is ended."""
 
 OFF_S = 60.0
-"""What turning itself off may take a guest that has handed out its results, by this machine's clock. A driver that
-holds a lock of the kernel for ever keeps it from that."""
+"""What turning itself off may take a guest that has output its results, by this machine's clock. A driver that
+holds a lock of the kernel forever keeps it from that."""
 
 _LIMITS = {
     **dict.fromkeys(("console", "stdout", "stderr"), MAX_CONSOLE_BYTES),
@@ -58,9 +58,9 @@ class Cause(Enum):
     HOST = auto()
     """This machine: its clock, its disk, a signal, QEMU. It says nothing about what the guest did."""
     FLOOD = auto()
-    """The guest said or handed out more than is taken."""
+    """The guest printed or output more than is taken."""
     OFF = auto()
-    """The guest turned itself off before it handed out its results."""
+    """The guest turned itself off before it output its results."""
 
 
 class GuestFailedError(GuestError):
@@ -87,7 +87,7 @@ class Ended:
     """Exit status of the command; 124: it was ended at its time limit."""
     events: tuple[Event, ...]
     files: tuple[str, ...]
-    """Names of what it handed out, in ``files`` of the folder given."""
+    """Names of what it output, in ``files`` of the folder given."""
     seconds: float
     """By this machine's clock."""
 
@@ -133,7 +133,7 @@ async def run_guest(
         image: What it boots.
         overlay: What it runs.
         computer: Where.
-        results: Folder for what it hands out: ``console``, ``stdout``, ``stderr`` and ``events``, and its files in
+        results: Folder for what it outputs: ``console``, ``stdout``, ``stderr`` and ``events``, and its files in
             ``files``, which are those of the last guest. Made if needed; filled as far as possible when it fails.
         wall_limit_s: It is ended after that long by this machine's clock.
         listener: Receives progress and output.
@@ -230,7 +230,7 @@ class _Watch:
         self._seen = dict.fromkeys(PORTS, 0)
         self._events = 0
         self.is_over = False
-        """Whether the guest has handed out its results."""
+        """Whether the guest has output its results."""
 
     def look(self) -> _Problem | None:
         """Tell the listener what is new; a reason to end the guest, if there is one."""
@@ -320,7 +320,7 @@ async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = 8192) -> 
 
 
 def check_results(results: Path) -> None:
-    """Raise :class:`GuestError` for a folder whose files are not those of an earlier guest."""
+    """Raise :class:`GuestError` for a folder with files that are not those of an earlier guest."""
     if (results / FILES).exists() and not (results / "events").is_file():
         raise GuestError(f"{results / FILES} is there and is not from a guest", what_to_do="give another folder")
 

@@ -1,4 +1,4 @@
-"""Fault scripts: those that come with txop (``faults``, which ``examples/faults`` links to), and one's own."""
+"""Fault scripts: those that come with txop (``faults``, which ``examples/faults`` links to), and your own."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class InGuests:
         covered: Covered | None = None,
         name: str = "trials",
     ) -> None:
-        """``folder``: for what guests hand out, in a folder ``name``; ``failing``: that it fails cleanly is a finding,
+        """``folder``: for what guests output, in a folder ``name``; ``failing``: that it fails cleanly is a finding,
         too; ``covered``: the driver with counters in its blocks, in place of the one that ``place`` has."""
         self._driver = driver
         self._covered = covered
@@ -107,7 +107,7 @@ class InGuests:
         blocks = await asyncio.to_thread(self._reached, results)
         if self._covered is not None and blocks is None and judgement.verdict is Verdict.UNAFFECTED:
             raise GuestError(
-                f"{self._driver} without faults: the guest handed out no counts of blocks, or not all of them",
+                f"{self._driver} without faults: the guest output no counts of blocks, or not all of them",
                 what_to_do=f"look at {results / FILES / 'log'}",
             )
         self._usual_blocks = frozenset() if blocks is None else blocks
@@ -161,7 +161,7 @@ class InGuests:
         )
 
     def _reached(self, results: Path) -> frozenset[Block] | None:
-        """Blocks that a trial has reached; ``None``: the guest has not handed them out, or they are damaged.
+        """Blocks that a trial has reached; ``None``: the guest has not output them, or they are damaged.
 
         Raises :class:`GuestError` when the trial without faults counts where no block is: it had other modules.
         """

@@ -58,8 +58,8 @@ class Memory:
     """A runner that has another one run only what it does not remember."""
 
     def __init__(self, folder: Path, made_of: dict[str, Any], runner: Runner, replayer: Runner | None = None) -> None:
-        """``made_of``: what has to be the same for the outcomes to count; ``replayer``: another runner, whose outcomes
-        are remembered apart.
+        """``made_of``: what has to be the same for the outcomes to count; ``replayer``: another runner, with outcomes
+        that are remembered apart.
 
         Raises:
             GuestError: The folder was begun with something else.

@@ -28,7 +28,7 @@ class Reach:
     reached: frozenset[Block]
     """What all trials reach."""
     uncounted: int
-    """Trials whose guest handed nothing out: mostly, as it crashed."""
+    """Trials with a guest handed that nothing out: mostly, as it crashed."""
 
     @classmethod
     def of(

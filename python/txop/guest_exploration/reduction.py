@@ -12,7 +12,7 @@ Reduction = Generator[Script, bool, Script]
 _NEEDLESS = ("until_ms", "for_ms", "from_ms", "nth", "times", "direction", "register")
 """Keys, in this order, that may be left out."""
 _LARGE = ("from_ms", "nth", "times", "for_ms", "length")
-"""Keys whose value may become smaller."""
+"""Keys with a value that may become smaller."""
 _ROUND = {"xor": 0xFF, "or_": 0xFFFFFFFF, "and_": 0, "probability": 1.0}
 """The plainest value of a key."""
 

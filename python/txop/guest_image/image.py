@@ -114,7 +114,7 @@ def _image_of_lock(lock: Lock, folder: Path, progress: Progress) -> Image:
 def build_image_of(
     kernel: Path, modules: Path, lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None
 ) -> Image:
-    """The image of a kernel of one's own, with the programs of a lock.
+    """The image of a kernel of your own, with the programs of a lock.
 
     Args:
         kernel: A bzImage.

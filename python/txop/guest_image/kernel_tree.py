@@ -1,7 +1,7 @@
 """What a module is built with and from: the kernel's build folder and its source, out of a distribution's packages.
 
-The build folder is put together of three packages (flavour, common headers, kbuild programs), whose own links lead to
-places of an installed system. Of the source only the folders are kept that modules of a guest come from.
+The build folder is put together of three packages (flavour, common headers, kbuild programs), with links that lead to
+places of an installed system. Of the source, only the folders of a guest's modules are kept.
 """
 
 from __future__ import annotations

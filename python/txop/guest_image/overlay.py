@@ -1,4 +1,4 @@
-"""What one run adds to the image: what to run, files, modules of one's own, the program that is the virtual chips."""
+"""What one run adds to the image: what to run, files, modules of your own, the program that is the virtual chips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kernel built from a tree of one's own: the smallest configuration that runs the laboratory, kept by what went in.
+"""A kernel built from a tree of your own: the smallest configuration that runs the laboratory, kept by what went in.
 
 The tree is only read: the build has a folder of its own, which stays, so that the next build of a changed tree compiles
 only what changed. What results is kept by the hash of the tree's files, the configuration and the compiler.
@@ -52,7 +52,7 @@ _LAST_ROWS = 12
 
 @dataclass(frozen=True)
 class OwnKernel:
-    """A kernel of one's own."""
+    """A kernel of your own."""
 
     folder: Path
     """``bzImage``, ``vmlinux`` with its symbols, ``config`` and ``lib/modules/RELEASE``."""
@@ -109,7 +109,7 @@ async def build_kernel(
 
     Args:
         what: The tree and its configuration.
-        lock: Whose compiler is taken, if it has one.
+        lock: with a compiler that is taken, if it has one.
         cache: Folder for results; default the user's.
         progress: Receives the progress.
 
@@ -168,7 +168,7 @@ def check_programs() -> None:
 
 
 def lost_lines(asked: Sequence[str], configured: str) -> tuple[str, ...]:
-    """Lines of a configuration that did not come to be: a symbol that the tree lacks, or whose conditions do not hold.
+    """Lines of a configuration that did not come to be: a symbol that the tree lacks, or one with unmet conditions.
 
     >>> lost_lines(["CONFIG_A=y", "CONFIG_B=m", "# CONFIG_C is not set"], "CONFIG_A=y\\n# CONFIG_B is not set\\n")
     ('CONFIG_B=m',)

@@ -72,10 +72,10 @@ _FIRST_DRIVERS = (
 )  # fmt: skip
 """In the order in which images have them; those of later devices follow."""
 DRIVERS = (*_FIRST_DRIVERS, *(name for name in dict.fromkeys(DEVICE_DRIVERS.values()) if name not in _FIRST_DRIVERS))
-"""The drivers under test. A kernel of one's own may lack those that its guests do not use."""
+"""The drivers under test. A kernel of your own may lack those that its guests do not use."""
 
 WATCHDOG = ("i6300esb",)
-"""Ends a guest whose processor is locked up. A kernel of one's own may lack it."""
+"""Ends a guest with a processor that is locked up. A kernel of your own may lack it."""
 
 MODULES = (
     # the guest's ways out

@@ -21,8 +21,8 @@ def tree_digest(source: Path, known: Path | None = None) -> str:
 
     Args:
         source: The folder.
-        known: File with what was read the last time, which is written again; a file whose size, times and inode are as
-            they were then is not read.
+        known: File with what was read the last time, which is written again; a file with the same size, times and inode
+            is not read.
 
     Raises:
         OSError: Something cannot be read.

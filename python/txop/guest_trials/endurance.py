@@ -1,4 +1,4 @@
-"""Endurance: a driver, or the dongle under it, taken away under traffic again and again, and what that leaves."""
+"""Endurance: a driver, or the dongle under it, removed under traffic again and again, and what that leaves."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cycles_limit_s(cycles: int) -> int:
 
 
 class Removal(StrEnum):
-    """What is taken away."""
+    """What is removed."""
 
     RELOAD = "reload"
     """The driver: unloaded and loaded again, which removes and probes the device."""
@@ -65,7 +65,7 @@ class EnduranceResult:
     """Cycles."""
     trial: Trial
     done: int
-    """Cycles that came to their end: associated again. Of a guest that went down: those that it had reported."""
+    """Cycles that were completed: associated again. Of a guest that went down: those that it had reported."""
     with_traffic: int | None
     """Cycles in which packets went in the half second before; ``None``: the guest went down and left no facts."""
     recoveries_s: dict[int, float]
@@ -118,7 +118,7 @@ class EnduranceResult:
         if facts.find("done") is not None and facts.find("ends-well") is None:
             found.append("no answer over the air after the last cycle")
         if self.done < self.asked and not found:
-            found.append(f"only {self.done} of {self.asked} cycles came to their end")
+            found.append(f"only {self.done} of {self.asked} cycles were completed")
         idle = 0 if self.with_traffic is None else self.done - self.with_traffic
         found += [f"no traffic just before {idle} of {self.done} cycles"] if idle > 0 else []
         kernel = [fault for fault in self.log.faults if fault.key in CRASHES | HANGS | WARNS]
@@ -154,7 +154,7 @@ class _ShownProgress:
 
 
 def reported_cycle(event: Event) -> tuple[int, int] | None:
-    """Which cycle came to its end, and of how many; ``None`` unless the event is a stage that says so."""
+    """Which cycle was completed, and of how many; ``None`` unless the event is a stage that says so."""
     match = _CYCLE.fullmatch(event.words) if event.kind == "stage" else None
     return None if match is None else (int(match[1]), int(match[2]))
 
@@ -182,7 +182,7 @@ def cycle_settings(way: Removal, cycles: int, pause_s: float = 0.0, recover_s: f
 async def run_endurance(
     what: Endurance, place: Place, folder: Path, *, jobs: int = 1, progress: Callable[[str], None] = lambda _: None
 ) -> list[EnduranceResult]:
-    """Run it, with this many guests at a time. ``folder``: for what the guests hand out. Raises :class:`GuestError`."""
+    """Run it, with this many guests at a time. ``folder``: for what the guests output. Raises :class:`GuestError`."""
     slots = asyncio.Semaphore(jobs)
 
     async def one(driver: str, way: Removal) -> EnduranceResult:

@@ -114,7 +114,7 @@ def _decide(
     if (gone := facts.find("no-chip")) is not None:
         return Verdict.NOT_DETERMINED, None, f"the virtual chip has ended: {gone.words or 'no output'}"
     if facts.find("done") is None:
-        return Verdict.HANGS, None, "the trial did not come to its end"
+        return Verdict.HANGS, None, "the trial was not completed"
     if said.keys & WARNS:
         return Verdict.WARNS, _back(facts), "a WARN in the kernel log"
     if struck == 0:

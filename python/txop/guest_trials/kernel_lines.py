@@ -19,7 +19,7 @@ CRASHES = frozenset(
 )
 """Rules of :mod:`txop.log` after which the kernel is not to be trusted any more."""
 LOCKED_UP = "kernel-watchdog-nmi"
-"""The rule of a guest whose watchdog ended it."""
+"""The rule of a guest with a watchdog ended that it."""
 HANGS = frozenset({"kernel-hung-task", "kernel-soft-lockup", "kernel-rcu-stall", LOCKED_UP})
 WARNS = frozenset({"kernel-warning", "kernel-atomic-sleep"})
 
@@ -70,7 +70,7 @@ class Trouble:
 
 
 def unusual(lines: Iterable[KernelLine], usual: frozenset[str]) -> list[KernelLine]:
-    """The lines whose form is not among those of a run without faults."""
+    """The lines with a form that is not among those of a run without faults."""
     return [line for line in lines if line.form not in usual]
 
 

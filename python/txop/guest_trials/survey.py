@@ -85,7 +85,7 @@ class Survey:
 async def run_survey(
     survey: Survey, place: Place, folder: Path, *, jobs: int = 1, progress: Callable[[str], None] = lambda _: None
 ) -> list[Row]:
-    """Run it, with this many guests at a time. ``folder``: for what the guests hand out. Raises :class:`GuestError`."""
+    """Run it, with this many guests at a time. ``folder``: for what the guests output. Raises :class:`GuestError`."""
     slots = asyncio.Semaphore(jobs)
     cases = survey.cases()
     ended = 0

@@ -129,7 +129,7 @@ def _markdown(value: Cell) -> str:
 
 
 CYCLE_COLUMNS = (
-    *("driver", "taken away", "cycles", "of", "with traffic"),
+    *("driver", "removed", "cycles", "of", "with traffic"),
     *("recovery s, least", "recovery s, median", "recovery s, most"),
     *("problems", "slab kB per cycle", "other kB per cycle", "grows most"),
 )

@@ -78,7 +78,7 @@ def trial_key(overlay: Overlay, place: Place) -> str:
 async def run_trial(overlay: Overlay, place: Place, results: Path, listener: Listener | None = None) -> Trial:
     """Run a trial to its end. A guest that fails is a result. Raises :class:`GuestError` when none can be started.
 
-    A trial of exactly this kind that came to its end in the same folder is not repeated.
+    A trial of exactly this kind that was completed in the same folder is not repeated.
     """
     key = await asyncio.to_thread(trial_key, overlay, place)
     end = _earlier(results, key)
@@ -91,7 +91,7 @@ async def run_trial(overlay: Overlay, place: Place, results: Path, listener: Lis
 
 
 def read_trial(results: Path) -> Trial | None:
-    """The trial that came to its end in a folder, of whatever it was made; ``None``: there was none."""
+    """The trial that was completed in a folder, of whatever it was made; ``None``: there was none."""
     end = _earlier(results, None)
     return None if end is None else _trial(end, results)
 

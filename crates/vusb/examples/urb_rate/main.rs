@@ -71,12 +71,7 @@ fn measure_all(bus: &mut impl Bus, transport: &str, time: Duration) {
 
 /// Serves the device to whoever has the other end of the connection.
 fn serve(connection: OwnedFd, signals: &Signals) -> Result<(), ServeError> {
-    let host = Host {
-        connection: Some(connection),
-        signals,
-        statistics: None,
-        before: UrbCounters::default(),
-    };
+    let host = Host { connection: Some(connection), signals, statistics: None, before: UrbCounters::default() };
     host.serve(&mut Bulk::default(), None, Until::Parted).map(|_| ())
 }
 

@@ -77,7 +77,7 @@ pub(crate) const fn width(mode: &Mode) -> Bandwidth {
     }
 }
 
-/// What is lost of frames whose rates are numbered by one table.
+/// What is lost of frames with rates that are numbered by one table.
 #[derive(Clone, Debug)]
 pub struct Losses {
     loss: f64,

@@ -283,7 +283,7 @@ impl Air {
         }
     }
 
-    /// Those whose turn it is begin to send.
+    /// Those that have the turn begin to send.
     fn begin(&mut self, start_ns: u64, stations: &mut Stations<'_, '_>) {
         let mut winners = std::mem::take(&mut self.winners);
         self.access.winners(&mut winners);

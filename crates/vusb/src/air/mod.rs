@@ -2,7 +2,7 @@
 //! costs.
 //!
 //! Who sends when, what a frame costs and what noise destroys come from the crate `medium`, which the modelled links use too.
-//! [`Medium`] is what is particular here: stations whose queues, windows and frames are those of real drivers, and that may
+//! [`Medium`] is what is particular here: stations with queues, windows and frames that are those of real drivers, and that may
 //! change their rates, contention parameters and channel at any time. The stations keep their queues to themselves.
 
 #[cfg(test)]

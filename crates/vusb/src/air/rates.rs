@@ -55,7 +55,7 @@ pub(crate) fn legacy_chain() -> Vec<(Mode, u8)> {
     [11, 9, 6, 4].map(|number| (mode(number, Modulation::default()), 3)).to_vec()
 }
 
-/// The legacy rates whose bits are set, by number; `None` where there are none.
+/// The legacy rates with bits that are set, by number; `None` where there are none.
 pub fn legacy_rates(bits: u32) -> Option<RateSet> {
     let rates = LEGACY_RATES.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
     let set = rates.fold(RateSet::EMPTY, |set, (_, &rate)| set.with(rate));

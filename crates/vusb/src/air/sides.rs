@@ -56,7 +56,7 @@ impl Stations<'_, '_> {
         }
     }
 
-    /// The band of the network: that of the first peer whose place is known, else the chip's.
+    /// The band of the network: that of the first peer with a known place, else the chip's.
     pub(super) fn band(&self) -> Option<Band> {
         let tuned = self.peers.iter().find_map(|peer| peer.tuned()).or_else(|| self.chip.tuned());
         tuned.map(|tuned| tuned.band())

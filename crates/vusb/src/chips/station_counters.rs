@@ -1,4 +1,4 @@
-//! What a station whose firmware encrypts has counted.
+//! What a station with firmware that encrypts has counted.
 
 use serde::Serialize;
 
@@ -36,9 +36,9 @@ pub struct RxCounters {
     pub overflows: u64,
     /// Frames that the chip decrypted.
     pub decrypted: u64,
-    /// Frames whose integrity check failed.
+    /// Frames with an integrity check that failed.
     pub integrity_errors: u64,
-    /// Frames whose MIC (Michael) was wrong (TKIP).
+    /// Frames with a MIC (Michael) that was wrong (TKIP).
     pub michael_errors: u64,
     /// Frames that could not be handed on: no key for them, or of a kind that is not modelled.
     pub dropped: u64,

@@ -1,4 +1,4 @@
-//! Frames that a station whose firmware joins networks makes itself.
+//! Frames that a station with firmware that joins networks makes itself.
 
 use wire::ieee80211::{FixedFields, FrameKind, Header, MacAddr, Seq};
 use wire::phy::Mode;

@@ -1,4 +1,4 @@
-//! The keys of a connection of a station whose firmware encrypts.
+//! The keys of a connection of a station with firmware that encrypts.
 
 use wire::ieee80211::tkip::{self, michael, MIC_LEN};
 use wire::ieee80211::{eapol, Header, MacAddr, QosControl};

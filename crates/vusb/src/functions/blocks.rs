@@ -95,7 +95,7 @@ impl Blocks {
         most as usize - 1
     }
 
-    /// Whether a datagram fits into a block whose table has room for this many.
+    /// Whether a datagram fits into a block with a table that has room for this many.
     pub(super) fn fits(&self, room: usize, len: usize) -> bool {
         let layout = self.layout(room);
         layout.next_offset(layout.head_len()) + len <= self.limit()

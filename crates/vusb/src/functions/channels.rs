@@ -88,7 +88,7 @@ impl Channels {
         true
     }
 
-    /// Which connection a packet for the host belongs to: that whose address it goes to, else the first.
+    /// Which connection a packet for the host belongs to: that with its destination address, else the first.
     pub(super) fn for_host(&self, packet: &[u8]) -> Option<u8> {
         let to = |channel: &&Channel| match packet.first().map(|first| first >> 4) {
             Some(4) => channel.source.is_some() && channel.source == address(packet, 16),

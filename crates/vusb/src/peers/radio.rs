@@ -18,7 +18,7 @@ const QUEUE_MAX: usize = 128;
 /// Bytes of a header with three addresses (Linux include/linux/ieee80211.h, struct ieee80211_hdr_3addr).
 const HEADER_MIN: usize = 24;
 
-/// What must be said to the kernel about a frame.
+/// What the kernel must be told about a frame.
 struct Ticket {
     cookie: u64,
     transmitter: [u8; 6],
@@ -32,7 +32,7 @@ pub(super) struct Radio {
     name: [u8; 6],
     /// Signal on the link to the chip, which its acknowledgements come with.
     signal_dbm: i8,
-    /// Whose frames it takes: those to this address and to groups; `None`: all.
+    /// with frames that it takes: those to this address and to groups; `None`: all.
     own: Option<MacAddr>,
     /// Where the radio is, as its frames say.
     tuned: Option<Tuned>,

@@ -1,4 +1,4 @@
-//! The ways to radios of mac80211_hwsim, whose frames are relayed here: in this kernel, or in one that is elsewhere.
+//! The ways to radios of mac80211_hwsim, with frames that are relayed here: in this kernel, or in one that is elsewhere.
 //!
 //! mac80211_hwsim gives every frame that its radios send to the one program that has registered, and takes frames and
 //! transmit statuses from it (drivers/net/wireless/virtual/mac80211_hwsim.c; the interface of wmediumd). Encryption is

@@ -72,7 +72,7 @@ pub struct DeviceRow {
     /// Vendor and product or device, in hexadecimal, as it comes.
     pub ids: String,
     /// What a wireless chip is called to drivers (Linux scripts/mod/file2alias.c, do_usb_entry and do_sdio_entry); `None` for a
-    /// network function, whose interfaces depend on its options.
+    /// network function, with interfaces that depend on its options.
     pub modalias: Option<String>,
     /// The drivers that know it.
     pub drivers: Vec<KnownDriver>,
@@ -88,7 +88,7 @@ pub struct DeviceRow {
     pub options: Vec<String>,
     /// What is assumed of it, by name.
     pub assumptions: Vec<Assumption>,
-    /// Its control endpoint and its bulk endpoints; none for an SDIO card, and for a network function, whose endpoints depend
+    /// Its control endpoint and its bulk endpoints; none for an SDIO card, and for a network function, with endpoints that depend
     /// on its options.
     pub endpoints: Vec<Endpoint>,
     /// What its counters are called in the schema of `txop-vusb-statistics`.
@@ -101,7 +101,7 @@ pub struct DeviceRow {
 pub struct KnownDriver {
     /// Its module.
     pub name: &'static str,
-    /// The first Linux whose driver knows the device; `None`: that of every kernel that guests have.
+    /// The first Linux with a driver that knows the device; `None`: that of every kernel that guests have.
     pub from_kernel: Option<&'static str>,
     /// Where it knows the device only when it is built for that: how the alias of the device then begins.
     pub built_alias: Option<&'static str>,

@@ -110,7 +110,7 @@ impl Slot {
         true
     }
 
-    /// Goes on with the command that is under way; `None`: it is not done.
+    /// Continues the command that is under way; `None`: it is not done.
     fn proceed(&mut self, now_ns: u64, device: &mut impl Device) -> Option<StatusBlock> {
         let under_way = self.under_way.as_mut()?;
         if let Some(data) = &under_way.to_card {

@@ -48,7 +48,7 @@ pub struct DeviceStatistics {
 }
 
 impl Statistics {
-    /// Writes the document, whole or not at all, with its keys in the order of the alphabet.
+    /// Writes the document atomically, with its keys in the order of the alphabet.
     ///
     /// # Errors
     /// Those of the file.

@@ -68,7 +68,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// A device whose conversation is written down.
+/// A device with a conversation that is written down.
 pub struct Traced<D, W> {
     inner: D,
     vocabulary: Box<dyn Vocabulary>,

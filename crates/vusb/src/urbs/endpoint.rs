@@ -23,7 +23,7 @@ pub(super) struct Endpoints {
     pub(super) configured: u8,
     /// Alternate settings of interfaces.
     pub(super) alternates: [u8; 32],
-    /// IN endpoints whose data in flight are void.
+    /// IN endpoints with a data in flight that are void.
     cleared: Vec<u8>,
 }
 

@@ -9,7 +9,7 @@ use wire::usb::ushc::CommandBlock;
 use super::HostCounters;
 use crate::record::CommandFile;
 
-/// A command whose status the host has not fetched yet.
+/// A command with a status that the host has not fetched yet.
 struct Waiting {
     began_ns: u64,
     command: LoggedCommand,

@@ -81,7 +81,7 @@ pub struct Ushc<C> {
     card: Card<C>,
     settings: Settings,
     powered: bool,
-    /// A command whose data are to come, and when it came.
+    /// A command with data that are to come, and when it came.
     waiting: Option<(u64, CommandBlock)>,
     /// What the host has not fetched yet.
     replies: VecDeque<Reply>,

@@ -9,7 +9,7 @@ use super::*;
 use crate::fault::{Faulty, Script};
 use crate::session::Slot;
 
-/// A card whose function interrupts as long as register 0 is set.
+/// A card with a function that interrupts as long as register 0 is set.
 struct Chip(u8);
 
 impl Function for Chip {

@@ -2,7 +2,7 @@
 
 Read from what ``objdump`` says of the module file: a block is a call of :data:`CALLED`. Where the kernel puts the
 sections of a module follows from their order, size and alignment (Linux kernel/module/main.c, ``__layout_sections``):
-those that can be executed, one after the other, and those whose names begin with ``.init`` apart. The counts of
+those that can be executed, one after the other, and those with names that begin with ``.init`` apart. The counts of
 a trial without faults verify this: a count at an address where there is no block is an error.
 """
 

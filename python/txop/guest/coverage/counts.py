@@ -9,7 +9,7 @@ from txop.guest.coverage.blocks import Block, ModuleBlocks, Place
 from txop.guest_image.error import GuestError
 
 COUNTS = "coverage"
-"""What a trial hands it out as."""
+"""What a trial outputs it as."""
 MOST_BYTES = 1 << 20
 """Longest text that is read: that of 10,000 blocks has 130 kB."""
 _FIRST = "txop-coverage 1"

@@ -74,7 +74,7 @@ class KernelBuild:
     words: tuple[str, ...] = ()
     """More arguments of make."""
     image_sha256: str = ""
-    """Hash of a kernel of one's own: its headers may change while its configuration stays the same."""
+    """Hash of a kernel of your own: its headers may change while its configuration stays the same."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,11 @@ class _Part:
 def kernel_build(
     lock: Lock, own: Path | None, kernel_file: Path | None, *, progress: Progress, cache: Path | None = None
 ) -> KernelBuild:
-    """What modules are built with: for the kernel of a lock, or for one's own.
+    """What modules are built with: for the kernel of a lock, or for your own.
 
     Args:
-        lock: Whose kernel it is, and whose compiler is taken.
-        own: The build folder of a kernel of one's own.
+        lock: with a kernel that it is, and with a compiler that is taken.
+        own: The build folder of a kernel of your own.
         kernel_file: That kernel.
         progress: Receives the progress.
         cache: Folder for results; default the user's.
@@ -140,7 +140,9 @@ def kernel_build(
     if kernel_file is not None and not _same(image, kernel_file):
         raise GuestError(f"{own} is not the folder in which {kernel_file} was built")
     if re.search(r"^CONFIG_KCOV=y$", configuration, re.MULTILINE):
-        raise GuestError("the kernel has KCOV, whose function blocks would call", what_to_do="build one without kcov")
+        raise GuestError(
+            "the kernel has KCOV, with function blocks that would call", what_to_do="build one without kcov"
+        )
     variables, compiler = compiler_of_kernels(lock, folder, progress)
     words: Sequence[str] = words_for_make(variables)
     if f'CONFIG_CC_VERSION_TEXT="{compiler}"' not in configuration:  # not built by `txop guest kernel`

@@ -89,7 +89,7 @@ class EmulatorLock:
         return tuple(package for package in self.packages if package.role == role)
 
     def source(self, ending: str) -> SourceFile:
-        """The source file whose name ends so. Raises :class:`LockError`."""
+        """The source file with a name that ends so. Raises :class:`LockError`."""
         found = [file for file in self.sources if file.name.endswith(ending)]
         if len(found) != 1:
             raise LockError(f"the lock of the emulator has {len(found)} source files that end with {ending}, not one")

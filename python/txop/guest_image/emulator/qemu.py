@@ -74,7 +74,7 @@ class Emulator:
                 found whatever their order.
 
         Raises:
-            GuestError: QEMU's file is not the pinned one, or a name cannot be said to the dynamic linker.
+            GuestError: QEMU's file is not the pinned one, or a name cannot be passed to the dynamic linker.
         """
         self.check()
         return self.command(preload)
@@ -100,7 +100,7 @@ class Emulator:
         )
 
     def _links(self, names: Sequence[str]) -> Path:
-        """A folder with links ``0.so``, ``1.so``, ... to files whose names the dynamic linker cannot be told."""
+        """A folder with links ``0.so``, ``1.so``, ... to files with names that the dynamic linker cannot be told."""
         digest = hashlib.sha256("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()
         place = self.folder.parent / f"preload-{digest[:24]}"
         if not place.is_dir():
@@ -148,6 +148,6 @@ def emulator(
 
 
 def adopt(lock: EmulatorLock, packages: Path, cache: Path, progress: Progress) -> None:
-    """Take packages and source files from a folder, those whose hash is pinned."""
+    """Take packages and source files from a folder, those with a hash that is pinned."""
     store_of(lock, cache, progress).adopt(packages, lock.packages)
     SourceStore(lock, cache, progress).adopt(packages)

@@ -73,7 +73,7 @@ LIBGCC = f"{_GCC_FOLDER}/libgcc.a"
 C_LIBRARY = "usr/lib/x86_64-linux-gnu/libc.so.6"
 
 SOURCE_HEADERS = ("hw/", "host/include/", "include/", "linux-headers/", "target/i386/")
-"""Folders of QEMU's source whose headers are kept, in a folder of the same name."""
+"""Folders of QEMU's source with headers that are kept, in a folder of the same name."""
 
 SOURCE_GENERATOR = ("qapi/", "scripts/qapi/", "scripts/qapi-gen.py", "VERSION")
 """What the headers of the QAPI are made of, and by; read while they are made."""

@@ -50,7 +50,7 @@ class SourceStore:
         return tuple(file for file in self.files if not self._wanted(file).is_there)
 
     def adopt(self, folder: Path) -> None:
-        """Take the files from a folder, those whose hash is pinned."""
+        """Take the files from a folder, those with a hash that is pinned."""
         adopt_files(folder.glob("*.tar.*"), [self._wanted(file) for file in self.files], self._folder)
 
     def fetch(self) -> None:

@@ -141,7 +141,7 @@ def _hunk(rows: Sequence[str], at: int, where: str) -> tuple[Hunk, int]:
                 side[-1] = side[-1].rstrip("\n")
         elif old_left == 0 and new_left == 0:
             break
-        elif row[:1] in (" ", "\n"):  # an empty line whose only blank a mail program took away
+        elif row[:1] in (" ", "\n"):  # an empty line with a only blank that a mail program took away
             last, old_left, new_left = (old, new), old_left - 1, new_left - 1
         elif row.startswith("-"):
             last, old_left = (old,), old_left - 1

@@ -1,4 +1,4 @@
-"""What Debian's archive offers: its index, whose signature APT has checked, and the packages in it.
+"""What Debian's archive offers: its index, with a signature APT that has checked, and the packages in it.
 
 As any user: packages are fetched into a folder, nothing is installed, and the machine's own package lists are neither
 read nor changed.

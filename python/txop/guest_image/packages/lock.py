@@ -105,7 +105,7 @@ class Lock:
         return tuple(package for package in self.packages if package.role == role)
 
     def find(self, prefix: str) -> LockedPackage | None:
-        """The first package whose name starts so."""
+        """The first package with a name that starts so."""
         return next((package for package in self.packages if package.name.startswith(prefix)), None)
 
 

@@ -85,7 +85,7 @@ def _compiler(
     build: list[LockedPackage],
     progress: Progress,
 ) -> list[LockedPackage]:
-    """What a release's modules are compiled with: of packages that no image has, those whose files count."""
+    """What a release's modules are compiled with: of packages that no image has, those with files that count."""
     headers = apt.show([f"linux-headers-{release}"])[f"linux-headers-{release}"][0]
     named = next((match[1] for name in headers.depends if (match := _GCC.fullmatch(name))), None)
     if named is None:
@@ -170,7 +170,7 @@ def _that_count(
     programs: list[str],
     beside: list[LockedPackage] | None = None,
 ) -> list[LockedPackage]:
-    """Packages whose files count: the named ones, and those whose libraries the programs need.
+    """Packages with files that count: the named ones, and those with libraries that the programs need.
 
     ``beside``: packages that are there anyway, and come first.
     """

@@ -28,7 +28,7 @@ class PackageStore:
     """A folder of packages, of one release of the distribution."""
 
     def __init__(self, cache: Path, progress: Progress, distribution: str, pinned: str | None = None) -> None:
-        """``distribution``: whose archive packages are fetched from; ``pinned``: the day when it had them, if known."""
+        """``distribution``: packages are fetched from its archive; ``pinned``: the day when it had them, if known."""
         self._packages = cache / "packages"
         self._unpacked = cache / "unpacked"
         self._lists = cache / "apt"
@@ -81,7 +81,7 @@ class PackageStore:
         return place.is_file() and place.stat().st_size == pinned.size_bytes
 
     def adopt(self, folder: Path, pinned: Sequence[LockedPackage]) -> None:
-        """Take packages from a folder of ``.deb`` files, those whose hash is pinned."""
+        """Take packages from a folder of ``.deb`` files, those with a hash that is pinned."""
         wanted = [Wanted(package.size_bytes, package.sha256, self._place(package)) for package in pinned]
         adopt_files(folder.glob("*.deb"), wanted, self._packages)
 

@@ -14,7 +14,7 @@ use crate::chips::station_frames::{body, from_access_point};
 use crate::chips::station_keys::Unreadable;
 use crate::peers::queue::Queued;
 
-/// Frames that may be out of order towards the host, whose driver reorders this many at most (Linux ath6kl/core.h,
+/// Frames that may be out of order towards the host, with a driver that reorders this many at most (Linux ath6kl/core.h,
 /// AGGR_WIN_SZ_MAX).
 const DOWN_WINDOW: u16 = 8;
 /// Bytes of the two addresses of an Ethernet frame, and of the length behind them.
@@ -23,7 +23,7 @@ const ETHERNET: usize = ADDRESSES + 2;
 /// Longest frame that the host is given: what an MSDU can be (IEEE 802.11-2020, 9.2.4.7.1), with its addresses.
 const FRAME_MAX: usize = 2304 + ETHERNET;
 impl Firmware {
-    /// A frame of the host, on an endpoint whose credits it has used.
+    /// A frame of the host, on an endpoint with credits that it has used.
     pub(super) fn transmit(&mut self, now_ns: u64, message: &[u8], cookie: u64) {
         self.tx.frames += 1;
         self.power.active(now_ns);

@@ -38,7 +38,7 @@ const NULL_AWAKE: u64 = 2 << 16;
 const POLL: u64 = 3 << 16;
 /// REC_POWER (wmi.h, enum wmi_power_mode).
 const RECOMMENDED: u8 = 1;
-/// Networks whose beacons are reported (wmi.h, enum wmi_bss_filter): those of the own one.
+/// Networks with beacons that are reported (wmi.h, enum wmi_bss_filter): those of the own one.
 const FILTER_CURRENT: u8 = 4;
 
 /// Something for the host.

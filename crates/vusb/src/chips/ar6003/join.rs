@@ -116,7 +116,7 @@ impl Firmware {
         request
     }
 
-    /// What the station has chosen, and whether that is said in an RSN element: else in a WPA one.
+    /// What the station has chosen, and whether that stands in an RSN element: else in a WPA one.
     fn suites(&self) -> Option<(bool, Rsn)> {
         let (is_rsn, akm) = match self.profile.authentication {
             authentication::WPA => (false, rsn::akm::IEEE802_1X),

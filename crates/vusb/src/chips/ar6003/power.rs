@@ -277,7 +277,7 @@ mod tests {
         let mut power = asleep(1);
         assert_eq!(power.choose(false), Some(Send::Null(false)));
         power.given_up(8_000, false);
-        assert_eq!(power.hears(OWN, NETWORK, &beacon(0, 0)), (true, Some(Send::Null(false))), "it is said again");
+        assert_eq!(power.hears(OWN, NETWORK, &beacon(0, 0)), (true, Some(Send::Null(false))), "it is sent again");
         power.acknowledged(9_000, &from_station(false));
         assert_eq!((power.sleeps_at(), power.choose(true)), (None, None));
         assert_eq!(power.sleeps_at(), Some(9_000 + IDLE_NS));

@@ -31,7 +31,7 @@ pub struct Assumptions {
     pub aggregates: Aggregates,
     /// Time that a vendor request takes on the bus and in the chip, us. The guest's own way to the chip adds some 120 at 1,000
     /// million instructions a second (a trace of some hundred), so that the driver waits some 220. Calibrated from public usbmon
-    /// captures of four other high-speed devices on Linux hosts, whose vendor requests took 48, 207, 270 (reads) or 372
+    /// captures of four other high-speed devices on Linux hosts, with vendor requests that took 48, 207, 270 (reads) or 372
     /// (writes) and 420 us in the median (n = 8 to 162). On the bus alone a device took 27 to 114 us for a control read
     /// (n = 30, Packetry's capture `address-reuse`). A comment in mt7601u has about 200 for each read of a register (mac.c,
     /// mt7601u_mac_work).

@@ -35,7 +35,7 @@ const MT7610U_AT_START: [(u32, u32); 3] =
 const MT7601U_AT_START: [(u32, u32); 2] = [(reg::ASIC_VERSION, 0x7601_0001), (reg::MAC_CSR0, 0x7601_0500)];
 
 /// Gain of the LNA of an MT7601U in its EEPROM: that from which the driver's default for gain control is counted (phy.c,
-/// mt7601u_agc_default). With it the weakest signal that can be said of a frame is -96 dBm.
+/// mt7601u_agc_default). With it the weakest signal that can be reported of a frame is -96 dBm.
 pub(super) const LNA_GAIN: i8 = 8;
 
 /// Queues of frames in the order in which they are served: management, beacons and reported frames, then the access categories.
@@ -130,7 +130,7 @@ impl Model {
         }
     }
 
-    /// What is said of a received frame.
+    /// The descriptor of a received frame.
     pub(super) fn emit_rxwi(self, rxwi: &Rxwi) -> Vec<u8> {
         match self {
             Self::Mt7610u => rxwi.emit().to_vec(),

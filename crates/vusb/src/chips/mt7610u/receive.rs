@@ -13,7 +13,7 @@ use super::stations::{self, Stations};
 use super::statistics::RxCounters;
 use crate::air::Reception;
 
-/// Further networks whose address the chip answers for (Linux mt76x02_regs.h, MT_MAC_APC_BSSID_BASE).
+/// Further networks with an address that the chip answers for (Linux mt76x02_regs.h, MT_MAC_APC_BSSID_BASE).
 const NETWORKS: u32 = 8;
 
 /// The receiver.

@@ -52,7 +52,7 @@ pub(super) const BBP_BUSY: u32 = 1 << 17;
 pub const AMPDU_MAX_LEN_20: u32 = 0x1030;
 /// The same for 40 MHz.
 pub const AMPDU_MAX_LEN_40: u32 = 0x1038;
-/// Stations whose frames are dropped, a bit for each (MT_WCID_DROP).
+/// Stations with frames that are dropped, a bit for each (MT_WCID_DROP).
 pub const WCID_DROP: u32 = 0x106c;
 /// Templates of beacons that are not sent (MT_BCN_BYPASS_MASK).
 pub const BCN_BYPASS_MASK: u32 = 0x108c;
@@ -74,7 +74,7 @@ pub const EDCA_CFG: u32 = 0x1300;
 /// Threshold of RTS in bits 23:8 (MT_TX_RTS_CFG).
 pub const TX_RTS_CFG: u32 = 0x1344;
 /// Retries: short limit 7:0, long limit 15:8, the length from which on that counts 27:16, fallback of rates in bit 30
-/// (MT_TX_RETRY_CFG; the fields are those of TX_RTY_CFG in rt2x00's rt2800.h, whose MAC this is a descendant of).
+/// (MT_TX_RETRY_CFG; the fields are those of TX_RTY_CFG in rt2x00's rt2800.h, for the MAC that this one descends from).
 pub const TX_RETRY_CFG: u32 = 0x134c;
 pub(super) const AUTO_FALLBACK: u32 = 1 << 30;
 /// The rate below each of HT and VHT MCS 0 to 7, a nibble for each (MT_VHT_HT_FBK_CFG0; rt2800.h, HT_FBK_CFG0).
@@ -108,7 +108,7 @@ pub const LEGACY_BASIC_RATE: u32 = 0x1408;
 pub const TX_STAT_FIFO: u32 = 0x1718;
 /// The rest of the next report, which stays (MT_TX_STAT_FIFO_EXT).
 pub const TX_STAT_FIFO_EXT: u32 = 0x1798;
-/// Addresses of stations, 8 bytes each: address, and a bit for each TID whose Block Ack was agreed to (MT_WCID_ADDR).
+/// Addresses of stations, 8 bytes each: address, and a bit for each TID with a Block Ack that was agreed to (MT_WCID_ADDR).
 pub const WCID_ADDR: u32 = 0x1800;
 /// Version of the baseband (MT_BBP(CORE, 0)).
 pub const BBP_VERSION: u32 = 0x2000;

@@ -156,7 +156,7 @@ impl Transmitter {
         !waits
     }
 
-    /// A template of the beacon's memory, whose time has come.
+    /// A template of the beacon's memory, when its time has come.
     pub(super) fn send_template(&mut self, (now_ns, tsf_us): (u64, u64), template: &[u8]) {
         let Some((txwi, rest)) = self.model.split_txwi(template) else { return };
         let Some(mut mpdu) = rest.get(..txwi.frame_len).filter(|mpdu| mpdu.len() >= 24).map(<[u8]>::to_vec) else {

@@ -28,7 +28,7 @@ pub enum Order {
     Index,
 }
 
-/// Where the rates of data frames are enabled whose rate ID has no ARFR register (0 to 11).
+/// Where the rates of data frames are enabled with a rate ID that has no ARFR register (0 to 11).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -1,7 +1,7 @@
 //! One-time programmable memory: what makes one dongle differ from the next.
 //!
 //! Drivers read it byte by byte. It holds packages of a header and up to four words of two bytes: bits 7:4 of the header
-//! are the section (8 bytes of the logical map), bits 3:0 say which words are missing; a header whose bits 4:0 are 0x0f
+//! are the section (8 bytes of the logical map), bits 3:0 say which words are missing; a header with bits 4:0 that are 0x0f
 //! is followed by another byte with the upper bits of the section and the mask (rtl8xxxu core.c, rtl8xxxu_read_efuse;
 //! rtlwifi efuse.c, read_efuse).
 

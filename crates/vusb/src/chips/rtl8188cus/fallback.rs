@@ -11,7 +11,7 @@
 //! The byte's meaning. rtlwifi's rtl8192ee/dm.c, rtl92ee_dm_dynamic_arfb_select, writes the registers for each first rate:
 //! for MCS 8 0, 0, 8, 8, 9, 9, 10, 11, for MCS 9 0, 0, 7, 7, 8, 8, 9, 10, for MCS 12 0, 0, 1, 5, 6, 7, 8, 9. Read as rates
 //! below the first, MCS 8 falls to MCS 0 and MCS 9 to MCS 2, rates of one stream and about the same speed. Read as numbers of
-//! retries the zeros and the falling order make no sense. FreeBSD's 1, 2, 3, ... 8 is said to be one rate per retry there. The
+//! retries the zeros and the falling order make no sense. FreeBSD's 1, 2, 3, ... 8 is documented as one rate per retry there. The
 //! SDK's words can be read either way: `fallback-counts` chooses.
 
 use super::assumptions::{Assumptions, Beyond, Counts, Order, RtsTable, Table};

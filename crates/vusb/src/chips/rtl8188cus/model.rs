@@ -21,7 +21,7 @@ impl Model {
         !matches!(self, Self::Rtl8188eu)
     }
 
-    /// Whether the MAC reports what became of frames (rtl8xxxu: has_tx_report).
+    /// Whether the MAC reports the fate of frames (rtl8xxxu: has_tx_report).
     pub(super) const fn has_reports(self) -> bool {
         matches!(self, Self::Rtl8188eu)
     }

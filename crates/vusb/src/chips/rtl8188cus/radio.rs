@@ -31,7 +31,7 @@ pub struct Radio {
 }
 
 impl Radio {
-    /// One whose power has just come.
+    /// One with power that has just come.
     pub const fn new(model: Model) -> Self {
         Self { registers: [0; 256], wide: model.rf_40mhz() }
     }

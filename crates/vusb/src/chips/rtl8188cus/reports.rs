@@ -1,4 +1,4 @@
-//! Transmit reports of the RTL8188EU: what became of the frames to each station since the last report, which the driver adapts
+//! Transmit reports of the RTL8188EU: the fate of the frames to each station since the last report, which the driver adapts
 //! rates by (rtl8xxxu 8188e.c, rtl8188e_handle_ra_tx_report2; core.c, the comment in rtl8xxxu_init_device).
 //!
 //! | what | from |
@@ -59,7 +59,7 @@ pub(super) struct Assumptions {
     pub full: Full,
 }
 
-/// What became of frames.
+/// The fate of frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ReportTally"))]
 pub struct Tally {

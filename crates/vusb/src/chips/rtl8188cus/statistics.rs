@@ -72,7 +72,7 @@ pub struct RxCounters {
     pub overflows: u64,
     /// Frames that the chip decrypted.
     pub decrypted: u64,
-    /// Frames whose integrity check failed.
+    /// Frames with an integrity check that failed.
     pub integrity_errors: u64,
 }
 

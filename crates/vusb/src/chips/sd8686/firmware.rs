@@ -22,7 +22,7 @@ const HARDWARE_VERSION: u16 = 0x0b;
 const GROUPS: u16 = 32;
 /// America (cmd.c).
 const REGION: u16 = 0x10;
-/// The noise is so far below 0 dBm: signals are said as what is above it.
+/// The noise is so far below 0 dBm: signals are reported as what is above it.
 pub(super) const NOISE_DB: u8 = 95;
 /// Transmit power, dBm: now, at most, at least.
 const TX_POWER_DBM: [u8; 4] = [15, 0, 18, 0];

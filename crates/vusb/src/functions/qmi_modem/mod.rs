@@ -203,7 +203,7 @@ impl<W: Wired> Device for QmiModem<W> {
             return OutReply::Nak;
         }
         if endpoint != self.posing.from_host {
-            // Serial functions take what comes, as a modem does whose output is not read.
+            // Serial functions take what comes, as a modem does with output that is not read.
             return if self.settings.model == Model::default() { OutReply::Stall } else { OutReply::Accepted };
         }
         if data.is_empty() {

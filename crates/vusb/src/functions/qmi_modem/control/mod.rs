@@ -91,7 +91,7 @@ impl Control {
         self.settings.framing == Framing::Negotiated
     }
 
-    /// SET_CONTROL_LINE_STATE, whose lowest bit is DTR (PSTN 1.2, 6.3.12).
+    /// SET_CONTROL_LINE_STATE: its lowest bit is DTR (PSTN 1.2, 6.3.12).
     pub(super) fn line_state(&mut self, value: u16) {
         self.listening = value & 1 != 0;
     }

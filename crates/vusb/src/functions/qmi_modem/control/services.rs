@@ -196,7 +196,7 @@ impl Control {
         }
     }
 
-    /// Tells clients whose connection came or went, where there is room.
+    /// Tells clients about a connection that came or went, where there is room.
     pub(super) fn announce_changes(&mut self, before: usize) {
         // A request that got no answer has changed nothing.
         if self.outbox.len() == before {
