@@ -23,7 +23,6 @@ METHODS = ("startswith", "endswith", "partition", "rpartition", "split")
 WORDS = re.compile(r"[A-Za-z]\S* +\S*[A-Za-z]")
 
 ALLOWED: dict[tuple[str, str], str] = {
-    ("air/view/headline.py", "{}because it "): "the report of a capture has the reason only within its sentence",
     ("archive/run_file.py", "not distinguishable from idle: "): "files written before figures had a code",
     ("arms/module.py", "Modules linked in:"): "what a kernel prints",
     ("arms/patches.py", "can't find file to patch"): "what patch prints",

@@ -240,7 +240,7 @@ def targets() -> Drawing:
     return d
 
 
-CHIP_IN_QEMU = False
+CHIP_IN_QEMU = True
 """Where the virtual chip runs: in a process of the guest behind vhci-hcd, or in a device of QEMU outside it."""
 CHIP = {
     False: ("txop-vusb", "chip, air, counters", "a process of the guest"),

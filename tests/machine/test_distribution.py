@@ -175,6 +175,7 @@ RELEASABLE = {
     "Cargo.lock": '[[package]]\nname = "txop-python"\nversion = "1.2.3"\n',
     "fuzz/Cargo.lock": '[[package]]\nname = "txop-wire"\nversion = "1.2.3"\n',
     "CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-01-02\n\n* An item.\n",
+    "CITATION.cff": 'cff-version: 1.2.0\nversion: 1.2.3\ndate-released: "2026-01-02"\n',
 }
 
 
@@ -204,6 +205,8 @@ def test_a_commit_whose_versions_agree_is_ready(tmp_path):
         ("Cargo.lock", "1.2.3", "1.2.2", "Cargo.lock has another version"),
         ("fuzz/Cargo.lock", "1.2.3", "1.2.2", "fuzz/Cargo.lock has another version"),
         ("CHANGELOG.md", "## [1.2.3] - 2026-01-02", "## [1.2.3]", "no heading"),
+        ("CITATION.cff", "1.2.3", "1.2.2", "CITATION.cff has another version"),
+        ("CITATION.cff", "01-02", "01-03", "CITATION.cff has another day"),
         ("CHANGELOG.md", "[Unreleased]\n", "[Unreleased]\n\n* Left here.\n", "items under [Unreleased] (1)"),
     ],
 )

@@ -145,7 +145,7 @@ fn of_the_layer(report: &Report, totals: &Totals) -> Vec<Limit> {
     found
 }
 
-/// Records that are counted and not looked into, or whose time goes back.
+/// Records that are counted and not looked into, or with time that goes back.
 fn of_the_records(report: &Report, totals: &Totals) -> Vec<Limit> {
     let mut found = Vec::new();
     if totals.isochronous > 0 {

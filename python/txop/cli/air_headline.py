@@ -1,4 +1,4 @@
-"""The first screen of ``txop air``: what happened, where the throughput went, as a bar and in words, and who acknowledges how."""
+"""The first screen of ``txop air``: what happened, where the throughput went, and who acknowledges how."""
 
 from __future__ import annotations
 

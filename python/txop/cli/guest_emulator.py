@@ -25,7 +25,7 @@ class EmulatorOptions:
     emulator_lock: Annotated[
         Path | None,
         typer.Option(
-            "--emulator-lock", metavar="FILE", help="Lock file of QEMU, in place of one's own or the shipped one."
+            "--emulator-lock", metavar="FILE", help="Lock file of QEMU, in place of your own or the shipped one."
         ),
     ] = None
     update_emulator: Annotated[

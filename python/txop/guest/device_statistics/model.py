@@ -979,12 +979,12 @@ class Mt7610uAssumptions(Model):
     """What goes into an A-MPDU. `any`: all in the queue that are for the same station and TID; `neighbours`: only
     those that follow each other."""
     vendor_request_us: int = Field(alias="vendor-request-us")
-    """Time that a vendor request takes on the bus and in the chip, us. The guest's own way to the chip adds some 120
-    at 1,000 million instructions a second (a trace of some hundred), so that the driver waits some 220. Calibrated
-    from public usbmon captures of four other high-speed devices on Linux hosts, with vendor requests that took 48,
-    207, 270 (reads) or 372 (writes) and 420 us in the median (n = 8 to 162). On the bus alone a device took 27 to
-    114 us for a control read (n = 30, Packetry's capture `address-reuse`). A comment in mt7601u has about 200 for
-    each read of a register (mac.c, mt7601u_mac_work)."""
+    """Time that a vendor request takes on the bus and in the chip, us. The guest adds some 5 at 1,000 and some 9 at
+    500 million instructions a second (usbmon of a guest, n = 1,624 and 1,617), so that the driver waits some 220.
+    Calibrated from public usbmon captures of four other high-speed devices on Linux hosts, with vendor requests that
+    took 48, 207, 270 (reads) or 372 (writes) and 420 us in the median (n = 8 to 162). On the bus alone a device took
+    27 to 114 us for a control read (n = 30, Packetry's capture `address-reuse`). A comment in mt7601u has about 200
+    for each read of a register (mac.c, mt7601u_mac_work)."""
 
 
 class Mt7610uCounters(Model):
