@@ -197,8 +197,8 @@ def test_every_module_of_the_recipe_is_asked_for():
     """The names of modules and of configuration symbols differ, so the pairs stand here."""
     symbols = {
         "virtio_pci": "VIRTIO_PCI", "virtio_console": "VIRTIO_CONSOLE", "virtio_rng": "HW_RANDOM_VIRTIO",
-        "i6300esb": "I6300ESB_WDT",
-        "vhci_hcd": "USBIP_VHCI_HCD", "usbmon": "USB_MON", "ushc": "MMC_USHC", "ath6kl_sdio": "ATH6KL_SDIO",
+        "i6300esb": "I6300ESB_WDT", "xhci_pci": "USB_XHCI_PCI", "virtio_net": "VIRTIO_NET",
+        "usbmon": "USB_MON", "ushc": "MMC_USHC", "ath6kl_sdio": "ATH6KL_SDIO",
         "libertas_sdio": "LIBERTAS_SDIO", "rtl8xxxu": "RTL8XXXU", "rtl8192cu": "RTL8192CU", "mt76x0u": "MT76x0U",
         "mt76x2u": "MT76x2U", "mt7601u": "MT7601U", "qmi_wwan": "USB_NET_QMI_WWAN", "cdc_ncm": "USB_NET_CDC_NCM",
         "cdc_mbim": "USB_NET_CDC_MBIM", "cdc_ether": "USB_NET_CDCETHER", "mac80211_hwsim": "MAC80211_HWSIM",

@@ -71,7 +71,7 @@ def test_a_command_runs_in_a_guest_and_what_it_leaves_comes_back(image: Image, t
 echo "$(uname -r) $GREETING"; echo wrong >&2
 head -c 3000000 /dev/zero >/txop/out/zeros; mkdir /txop/out/deep; echo text >/txop/out/deep/file
 modprobe mac80211_hwsim radios=1 && iw dev | grep -c Interface >/txop/out/radios
-modprobe vhci_hcd && modprobe rtl8192cu && modprobe rtl8xxxu dma_aggregation=1 && lsmod >/txop/out/modules
+modprobe xhci_pci && modprobe rtl8192cu && modprobe rtl8xxxu dma_aggregation=1 && lsmod >/txop/out/modules
 timeout 20 tcpdump -i lo -c 1 -w /txop/out/lo.pcap 2>/txop/out/tcpdump & until [ -s /txop/out/lo.pcap ]; do
     [ -e /proc/$! ] || break; ping -c 1 127.0.0.1 >/dev/null; done; wait $!; echo $? >/txop/out/tcpdump-status
 { echo mem >/sys/power/state; } 2>/txop/out/suspend && echo slept >/txop/out/slept
@@ -95,7 +95,7 @@ ls -l /root/here /usr/bin/timeout >/dev/null && ip netns add x && ip netns exec 
         "a suspend must fail at once: nothing would wake the guest up"
     )
     loaded = (files / "modules").read_text()
-    assert all(name in loaded for name in ("rtl8xxxu", "rtl8192cu", "vhci_hcd", "mac80211_hwsim"))
+    assert all(name in loaded for name in ("rtl8xxxu", "rtl8192cu", "xhci_pci", "mac80211_hwsim"))
     assert "Linux version" in (files / "kernel.log").read_text()
 
 

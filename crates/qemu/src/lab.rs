@@ -338,7 +338,7 @@ impl Lab {
             self.actions.push_back(plugged.bus.gone());
         }
         match plugged.finish(self.reached_ns, self.clock.unwrap_or_default().epoch_ns()) {
-            Ok(()) => Reply::done(""),
+            Ok(()) => Reply::done(vusb::record::take_full().join("\n")),
             Err(error) => Reply::failed(3, error.to_string()),
         }
     }

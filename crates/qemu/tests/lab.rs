@@ -207,3 +207,18 @@ fn a_line_without_an_end_is_not_kept() {
     assert_eq!(guest.line(b"\n").0, 2, "the rest of it is no request");
     assert_eq!(guest.ask(&["alive"]).0, 0);
 }
+
+#[test]
+fn a_capture_that_is_full_is_in_the_answer_to_detach() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    let words = ["attach", "--device", "rtl8188cus", "--ap", "none", "--usb", "u.pcapng", "--capture-limit", "65536"];
+    assert_eq!(guest.ask(&words).0, 0);
+    for id in 1..1_000 {
+        guest.control_in(id, GET_DEVICE);
+    }
+    let (status, text) = guest.ask(&["detach"]);
+    assert_eq!(status, 0);
+    assert!(text.starts_with("the capture of the bus is full"), "{text}");
+    assert!(std::fs::metadata(folder.path().join("u.pcapng")).unwrap().len() <= 65_536);
+}

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use monitor::{AirRecorder, CaptureSettings, CaptureStatus, Origin, SdioCapture, UsbCapture};
 use wire::sdio::log::Record;
@@ -65,11 +66,23 @@ fn create(path: &Path) -> io::Result<BufWriter<File>> {
     Ok(BufWriter::new(File::create(path)?))
 }
 
-/// Prints to stderr from when on a capture of `what` has nothing, and what went wrong with its file.
+/// What was printed of captures that are full, for those that cannot read stderr.
+static FULL: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Takes what was printed of captures that reached their limit: a sentence for each.
+pub fn take_full() -> Vec<String> {
+    FULL.lock().map(|mut full| std::mem::take(&mut *full)).unwrap_or_default()
+}
+
+/// Prints on stderr from when on a capture of `what` has nothing, and gives what went wrong with its file.
 fn ended(what: &str, limit_bytes: Option<u64>, status: CaptureStatus) -> io::Result<()> {
     if let (Some(limit_bytes), Some(time_ns)) = (limit_bytes, status.full_unix_ns) {
         let megabytes = limit_bytes >> 20;
-        eprintln!("txop-vusb: the capture of the {what} is full: {megabytes} MB; nothing after {time_ns} ns is in it");
+        let text = format!("the capture of the {what} is full: {megabytes} MB; nothing after {time_ns} ns is in it");
+        eprintln!("txop-vusb: {text}");
+        if let Ok(mut full) = FULL.lock() {
+            full.push(text);
+        }
     }
     status.error.map_or(Ok(()), |error| Err(io::Error::other(error)))
 }

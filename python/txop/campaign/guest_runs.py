@@ -91,7 +91,7 @@ class GuestArm:
             why = "it did not end in its time" if ended.status == 124 else _last_words(guest / "stderr")
             raise TargetError("dut", f"the run in the guest ended with {ended.status}: {why}")
         if full := [event.words for event in ended.events if event.milestone is Milestone.CAPTURE_FULL]:
-            advice = "give the guests more (memory_mb), keep less of each URB (snap_bytes), or a shorter window"
+            advice = "keep less of each URB (snap_bytes), or take a shorter window"
             raise TargetError("dut", f"{full[0]}: {advice}")
         if is_checked(self.plan, context.test, block):
             again = context.folder / REPEAT

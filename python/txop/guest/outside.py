@@ -27,6 +27,8 @@ CONTROL_PORT = "control"
 """The port on which the guest asks."""
 FOLDER = "devices"
 """Folder beside the guest's own output that the devices write to; it becomes part of what the guest outputs."""
+GIVEN = "given"
+"""Folder for contents that the guest gets as files, and that its device reads."""
 CONFIG = "devices.json"
 FAR_END = "02:74:78:6f:70:01"
 """Hardware address of the guest's interface at the far end of a network function (crates/vusb, machine.rs)."""
@@ -70,19 +72,26 @@ def device_arguments(config: Path) -> list[str]:
     ]
 
 
-def write_config(work: Path, files: Mapping[str, Path]) -> Path:
+def write_config(work: Path, files: Mapping[str, Path], texts: Mapping[str, bytes]) -> Path:
     """Write the configuration for a guest, and make the folder of the devices.
 
     Args:
         work: The guest's folder.
         files: By name in the guest: the files of this machine that its options may name.
+        texts: The same, as contents.
     """
-    folder = work / FOLDER
+    folder, given = work / FOLDER, work / GIVEN
     folder.mkdir()
+    given.mkdir()
+    places = {name: str(path.absolute()) for name, path in files.items()}
+    for number, (name, data) in enumerate(texts.items()):
+        place = given / str(number)
+        place.write_bytes(data)
+        places[name] = str(place.absolute())
     config = {
         "folder": str(folder.absolute()),
         "guest_folder": GUEST_FOLDER,
-        "files": {name: str(path.absolute()) for name, path in files.items()},
+        "files": places,
         "capture_limit": CAPTURE_LIMIT_BYTES,
     }
     path = work / CONFIG
@@ -96,6 +105,11 @@ def take_files(work: Path, results: Path) -> list[str]:
     for path in sorted((work / FOLDER).iterdir() if (work / FOLDER).is_dir() else []):
         if path.is_file() and not path.name.endswith(".part"):
             results.mkdir(parents=True, exist_ok=True)
-            shutil.move(path, results / path.name)
+            place = results / path.name
+            if place.is_dir() and not place.is_symlink():  # the guest's, which named it so
+                shutil.rmtree(place)
+            else:
+                place.unlink(missing_ok=True)
+            shutil.move(path, place)
             names.append(path.name)
     return names

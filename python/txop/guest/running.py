@@ -176,7 +176,7 @@ def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cac
 
 
 def _command_line(image: Image, overlay: Overlay, computer: Computer, work: Path, cache: Path | None) -> list[str]:
-    devices = device_arguments(write_config(work, overlay.files))
+    devices = device_arguments(write_config(work, overlay.files, overlay.texts))
     own = arguments(computer, image.kernel, work / INITRAMFS, work, devices=devices)
     return [*DIES_WITH_PARENT, *qemu_command(cache), *own]
 

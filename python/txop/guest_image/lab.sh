@@ -622,7 +622,9 @@ down() {
     for pid in "$run"/wpa*.pid "$run"/hostapd*.pid; do
         [ -s "$pid" ] && kill "$(cat "$pid")" 2>/dev/null
     done
-    [ ! -e "$run/attached" ] || txop-vusb control detach
+    [ ! -e "$run/attached" ] || txop-vusb control detach | while read -r full; do
+        stage "the capture of the ${full#the capture of the }"
+    done
     rm -rf "$run"
 }
 
