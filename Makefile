@@ -26,7 +26,7 @@ DOCS_TOOLS := $(VENV)/.stamp-docs-tools
 DIST_TOOLS := $(VENV)/.stamp-dist-tools
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
 
-.PHONY: help setup guest-tools guest-image guest-locks demo man wheel dist release-check docs pictures test test-all test-rust test-python test-slow test-minimum-rust test-fresh test-bench lint format bench validate truth fuzz requirements clean
+.PHONY: help setup guest-tools guest-image guest-locks demo man wheel dist release-check docs pictures test test-all test-rust test-python test-slow test-minimum-rust test-fresh test-bench lint format bench validate dataset truth fuzz requirements clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -172,6 +172,9 @@ bench: guest-image $(TEST_TOOLS) $(RUN_TOOLS) ## speed and memory, side by side 
 
 validate: setup ## the link engine against ns-3, closed forms and measurements: writes docs/validation.md
 	$(BIN)/python bench/validate.py
+
+dataset: setup ## captures of faults with their labels, to be published: target/dataset
+	$(RUST) $(BIN)/python bench/evidence.py --dataset target/dataset
 
 truth: guest-image ## the virtual RTL8188CUS beside public figures of a real one: writes docs/truth-rtl8188cus.md
 	$(BIN)/python bench/truth.py

@@ -38,6 +38,9 @@ def figures(document: bytes | str) -> dict[str, object]:
         del report[key]
     for key in ("window", "compression", "container"):
         report["summary"].pop(key, None)
+    for station in report["stations"]:
+        for key in ("key_managements", "pairwise_ciphers"):
+            del station[key]
     for flow in report["block_acks"]:
         for key in ("window", "amsdu_permitted", "examples"):
             del flow[key]

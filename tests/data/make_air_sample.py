@@ -11,6 +11,8 @@ from typing import Any
 
 from air_sample_sections import AP, BIN_US, DUT, OTHER, SPAN_US, SSID, Sections, event, retry, said, spread
 
+from txop.air import AirReport
+
 PACKETS = "air-v2-packets.json"
 """What decryption and packets add to the first report."""
 
@@ -541,6 +543,8 @@ def main(folder: Path) -> None:
         document = Sample(quality, path).document()
         if quality == 0:
             document |= json.loads((Path(__file__).parent / PACKETS).read_text(encoding="utf-8"))
+        # Fields that the sections above leave out have the value of a document that lacks them.
+        document = AirReport.parse(json.dumps(document)).model_dump(mode="json")
         text = json.dumps(document, indent=1)
         (folder / name).write_text(text + "\n", encoding="utf-8")
 

@@ -189,6 +189,11 @@ fn security(claim: &ApClaim) -> Option<String> {
     })
 }
 
+/// Key managements and pairwise ciphers of an RSN or WPA element, by name.
+pub fn suites(rsn: Rsn) -> (Vec<String>, Vec<String>) {
+    (named(rsn.akm, "", akm::name).collect(), named(rsn.pairwise, "", cipher).collect())
+}
+
 /// The names of all suites in a set.
 fn named<'a>(
     set: SuiteSet,

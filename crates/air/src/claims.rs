@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use wire::ieee80211::{Capabilities, CapabilityInfo, FixedFields, FrameKind, MacAddr, Management, Ssid, StatusCode};
+use wire::ieee80211::{
+    Capabilities, CapabilityInfo, FixedFields, FrameKind, MacAddr, Management, Rsn, Ssid, StatusCode,
+};
 use wire::phy::RateSet;
 
+use crate::contents::is_nan;
 use crate::few::Few;
 use crate::frame::{Fcs, Frame};
 
@@ -140,6 +143,8 @@ impl Claims {
         let Some(ta) = frame.ta() else { return };
         let key = ta.as_u64();
         match frame.header.fc.kind() {
+            // The devices of a NAN cluster send beacons, too.
+            FrameKind::Beacon if is_nan(&frame.header) => {}
             FrameKind::Beacon | FrameKind::ProbeResponse => {
                 if let Some(claim) = self.aps.get_mut(&key) {
                     claim.interval(facts);
@@ -238,6 +243,12 @@ impl Claims {
         let station = || self.stations.get(&address.as_u64()).filter(|claim| claim.is_whole);
         let ap = self.ap(address).filter(|claim| claim.is_whole);
         ap.map(|claim| &*claim.capabilities).or_else(|| station().map(|claim| &*claim.capabilities))
+    }
+
+    /// What a station asked for when it associated: its RSN element, where that frame was captured whole.
+    pub fn asked_for(&self, station: MacAddr) -> Option<Rsn> {
+        let claim = self.stations.get(&station.as_u64()).filter(|claim| claim.from_association && claim.is_whole)?;
+        claim.capabilities.rsn.or(claim.capabilities.wpa)
     }
 
     /// The access point that a station asked.

@@ -9,6 +9,7 @@ use wire::linktype::LinkType;
 use wire::radio::RadioInfo;
 
 use crate::ciphers::Ciphers;
+use crate::contents::Namer;
 use crate::eapol::Eapol;
 use crate::few::Few;
 use crate::frame::{vouched, AckedTid, Detail, Fcs, Frame, NO_DETAIL};
@@ -32,6 +33,9 @@ pub const MAX_CHANNELS: usize = 256;
 
 /// Frames by the centre of their primary channel, MHz.
 pub type Channels = Few<u16, MAX_CHANNELS>;
+
+/// Frames of special protocols by name.
+pub type Named = Few<&'static str, 48>;
 
 /// Frames on their way from the first stage to the second.
 #[derive(Default, Debug)]
@@ -101,6 +105,8 @@ pub struct Tally {
     pub fcs_disagreements: u64,
     /// Frames of link types that do not say whether an FCS is there, whose last four bytes are one.
     pub fcs_inferred: u64,
+    /// Frames of special protocols.
+    pub named: Named,
     /// Records that are declared as frames without a link header, and have a radiotap header.
     pub relabelled: u64,
     /// Received whole frames whose header leaves open whether an FCS is there.
@@ -150,6 +156,7 @@ pub struct Decoder {
     fcs: wire::fcs::Checker,
     repeats: Repeats,
     ciphers: Ciphers,
+    namer: Namer,
     networks: Networks,
     /// Where packets are asked for.
     pub(crate) packets: Option<Box<PacketReader>>,
@@ -219,7 +226,7 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     let body_end = if fcs_there && !cut { mpdu.len().saturating_sub(4) } else { mpdu.len() };
     let body = mpdu.get(header.header_len..body_end).unwrap_or_default();
 
-    let Batch { frames, details, packets, .. } = batch;
+    let Batch { frames, details, packets, tally, .. } = batch;
     frames.push(Frame {
         number: record.number,
         time_ns: record.time_ns,
@@ -241,8 +248,26 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     let networks = &mut decoder.networks;
     match read_body(frame, body, padding, details, (&mut decoder.repeats, &mut decoder.ciphers)) {
         Some((management, recall)) => {
+            if let Some(name) = decoder.namer.name_again(&frame.header).filter(|_| frame.usable()) {
+                tally.named.add(name, 1);
+            }
             let ssid = management.capabilities.ssid.as_ref().map(|ssid| ssid.as_bytes());
             networks.repeat(frame, ssid, recall);
+        }
+        None if frame.header.fc.frame_type() == mac::FrameType::Management => {
+            let management = match details.get(frame.detail as usize) {
+                Some(Detail::Management(management)) => Some(management),
+                _ => None,
+            };
+            if let (Some(management), true) = (management, frame.usable()) {
+                if let Some(name) = decoder.namer.name(&frame.header, body, management) {
+                    tally.named.add(name, 1);
+                }
+            }
+            if is_counted(frame) {
+                let ssid = management.and_then(|management| management.capabilities.ssid.as_ref());
+                networks.frame(frame, ssid.map(|ssid| ssid.as_bytes()));
+            }
         }
         None if is_counted(frame) => {
             let ssid = match details.get(frame.detail as usize) {

@@ -15,6 +15,7 @@ mod captured_by;
 mod ciphers;
 mod claims;
 mod clock;
+mod contents;
 mod copies;
 pub mod decode;
 mod decryption;

@@ -3,6 +3,7 @@
 use wire::ieee80211::{FrameKind, FrameType, MacAddr};
 use wire::phy::Mode;
 
+use crate::contents::is_nan;
 use crate::frame::{Fcs, Frame};
 use crate::histogram::Exact;
 use crate::micros::us;
@@ -357,7 +358,9 @@ impl Stations {
             station.mpdu_retries += u64::from(retry);
         }
         let kind = fc.kind();
-        if matches!(kind, FrameKind::Beacon) {
+        // The devices of a NAN cluster are no access points.
+        let announces_network = !is_nan(&frame.header);
+        if announces_network && matches!(kind, FrameKind::Beacon) {
             station.beacons += 1;
             if frame.radio.own_transmission {
                 station.own_beacons += 1;
@@ -367,15 +370,14 @@ impl Stations {
                 station.heard_beacons += 1;
             }
         }
-        if matches!(
+        let is_of_ap = matches!(
             kind,
             FrameKind::Beacon
                 | FrameKind::ProbeResponse
                 | FrameKind::AssociationResponse
                 | FrameKind::ReassociationResponse
-        ) {
-            station.as_ap += 1;
-        }
+        );
+        station.as_ap += u64::from(is_of_ap && announces_network);
         if fc.from_ds() && !fc.to_ds() && (data || fc.is_null()) && !is_mesh_group(frame) {
             // To groups mesh stations send so, too (9.3.2.1), and before the standard they did not mark it.
             let is_group = frame.header.receiver().is_group();

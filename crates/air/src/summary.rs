@@ -7,6 +7,7 @@ use wire::ieee80211::{FrameType, MacAddr};
 use wire::linktype::LinkType;
 use wire::phy::{Band, Mode};
 
+use crate::access_point::suites;
 use crate::claims::Claims;
 use crate::decode::{Channels, Tally, MAX_CHANNELS, MAX_EXAMPLES};
 use crate::few::Few;
@@ -124,6 +125,7 @@ impl Counts {
         sum.fcs_inferred += tally.fcs_inferred;
         sum.fcs_unsaid += tally.fcs_unsaid;
         sum.relabelled += tally.relabelled;
+        tally.named.iter().for_each(|(name, frames)| sum.named.add(name, frames));
         let room = MAX_EXAMPLES.saturating_sub(sum.examples.len());
         sum.examples.extend(tally.examples.iter().take(room).cloned());
         for (link, count) in tally.link_types.iter() {
@@ -473,10 +475,13 @@ pub fn station(
     } else {
         "unknown"
     };
+    let (key_managements, pairwise_ciphers) = claims.asked_for(address).map(suites).unwrap_or_default();
     StationRow {
         address: address.to_string(),
         kind: kind.to_owned(),
         ssid: claims.ssid(address),
+        key_managements,
+        pairwise_ciphers,
         frames_sent: station.sent,
         bad_fcs_sent: station.sent_bad,
         bytes_sent: station.bytes,

@@ -94,6 +94,16 @@ pub(crate) fn authentication(out: &mut Vec<u8>, step: u8) {
     FixedFields::Authentication { algorithm: 0, transaction: step.into(), status: StatusCode::Success }.emit(out);
 }
 
+/// The answer of an access point that refuses.
+pub(crate) fn refusal(out: &mut Vec<u8>, status: u16) {
+    FixedFields::Authentication { algorithm: 0, transaction: 2, status: StatusCode::from(status) }.emit(out);
+}
+
+/// An access point throws a station out.
+pub(crate) fn deauthentication(out: &mut Vec<u8>, reason: u16) {
+    FixedFields::Deauthentication(ReasonCode::from(reason)).emit(out);
+}
+
 /// Association request body.
 pub(crate) fn association_request(out: &mut Vec<u8>, bss: &Bss, station: &Station) {
     let fixed = FixedFields::AssociationRequest { capability: capability(bss), listen_interval: LISTEN_INTERVAL };

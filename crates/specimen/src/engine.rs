@@ -16,7 +16,7 @@ use crate::join::Join;
 use crate::ledger::Answered;
 use crate::medium::Medium;
 use crate::originator::Sender;
-use crate::scene::{Receiver as Behaviour, Scene};
+use crate::scene::{Joining, Receiver as Behaviour, Scene};
 use crate::sniffer::{Heard, OnAir, Receiver};
 use random::{Rng, Stream};
 
@@ -335,6 +335,12 @@ impl<'a, W: Write> Engine<'a, W> {
         seq
     }
 
+    /// The handshake of a station that joins has the first numbers of TID 0; one that is repeated has others.
+    fn counts_eapol(&self, station: usize) -> bool {
+        let station = &self.scene.stations[station];
+        station.qos && station.joining == Joining::Joins
+    }
+
     fn join_step(&mut self, station: usize, start_ns: u64) -> io::Result<bool> {
         let Some(step) = self.joins[station].step().copied() else { return Ok(true) };
         let mode = self.air.lowest;
@@ -345,7 +351,7 @@ impl<'a, W: Write> Engine<'a, W> {
         if self.joins[station].sent == 0 {
             self.joins[station].seq = match content {
                 // EAPOL frames are the first ones of TID 0 in either direction.
-                Content::Eapol { message } if self.scene.stations[station].qos => u16::from(message - 1) / 2,
+                Content::Eapol { message } if self.counts_eapol(station) => u16::from(message - 1) / 2,
                 _ => self.management_seq(step.from),
             };
         }

@@ -19,6 +19,8 @@ pub(crate) enum Content {
     ProbeRequest,
     ProbeResponse { tsf_us: u64 },
     Authentication { step: u8 },
+    Refusal { status: u16 },
+    Deauthentication { reason: u16 },
     AssociationRequest,
     AssociationResponse,
     Eapol { message: u8 },
@@ -195,6 +197,14 @@ impl<'a> Builder<'a> {
             Content::Authentication { step } => {
                 self.management(FrameKind::Authentication, mpdu, out);
                 element::authentication(out, step);
+            }
+            Content::Refusal { status } => {
+                self.management(FrameKind::Authentication, mpdu, out);
+                element::refusal(out, status);
+            }
+            Content::Deauthentication { reason } => {
+                self.management(FrameKind::Deauthentication, mpdu, out);
+                element::deauthentication(out, reason);
             }
             Content::AssociationRequest => {
                 self.management(FrameKind::AssociationRequest, mpdu, out);

@@ -1,6 +1,7 @@
 //! How a station enters the network: the frames, in order.
 
 use crate::frame::Content;
+use crate::scene::Joining;
 
 /// A frame of the script.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,7 @@ pub(crate) struct Join {
 
 impl Join {
     /// The script of `station` (a node number).
-    pub(crate) fn new(station: usize, protected: bool, sessions: &[Session]) -> Self {
+    pub(crate) fn new(station: usize, protected: bool, joining: Joining, sessions: &[Session]) -> Self {
         let up = |content, delay_us: u64| Step {
             from: station,
             to: Some(0),
@@ -52,6 +53,38 @@ impl Join {
             flow: None,
             delay_ns: delay_us * 1000,
         };
+        let authenticate = [
+            up(Content::Authentication { step: 1 }, 20_000),
+            down(Content::Authentication { step: 2 }, 600),
+            up(Content::AssociationRequest, 1_500),
+        ];
+        let failing = match joining {
+            Joining::Joins => None,
+            Joining::Refused(status) => {
+                Some(vec![up(Content::Authentication { step: 1 }, 20_000), down(Content::Refusal { status }, 600)])
+            }
+            Joining::ThrownOut(reason) => {
+                Some(authenticate.into_iter().chain([down(Content::Deauthentication { reason }, 800)]).collect())
+            }
+            Joining::Silent => {
+                let again = (0..4).map(|_| down(Content::Eapol { message: 1 }, 100_000));
+                Some(authenticate.into_iter().chain([down(Content::AssociationResponse, 900)]).chain(again).collect())
+            }
+            Joining::WrongPassword => {
+                let exchange = [down(Content::Eapol { message: 1 }, 2_500), up(Content::Eapol { message: 2 }, 2_500)];
+                let again = (0..4).flat_map(|_| exchange);
+                let end = down(Content::Deauthentication { reason: 15 }, 100_000);
+                let associated = authenticate.into_iter().chain([down(Content::AssociationResponse, 900)]);
+                Some(associated.chain(again).chain([end]).collect::<Vec<_>>())
+            }
+        };
+        let ready_ns = 5_000_000 + 60_000_000 * (station as u64 - 1);
+        if let Some(attempt) = failing {
+            // It tries twice.
+            let mut steps = attempt.clone();
+            steps.extend(attempt);
+            return Self { steps, at: 0, ready_ns, sent: 0, seq: 0 };
+        }
         let mut steps = vec![
             Step { to: None, ..up(Content::ProbeRequest, 0) },
             down(Content::ProbeResponse { tsf_us: 0 }, 400),
@@ -84,7 +117,7 @@ impl Join {
                 delay_ns: 500_000,
             });
         }
-        Self { steps, at: 0, ready_ns: 5_000_000 + 60_000_000 * (station as u64 - 1), sent: 0, seq: 0 }
+        Self { steps, at: 0, ready_ns, sent: 0, seq: 0 }
     }
 
     pub(crate) fn step(&self) -> Option<&Step> {

@@ -59,8 +59,26 @@ pub struct Station {
     pub signal_dbm: i8,
     /// Sleeps every so often (Null frames with and without the power-management bit).
     pub power_save: Option<PowerSave>,
+    /// How its attempts to join end.
+    pub joining: Joining,
     /// How it receives and answers.
     pub receiver: Receiver,
+}
+
+/// How attempts to join end. A station that does not join must have no flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Joining {
+    /// It joins at once.
+    #[default]
+    Joins,
+    /// The access point refuses the authentication with this status code.
+    Refused(u16),
+    /// It is deauthenticated with this reason code right after its association request.
+    ThrownOut(u16),
+    /// It does not answer message 1 of the four-way handshake, which is sent four times.
+    Silent,
+    /// Message 1 is sent again after each of its messages 2, as after a wrong password; then it is deauthenticated (reason 15).
+    WrongPassword,
 }
 
 /// Regular naps.
@@ -485,6 +503,7 @@ impl Default for Station {
             qos: true,
             signal_dbm: -38,
             power_save: None,
+            joining: Joining::default(),
             receiver: Receiver::default(),
         }
     }

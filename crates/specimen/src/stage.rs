@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::join::{Join, Session};
 use crate::ledger::BlockAckLedger;
 use crate::originator::Sender;
-use crate::scene::{AmpduReference, Node, Offered, Scene};
+use crate::scene::{AmpduReference, Joining, Node, Offered, Scene};
 use crate::truth::{AggregationTruth, BlockAckTruth, EventTruth, FlowTruth, TimingTruth, Truth, TRUTH_VERSION};
 
 fn invalid(what: impl Into<String>) -> io::Error {
@@ -176,7 +176,8 @@ fn joins(scene: &Scene, senders: &[Sender<'_>]) -> Vec<Join> {
                     first_seq: sender.next_seq,
                 })
                 .collect();
-            Join::new(station, scene.bss.protected, &sessions)
+            let joining = scene.stations.get(station - 1).map_or(Joining::Joins, |station| station.joining);
+            Join::new(station, scene.bss.protected, joining, &sessions)
         })
         .collect()
 }

@@ -1198,6 +1198,11 @@ class Station(Model):
     """`ap`, `ibss` or `mesh` (it sends beacons as such), `station`, `group`, `unknown`, `ghost`."""
     ssid: str | None
     """SSID(s) when it is an AP (made safe for display)."""
+    key_managements: list[str] = Field(default_factory=list)
+    """Key managements that it asked for in its latest association request; empty where that was not captured, or has
+    no RSN element."""
+    pairwise_ciphers: list[str] = Field(default_factory=list)
+    """Pairwise ciphers that it asked for there."""
     frames_sent: int
     """Frames with this transmitter address (TA); ACK and CTS carry none."""
     bad_fcs_sent: int
@@ -1373,6 +1378,45 @@ class Flood(Model):
     """In words."""
     figures: list[Figure]
     """What the words rest on, in the order of the text."""
+
+
+class NamedFrames(Model):
+    """Frames with a name of their own."""
+
+    name: str
+    """What they are."""
+    frames: int
+    """Frames."""
+
+
+class FrameKindRow(Model):
+    """Frames of one type and subtype."""
+
+    frame_type: str
+    """`management`, `control`, `data`, `extension`."""
+    subtype: int
+    """Number of the subtype."""
+    name: str
+    """Name of both."""
+    frames: int
+    """Frames."""
+    retries: int
+    """Those with the retry bit."""
+    bytes: int
+    """MPDU bytes."""
+    airtime_us: float | None
+    """Airtime of the PPDUs that begin with such a frame, of the interface whose airtime is accounted for, µs; null
+    where durations are not known."""
+
+
+class Contents(Model):
+    """Frames that are not known to be damaged, by what they are."""
+
+    kinds: list[FrameKindRow]
+    """By type and subtype."""
+    named: list[NamedFrames]
+    """Frames of special protocols and action frames by category, those of most frames first: NAN, FTM, TDLS,
+    beamforming feedback, remote identification of unmanned aircraft, mesh, ..."""
 
 
 class Happening(Model):
@@ -1691,6 +1735,8 @@ class Report(Model):
     """What the sniffer captured of what must have been there."""
     happenings: list[Happening] = Field(default_factory=list)
     """What happened, most serious first (200 at most)."""
+    contents: Contents | None = None
+    """What the capture contains: frames by type and subtype, and special ones by name."""
     floods: list[Flood]
     """The same kind of frame, again and again, faster than any protocol sends it."""
     events: Events

@@ -60,6 +60,7 @@ impl Accounts {
             _ => None,
         };
         if frame.usable() {
+            self.contents.frame(frame);
             self.happenings.frame(frame, management.map(|management| &**management), at_ns);
         }
         if let (Some(management), true) = (management, frame.usable()) {
@@ -225,6 +226,7 @@ impl Accounts {
         self.listener.ppdu(ppdu, role, is_main);
         if is_main {
             self.allocations.ppdu(ppdu);
+            self.contents.ppdu(ppdu);
         }
         let is_chosen = self.selection.bssid.is_some() && role != Role::Damaged && {
             let of = match role {

@@ -291,6 +291,7 @@ impl Running {
                 happenings.iter().any(|found| found.kind == "attack" && found.code.starts_with(kind))
             }),
             happenings,
+            contents: Some(accounts.contents.report(&counts.tally.named, rated)),
             events: accounts.events.report(),
             decryption: source.decryption.clone(),
             traffic: accounts.traffic.as_ref().map(|traffic| traffic.report()),

@@ -16,6 +16,7 @@ use crate::calibrate::{calibrate, Calibration, ClockSource, Grouping};
 use crate::capability;
 use crate::claims::Claims;
 use crate::clock::Clock;
+use crate::contents::Contents;
 use crate::decode::Batch;
 use crate::devices::Devices;
 use crate::duplicates::{Beginning, Copies, Echoes, Latest};
@@ -276,6 +277,7 @@ struct Accounts {
     floods: Floods,
     events: Events,
     happenings: Happenings,
+    contents: Contents,
     allocations: Allocations,
     traffic: Option<Box<Traffic>>,
     /// Only where it is asked for.
@@ -323,6 +325,7 @@ impl Running {
                 floods: Floods::default(),
                 events: Events::default(),
                 happenings: Happenings::default(),
+                contents: Contents::default(),
                 allocations: Allocations::default(),
                 traffic: packets.then(Box::default),
                 block_acks: None,

@@ -219,15 +219,20 @@ impl Floods {
     }
 }
 
-/// Does a station send data or Null frames to this access point? Then it may be told that it is not associated.
-fn is_answer(pair: &Pair, ta: MacAddr, ra: MacAddr, context: &Context<'_>) -> bool {
-    ta != ra && pair.says_not_associated() && context.data_frames(ra, ta) * 3 >= pair.firsts
+/// Does a station send data or Null frames to this access point, which has none for it? Then it may be told that it is not
+/// associated.
+fn is_answer(kind: &Kind, pair: &Pair, ta: MacAddr, ra: MacAddr, context: &Context<'_>) -> bool {
+    let (up, down) = (context.data_frames(ra, ta), context.data_frames(ta, ra));
+    // Who is thrown out does not throw out at the same time: somebody sends in the names of both.
+    let is_mutual = kind.pairs.get(&(ra.as_u64(), ta.as_u64())).is_some_and(|other| other.is_many);
+    let is_told = ta != ra && !is_mutual && pair.says_not_associated();
+    is_told && up * 3 >= pair.firsts && down * 10 <= up
 }
 
 /// Access points that tell a station again and again that it is not associated.
 fn answers(kind: &Kind, context: &Context<'_>) -> Vec<Happening> {
     let pairs = kind.sorted();
-    let told = pairs.into_iter().filter(|(ta, ra, pair)| pair.is_many && is_answer(pair, *ta, *ra, context));
+    let told = pairs.into_iter().filter(|(ta, ra, pair)| pair.is_many && is_answer(kind, pair, *ta, *ra, context));
     told.map(|(ta, ra, pair)| {
         let reason = pair.reasons.most();
         let said = sentence!(
@@ -254,7 +259,7 @@ fn answers(kind: &Kind, context: &Context<'_>) -> Vec<Happening> {
 fn ends<'a>(kind: &'a Kind, joins: &Joins, context: &Context<'_>) -> Option<Part<'a>> {
     let is_flood = |(ta, ra, pair): &(MacAddr, MacAddr, &Pair)| {
         let attempts = joins.attempts(*ra, *ta) + joins.attempts(*ta, *ra);
-        pair.is_many && !is_answer(pair, *ta, *ra, context) && pair.firsts > 2 * attempts + MANY as u64 / 2
+        pair.is_many && !is_answer(kind, pair, *ta, *ra, context) && pair.firsts > 2 * attempts + MANY as u64 / 2
     };
     let pairs: Vec<_> = kind.sorted().into_iter().filter(is_flood).collect();
     (!pairs.is_empty()).then_some(Part { pairs, others: kind.others })

@@ -99,6 +99,8 @@ struct Attempt {
     answered: bool,
     associated: bool,
     messages: [u32; 4],
+    /// Those of them without the retry bit.
+    firsts: [u32; 4],
     /// Messages 1 behind a message 2.
     repeated_first: u32,
     stopped: Option<End>,
@@ -297,8 +299,10 @@ impl Pair {
             }
             Part::Message(number) => {
                 attempt.repeated_first += u32::from(number == 0 && attempt.messages[1] > 0 && !retry);
-                if let Some(count) = attempt.messages.get_mut(number) {
+                if let (Some(count), Some(firsts)) = (attempt.messages.get_mut(number), attempt.firsts.get_mut(number))
+                {
                     *count += 1;
+                    *firsts += u32::from(!retry);
                 }
                 let steps = [Step::Handshake1, Step::Handshake2, Step::Handshake3, Step::Handshake4];
                 attempt.step = attempt.step.max(steps.get(number).copied().unwrap_or_default());
@@ -308,7 +312,9 @@ impl Pair {
                 attempt.eap_failed |= failed;
             }
             Part::End(reason) => {
-                let step = attempt.step;
+                // What was accepted did not fail: the next step did not come to its end.
+                let is_authenticated = attempt.step == Step::Authentication && attempt.answered;
+                let step = if is_authenticated { Step::Association } else { attempt.step };
                 if attempt.messages[3] == 0 {
                     attempt.stop(step, Cause::Deauthenticated(reason), at_ns);
                 }
@@ -427,8 +433,12 @@ impl Attempt {
         if second > 0 && third == 0 && self.repeated_first > 0 {
             return end(Step::Handshake2, Cause::NotAccepted);
         }
-        let unanswered = [(first, second, Step::Handshake1), (third, fourth, Step::Handshake3)];
-        let handshake = unanswered.into_iter().find(|(sent, answers, _)| *sent >= MIN_UNANSWERED && *answers == 0);
+        // Where the sniffer missed the answer, the access point does not send its message anew.
+        let unanswered = [(first, 0, second, Step::Handshake1), (third, 2, fourth, Step::Handshake3)];
+        let is_sent_anew = |at: usize| self.firsts.get(at).is_some_and(|firsts| *firsts > 1);
+        let handshake = unanswered
+            .into_iter()
+            .find(|(sent, at, answers, _)| *sent >= MIN_UNANSWERED && *answers == 0 && is_sent_anew(*at));
         if let Some((.., step)) = handshake {
             return end(step, Cause::NoAnswer);
         }
@@ -459,7 +469,7 @@ impl Failure {
                 step = match (self.step, self.is_answered) {
                     (Step::Authentication, false) => "the authentication request",
                     (Step::Association, false) => "the association request",
-                    (Step::Association, true) => "the association response",
+                    (Step::Association, true) => "an answer of the access point",
                     _ => step,
                 },
                 text = ReasonCode::from(reason).text()

@@ -6,6 +6,7 @@
 
 mod access_point;
 mod capability;
+mod contents;
 mod device;
 mod events;
 mod exchange;
@@ -19,6 +20,7 @@ mod traffic;
 
 pub use access_point::*;
 pub use capability::*;
+pub use contents::*;
 pub use device::*;
 pub use events::*;
 pub use exchange::*;
@@ -71,6 +73,9 @@ pub struct Report {
     /// What happened, most serious first (200 at most).
     #[serde(default)] // older documents lack it
     pub happenings: Vec<Happening>,
+    /// What the capture contains: frames by type and subtype, and special ones by name.
+    #[serde(default)] // older documents lack it
+    pub contents: Option<Contents>,
     /// The same kind of frame, again and again, faster than any protocol sends it.
     pub floods: Vec<Flood>,
     /// What happened when: authentication, association, key exchange, deauthentication, channel switch.

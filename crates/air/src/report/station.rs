@@ -99,6 +99,12 @@ pub struct Station {
     pub kind: String,
     /// SSID(s) when it is an AP (made safe for display).
     pub ssid: Option<String>,
+    /// Key managements that it asked for in its latest association request; empty where that was not captured, or has no RSN element.
+    #[serde(default)] // older documents lack it
+    pub key_managements: Vec<String>,
+    /// Pairwise ciphers that it asked for there.
+    #[serde(default)] // older documents lack it
+    pub pairwise_ciphers: Vec<String>,
     /// Frames with this transmitter address (TA); ACK and CTS carry none.
     pub frames_sent: u64,
     /// Frames sent with a bad FCS (their address cannot be trusted).

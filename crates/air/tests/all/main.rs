@@ -3,6 +3,7 @@
 mod access_points;
 mod arrival;
 mod capture_loss;
+mod contents;
 mod damaged;
 mod events;
 mod every_capture;

@@ -72,7 +72,7 @@ class Headline:
     """How many more section 10 has."""
     flows: tuple[Flow, ...]
     verdicts: tuple[Verdict, ...]
-    """Those that are determined: what is wrong first, then the explained pair's; at most :data:`VERDICTS_SHOWN`."""
+    """Those that are determined, what is wrong first; :data:`VERDICTS_SHOWN` at most."""
     more_verdicts: int
     """How many more section 4 has."""
     undetermined: Undetermined | None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from txop.air.model import Hearing
+from txop.air.model import Contents, Hearing
 from txop.air.report import AirReport
 from txop.air.view.options import Options
 from txop.air.view.selection import chosen
 from txop.present import cells
 from txop.present import format as fmt
-from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section, capture_limits
+from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Rows, Section, capture_limits
 from txop.present.window import described, span
 
 _CALIBRATED = 32_768
@@ -22,6 +22,8 @@ _ENOUGH = 20
 def section(report: AirReport, options: Options) -> Section:
     """The section."""
     del options
+    if not report.frames:
+        return Section("summary", 1, "Summary", [Lines((f"{report.path} has no 802.11 frames.",))])
     chosen_part = report.summary.selection
     is_whole = report.summary.window is None and (chosen_part is None or chosen_part.channel is None)
     timing = "Timing" if is_whole else "Timing, of the whole capture"
@@ -35,10 +37,38 @@ def section(report: AirReport, options: Options) -> Section:
         blocks.append(Lines(tuple(report.summary.unreadable_examples), "Unreadable records, the first few"))
     if report.floods:
         blocks.append(Lines(tuple(flood.text for flood in report.floods), "Floods"))
+    if report.contents is not None and report.contents.kinds:
+        blocks.append(_kinds(report.contents))
+    if report.contents is not None and report.contents.named:
+        named = [Fact(fmt.capital(row.name), fmt.plural(row.frames, "frame")) for row in report.contents.named]
+        blocks.append(Facts(named))
     blocks.append(Lines(_hearing(report), "What the sniffer captured"))
     limits = tuple(f"{limit.text} [{', '.join(limit.affects)}]" for limit in report.summary.limits)
     blocks.append(capture_limits(limits))
     return Section("summary", 1, "Summary", blocks)
+
+
+def _kinds(contents: Contents) -> Grid:
+    columns = (
+        Column("Type", right=False),
+        Column("Frame", right=False),
+        Column("Frames"),
+        Column("Retries", rank=2),
+        Column("Bytes", rank=2),
+        Column("Airtime", "airtime"),
+    )
+    rows = Rows(
+        sorted(contents.kinds, key=lambda kind: -kind.frames),
+        lambda kind: (
+            Cell(kind.frame_type),
+            Cell(kind.name),
+            cells.count(kind.frames),
+            cells.count(kind.retries),
+            Cell(fmt.size_bytes(kind.bytes), kind.bytes),
+            cells.time_us(kind.airtime_us),
+        ),
+    )
+    return Grid("Frames by type", columns, rows, unit_of_rows="types")
 
 
 def _hearing(report: AirReport) -> tuple[str, ...]:
