@@ -28,6 +28,11 @@ fn figures(report: &Report) -> Value {
             *limit = limit["code"].take();
         }
     }
+    for station in value["stations"].as_array_mut().expect("a list") {
+        for key in ["key_managements", "pairwise_ciphers"] {
+            station.as_object_mut().expect("an object").remove(key);
+        }
+    }
     for flow in value["block_acks"].as_array_mut().expect("a list") {
         for key in ["window", "amsdu_permitted", "examples"] {
             flow.as_object_mut().expect("an object").remove(key);
