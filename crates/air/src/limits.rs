@@ -381,13 +381,28 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
 
 /// What the sniffer cannot have captured.
 fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
-    let Known { counts, medium, .. } = known;
-    let channels = counts.channels(known.main_interface);
-    let is_merged = is_limited(limits, "merged-channels");
-    let n = counts.frames();
     if let Some(sentence) = one_direction(known.links, known.stations).filter(|_| known.unordered.is_none()) {
         limits.push(Limit::new("one-direction", sentence, &["exchanges", "Block Ack accounting", "waterfall"]));
     }
+    channels(known, limits);
+    unobserved(known, limits);
+    let stated: Vec<Sentence> = limits.iter().map(|limit| limit.sentence.clone()).collect();
+    for doubt in known.hearing.doubts.iter().filter(|doubt| !stated.contains(doubt)) {
+        limits.push(Limit::new(
+            "frames-missing",
+            doubt.clone(),
+            &["idle", "exchanges", "Block Ack accounting", "waterfall"],
+        ));
+    }
+    interfaces(known, limits);
+    losses(known, limits);
+}
+
+/// Which channels it was on.
+fn channels(known: &Known<'_>, limits: &mut Vec<Limit>) {
+    let n = known.counts.frames();
+    let channels = known.counts.channels(known.main_interface);
+    let is_merged = is_limited(limits, "merged-channels");
     if let (Some(chosen), true) = (known.chosen_mhz, channels > 1 && known.calibration.several_radios.is_none()) {
         limits.push(Limit::new(
             "hopping",
@@ -420,6 +435,12 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
             &["response delay", "airtime"],
         ));
     }
+}
+
+/// When it did not listen.
+fn unobserved(known: &Known<'_>, limits: &mut Vec<Limit>) {
+    let Known { counts, medium, .. } = known;
+    let channels = counts.channels(known.main_interface);
     let totals = medium.totals();
     let is_much = |ns: i64| known.unordered.is_none() && ns.saturating_mul(20) > totals.observed_ns;
     let share = |ns: i64| ns as f64 / totals.observed_ns.max(1) as f64;
@@ -452,14 +473,12 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
             &["airtime", "waterfall", "steadiness", "exchanges"],
         ));
     }
-    let stated: Vec<Sentence> = limits.iter().map(|limit| limit.sentence.clone()).collect();
-    for doubt in known.hearing.doubts.iter().filter(|doubt| !stated.contains(doubt)) {
-        limits.push(Limit::new(
-            "frames-missing",
-            doubt.clone(),
-            &["idle", "exchanges", "Block Ack accounting", "waterfall"],
-        ));
-    }
+}
+
+/// Interfaces, of which one has the times.
+fn interfaces(known: &Known<'_>, limits: &mut Vec<Limit>) {
+    let counts = known.counts;
+    let n = counts.frames();
     if counts.interfaces() > 1 {
         let least = if counts.interfaces() >= summary::MAX_INTERFACES as u64 { "at least " } else { "" };
         let main = known.main_interface;
@@ -479,6 +498,12 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
         limits.extend(heard_twice(counts));
     }
+}
+
+/// Frames that were sent and not received, or not written.
+fn losses(known: &Known<'_>, limits: &mut Vec<Limit>) {
+    let counts = known.counts;
+    let n = counts.frames();
     if counts.own() > 0 {
         limits.push(Limit::new(
             "own-transmissions",

@@ -298,15 +298,7 @@ fn remedy(
             mpdus = Figure::total(sent);
             bytes = one_or(payload.round_ties_even() as u64, "byte", "bytes")
         ),
-        "rts_cts" => {
-            let (rts, ppdus) = link.exchange.as_ref().map_or((0, 0), |stats| (stats.rts(), stats.asking()));
-            sentence!(
-                "{rts} RTS stand beside its {ppdus} that ask for a response; the RTS threshold and the protection bits of the BSS \
-                 decide on protection",
-                rts = Figure::total(rts),
-                ppdus = Figure::all(ppdus, "PPDU")
-            )
-        }
+        "rts_cts" => protection(link),
         "retries" => sentence!(
             "{retry} of the {mpdus} {are} retries; the Block Ack and response sections show what can be determined about whether they were lost or \
              acknowledged too late, and a lower rate helps only if they were lost",
@@ -314,32 +306,7 @@ fn remedy(
             mpdus = Figure::all(sent, "MPDU");
             are = one_or(sent, "is", "are")
         ),
-        "reverse" => match reverse.map(|reverse| (reverse, aggregatable(reverse))) {
-            Some((reverse, (can, known))) if can > 0 => {
-                let (ppdus, mpdus) = ppdus_of(reverse);
-                let came = sentence!(
-                    "its {mpdus} came in {ppdus}",
-                    mpdus = Figure::all(mpdus, "MPDU"),
-                    ppdus = Figure::all(ppdus, "PPDU")
-                );
-                if !grounds.grouped || mpdus >= 4 * ppdus {
-                    return came;
-                }
-                came.and(
-                    "; ",
-                    sentence!(
-                        "{can} of {known} {were} sent in a format that can be aggregated, and more of them in a PPDU would shorten it",
-                        can = Figure::count(can, known),
-                        known = Figure::total(known);
-                        were = one_or(can, "was", "were")
-                    ),
-                )
-            }
-            other => sentence!(
-                "{mpdus}, none of them in a format that can be aggregated",
-                mpdus = Figure::all(other.map_or(0, |(reverse, _)| reverse.medium_mpdus), "MPDU")
-            ),
-        },
+        "reverse" => other_direction(reverse, grounds.grouped),
         "other_stations" => sentence!(
             "{seconds} s, of which {own} s are of frames that {ta} sent itself; this direction sent {mpdus} beside them",
             seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2),
@@ -347,28 +314,7 @@ fn remedy(
             mpdus = Figure::all(sent, "MPDU");
             ta = link.ta
         ),
-        "beacons_management" => {
-            let networks = grounds.hearing.beacon_senders;
-            let said = sentence!("{seconds} s", seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2));
-            let (beacons, others) = grounds.management_ns;
-            if others > beacons {
-                return said.and(
-                    ", most of it ",
-                    sentence!(
-                        "of other management frames than beacons ({others} of {all} s on the air)",
-                        others = Figure::of(others as f64 / 1e9, "s", link.medium_mpdus, 2),
-                        all = Figure::of((others + beacons) as f64 / 1e9, "s", link.medium_mpdus, 2)
-                    ),
-                );
-            }
-            if networks < 2 {
-                return said;
-            }
-            said.and(
-                ", ",
-                sentence!("with beacons of {networks} BSSIDs: fewer, or a higher rate of beacons, would shorten it", networks = Figure::total(networks)),
-            )
-        }
+        "beacons_management" => management(step, link, grounds),
         "damaged" => sentence!(
             "{seconds} s of frames that the sniffer could not decode, or that it missed inside an A-MPDU: they may belong to any \
              cause; a sniffer nearer to the stations can show it",
@@ -394,15 +340,90 @@ fn remedy(
             }
         },
         "idle" => idle(step, waterfall, direction, grounds),
-        _ if grounds.channels > 1 && grounds.hopped_ns * 2 > grounds.unobserved_ns => sentence!(
+        _ => unobserved(link, grounds),
+    }
+}
+
+/// What RTS and CTS are for.
+fn protection(link: &Link) -> Sentence {
+    let (rts, ppdus) = link.exchange.as_ref().map_or((0, 0), |stats| (stats.rts(), stats.asking()));
+    sentence!(
+                "{rts} RTS stand beside its {ppdus} that ask for a response; the RTS threshold and the protection bits of the BSS \
+                 decide on protection",
+                rts = Figure::total(rts),
+                ppdus = Figure::all(ppdus, "PPDU")
+            )
+}
+
+/// What the other direction's time is made of.
+fn other_direction(reverse: Option<&Link>, grouped: bool) -> Sentence {
+    match reverse.map(|reverse| (reverse, aggregatable(reverse))) {
+        Some((reverse, (can, known))) if can > 0 => {
+            let (ppdus, mpdus) = ppdus_of(reverse);
+            let came = sentence!(
+                "its {mpdus} came in {ppdus}",
+                mpdus = Figure::all(mpdus, "MPDU"),
+                ppdus = Figure::all(ppdus, "PPDU")
+            );
+            if !grouped || mpdus >= 4 * ppdus {
+                return came;
+            }
+            came.and(
+                    "; ",
+                    sentence!(
+                        "{can} of {known} {were} sent in a format that can be aggregated, and more of them in a PPDU would shorten it",
+                        can = Figure::count(can, known),
+                        known = Figure::total(known);
+                        were = one_or(can, "was", "were")
+                    ),
+                )
+        }
+        other => sentence!(
+            "{mpdus}, none of them in a format that can be aggregated",
+            mpdus = Figure::all(other.map_or(0, |(reverse, _)| reverse.medium_mpdus), "MPDU")
+        ),
+    }
+}
+
+/// Whose management frames they are.
+fn management(step: &WaterfallStep, link: &Link, grounds: &Grounds<'_>) -> Sentence {
+    let networks = grounds.hearing.beacon_senders;
+    let said = sentence!("{seconds} s", seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2));
+    let (beacons, others) = grounds.management_ns;
+    if others > beacons {
+        return said.and(
+            ", most of it ",
+            sentence!(
+                "of other management frames than beacons ({others} of {all} s on the air)",
+                others = Figure::of(others as f64 / 1e9, "s", link.medium_mpdus, 2),
+                all = Figure::of((others + beacons) as f64 / 1e9, "s", link.medium_mpdus, 2)
+            ),
+        );
+    }
+    if networks < 2 {
+        return said;
+    }
+    said.and(
+        ", ",
+        sentence!(
+            "with beacons of {networks} BSSIDs: fewer, or a higher rate of beacons, would shorten it",
+            networks = Figure::total(networks)
+        ),
+    )
+}
+
+/// Why time was not observed.
+fn unobserved(link: &Link, grounds: &Grounds<'_>) -> Sentence {
+    match () {
+        () if grounds.channels > 1 && grounds.hopped_ns * 2 > grounds.unobserved_ns => sentence!(
             "the sniffer went through {channels} channels; a capture on one channel does not lose this time",
             channels = Figure::total(grounds.channels)
         ),
-        _ if grounds.hopped_ns * 2 > grounds.unobserved_ns => sentence!(
+        () if grounds.hopped_ns * 2 > grounds.unobserved_ns => sentence!(
             "{seconds} s of it lie between two frames that name different channels",
             seconds = Figure::of(grounds.hopped_ns as f64 / 1e9, "s", link.medium_mpdus, 2)
         ),
-        _ => sentence!(
+        () => sentence!(
             "{seconds} s in pauses in which not even beacons were captured, where they come at other times: the sniffer did not listen, \
              the access point was away, or frames were filtered out",
             seconds = Figure::of((grounds.unobserved_ns - grounds.hopped_ns) as f64 / 1e9, "s", link.medium_mpdus, 2)

@@ -10,6 +10,7 @@ use crate::happenings::Context;
 use crate::hearing::Counted;
 use crate::limits::{self, is_limited, limits, untimely, Known};
 use crate::link::Link;
+use crate::medium::Totals;
 use crate::network::Networks;
 use crate::report::{self, Report};
 use crate::selection::Selection;
@@ -147,26 +148,10 @@ impl Running {
             place,
             limits: &summary.limits,
         };
-        let mut waterfalls: Vec<report::Waterfall> = chosen
-            .iter()
-            .filter(|_| rated)
-            .filter_map(|link| {
-                let reverse = links.by_key(&(link.ra.as_u64(), link.ta.as_u64()));
-                let elsewhere = || links.iter().filter(|(_, other)| other.ta == link.ta && other.ra != link.ra);
-                let direction = waterfall::Direction {
-                    name: link.direction(is_ap(&link.ta), is_ap(&link.ra)),
-                    link,
-                    reverse,
-                    elsewhere_ns: elsewhere().map(|(_, other)| other.spent.total()).sum(),
-                    elsewhere_mpdus: elsewhere().map(|(_, other)| other.medium_mpdus).sum(),
-                    receiver_sleeps: stations
-                        .table
-                        .by_key(&link.ra.as_u64())
-                        .map_or((0, 0), |station| (station.pm_frames, station.sent)),
-                };
-                waterfall::build(direction, &totals, &grounds)
-            })
-            .collect();
+        let mut waterfalls: Vec<report::Waterfall> = match rated {
+            true => chosen.iter().filter_map(|link| self.waterfall(link, &is_ap, &totals, &grounds)).collect(),
+            false => Vec::new(),
+        };
         // A pair that was asked for comes in the order asked, as does one that loses most; else the direction with more payload comes first.
         let asked =
             pair.filter(|pair| options.pair.is_some() || Some(*pair) != busiest(&rows)).map(|(ta, _)| ta.to_string());
@@ -186,34 +171,10 @@ impl Running {
             .iter()
             .map(|link| summary::link(link, link.direction(is_ap(&link.ta), is_ap(&link.ra)), rated))
             .collect();
-        let retries = verdict::RetriesOf::new(&link_rows, &block_acks);
-        let mut ack_verdicts = verdict::block_ack(&block_acks, &retries, !hearing.doubts.is_empty());
-        ack_verdicts.extend(verdict::ack(
-            &exchanges,
-            &retries,
-            Heard {
-                control_frames: hearing.control_frames,
-                acks: hearing.acks,
-                all: hearing.silence_is_evidence,
-                grouped,
-            },
-            &|address| Receiver::of(stations, address),
-        ));
-        if let Some(limit) = unordered.or_else(|| limits::heard_twice(counts)) {
-            ack_verdicts.iter_mut().for_each(|verdict| verdict.withhold(&limit.code, &limit.sentence));
-        } else if let Some(limit) = limits::repeated(links) {
-            let of_doubled: HashSet<(String, String)> = links
-                .iter()
-                .map(|(_, link)| link)
-                .filter(|link| link.is_doubled())
-                .flat_map(|link| [(link.ta, link.ra), (link.ra, link.ta)])
-                .map(|(ta, ra)| (ta.to_string(), ra.to_string()))
-                .collect();
-            ack_verdicts
-                .iter_mut()
-                .filter(|verdict| of_doubled.contains(&(verdict.originator.clone(), verdict.recipient.clone())))
-                .for_each(|verdict| verdict.withhold(&limit.code, &limit.sentence));
-        }
+        let ack_verdicts = self.verdicts(
+            &Judged { exchanges: &exchanges, flows: &block_acks, links: &link_rows, hearing: &hearing, grouped },
+            unordered.or_else(|| limits::heard_twice(counts)),
+        );
 
         let mut station_rows: Vec<(u64, &Station)> = stations.table.iter().map(|(a, s)| (*a, s)).collect();
         station_rows.sort_by(|(a, x), (b, y)| {
@@ -306,6 +267,75 @@ impl Running {
         summary::cut_rows(&mut report, claims.aps_not_kept);
         report
     }
+
+    /// Where the time of one direction went.
+    fn waterfall(
+        &self,
+        link: &Link,
+        is_ap: &dyn Fn(&MacAddr) -> bool,
+        totals: &Totals,
+        grounds: &waterfall::Grounds<'_>,
+    ) -> Option<report::Waterfall> {
+        let Accounts { stations, links, .. } = &self.accounts;
+        let reverse = links.by_key(&(link.ra.as_u64(), link.ta.as_u64()));
+        let elsewhere = || links.iter().filter(|(_, other)| other.ta == link.ta && other.ra != link.ra);
+        let receiver = stations.table.by_key(&link.ra.as_u64());
+        let direction = waterfall::Direction {
+            name: link.direction(is_ap(&link.ta), is_ap(&link.ra)),
+            link,
+            reverse,
+            elsewhere_ns: elsewhere().map(|(_, other)| other.spent.total()).sum(),
+            elsewhere_mpdus: elsewhere().map(|(_, other)| other.medium_mpdus).sum(),
+            receiver_sleeps: receiver.map_or((0, 0), |station| (station.pm_frames, station.sent)),
+        };
+        waterfall::build(direction, totals, grounds)
+    }
+
+    /// The answers to "not received, or too slow to acknowledge?". `withheld`: why none can be given.
+    fn verdicts(&self, judged: &Judged<'_>, withheld: Option<report::Limit>) -> Vec<report::AckVerdict> {
+        let Judged { exchanges, flows, links: link_rows, hearing, grouped } = *judged;
+        let Accounts { stations, links, .. } = &self.accounts;
+        let retries = verdict::RetriesOf::new(link_rows, flows);
+        let mut ack_verdicts = verdict::block_ack(flows, &retries, !hearing.doubts.is_empty());
+        ack_verdicts.extend(verdict::ack(
+            exchanges,
+            &retries,
+            Heard {
+                control_frames: hearing.control_frames,
+                acks: hearing.acks,
+                all: hearing.silence_is_evidence,
+                grouped,
+            },
+            &|address| Receiver::of(stations, address),
+        ));
+        if let Some(limit) = withheld {
+            ack_verdicts.iter_mut().for_each(|verdict| verdict.withhold(&limit.code, &limit.sentence));
+        } else if let Some(limit) = limits::repeated(links) {
+            let of_doubled: HashSet<(String, String)> = links
+                .iter()
+                .map(|(_, link)| link)
+                .filter(|link| link.is_doubled())
+                .flat_map(|link| [(link.ta, link.ra), (link.ra, link.ta)])
+                .map(|(ta, ra)| (ta.to_string(), ra.to_string()))
+                .collect();
+            ack_verdicts
+                .iter_mut()
+                .filter(|verdict| of_doubled.contains(&(verdict.originator.clone(), verdict.recipient.clone())))
+                .for_each(|verdict| verdict.withhold(&limit.code, &limit.sentence));
+        }
+        ack_verdicts
+    }
+}
+
+/// What verdicts are drawn from.
+#[derive(Clone, Copy)]
+struct Judged<'a> {
+    exchanges: &'a [report::Exchange],
+    flows: &'a [report::BlockAckFlow],
+    links: &'a [report::Link],
+    hearing: &'a report::Hearing,
+    /// MPDUs could be grouped to PPDUs.
+    grouped: bool,
 }
 
 fn acts_as_ap(address: &MacAddr, stations: &Stations, has_mesh: bool) -> bool {
