@@ -47,15 +47,14 @@ listening() { # listening PORT PLACE...
     "$@" cat /proc/net/tcp /proc/net/tcp6 | grep -q ":$port [0-9A-F]*:0000 0A"
 }
 ended() { for pid in $clients; do kill -0 "$pid" 2>/dev/null && return 1; done; return 0; }
-clients= others= lingering= groups= keeping= chip= port=
-kept() { [ -z "$keeping" ] || wait "$keeping"; }
+clients= others= lingering= groups= control=
 counted() { # counted FILE: the chip is asked by this shell itself: on a busy processor another program would start late
-    [ -n "$port" ] || return
-    { echo '{"realtime_ns":0,"monotonic_ns":0,"words":["counters","'"$1"'"]}' >&4; read -r said <&4; } 4<>"$port"
+    [ -n "$control" ] || return
+    { echo '{"realtime_ns":0,"monotonic_ns":0,"words":["counters","'"$1"'"]}' >&4; read -r said <&4; } 4<>"$control"
 }
 @before@
 txop-lab up || { @after@; exit 73; }
-[ ! -e /run/txop-lab/attached ] || port=$(txop-lab port)
+[ ! -e /run/txop-lab/attached ] || control=$(txop-lab port)
 for link in driver driver/module; do dut readlink /sys/class/net/@interface@/device/$link || break; done >driver.txt
 """
 
@@ -82,7 +81,7 @@ def run_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
     rows += ["mark idle", f"sleep {run.plan.design.idle_s:g}", "mark load", 'echo "wall $(date +%s)" >>marks.txt']
     rows += _begin(declared, Phase.LOAD, places)
     rows += [f"sleep {warm_up_s:g}", "mark window", f"counted {chip.WINDOW_FILE}"]
-    rows += [f"sleep {run.test.duration_s:g}", "mark end", f"counted {chip.END_FILE}", "kept"]
+    rows += [f"sleep {run.test.duration_s:g}", "mark end", f"counted {chip.END_FILE}"]
     rows += _end([each for each in declared if isinstance(each, Recording)])
     rows += _counters(spec, _DEV_AFTER)
     looks = chip.FUNCTION_LOOKS if spec.is_function else chip.LOOKS
