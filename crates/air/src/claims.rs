@@ -8,9 +8,9 @@ use wire::ieee80211::{
 };
 use wire::phy::RateSet;
 
-use crate::contents::is_nan;
 use crate::few::Few;
 use crate::frame::{Fcs, Frame};
+use crate::namer::is_nan;
 
 /// Access points and stations whose claims are kept.
 const MAX_CLAIMS: usize = 2_048;

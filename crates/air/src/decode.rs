@@ -9,10 +9,10 @@ use wire::linktype::LinkType;
 use wire::radio::RadioInfo;
 
 use crate::ciphers::Ciphers;
-use crate::contents::Namer;
 use crate::eapol::Eapol;
 use crate::few::Few;
 use crate::frame::{vouched, AckedTid, Detail, Fcs, Frame, NO_DETAIL};
+use crate::namer::{Named, Namer};
 use crate::network::{is_counted, Networks, Recall};
 use crate::packet::{Packet, PacketReader};
 use crate::repeats::{Repeats, Said};
@@ -33,9 +33,6 @@ pub const MAX_CHANNELS: usize = 256;
 
 /// Frames by the centre of their primary channel, MHz.
 pub type Channels = Few<u16, MAX_CHANNELS>;
-
-/// Frames of special protocols by name.
-pub type Named = Few<&'static str, 48>;
 
 /// Frames on their way from the first stage to the second.
 #[derive(Default, Debug)]

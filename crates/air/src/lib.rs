@@ -39,6 +39,7 @@ mod link;
 mod medium;
 mod micros;
 mod multi_user;
+mod namer;
 mod network;
 mod packet;
 mod pipeline;

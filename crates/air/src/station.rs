@@ -3,10 +3,10 @@
 use wire::ieee80211::{FrameKind, FrameType, MacAddr};
 use wire::phy::Mode;
 
-use crate::contents::is_nan;
 use crate::frame::{Fcs, Frame};
 use crate::histogram::Exact;
 use crate::micros::us;
+use crate::namer::is_nan;
 use crate::rate_timeline::{RateTimeline, Track};
 use crate::report::{self, AirtimeKinds, RateRow, Spread};
 use crate::table::{Table, Weight};

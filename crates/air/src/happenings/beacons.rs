@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 use wire::ieee80211::{FixedFields, MacAddr, Management, Seq};
 
+use super::context::words;
 use crate::frame::Frame;
 use crate::report::Happening;
 use sentence::{sentence, Figure};
@@ -103,7 +104,7 @@ impl BeaconFlood {
             few = Figure::total(u64::from(FEW)),
             groups = Figure::count(groups, networks),
             chained = Figure::count(chained, networks);
-            looks = super::words(&marks)
+            looks = words(&marks)
         );
         Some(Happening { marks, ..Happening::new("beacon-flood", "attack", (first_ns, last_ns), beacons, said) })
     }

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use hashbrown::{HashMap, HashSet};
 use wire::ieee80211::{FixedFields, FrameKind, MacAddr, Management};
 
-use super::{Context, Joins};
+use super::context::{words, Context};
+use super::joins::Joins;
 use crate::few::Few;
 use crate::frame::Frame;
 use crate::report::Happening;
@@ -293,7 +294,7 @@ fn flood(code: &str, name: &str, kind: &Kind, part: &Part<'_>, context: &Context
         name = name,
         ta = ta,
         ra = ra,
-        looks = super::words(&marks)
+        looks = words(&marks)
     );
     Some(Happening {
         station: Some(ra.to_string()),

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use wire::ieee80211::eapol::Message;
 use wire::ieee80211::{FixedFields, FrameKind, MacAddr, ReasonCode, StatusCode};
 
-use super::{named, Context};
+use super::context::{named, Context};
 use crate::eapol::Eapol;
 use crate::frame::{Detail, Frame};
 use crate::report::Happening;

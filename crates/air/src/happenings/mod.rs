@@ -2,6 +2,7 @@
 //! look like. Tables are bounded, whatever the capture holds.
 
 mod beacons;
+mod context;
 mod floods;
 mod joins;
 mod sources;
@@ -10,11 +11,10 @@ mod switches;
 use hashbrown::HashMap;
 use wire::ieee80211::{FrameKind, MacAddr, Management};
 
-use crate::claims::Claims;
 use crate::frame::{Detail, Frame};
-use crate::link::Links;
 use crate::report::Happening;
-use crate::station::Stations;
+pub use context::Context;
+
 use beacons::BeaconFlood;
 use floods::Floods;
 use joins::Joins;
@@ -32,62 +32,6 @@ pub struct Happenings {
     beacons: BeaconFlood,
     sources: Sources,
     switches: Switches,
-}
-
-/// What else is known when the report is made.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    pub claims: &'a Claims,
-    pub links: &'a Links,
-    pub stations: &'a Stations,
-    /// Damage does not go unnoticed.
-    pub fcs_known: bool,
-}
-
-impl Context<'_> {
-    /// An access point, with the name of its network where it gives one.
-    fn network(&self, ap: MacAddr) -> String {
-        match self.claims.ssid(ap) {
-            Some(ssid) => format!("{ap} ({ssid})"),
-            None => ap.to_string(),
-        }
-    }
-
-    /// Its network is known to be without encryption.
-    fn is_open(&self, ap: MacAddr) -> bool {
-        self.claims.ap(ap).is_some_and(|claim| {
-            let capabilities = &claim.capabilities;
-            let is_private = claim.info.is_some_and(|info| info.privacy());
-            claim.is_whole && capabilities.rsn.is_none() && capabilities.wpa.is_none() && !is_private
-        })
-    }
-
-    /// Of two addresses that of an access point, else the first.
-    fn network_address(&self, one: MacAddr, other: MacAddr) -> MacAddr {
-        match self.claims.ap(one).is_none() && self.claims.ap(other).is_some() {
-            true => other,
-            false => one,
-        }
-    }
-
-    /// Data and Null frames from one address to another.
-    fn data_frames(&self, ta: MacAddr, ra: MacAddr) -> u64 {
-        self.links.by_key(&(ta.as_u64(), ra.as_u64())).map_or(0, |link| link.data + link.nulls)
-    }
-
-    /// Null frames from one address to another.
-    fn null_frames(&self, ta: MacAddr, ra: MacAddr) -> u64 {
-        self.links.by_key(&(ta.as_u64(), ra.as_u64())).map_or(0, |link| link.nulls)
-    }
-
-    /// All that an address sends are the frames of which a flood is made.
-    fn does_nothing_else(&self, address: MacAddr) -> bool {
-        let station = self.stations.table.by_key(&address.as_u64());
-        station.is_none_or(|station| {
-            let usage = &station.usage;
-            station.sent <= usage.authentications + usage.associations
-        })
-    }
 }
 
 impl Happenings {
@@ -166,27 +110,6 @@ fn direct_links(context: &Context<'_>) -> Vec<Happening> {
                 bssid: Some(bssid.to_string()),
                 ..Happening::new("direct-link", "event", (first_ns, last_ns), frames, said)
             }
-        })
-        .collect()
-}
-
-/// A single station has such an address: no group address, and not all zeros.
-fn named(address: MacAddr) -> bool {
-    !address.is_group() && address != MacAddr::ZERO
-}
-
-/// Marks of a flood in words, behind a comma.
-fn words(marks: &[&'static str]) -> String {
-    marks
-        .iter()
-        .map(|mark| match *mark {
-            "sent-by-this-machine" => ", sent by the capturing machine itself",
-            "same-sequence-numbers" => ", with equal sequence numbers",
-            "own-addressee" => ", in part addressed to their own transmitter",
-            "group-sources" => ", in part with a group address as transmitter",
-            "one-sequence-counter" => ", with the sequence numbers of one transmitter",
-            "same-timestamps" => ", with time stamps near zero",
-            _ => ", of senders that do nothing else",
         })
         .collect()
 }

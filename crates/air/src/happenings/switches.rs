@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hashbrown::HashMap;
 use wire::ieee80211::{Action, FixedFields, MacAddr, Management};
 
-use super::Context;
+use super::context::{named, Context};
 use crate::few::Few;
 use crate::frame::Frame;
 use crate::report::Happening;
@@ -44,7 +44,7 @@ impl Switches {
             }
             _ => return,
         };
-        let Some(ta) = frame.ta().filter(|ta| super::named(*ta)) else { return };
+        let Some(ta) = frame.ta().filter(|ta| named(*ta)) else { return };
         if self.0.len() >= MAX_APS && !self.0.contains_key(&ta.as_u64()) {
             return;
         }
