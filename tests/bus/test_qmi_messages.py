@@ -100,7 +100,7 @@ def test_where_records_were_dropped_all_are_those_captured(tmp_path: Path) -> No
     path = tmp_path / "dropped.pcapng"
     path.write_bytes(pcapng(trace, dropped=7))
     assert said(bus.analyze(path))["uplink-within-agreed"].startswith(
-        "All 30 uplink URBs whose data was captured stay within the agreed "
+        "All 30 uplink URBs with data that was captured stay within the agreed "
     )
 
 

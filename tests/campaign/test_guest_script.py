@@ -125,7 +125,7 @@ warm_up_s = 0
 """
 
 
-def carried_out(folder: Path, command: str, on: str = "dut") -> RunFacts:
+def carried_out(folder: Path, command: str, on: str = "dut", lab: str = ":") -> RunFacts:
     """Run the script of a command test here, with stand-ins for the testbed; ``on``: the end that it is for."""
     made = plan(TEXT[: TEXT.index("[[test]]")] + COMMAND.format(command=command, on=on) + "[design]\nidle_s = 0\n")
     programs = folder / "bin"
@@ -133,7 +133,7 @@ def carried_out(folder: Path, command: str, on: str = "dut") -> RunFacts:
     stands_in = {
         "dut": 'END=dut exec "$@"',
         "peer": 'END=peer exec "$@"',
-        "txop-lab": ":",
+        "txop-lab": lab,
         "iw": "echo iw",
         "dmesg": ":",
     }
@@ -159,29 +159,34 @@ def test_a_command_runs_at_its_end_and_its_output_is_kept(tmp_path: Path, on: st
     assert (tmp_path / "iw-phy.txt").read_text() == "iw\n"
 
 
-CHIP = """\
-import os, signal, sys
-asked = 0
-def answer(*_):
-    global asked
-    asked += 1
-    with open("chip.new", "w") as out:
-        out.write(str(asked))
-    os.rename("chip.new", "chip.json")
-signal.signal(signal.SIGUSR1, answer)
-print("ready", flush=True)
-while True:
-    signal.pause()
+PORT = """\
+import json, os, pty, sys, tty
+master, slave = pty.openpty()
+tty.setraw(slave)
+print(os.ttyname(slave), flush=True)
+with os.fdopen(master, "r+b", buffering=0) as port:
+    for asked in range(1, 3):
+        line = b""
+        while not line.endswith(b"\\n"):
+            line += port.read(1)
+        words = json.loads(line)["words"]
+        assert words[0] == "counters", words
+        with open(words[1], "w") as out:
+            out.write(str(asked))
+        port.write(b'{"status":0,"text":""}\\n')
+    sys.stdin.readline()
 """
+"""Answers as the control port of a guest does: counters go to the file that is named."""
 
 
 def test_the_chip_is_asked_at_both_ends_of_the_window(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", CHIP], cwd=tmp_path, stdout=subprocess.PIPE) as stands_in:
+    argv = [sys.executable, "-c", PORT]
+    with subprocess.Popen(argv, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stands_in:
         try:
             assert stands_in.stdout is not None
-            stands_in.stdout.readline()
-            (tmp_path / "vusb.pid").write_text(f"{stands_in.pid}\n")
-            carried_out(tmp_path, '["true"]')
+            port = stands_in.stdout.readline().strip()
+            (tmp_path / "attached").touch()
+            carried_out(tmp_path, '["true"]', lab=f"[ $1 != port ] || echo {port}")
         finally:
             stands_in.kill()
     assert [(tmp_path / name).read_text() for name in (chip.WINDOW_FILE, chip.END_FILE)] == ["1", "2"]

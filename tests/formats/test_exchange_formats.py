@@ -130,7 +130,7 @@ def test_a_file_of_version_1_without_raw_values_says_so():
     ("data", "what"),
     [
         (specimens.flent_bytes(5), "of version 5: its units and meaning are not known"),
-        (specimens.flent_bytes(4, version="x"), "version is not a number"),
+        (specimens.flent_bytes(4, version="x"), "version that is not a number"),
         (specimens.flent_bytes(4)[:900], "cut off or damaged"),
         (gzip.compress(specimens.flent_bytes(4))[:200], "gzip data is damaged or cut off"),
         (bz2.compress(specimens.flent_bytes(4))[:200], "bzip2 data is cut off"),

@@ -153,7 +153,9 @@ def trend(series: ArrayLike) -> Trend | None:
         return None
     time = np.arange(n) - (n - 1) / 2
     rest = x - x.mean() - time * float(time @ x / (time @ time))
-    length = max(math.ceil(BATCH_LENGTHS * (n / effective_sample_size(rest) - 1)), math.ceil(n / MAX_TREND_BATCHES), 1)
+    # of a straight line only rounding is left, and that differs from processor to processor
+    independent = effective_sample_size(rest) if np.ptp(rest) > ROUNDING * np.ptp(x) else n
+    length = max(math.ceil(BATCH_LENGTHS * (n / independent - 1)), math.ceil(n / MAX_TREND_BATCHES), 1)
     batches = n // length
     if batches < MIN_TREND_BATCHES:
         return None

@@ -196,9 +196,14 @@ impl Floods {
     pub fn frame(&mut self, frame: &Frame, management: &Management, at_ns: i64) {
         let kind = frame.header.fc.kind();
         let Some(place) = KINDS.iter().position(|(known, ..)| *known == kind) else { return };
-        // What an access point sends of these are answers.
-        let is_request = !matches!(kind, FrameKind::Authentication) || frame.ta() != frame.header.bssid();
-        if let (Some(counts), true) = (self.0.get_mut(place), is_request) {
+        // The second and fourth frame of an authentication are an access point's answers, and so are all its frames of SAE
+        // (802.11-2020, 9.3.3.11). One that begins an authentication is no answer, whoever sends it.
+        let is_answer = frame.ta() == frame.header.bssid()
+            && matches!(
+                management.fixed,
+                FixedFields::Authentication { algorithm: 3, .. } | FixedFields::Authentication { transaction: 2 | 4, .. }
+            );
+        if let (Some(counts), false) = (self.0.get_mut(place), is_answer) {
             counts.take(frame, management, at_ns);
         }
     }
