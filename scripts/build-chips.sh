@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 # Guests are x86-64 machines, whatever this one is. musl where this toolchain has it or can get it; on x86-64 else glibc,
 # linked statically: a guest has neither's libraries. Elsewhere the toolchain's own linker takes the place of a cross one.
 target=x86_64-unknown-linux-musl
+program_flags=
 machine=${TXOP_CHIPS_BUILT_ON:-$(uname -m)}
 have_musl() {
     toolchain=$(rustc --print sysroot)
@@ -20,23 +21,25 @@ if [ "$machine" != x86_64 ]; then
         echo "Not building the virtual chips: on $machine that takes a Rust toolchain with $target (rustup target add)." >&2
         exit 0
     fi
-    RUSTFLAGS="${RUSTFLAGS:-} -C linker=rust-lld -C link-self-contained=yes"
+    program_flags="-C linker=rust-lld -C link-self-contained=yes"
 elif ! have_musl; then
     target=x86_64-unknown-linux-gnu
-    RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static"
+    program_flags="-C target-feature=+crt-static"
 fi
 
 # The program is part of what an exact guest does, so it names no folder of this machine: the same toolchain makes the same
 # bytes wherever the sources, the packages and the toolchain are. (Encoded: a folder's name may have a space.)
-flags=
 separator=$(printf '\037')
 add() { flags="${flags:+$flags$separator}$1"; }
-for flag in ${RUSTFLAGS:-}; do add "$flag"; done
-add "--remap-path-prefix=$(rustc --print sysroot)=/rust"
-add "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
-add "--remap-path-prefix=$PWD=/txop"
-CARGO_ENCODED_RUSTFLAGS=$flags
-export CARGO_ENCODED_RUSTFLAGS
+build() { # build FLAGS ARGUMENT...
+    flags=
+    for flag in ${RUSTFLAGS:-} $1; do add "$flag"; done
+    shift
+    add "--remap-path-prefix=$(rustc --print sysroot)=/rust"
+    add "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
+    add "--remap-path-prefix=$PWD=/txop"
+    CARGO_ENCODED_RUSTFLAGS=$flags cargo build --release --locked --quiet "$@"
+}
 target_folder=${CARGO_TARGET_DIR:-target}
 mkdir -p python/txop/guest/bin
 
@@ -49,14 +52,14 @@ put() { # put FILE MODE: beside the module that looks for it, whole or not at al
     mv -f "$part" "python/txop/guest/bin/${1##*/}"
 }
 
-cargo build --release --locked --quiet -p txop-vusb --target "$target"
+build "$program_flags" -p txop-vusb --target "$target"
 put "$target_folder/$target/release/txop-vusb" 755
 
 # The same devices for the QEMU of a guest, which has the C library of Debian 13 whatever this machine has.
 qemu_target=x86_64-unknown-linux-gnu
-if [ -d "$(rustc --print sysroot)/lib/rustlib/$qemu_target" ]; then
-    cargo build --release --locked --quiet -p txop-qemu --lib --target "$qemu_target"
+if [ "$machine" = x86_64 ] && [ -d "$(rustc --print sysroot)/lib/rustlib/$qemu_target" ]; then
+    build "" -p txop-qemu --lib --target "$qemu_target"
     put "$target_folder/$qemu_target/release/libtxop_qemu.so" 644
 else
-    echo "Not building the devices of QEMU: that takes a Rust toolchain with $qemu_target (rustup target add)." >&2
+    echo "Not building the devices of QEMU: that takes an x86-64 machine, and a Rust toolchain with $qemu_target." >&2
 fi

@@ -51,7 +51,9 @@ COMPLETIONS = {
 """Where shells look for completions, below share."""
 
 MATURIN = "\n[tool.maturin]\n"
-BINARIES = (CHIPS, "txop/_native.abi3.so")
+DEVICES = "txop/guest/bin/libtxop_qemu.so"
+"""Loaded by the pinned QEMU alone, which has a C library of its own: the platform of a wheel says nothing of it."""
+BINARIES = (CHIPS, DEVICES, "txop/_native.abi3.so")
 LICENCES = ("LICENSE-MIT", "LICENSE-APACHE")
 
 

@@ -74,6 +74,6 @@ dut timeout 20 iperf3 -c 10.80.210.1 -n 4M >"$out/beyond" 2>&1
 wait_for 20 sh -c '! ip -n dut link show dev wwan0' || fail "the modem is still there"
 txop-lab counters "$out/crashed.json"
 # Power off and on.
-kill -USR2 "$(cat /run/txop-lab/vusb.pid)"
+txop-lab replug
 wait_for 30 test -c /dev/cdc-wdm0 || fail "the modem does not come back"
 ask after --wda-get-data-format

@@ -49,7 +49,7 @@ txop-lab down
 INTERRUPTS = """
 txop-lab up || exit
 for n in 1 2; do
-    kill -USR1 "$(cat /run/txop-lab/vusb.pid)"; sleep 0.2; cp /txop/out/chip.json /txop/out/$n.json
+    txop-lab counters /txop/out/$n.json
     cut -d ' ' -f 1 /proc/uptime >/txop/out/$n.s; sleep 2
 done
 txop-lab down

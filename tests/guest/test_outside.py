@@ -14,7 +14,7 @@ from txop.guest.outside import device_arguments, qemu_command, take_files, write
 def test_options_may_name_what_the_guest_was_given_and_nothing_else(tmp_path: Path) -> None:
     efuse = tmp_path / "map.bin"
     efuse.write_bytes(b"\xff" * 8)
-    path = write_config(tmp_path, {"/root/map.bin": efuse}, {"/txop/faults.toml": b"[[fault]]\n"})
+    path = write_config(tmp_path, {"/root/map.bin": efuse}, {"/txop/faults.toml": b"[[fault]]\n"}, exact=True)
     config = json.loads(path.read_text())
     assert {name: Path(place).read_bytes() for name, place in config["files"].items()} == {
         "/root/map.bin": b"\xff" * 8,
@@ -22,7 +22,7 @@ def test_options_may_name_what_the_guest_was_given_and_nothing_else(tmp_path: Pa
     }
     assert Path(config["folder"]).is_dir()
     assert config["guest_folder"] == outside.GUEST_FOLDER
-    assert config.keys() == {"folder", "guest_folder", "files", "capture_limit"}, (
+    assert config.keys() == {"folder", "guest_folder", "files", "exact", "capture_limit"}, (
         "crates/qemu, config.rs takes no others"
     )
 
@@ -35,7 +35,7 @@ def test_a_comma_in_the_name_of_a_folder_is_no_new_option(tmp_path: Path) -> Non
 
 
 def test_what_devices_wrote_is_among_the_results_and_takes_the_place_of_files_of_its_name(tmp_path: Path) -> None:
-    write_config(tmp_path, {}, {})
+    write_config(tmp_path, {}, {}, exact=False)
     folder, results = tmp_path / outside.FOLDER, tmp_path / "results"
     (folder / "air.pcapng").write_bytes(b"air")
     (folder / "chip.json.part").write_text("{")
@@ -47,7 +47,7 @@ def test_what_devices_wrote_is_among_the_results_and_takes_the_place_of_files_of
 
 
 def test_a_folder_that_has_the_name_of_a_capture_does_not_hide_it(tmp_path: Path) -> None:
-    write_config(tmp_path, {}, {})
+    write_config(tmp_path, {}, {}, exact=False)
     (tmp_path / outside.FOLDER / "usb.pcapng").write_bytes(b"usb")
     (tmp_path / "results" / "usb.pcapng" / "deep").mkdir(parents=True)
     take_files(tmp_path, tmp_path / "results")

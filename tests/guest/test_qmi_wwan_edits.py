@@ -36,7 +36,7 @@ dut timeout 60 iperf3 -c 10.80.210.1 -t 1 >>/txop/out/iperf3 || exit 73
 txop-lab counters /txop/out/large.json
 # away while datagrams wait for more, and while transfers are under way
 dut timeout 60 iperf3 -c 10.80.210.1 -t 3 >/dev/null 2>&1 &
-sleep 1; kill -USR2 "$(cat /run/txop-lab/vusb.pid)"; sleep 3
+sleep 1; txop-lab replug || exit 74; sleep 3
 modprobe -r qmi_wwan
 exit 0
 """

@@ -33,8 +33,8 @@ DEBUG = 0x2001
 """RTL8XXXU_DEBUG_EFUSE and RTL8XXXU_DEBUG_REG_WRITE (rtl8xxxu.h): without them the driver keeps both to itself."""
 
 SCRIPT = f"""
-modprobe vhci_hcd || exit 1
-txop-vusb attach --device rtl8188cus --ap none --faults {FAULTS} --stats /txop/out/chip.json &
+modprobe xhci_pci || exit 1
+txop-vusb control attach --device rtl8188cus --ap none --faults {FAULTS} --stats /txop/out/chip.json || exit 2
 sleep 3
 modprobe rtl8xxxu debug={DEBUG}
 sleep 6

@@ -28,6 +28,7 @@ WHOLE = {
     "txop/__init__.py": b"",
     "txop/_native.abi3.so": b"\x7fELF",
     "txop/guest/bin/txop-vusb": b"\x7fELF",
+    "txop/guest/bin/libtxop_qemu.so": b"\x7fELF",
     f"{STEM}.data/data/share/man/man1/txop.1": b".TH",
     f"{STEM}.data/data/share/bash-completion/completions/txop": b"complete",
     f"{STEM}.data/data/share/zsh/site-functions/_txop": b"#compdef",

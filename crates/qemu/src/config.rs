@@ -6,6 +6,9 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
+/// Bytes of a file's name.
+const NAME_MAX: usize = 128;
+
 /// Where a file that the guest names is on this machine.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
@@ -17,7 +20,9 @@ pub struct Config {
     /// Files that may be read: name in the guest, file on this machine.
     #[serde(default)]
     pub files: BTreeMap<PathBuf, PathBuf>,
-    /// The largest capture, bytes, unless an option says so.
+    /// Whether the guest's time goes with its instructions.
+    pub exact: bool,
+    /// The largest capture, bytes; an option may only say less.
     pub capture_limit: u64,
 }
 
@@ -71,7 +76,7 @@ impl Config {
         let inside = name.strip_prefix(&self.guest_folder).unwrap_or(name);
         let mut parts = inside.components();
         match (parts.next(), parts.next()) {
-            (Some(Component::Normal(file)), None) => Ok(self.folder.join(file)),
+            (Some(Component::Normal(file)), None) if is_printable(file) => Ok(self.folder.join(file)),
             _ => Err(PathError::Outside(name.into(), self.guest_folder.clone())),
         }
     }
@@ -85,6 +90,11 @@ impl Config {
     }
 }
 
+/// Names are shown to people.
+fn is_printable(name: &std::ffi::OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.len() <= NAME_MAX && name.chars().all(|each| each.is_ascii_graphic()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,11 +105,13 @@ mod tests {
             folder: "/here".into(),
             guest_folder: "/txop/out".into(),
             files: [("/txop/faults.toml".into(), "/plans/noise.toml".into())].into(),
+            exact: true,
             capture_limit: 1 << 20,
         };
         assert_eq!(config.written(Path::new("/txop/out/air.pcapng")), Ok("/here/air.pcapng".into()));
         assert_eq!(config.written(Path::new("chip.json")), Ok("/here/chip.json".into()));
-        for outside in ["/etc/passwd", "/txop/out/../x", "../x", "/txop/out", "/txop/out/a/b", "", "/"] {
+        for outside in ["/etc/passwd", "/txop/out/../x", "../x", "/txop/out", "/txop/out/a/b", "", "/", "a\x1bb", "a b"]
+        {
             assert!(config.written(Path::new(outside)).is_err(), "{outside}");
         }
         assert_eq!(config.read(Path::new("/txop/faults.toml")), Ok("/plans/noise.toml".into()));

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use clap::Parser;
+use monitor::Origin;
 use vusb::assembly::DeviceArgs;
 use vusb::device::{Device, Effect};
 use vusb::machine::Machine;
@@ -180,7 +181,7 @@ impl Lab {
     /// A command of the SD host controller.
     pub fn from_slot(&mut self, now_ns: u64, message: &[u8]) {
         self.advance(now_ns);
-        let Some(Plugged { bus: Bus::Slot(slot), .. }) = &mut self.plugged else { return };
+        let Some(Plugged { bus: Bus::Slot(slot), present: true, .. }) = &mut self.plugged else { return };
         if let Err(error) = slot.receive(message) {
             self.end(&format!("the SD host controller broke the protocol: {error}"));
         }
@@ -201,6 +202,8 @@ impl Lab {
             self.advance(now_ns);
             self.radios.put(message.to_vec());
             self.advance(now_ns);
+            // A device without radios reads none.
+            self.radios.clear();
         }
     }
 
@@ -282,7 +285,11 @@ impl Lab {
                 Some(why) => Reply::failed(1, why.clone()),
                 None => Reply::done(""),
             },
-            Command::Detach => self.detach(),
+            Command::Detach => {
+                let reply = self.detach();
+                self.ended.get_or_insert_with(|| "it was detached".to_owned());
+                reply
+            }
         }
     }
 
@@ -302,12 +309,14 @@ impl Lab {
                 *path = Some(self.config.read(&name).map_err(wrong)?);
             }
         }
-        around.capture_limit.get_or_insert(self.config.capture_limit);
+        let limit = around.capture_limit.unwrap_or(self.config.capture_limit);
+        around.capture_limit = Some(limit.min(self.config.capture_limit));
         let epoch_ns = self.clock.unwrap_or_default().epoch_ns();
-        let machine = Machine::Outside { radios: self.radios.clone(), wired: self.wired.clone() };
+        let origin = if self.config.exact { Origin::GuestExact } else { Origin::GuestFast };
+        let machine = Machine::Outside { origin, radios: self.radios.clone(), wired: self.wired.clone() };
         let failed = |error: vusb::assembly::AssemblyError| Reply::failed(error.code(), error.to_string());
         let device = args.device(&machine, epoch_ns).map_err(failed)?;
-        let observer = args.observer(epoch_ns).map_err(failed)?;
+        let observer = args.observer(&machine, epoch_ns).map_err(failed)?;
         self.radios.clear();
         self.reached_ns = self.guest_ns(now_ns);
         let bus = if args.surroundings.host == HostKind::Virtual {

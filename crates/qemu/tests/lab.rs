@@ -25,6 +25,7 @@ impl Guest {
             folder: folder.into(),
             guest_folder: "/txop/out".into(),
             files: [("/txop/faults.toml".into(), folder.join("given.toml"))].into(),
+            exact: true,
             capture_limit: 1 << 24,
         };
         Self { lab: Lab::new(config), now_ns: 5_000_000_000, actions: Vec::new() }
@@ -98,6 +99,7 @@ fn a_chip_is_plugged_in_asked_and_pulled_out() {
     assert_eq!(guest.ask(&["struck"]), (0, "0".to_owned()));
     assert_eq!(guest.ask(&["detach"]), (0, String::new()));
     assert_eq!(guest.actions.last(), Some(&Action::Detach));
+    assert_eq!(guest.ask(&["alive"]), (1, "it was detached".to_owned()));
     assert_eq!(statistics(folder.path(), "chip.json")["urbs"]["succeeded"], 1);
     assert!(guest.control_in(2, GET_DEVICE).is_none());
 }
@@ -220,5 +222,20 @@ fn a_capture_that_is_full_is_in_the_answer_to_detach() {
     let (status, text) = guest.ask(&["detach"]);
     assert_eq!(status, 0);
     assert!(text.starts_with("the capture of the bus is full"), "{text}");
+    let capture = std::fs::read(folder.path().join("u.pcapng")).unwrap();
+    assert!(capture.windows(11).any(|bytes| bytes == b"guest-exact"), "it says where it comes from");
     assert!(std::fs::metadata(folder.path().join("u.pcapng")).unwrap().len() <= 65_536);
+}
+
+#[test]
+fn a_command_while_the_card_is_away_is_not_kept_for_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    guest.ask(&["attach", "--device", "sd8686", "--ap", "none", "--host", "virtual"]);
+    guest.ask(&["replug"]);
+    assert_eq!(guest.actions.last(), Some(&Action::PullOut));
+    guest.lab.from_slot(guest.now_ns, &[0; 24]);
+    guest.until(guest.now_ns + 1_100_000_000);
+    assert_eq!(guest.actions.last(), Some(&Action::Insert));
+    assert_eq!(guest.lab.to_slot().filter(|message| message[4] & 1 == 1), None);
 }

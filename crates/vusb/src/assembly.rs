@@ -115,11 +115,11 @@ impl DeviceArgs {
     ///
     /// # Errors
     /// Those of the file.
-    pub fn observer(&self, epoch_ns: i64) -> Result<Option<Box<dyn Observer>>, AssemblyError> {
+    pub fn observer(&self, machine: &Machine, epoch_ns: i64) -> Result<Option<Box<dyn Observer>>, AssemblyError> {
         let around = &self.surroundings;
         let Some(path) = &around.usb else { return Ok(None) };
         let snap_bytes = around.usb_snap.saturating_add(LONG_HEADER);
-        let captured = self.making(None, &Machine::default(), epoch_ns).captured();
+        let captured = self.making(None, machine, epoch_ns).captured();
         let recorder = UsbFile::create(path, &CaptureSettings { snap_bytes, ..captured }).map_err(file(path))?;
         Ok(Some(Box::new(recorder)))
     }

@@ -1,5 +1,7 @@
 //! Where a device is: what it has of radios and of network interfaces beside its bus.
 
+use monitor::Origin;
+
 use crate::peers::relay::{Mailbox, Relay, Transport};
 use crate::peers::ApError;
 use crate::wired::{Carries, Wired, WiredInterface, WiredQueues};
@@ -12,6 +14,8 @@ pub enum Machine {
     Kernel,
     /// A computer outside which the device is: its simulated radios and its network interface are reached by messages.
     Outside {
+        /// What figures of it come from.
+        origin: Origin,
         /// Those of its simulated radios.
         radios: Mailbox,
         /// Those of its network interface.
@@ -20,6 +24,14 @@ pub enum Machine {
 }
 
 impl Machine {
+    /// Where captures come from. On the kernel of this program the time of devices is real, as that of emulated links.
+    pub const fn origin(&self) -> Origin {
+        match self {
+            Self::Kernel => Origin::Emulated,
+            Self::Outside { origin, .. } => *origin,
+        }
+    }
+
     /// The way to its simulated radios.
     ///
     /// # Errors

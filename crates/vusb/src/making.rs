@@ -198,6 +198,6 @@ impl Making<'_> {
 
     /// How captures are made.
     pub fn captured(&self) -> CaptureSettings {
-        record::settings(self.epoch_ns, self.surroundings.capture_limit)
+        record::settings(self.machine.origin(), self.epoch_ns, self.surroundings.capture_limit)
     }
 }

@@ -9,19 +9,8 @@ use monitor::{AirRecorder, CaptureSettings, CaptureStatus, Origin, SdioCapture, 
 use wire::sdio::log::Record;
 use wire::usb::urb::Urb;
 
-/// What a capture says of where it comes from: a guest's by the guest's mode, which its init gives in `TXOP_MODE`; on other
-/// machines the chips' time is theirs, as that of emulated links.
-fn origin_of(mode: Option<&str>) -> Origin {
-    match mode {
-        Some("exact") => Origin::GuestExact,
-        Some("fast") => Origin::GuestFast,
-        _ => Origin::Emulated,
-    }
-}
-
 /// A whole capture. `epoch_ns` is what to add to the run's clock to get the time since 1970; the chips' clock (TSF) is the run's.
-pub fn settings(epoch_ns: i64, limit_bytes: Option<u64>) -> CaptureSettings {
-    let origin = origin_of(std::env::var("TXOP_MODE").ok().as_deref());
+pub fn settings(origin: Origin, epoch_ns: i64, limit_bytes: Option<u64>) -> CaptureSettings {
     CaptureSettings { start_unix_ns: epoch_ns, tsf_start_us: 0, limit_bytes, ..CaptureSettings::new(origin) }
 }
 
@@ -174,16 +163,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_origin_is_that_of_the_mode() {
-        let marks = [Some("exact"), Some("fast"), None, Some("")].map(|mode| origin_of(mode).description());
-        assert_eq!(marks, ["guest-exact by txop", "guest-fast by txop", "emulated by txop", "emulated by txop"]);
-    }
-
-    #[test]
     fn a_full_capture_ends_without_a_gap_and_counts_what_it_lacks() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("usb.pcapng");
-        let mut file = UsbFile::create(&path, &settings(1_000, Some(65_536))).unwrap();
+        let mut file = UsbFile::create(&path, &settings(Origin::Emulated, 1_000, Some(65_536))).unwrap();
         let urb = Urb {
             at_ns: 0,
             event: wire::usb::usbmon::EventKind::Completion,

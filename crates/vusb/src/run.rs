@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
         }
         let epoch_ns = Clock.epoch_ns();
         let device = args.device(&Machine::Kernel, epoch_ns)?;
-        let (around, observer) = (&args.surroundings, args.observer(epoch_ns)?);
+        let (around, observer) = (&args.surroundings, args.observer(&Machine::Kernel, epoch_ns)?);
         Ok(Self { args, around, signals, device, observer, urbs: UrbCounters::default() })
     }
 

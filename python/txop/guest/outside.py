@@ -52,8 +52,9 @@ def qemu_command(cache: Path | None = None, progress: Progress = lambda _: None)
     """The program QEMU with the devices in it, as the beginning of a command line. Raises :class:`GuestError`."""
     if named := os.environ.get(VARIABLE):
         return (named,)
+    library = find_library()
     shim = build_shim(cache=cache, progress=progress)
-    return emulator(cache=cache, progress=progress).argv([find_library(), shim])
+    return emulator(cache=cache, progress=progress).argv([library, shim])
 
 
 def device_arguments(config: Path) -> list[str]:
@@ -72,13 +73,14 @@ def device_arguments(config: Path) -> list[str]:
     ]
 
 
-def write_config(work: Path, files: Mapping[str, Path], texts: Mapping[str, bytes]) -> Path:
+def write_config(work: Path, files: Mapping[str, Path], texts: Mapping[str, bytes], *, exact: bool) -> Path:
     """Write the configuration for a guest, and make the folder of the devices.
 
     Args:
         work: The guest's folder.
         files: By name in the guest: the files of this machine that its options may name.
         texts: The same, as contents.
+        exact: The guest's time goes with its instructions.
     """
     folder, given = work / FOLDER, work / GIVEN
     folder.mkdir()
@@ -92,6 +94,7 @@ def write_config(work: Path, files: Mapping[str, Path], texts: Mapping[str, byte
         "folder": str(folder.absolute()),
         "guest_folder": GUEST_FOLDER,
         "files": places,
+        "exact": exact,
         "capture_limit": CAPTURE_LIMIT_BYTES,
     }
     path = work / CONFIG
@@ -103,7 +106,7 @@ def take_files(work: Path, results: Path) -> list[str]:
     """Move the files of the devices to those that the guest output; their names."""
     names = []
     for path in sorted((work / FOLDER).iterdir() if (work / FOLDER).is_dir() else []):
-        if path.is_file() and not path.name.endswith(".part"):
+        if path.is_file() and not path.is_symlink() and not path.name.endswith(".part"):
             results.mkdir(parents=True, exist_ok=True)
             place = results / path.name
             if place.is_dir() and not place.is_symlink():  # the guest's, which named it so

@@ -23,7 +23,7 @@ from typing import NamedTuple, Protocol
 from txop.core.errors import ExitCode
 from txop.guest.console import excerpt
 from txop.guest.outside import device_arguments, qemu_command, take_files, write_config
-from txop.guest.qemu import PORTS, Computer, arguments
+from txop.guest.qemu import PORTS, Computer, Mode, arguments
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
 from txop.guest.scratch import scratch_folder
 from txop.guest_image.cache import default_cache, room
@@ -176,7 +176,8 @@ def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cac
 
 
 def _command_line(image: Image, overlay: Overlay, computer: Computer, work: Path, cache: Path | None) -> list[str]:
-    devices = device_arguments(write_config(work, overlay.files, overlay.texts))
+    config = write_config(work, overlay.files, overlay.texts, exact=computer.mode is Mode.EXACT)
+    devices = device_arguments(config)
     own = arguments(computer, image.kernel, work / INITRAMFS, work, devices=devices)
     return [*DIES_WITH_PARENT, *qemu_command(cache), *own]
 
@@ -362,5 +363,7 @@ def _outcome(work: Path, results: Path, seconds: float, problem: _Problem | None
         last = events[-1].words if events else "nothing: it did not boot"
         words = f"it powered off before it delivered its results; its last message was {last!r}"
         problem = _Problem(words, Cause.OFF)
+    with room(results, advice="give another folder"):
+        take_files(work, results / FILES)  # captures up to then are what one wants to see
     console = _last_of(work / "console", MAX_CONSOLE_BYTES)
     raise GuestFailedError(f"the guest failed: {problem.words}", excerpt(console), cause=problem.cause)

@@ -622,10 +622,14 @@ down() {
     for pid in "$run"/wpa*.pid "$run"/hostapd*.pid; do
         [ -s "$pid" ] && kill "$(cat "$pid")" 2>/dev/null
     done
-    [ ! -e "$run/attached" ] || txop-vusb control detach | while read -r full; do
-        stage "the capture of the ${full#the capture of the }"
-    done
+    if [ -e "$run/attached" ]; then
+        said=$(txop-vusb control detach 2>&1) || { echo "txop-lab: the device did not write its files: $said" >&2; wrong=1; }
+        echo "$said" | while read -r full; do
+            case $full in "the capture of the "*) stage "the capture of the ${full#the capture of the }" ;; esac
+        done
+    fi
     rm -rf "$run"
+    return "${wrong:-0}"
 }
 
 gone() { [ -z "$1" ] || [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }

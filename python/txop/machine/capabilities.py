@@ -273,7 +273,10 @@ def _kernel_build(machine: Machine) -> Answer:
 def _virtual_chips(machine: Machine) -> Answer:
     beside = str(Path(__file__).parents[1] / "guest" / "bin" / "txop-vusb")
     path = beside if machine.exists(beside) else machine.find_program("txop-vusb")
-    return Answer(True, path) if path is not None else Answer(False, "txop-vusb not found")
+    library = Path(__file__).parents[1] / "guest" / "bin" / "libtxop_qemu.so"
+    if path is None or not machine.exists(str(library)):
+        return Answer(False, f"{'txop-vusb' if path is None else library.name} not found")
+    return Answer(True, path)
 
 
 def _usbmon(machine: Machine) -> Answer:

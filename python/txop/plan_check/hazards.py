@@ -166,28 +166,10 @@ def _links(loaded: LoadedPlan) -> Found:
         yield ("collect", "usbmon"), said, "give a radio a table usb, or take it out"
 
 
-CAPTURE_MB_PER_S = 6.0
-"""What the chip's captures may take of a guest's memory: measured at 40 Mbit/s, frames and URBs."""
-CAPTURE_SHARE = 0.5
-"""Share of the guest's memory beyond which a capture is reported."""
-
-
 def _guests(loaded: LoadedPlan) -> Found:
     plan = loaded.plan
     if plan.guest is None:
         return
-    if plan.collect.air or plan.collect.usbmon:
-        for index, test in enumerate(plan.test):
-            seconds = plan.design.idle_s + plan.warm_up_s(test) + test.duration_s
-            needed_mb = CAPTURE_MB_PER_S * seconds
-            if (
-                test.argv is None
-                and not plan.guest_trial(test)
-                and test.kind != "latency"
-                and (needed_mb > CAPTURE_SHARE * plan.guest.memory_mb)
-            ):
-                said = f"its captures may take {needed_mb:.0f} MB of the guest's memory of {plan.guest.memory_mb} MB"
-                yield ("test", index, "duration_s"), said, "set memory_mb of [guest] higher, or the test shorter"
     yield from _modems(plan)
     if plan.guest.mode == "fast" and (plan.guest.parallel or 1) > 1:
         said = "in fast mode guests at once are in each other's figures"

@@ -194,7 +194,7 @@ fn logged(file: &std::path::Path) -> Vec<(i64, Record, Vec<u8>)> {
 fn every_command_is_in_the_log_with_its_time_and_data() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sdio.pcapng");
-    let settings = crate::record::settings(0, None);
+    let settings = crate::record::settings(monitor::Origin::Emulated, 0, None);
     let mut controller = powered().with_log(Some(CommandFile::create(&path, &settings).unwrap()));
     vendor(&mut controller, request::HOST_CONTROL, ushc::WIDTH_4);
     for argument in [write(at::INTERRUPT_ENABLE, 3, 0), write(7, 0x5a, 1)] {

@@ -130,10 +130,10 @@ fn play(case: &Case, air: &Path, usb: &Path) -> (Rtl8188cus, vusb::urbs::UrbCoun
         protection: case.protection,
     };
     let far = FarEnd(Rc::new(RefCell::new(peer)));
-    let recorder = AirFile::create(air, &settings(EPOCH_NS, None)).unwrap();
+    let recorder = AirFile::create(air, &settings(monitor::Origin::Emulated, EPOCH_NS, None)).unwrap();
     let medium = Medium::new(case.channel, 7, Some(recorder)).with_neighbour(case.neighbour.map(Neighbour::new));
     let chip = Rtl8188cus::new(Settings::new(Model::Rtl8188cus), medium, Box::new(far.clone()));
-    let observer = UsbFile::create(usb, &settings(EPOCH_NS, None)).unwrap();
+    let observer = UsbFile::create(usb, &settings(monitor::Origin::Emulated, EPOCH_NS, None)).unwrap();
     let mut host = Host::observed(chip, Some(Box::new(observer)));
     set_up(&mut host);
     write(&mut host, reg::RXFLTMAP2, &[0xff, 0xff]);

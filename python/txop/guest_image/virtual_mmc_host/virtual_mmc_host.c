@@ -114,6 +114,7 @@ struct slot {
 	ktime_t tick;
 	u32 ticks;
 	u32 moved;			/* bytes that PIO has copied */
+	bool moves;			/* there are some to copy */
 	struct timer_list watchdog;
 	struct irq_work interrupt;
 };
@@ -126,6 +127,7 @@ struct controller {
 	struct work_struct changed;
 	struct slot *slot;		/* NULL: no card is in it */
 	bool taken;			/* the card has the buffers below */
+	bool leaving;			/* the driver lets go of it */
 	struct command_head command;
 	struct answer_head answer;
 	struct answer_head line[LINE_BUFFERS];
@@ -244,6 +246,7 @@ static struct mmc_request *use_wires(struct slot *slot, u64 ns, bool moves)
 	u32 bytes = moves ? bytes_of(slot->request->data) : 0;
 
 	slot->moved = 0;
+	slot->moves = bytes;
 	slot->ticks = pio_bytes && bytes ? DIV_ROUND_UP(bytes, pio_bytes) : 1;
 	if (bytes && !(pio_bytes && ns))
 		move_data(slot, bytes);
@@ -266,7 +269,7 @@ static enum hrtimer_restart wires_tick(struct hrtimer *timer)
 		spin_unlock_irqrestore(&slot->controller->lock, flags);
 		return HRTIMER_NORESTART;
 	}
-	if (pio_bytes && slot->request->data && slot->moved < bytes_of(slot->request->data)) {
+	if (pio_bytes && slot->moves && slot->moved < bytes_of(slot->request->data)) {
 		pio_interrupts++;
 		move_data(slot, pio_bytes);
 	}
@@ -540,6 +543,10 @@ static void presence_changed(struct work_struct *work)
 	u8 present = 0;
 
 	mutex_lock(&controller->presence);
+	if (controller->leaving) {
+		mutex_unlock(&controller->presence);
+		return;
+	}
 	virtio_cread_bytes(controller->virtio, 0, &present, sizeof(present));
 	if (!present && controller->slot) {
 		pull_out(controller);
@@ -619,12 +626,14 @@ static void remove(struct virtio_device *virtio)
 {
 	struct controller *controller = virtio->priv;
 
-	cancel_work_sync(&controller->changed);
 	mutex_lock(&controller->presence);
+	controller->leaving = true;
 	if (controller->slot)
 		pull_out(controller);
 	mutex_unlock(&controller->presence);
 	virtio_reset_device(virtio);
+	/* nothing queues it any more, and what is queued finds that the driver leaves */
+	cancel_work_sync(&controller->changed);
 	virtio->config->del_vqs(virtio);
 	free_pages_exact(controller->data, DATA_BYTES_MAX);
 	kfree(controller);

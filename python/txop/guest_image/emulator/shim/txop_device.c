@@ -94,6 +94,7 @@ typedef struct {
     VirtIODevice parent;
     VirtQueue *commands, *lines;
     VirtQueueElement *command; /* that the card has */
+    uint8_t sequence[4];       /* its number */
     uint8_t line[SLOT_HEAD];   /* how the interrupt line is, for the guest */
     bool line_changed;
     uint8_t present;
@@ -174,7 +175,7 @@ static void give_slot(void)
         if (!(message[SLOT_FLAGS] & SLOT_ANSWERS)) {
             memcpy(slot->line, message, SLOT_HEAD);
             slot->line_changed = true;
-        } else if (slot->command) {
+        } else if (slot->command && !memcmp(message, slot->sequence, sizeof slot->sequence)) {
             element = slot->command;
             slot->command = NULL;
             virtqueue_push(slot->commands, element, iov_from_buf(element->in_sg, element->in_num, 0, message, len));
@@ -198,7 +199,7 @@ static void card_is_in(bool present)
     if (!slot) {
         return;
     }
-    if (!present && slot->command) { /* an answer to no command */
+    if (slot->command) { /* an answer to no command */
         virtqueue_push(slot->commands, slot->command, 0);
         g_free(slot->command);
         slot->command = NULL;
@@ -470,6 +471,7 @@ static void control_class(ObjectClass *class, void *data)
 
     port->realize = control_realize;
     port->have_data = control_data;
+    DEVICE_CLASS(class)->hotpluggable = false;
     device_class_set_props(DEVICE_CLASS(class), control_properties);
 }
 
@@ -563,6 +565,7 @@ static void usb_class(ObjectClass *class, void *data)
     usb->handle_control = usb_control;
     usb->handle_data = usb_data;
     usb->cancel_packet = usb_cancelled;
+    DEVICE_CLASS(class)->hotpluggable = false;
 }
 
 /* --- mac80211_hwsim over virtio --- */
@@ -685,9 +688,15 @@ static void slot_command(VirtIODevice *device, VirtQueue *queue)
         uint8_t *buffer = room_for(MAX(len, 1));
         iov_to_buf(element->out_sg, element->out_num, 0, buffer, len);
         slot->command = element;
-        if (the.lab) {
+        if (the.lab && slot->present) {
+            memcpy(slot->sequence, buffer, MIN(len, sizeof slot->sequence));
             txop_from_slot(the.lab, now(), buffer, len);
             settle();
+        } else { /* an answer to no command: nobody is there */
+            slot->command = NULL;
+            virtqueue_push(queue, element, 0);
+            g_free(element);
+            virtio_notify(device, queue);
         }
     }
 }
