@@ -369,20 +369,6 @@ def test_the_shipped_plan_is_one(name: str) -> None:
     assert not check(loaded(path.read_text(encoding="utf-8")), files=False).problems
 
 
-@pytest.mark.parametrize(
-    ("more", "key"),
-    [
-        ("[collect]\nair = true\nkernel_log = true\n", None),
-        ("[collect]\nusbmon = true\n", "test[0].duration_s"),
-        ("", None),
-    ],
-)
-def test_captures_that_fill_a_guests_memory_are_told_of(more: str, key: str | None) -> None:
-    text = TEXT.replace("duration_s = 7", "duration_s = 70") if key else TEXT
-    warned = [problem.key for problem in check(loaded(text + more), files=False).warnings]
-    assert ("test[0].duration_s" in warned) is (key is not None)
-
-
 def test_guests_at_once_in_fast_mode_are_told_of() -> None:
     text = TEXT.replace("mips = 250", 'mode = "fast"\nparallel = 2')
     assert "guest.parallel" in [problem.key for problem in check(loaded(text), files=False).warnings]

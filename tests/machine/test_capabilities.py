@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 
 from txop.cli import console, doctor
+from txop.guest.outside import LIBRARY
 from txop.guest_image.cache import default_cache
 from txop.guest_image.emulator.lock import find_emulator_lock
 from txop.guest_image.emulator.recipe import PROGRAM
@@ -98,6 +100,7 @@ FULL = FakeMachine(
         "/usr/share/keyrings/debian-archive-keyring.gpg": True,
         "/usr/include/gelf.h": True,
         str(qemu_place(EMULATOR, default_cache()) / PROGRAM): True,
+        str(Path(capabilities.__file__).parents[1] / "guest" / "bin" / LIBRARY): True,
     },
     unshare=CommandResult(0, ""),
 )

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wire::ieee80211::{FrameKind, MacAddr};
+use wire::ieee80211::{FixedFields, FrameKind, MacAddr, Management};
 
 use crate::few::Few;
 use crate::frame::Frame;
@@ -51,13 +51,22 @@ pub fn is_of_a_flood(kind: FrameKind) -> bool {
     KINDS.iter().any(|(known, _)| *known == kind)
 }
 
+/// Is an Authentication frame an access point's answer? The second and fourth of an authentication are, and all its frames of SAE
+/// (802.11-2020, 9.3.3.11). One that begins an authentication is none, whoever sends it.
+pub fn is_answer(frame: &Frame, management: &Management) -> bool {
+    frame.ta() == frame.header.bssid()
+        && matches!(
+            management.fixed,
+            FixedFields::Authentication { algorithm: 3, .. } | FixedFields::Authentication { transaction: 2 | 4, .. }
+        )
+}
+
 impl Floods {
     /// Takes note of a management frame that is not known to be damaged.
-    pub fn frame(&mut self, frame: &Frame, at_ns: i64) {
+    pub fn frame(&mut self, frame: &Frame, management: &Management, at_ns: i64) {
         let kind = frame.header.fc.kind();
         let Some(place) = KINDS.iter().position(|(known, _)| *known == kind) else { return };
-        // What an access point sends of these are answers.
-        if kind == FrameKind::Authentication && frame.ta() == frame.header.bssid() {
+        if kind == FrameKind::Authentication && is_answer(frame, management) {
             return;
         }
         let Some(counts) = self.0.get_mut(place) else { return };

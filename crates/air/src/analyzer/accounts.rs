@@ -65,7 +65,7 @@ impl Accounts {
         }
         if let (Some(management), true) = (management, frame.usable()) {
             self.announced(frame, management, is_main);
-            self.floods.frame(frame, at_ns);
+            self.floods.frame(frame, management, at_ns);
             self.usage(frame, management);
             self.agreement(frame, management);
         }

@@ -9,6 +9,7 @@ use wire::ieee80211::{FixedFields, FrameKind, MacAddr, Management};
 use super::context::{words, Context};
 use super::joins::Joins;
 use crate::few::Few;
+use crate::flood::is_answer;
 use crate::frame::Frame;
 use crate::report::Happening;
 use sentence::{sentence, Figure};
@@ -196,13 +197,7 @@ impl Floods {
     pub fn frame(&mut self, frame: &Frame, management: &Management, at_ns: i64) {
         let kind = frame.header.fc.kind();
         let Some(place) = KINDS.iter().position(|(known, ..)| *known == kind) else { return };
-        // The second and fourth frame of an authentication are an access point's answers, and so are all its frames of SAE
-        // (802.11-2020, 9.3.3.11). One that begins an authentication is no answer, whoever sends it.
-        let is_answer = frame.ta() == frame.header.bssid()
-            && matches!(
-                management.fixed,
-                FixedFields::Authentication { algorithm: 3, .. } | FixedFields::Authentication { transaction: 2 | 4, .. }
-            );
+        let is_answer = kind == FrameKind::Authentication && is_answer(frame, management);
         if let (Some(counts), false) = (self.0.get_mut(place), is_answer) {
             counts.take(frame, management, at_ns);
         }
@@ -227,7 +222,7 @@ impl Floods {
 
 /// Does a station send data or Null frames to this access point, which has none for it? Then it may be told that it is not
 /// associated.
-fn is_answer(kind: &Kind, pair: &Pair, ta: MacAddr, ra: MacAddr, context: &Context<'_>) -> bool {
+fn tells_why(kind: &Kind, pair: &Pair, ta: MacAddr, ra: MacAddr, context: &Context<'_>) -> bool {
     let (up, down) = (context.data_frames(ra, ta), context.data_frames(ta, ra));
     // Who is thrown out does not throw out at the same time: somebody sends in the names of both.
     let is_mutual = kind.pairs.get(&(ra.as_u64(), ta.as_u64())).is_some_and(|other| other.is_many);
@@ -238,7 +233,7 @@ fn is_answer(kind: &Kind, pair: &Pair, ta: MacAddr, ra: MacAddr, context: &Conte
 /// Access points that tell a station again and again that it is not associated.
 fn answers(kind: &Kind, context: &Context<'_>) -> Vec<Happening> {
     let pairs = kind.sorted();
-    let told = pairs.into_iter().filter(|(ta, ra, pair)| pair.is_many && is_answer(kind, pair, *ta, *ra, context));
+    let told = pairs.into_iter().filter(|(ta, ra, pair)| pair.is_many && tells_why(kind, pair, *ta, *ra, context));
     told.map(|(ta, ra, pair)| {
         let reason = pair.reasons.most();
         let said = sentence!(
@@ -265,7 +260,7 @@ fn answers(kind: &Kind, context: &Context<'_>) -> Vec<Happening> {
 fn ends<'a>(kind: &'a Kind, joins: &Joins, context: &Context<'_>) -> Option<Part<'a>> {
     let is_flood = |(ta, ra, pair): &(MacAddr, MacAddr, &Pair)| {
         let attempts = joins.attempts(*ra, *ta) + joins.attempts(*ta, *ra);
-        pair.is_many && !is_answer(kind, pair, *ta, *ra, context) && pair.firsts > 2 * attempts + MANY as u64 / 2
+        pair.is_many && !tells_why(kind, pair, *ta, *ra, context) && pair.firsts > 2 * attempts + MANY as u64 / 2
     };
     let pairs: Vec<_> = kind.sorted().into_iter().filter(is_flood).collect();
     (!pairs.is_empty()).then_some(Part { pairs, others: kind.others })
