@@ -242,7 +242,7 @@ fn many_access_points_are_no_beacon_flood() {
     for number in 0..120u8 {
         let bssid = [2, 7, 7, number, 0, 1];
         let body = [[0, 0, 0, 9, 0, 0, 0, 0].as_slice(), &[100, 0, 0x11, 0], &element(0, b"cafe")].concat();
-        capture.numbered(0x0080, [BROADCAST, bssid, bssid], u16::from(number) * 1_031, &body);
+        capture.numbered(0x0080, [BROADCAST, bssid, bssid], u16::from(number).wrapping_mul(1_031) & 0xfff, &body);
     }
     assert_eq!(codes(&capture.report()), [""; 0]);
 }
