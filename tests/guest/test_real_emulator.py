@@ -78,7 +78,7 @@ def run(made: Prepared, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_qemu_is_the_version_that_is_pinned(made: Prepared) -> None:
-    assert run(made, "--version").stdout.splitlines()[0] == made.emulator.description
+    assert run(made, "--version").stdout.splitlines()[0] == find_emulator_lock().description
 
 
 def test_the_device_is_there_beside_those_of_qemu(made: Prepared) -> None:

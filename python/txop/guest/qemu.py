@@ -111,8 +111,7 @@ def untested_qemu(said: str) -> str | None:
 
 def qemu_version() -> str:
     """What the pinned QEMU says of itself. Raises :class:`GuestError`."""
-    lock = find_emulator_lock()
-    return f"QEMU emulator version {lock.version} (Debian {lock.source_version})"
+    return find_emulator_lock().description
 
 
 ANSWER_S = 120.0

@@ -96,6 +96,11 @@ class EmulatorLock:
         return found[0]
 
     @property
+    def description(self) -> str:
+        """What QEMU says of itself (``--version``), in its first line."""
+        return f"QEMU emulator version {self.version} (Debian {self.source_version})"
+
+    @property
     def size_bytes(self) -> int:
         """Of everything that is pinned."""
         return sum(item.size_bytes for item in self.packages) + sum(file.size_bytes for file in self.sources)

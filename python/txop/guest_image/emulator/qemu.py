@@ -41,11 +41,6 @@ class Emulator:
     """Hash of QEMU's own file, as pinned."""
 
     @property
-    def description(self) -> str:
-        """What it says of itself (``--version``), in its first line."""
-        return f"QEMU emulator version {self.version} (Debian {self.package_version})"
-
-    @property
     def program(self) -> Path:
         """QEMU's own file."""
         return self.folder / recipe.PROGRAM
