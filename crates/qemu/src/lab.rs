@@ -9,6 +9,7 @@ use vusb::assembly::DeviceArgs;
 use vusb::device::{Device, Effect};
 use vusb::machine::Machine;
 use vusb::options::HostKind;
+use vusb::pci::{PciIdentity, SharedMemory};
 use vusb::peers::Mailbox;
 use vusb::session::Slot;
 use vusb::statistics::{DeviceStatistics, Statistics, FORMAT, FORMAT_VERSION};
@@ -43,6 +44,10 @@ pub enum Action {
     Insert,
     /// It is not any more.
     PullOut,
+    /// The functions of the device are on PCI now, in this order.
+    Appear(Vec<PciIdentity>),
+    /// They are not any more.
+    Vanish,
     /// A line for the control port.
     Reply(Vec<u8>),
 }
@@ -64,6 +69,8 @@ enum Bus {
     Usb(Box<Urbs>),
     /// The slot of the SD host controller.
     Slot(Slot),
+    /// PCI.
+    Pci,
 }
 
 /// All that is outside of the guest.
@@ -72,6 +79,7 @@ pub struct Lab {
     clock: Option<Clock>,
     radios: Mailbox,
     wired: WiredQueues,
+    memory: SharedMemory,
     plugged: Option<Plugged>,
     actions: VecDeque<Action>,
     /// What has come of a line.
@@ -90,6 +98,7 @@ impl Lab {
             clock: None,
             radios: Mailbox::default(),
             wired: WiredQueues::default(),
+            memory: SharedMemory::default(),
             plugged: None,
             actions: VecDeque::new(),
             line: Vec::new(),
@@ -193,6 +202,38 @@ impl Lab {
         match &mut self.plugged {
             Some(Plugged { bus: Bus::Slot(slot), .. }) => slot.output().pop_front(),
             _ => None,
+        }
+    }
+
+    /// The computer's memory, for devices on PCI.
+    pub fn set_memory(&mut self, memory: SharedMemory) {
+        self.memory = memory;
+    }
+
+    /// The guest reads a register of a device on PCI.
+    pub fn read_register(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
+        self.advance(now_ns);
+        match &mut self.plugged {
+            Some(Plugged { bus: Bus::Pci, device, present: true, .. }) => {
+                device.read_register(self.reached_ns, function, offset)
+            }
+            _ => u32::MAX,
+        }
+    }
+
+    /// The guest writes one.
+    pub fn write_register(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
+        self.advance(now_ns);
+        if let Some(Plugged { bus: Bus::Pci, device, present: true, .. }) = &mut self.plugged {
+            device.write_register(self.reached_ns, function, offset, value);
+        }
+    }
+
+    /// The functions on PCI that hold their interrupt line, a bit for each.
+    pub fn interrupts(&self) -> u32 {
+        match &self.plugged {
+            Some(Plugged { bus: Bus::Pci, device, present: true, .. }) => device.interrupts(),
+            _ => 0,
         }
     }
 
@@ -313,7 +354,12 @@ impl Lab {
         around.capture_limit = Some(limit.min(self.config.capture_limit));
         let epoch_ns = self.clock.unwrap_or_default().epoch_ns();
         let origin = if self.config.exact { Origin::GuestExact } else { Origin::GuestFast };
-        let machine = Machine::Outside { origin, radios: self.radios.clone(), wired: self.wired.clone() };
+        let machine = Machine::Outside {
+            origin,
+            radios: self.radios.clone(),
+            wired: self.wired.clone(),
+            memory: self.memory.clone(),
+        };
         let failed = |error: vusb::assembly::AssemblyError| Reply::failed(error.code(), error.to_string());
         let device = args.device(&machine, epoch_ns).map_err(failed)?;
         let observer = args.observer(&machine, epoch_ns).map_err(failed)?;
@@ -321,6 +367,8 @@ impl Lab {
         self.reached_ns = self.guest_ns(now_ns);
         let bus = if args.surroundings.host == HostKind::Virtual {
             Bus::Slot(Slot::default())
+        } else if args.device.is_on_pci() {
+            Bus::Pci
         } else {
             Bus::Usb(Box::new(Urbs::new(&device, observer, WAITING_MAX)))
         };
@@ -375,6 +423,7 @@ impl Bus {
         match self {
             Self::Usb(_) => Action::Detach,
             Self::Slot(_) => Action::PullOut,
+            Self::Pci => Action::Vanish,
         }
     }
 }
@@ -390,6 +439,7 @@ impl Plugged {
             _ if !self.present => {}
             Bus::Usb(urbs) => urbs.pump(at_ns, &mut self.device, 0),
             Bus::Slot(slot) => slot.pump(at_ns, &mut self.device),
+            Bus::Pci => {}
         }
     }
 
@@ -416,6 +466,7 @@ impl Plugged {
                         *slot = Slot::default();
                         actions.push_back(Action::Insert);
                     }
+                    Bus::Pci => actions.push_back(Action::Appear(self.device.functions())),
                 }
             }
             _ => {}
@@ -447,7 +498,7 @@ impl Plugged {
         };
         let observer = match &mut self.bus {
             Bus::Usb(urbs) => urbs.take_observer(),
-            Bus::Slot(_) => None,
+            Bus::Slot(_) | Bus::Pci => None,
         };
         let usb = observer.map_or(Ok(()), |mut observer| observer.finish());
         statistics.and(usb).and(self.device.finish())
