@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from txop.guest import chips
+from txop.guest import chips, outside
 from txop.guest.device_statistics import model
 from txop.guest_image import recipe
 from txop.plan import devices
@@ -109,14 +110,33 @@ def test_every_device_is_what_plans_guests_and_models_take():
         assert (row.modalias is None) == (name in devices.FUNCTIONS)
 
 
-@pytest.mark.parametrize("device", devices.CHIPS)
-def test_counters_of_virtual_chips_keep_to_their_schema(device, tmp_path):
-    file = tmp_path / "stats.json"
+def counted_over_usb_ip(device, folder):
+    """What a device has counted that nobody used."""
+    file = folder / "stats.json"
     command = ["serve", "--listen", "127.0.0.1:0", "--ap", "none", "--device", device, "--stats", str(file)]
     with subprocess.Popen([chips.find_chips(), *command], stderr=subprocess.PIPE) as chip:
         assert b"127.0.0.1" in chip.stderr.readline()
         chip.terminate()
-    document = json.loads(file.read_bytes())
+    return json.loads(file.read_bytes())
+
+
+def counted_in_a_laboratory(device, folder):
+    """The same of one that only a QEMU can have: the library is asked as QEMU asks it."""
+    config = outside.write_config(folder, {}, {}, exact=True)
+    library = ctypes.CDLL(str(outside.find_library()))
+    library.txop_open.restype = ctypes.c_void_p
+    laboratory, now = ctypes.c_void_p(library.txop_open(str(config).encode())), ctypes.c_uint64(1_000_000_000)
+    words = ["attach", "--device", device, "--ap", "none", "--stats", "stats.json"]
+    line = json.dumps({"realtime_ns": 0, "monotonic_ns": 0, "words": words}).encode() + b"\n"
+    library.txop_control(laboratory, now, line, ctypes.c_size_t(len(line)))
+    library.txop_close(laboratory, now)
+    return json.loads((folder / outside.FOLDER / "stats.json").read_bytes())
+
+
+@pytest.mark.parametrize("device", devices.CHIPS)
+def test_counters_of_virtual_chips_keep_to_their_schema(device, tmp_path):
+    counted_of = counted_in_a_laboratory if device in devices.ON_PCI else counted_over_usb_ip
+    document = counted_of(device, tmp_path)
     assert refused("txop-vusb-statistics", document) == []
     counted = model.Statistics.model_validate(document).device
     assert isinstance(counted, getattr(model, devices.ROWS[device].statistics))

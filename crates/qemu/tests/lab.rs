@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{json, Value};
 use txop_qemu::config::Config;
 use txop_qemu::lab::{Action, Lab};
+use vusb::pci::{HostMemory, SharedMemory};
 use vusb::urbs::{Finished, Request};
 use wire::usb::setup::Setup;
 
@@ -238,4 +239,63 @@ fn a_command_while_the_card_is_away_is_not_kept_for_the_next_one() {
     guest.until(guest.now_ns + 1_100_000_000);
     assert_eq!(guest.actions.last(), Some(&Action::Insert));
     assert_eq!(guest.lab.to_slot().filter(|message| message[4] & 1 == 1), None);
+}
+
+/// Memory of a guest that is nothing but ones.
+#[derive(Clone, Copy)]
+struct Ones;
+
+impl HostMemory for Ones {
+    fn read(&self, _function: usize, _address: u64, bytes: &mut [u8]) {
+        bytes.fill(0xff);
+    }
+    fn write(&self, _function: usize, _address: u64, _bytes: &[u8]) {}
+}
+
+#[test]
+fn a_device_on_pci_has_registers_and_is_away_while_it_is_pulled_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    guest.lab.set_memory(SharedMemory::new(Ones));
+    assert_eq!(guest.lab.read_register(guest.now_ns, 0, 0x4020), u32::MAX);
+    let stations = ["attach", "--device", "ar9280", "--stations=-50,-60", "--station-chips", "--stats", "chip.json"];
+    assert_eq!(guest.ask(&stations), (0, String::new()));
+    let appeared = |actions: &[Action]| match actions {
+        [Action::Appear(functions)] => functions.iter().map(|it| (it.vendor, it.device)).collect(),
+        _ => Vec::new(),
+    };
+    assert_eq!(appeared(&guest.actions), [(0x168c, 0x002a); 3]);
+    // The silicon's revision; a function that the device has not.
+    let revision = |guest: &mut Guest, function| guest.lab.read_register(guest.now_ns, function, 0x4020);
+    assert_eq!([0, 2, 3].map(|function| revision(&mut guest, function)), [0x0008_01ff, 0x0008_01ff, u32::MAX]);
+    guest.lab.write_register(guest.now_ns, 1, 0x8000, 0x1234_5678);
+    assert_eq!(guest.lab.read_register(guest.now_ns, 1, 0x8000), 0x1234_5678);
+    assert_eq!(guest.lab.interrupts(), 0);
+
+    guest.actions.clear();
+    assert_eq!(guest.ask(&["replug"]).0, 0);
+    assert_eq!(guest.actions, [Action::Vanish]);
+    assert_eq!(guest.lab.read_register(guest.now_ns, 1, 0x8000), u32::MAX);
+    guest.actions.clear();
+    guest.until(guest.now_ns + 1_100_000_000);
+    assert_eq!(appeared(&guest.actions), [(0x168c, 0x002a); 3]);
+    assert_eq!(guest.lab.read_register(guest.now_ns, 1, 0x8000), 0, "it had no power");
+    assert_eq!(guest.ask(&["detach"]).0, 0);
+    let counted = statistics(folder.path(), "chip.json");
+    assert_eq!(counted["device"]["station_chips"].as_array().map(Vec::len), Some(2));
+}
+
+/// What a guest may write, and where the descriptors are that it points to, is anything.
+#[test]
+fn a_chip_on_pci_takes_any_descriptor() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    guest.lab.set_memory(SharedMemory::new(Ones));
+    assert_eq!(guest.ask(&["attach", "--device", "ar9280", "--ap", "none"]).0, 0);
+    let writes = [(0x7040, 1), (0x704c, 3), (0x9874, 0x2a27_9999), (0x804, 0x1000), (0xc, 0x2000), (0x8, 4), (0x840, 2)];
+    for (offset, value) in writes {
+        guest.lab.write_register(guest.now_ns, 0, offset, value);
+    }
+    guest.until(guest.now_ns + 1_000_000_000);
+    assert_eq!(guest.ask(&["alive"]), (0, String::new()));
 }

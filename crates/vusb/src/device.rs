@@ -81,7 +81,7 @@ pub struct Source {
 /// Something that goes wrong inside a device, which no transfer shows by itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effect {
-    /// The firmware does not start any more, until the device was unplugged.
+    /// The firmware, or the MAC of a chip without one, does not start any more, until the device was unplugged.
     FirmwareHang,
     /// What the firmware reports to the host gets lost from now on (C2H, and that a mailbox was read), or not any more.
     LostC2h(bool),
@@ -97,6 +97,10 @@ pub enum Effect {
     Unplug(u64),
     /// This happens to the next command of an SDIO card.
     Command(CommandFault),
+    /// Neither reads nor writes the host's memory from now on, or does again.
+    StuckDma(bool),
+    /// Interrupts do not reach the host from now on, or do again.
+    LostInterrupts(bool),
 }
 
 /// What happens to a command of an SDIO card.

@@ -111,6 +111,8 @@ pub enum Kind {
 pub struct Chip {
     /// Bands that it is in.
     pub bands: &'static [Band],
+    /// Spatial streams.
+    pub streams: u8,
     /// The securities of its access point that it is modelled for.
     pub securities: &'static [Security],
     /// It can be the access point of stations (`--stations`).

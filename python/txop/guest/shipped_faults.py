@@ -9,12 +9,13 @@ from pathlib import Path
 
 from txop.core.nearest import did_you_mean
 from txop.guest_image.error import GuestError
-from txop.plan.devices import SDIO_CARDS
+from txop.plan.devices import ON_PCI, SDIO_CARDS
 
 SUFFIX = ".toml"
 MOST_BYTES = 1 << 20
 """Largest script."""
 _OF_CARDS = "sdio/"
+_ON_PCI = "pci/"
 NONE = "none"
 """The control: no faults at all. No script has its name."""
 
@@ -41,21 +42,22 @@ CONTROL = FaultScript(NONE, "# Nothing goes wrong: what it looks like then.\n")
 
 
 def every_shipped_script() -> dict[str, FaultScript]:
-    """Every script that comes with txop, by name. Names of those about SDIO commands begin with ``sdio/``."""
-    return _scripts("") | _scripts(_OF_CARDS)
+    """Every script that comes with txop, by name. Names of those about SDIO commands begin with ``sdio/``, of those
+    about chips on PCI with ``pci/``."""
+    return _scripts("") | _scripts(_OF_CARDS) | _scripts(_ON_PCI)
 
 
 def shipped_faults(device: str = "rtl8188cus") -> dict[str, FaultScript]:
     """By name, the scripts that come with txop and can happen to this virtual chip.
 
-    An SDIO card gets no USB transfers of its own, and a dongle no commands: what is about one cannot happen to the
-    other. Endpoints and registers are those of the RTL8188CUS; a chip that lacks one is not reached.
+    An SDIO card gets no USB transfers of its own, a chip on PCI none at all, and a dongle no commands: what is about
+    one cannot happen to the other. Endpoints and registers are those of the RTL8188CUS and of the AR9280; a chip that
+    lacks one is not reached.
     """
-    if device not in SDIO_CARDS:
+    own = _OF_CARDS if device in SDIO_CARDS else _ON_PCI if device in ON_PCI else None
+    if own is None:
         return _scripts("")
-    return _scripts(_OF_CARDS) | {
-        name: script for name, script in _scripts("").items() if not _about_transfers(script.text)
-    }
+    return _scripts(own) | {name: script for name, script in _scripts("").items() if not _about_transfers(script.text)}
 
 
 def _scripts(under: str) -> dict[str, FaultScript]:

@@ -35,6 +35,8 @@ class Device:
     interface: str
     """The interface that its driver makes."""
     bands_ghz: tuple[str, ...]
+    streams: int | None
+    """Spatial streams of a wireless chip."""
     securities: tuple[str, ...]
     is_access_point: bool
     """It can be the access point of stations."""

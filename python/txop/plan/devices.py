@@ -13,6 +13,8 @@ CHIPS = tuple(device.name for device in DEVICES if device.kind == "chip")
 """Wireless chips."""
 FUNCTIONS = tuple(device.name for device in DEVICES if device.kind == "function")
 """Network functions without a radio; see docs/virtual-functions.md."""
+ON_PCI = tuple(device.name for device in DEVICES if device.bus == "pci")
+"""Chips on PCI."""
 SDIO_CARDS = tuple(device.name for device in DEVICES if device.bus == "sdio")
 """Chips on an SDIO card, in a virtual host controller; see docs/virtual-sdio.md."""
 WITH_BUNDLES = tuple(device.name for device in DEVICES if "bundle" in device.assumptions)

@@ -89,7 +89,9 @@ impl Medium {
             | Effect::LostC2h(_)
             | Effect::LateBlockAck(_)
             | Effect::Unplug(_)
-            | Effect::Command(_) => return false,
+            | Effect::Command(_)
+            | Effect::StuckDma(_)
+            | Effect::LostInterrupts(_) => return false,
         }
         true
     }

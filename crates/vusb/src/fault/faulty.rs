@@ -18,10 +18,10 @@ const MOST_REPORTED: usize = 64;
 
 /// A fault and how far it is.
 #[derive(Clone, Debug)]
-struct Armed {
-    fault: Fault,
+pub(super) struct Armed {
+    pub(super) fault: Fault,
     /// Transfers of its kind that were answered.
-    seen: u64,
+    pub(super) seen: u64,
     /// How often it struck.
     struck: u64,
     /// It has happened: a fault of the whole device happens once.
@@ -32,8 +32,8 @@ struct Armed {
 
 /// Wraps a device and injects scripted faults.
 pub struct Faulty<D> {
-    inner: D,
-    armed: Vec<Armed>,
+    pub(super) inner: D,
+    pub(super) armed: Vec<Armed>,
     /// When it was plugged in first.
     origin_ns: Option<u64>,
     unplugged_until_ns: Option<u64>,
@@ -66,7 +66,7 @@ enum Inside {
 }
 
 impl Armed {
-    fn is_due(&self, elapsed_ns: u64) -> bool {
+    pub(super) fn is_due(&self, elapsed_ns: u64) -> bool {
         let ends_ns = self.fault.until_ms.map_or(u64::MAX, |ms| ms.saturating_mul(MS));
         elapsed_ns >= self.fault.from_ms.saturating_mul(MS) && elapsed_ns <= ends_ns
     }
@@ -83,7 +83,7 @@ impl Armed {
     }
 
     /// Whether the next transfer is one that it happens to.
-    fn strikes_next(&self) -> bool {
+    pub(super) fn strikes_next(&self) -> bool {
         let number = self.seen + 1;
         let end = self.fault.times.map_or(u64::MAX, |times| self.fault.nth.saturating_add(times));
         (self.fault.nth..end).contains(&number)
@@ -110,7 +110,7 @@ impl<D: Device> Faulty<D> {
         }
     }
 
-    fn elapsed_ns(&self, now_ns: u64) -> u64 {
+    pub(super) fn elapsed_ns(&self, now_ns: u64) -> u64 {
         now_ns.saturating_sub(self.origin_ns.unwrap_or(now_ns))
     }
 
@@ -161,7 +161,7 @@ impl<D: Device> Faulty<D> {
     }
 
     /// Counts that the fault with this number struck, and reports it.
-    fn struck_at(&mut self, at: usize, fault: &Fault) {
+    pub(super) fn struck_at(&mut self, at: usize, fault: &Fault) {
         if let Some(armed) = self.armed.get_mut(at) {
             armed.struck += 1;
         }
@@ -218,7 +218,7 @@ impl<D: Device> Faulty<D> {
     }
 
     /// Lets a fault happen that is not about a USB transfer. `false`: the device does not have it, so it did not strike.
-    fn happens(&mut self, now_ns: u64, at: usize, fault: &Fault) -> bool {
+    pub(super) fn happens(&mut self, now_ns: u64, at: usize, fault: &Fault) -> bool {
         if fault.action == Action::Disconnect {
             self.struck_at(at, fault);
             self.unplug(now_ns, fault.for_ms);
@@ -248,11 +248,11 @@ impl<D: Device> Device for Faulty<D> {
     }
 
     fn read_register(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
-        self.inner.read_register(now_ns, function, offset)
+        self.reads(now_ns, function, offset)
     }
 
     fn write_register(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
-        self.inner.write_register(now_ns, function, offset, value);
+        self.writes(now_ns, function, offset, value);
     }
 
     fn interrupts(&self) -> u32 {

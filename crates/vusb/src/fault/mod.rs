@@ -11,9 +11,16 @@
 //! nth = 1                 # from the first such transfer on (default)
 //! times = 6               # for six of them; default: forever
 //! action = "stall"
+//!
+//! [[fault]]
+//! name = "a register of a chip on PCI is dead"
+//! access = "read"         # of a register: read, write or any
+//! offset = 0x8048         # which one; default: all
+//! action = "drop"         # nobody answers: ones
 //! ```
 
 mod faulty;
+mod registers;
 mod script;
 
 pub use faulty::Faulty;

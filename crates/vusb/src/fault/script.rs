@@ -6,6 +6,7 @@ use serde::Deserialize;
 use wire::sdio::{number, Direct};
 
 use crate::device::{CommandFault, Effect};
+use crate::pci::REGISTERS_LEN;
 use crate::peers::builtin::script::Event;
 use crate::peers::builtin::Network;
 use crate::small_file;
@@ -55,7 +56,7 @@ pub enum Action {
     Corrupt,
     /// The device is unplugged, for `for_ms` (1000 by default).
     Disconnect,
-    /// The firmware stops and does not start again until the device was unplugged.
+    /// The firmware, or the MAC of a chip without one, stops and does not start again until the device was unplugged.
     FirmwareHang,
     /// What the firmware reports to the host gets lost, for `for_ms`, or forever: messages, and that it has read a mailbox.
     LostC2h,
@@ -74,6 +75,24 @@ pub enum Action {
     Crc,
     /// SDIO: the card answers with an error, and does nothing.
     Refuse,
+    /// PCI: nobody answers the access: a read gives ones, a write does nothing.
+    Drop,
+    /// PCI: the chip neither reads nor writes memory, for `for_ms`, or forever.
+    StuckDma,
+    /// PCI: the interrupt line stays as if nothing happened, for `for_ms`, or forever.
+    LostInterrupts,
+}
+
+/// Accesses to registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Those that read.
+    Read,
+    /// Those that write.
+    Write,
+    /// All.
+    Any,
 }
 
 impl Action {
@@ -86,7 +105,14 @@ impl Action {
     const fn is_inside(self) -> bool {
         matches!(
             self,
-            Self::FirmwareHang | Self::LostC2h | Self::Loss | Self::Noise | Self::Signal | Self::LateBlockAck
+            Self::FirmwareHang
+                | Self::LostC2h
+                | Self::Loss
+                | Self::Noise
+                | Self::Signal
+                | Self::LateBlockAck
+                | Self::StuckDma
+                | Self::LostInterrupts
         )
     }
 }
@@ -106,6 +132,10 @@ pub struct Fault {
     pub function: Option<u8>,
     /// SDIO: first register that CMD52 or CMD53 is for.
     pub address: Option<u32>,
+    /// PCI: accesses to registers that it happens to.
+    pub access: Option<Access>,
+    /// PCI: the register; all by default.
+    pub offset: Option<u32>,
     /// Which way the data go; both by default.
     pub direction: Option<Direction>,
     /// Endpoint 0: value of a vendor request, which is the register in many chips.
@@ -174,11 +204,15 @@ impl Fault {
                 (Effect::Signal(station, self.signal_dbm.unwrap_or(0)), None)
             }
             Action::LateBlockAck => (Effect::LateBlockAck(probability), Some(Effect::LateBlockAck(0.0))),
+            Action::StuckDma => (Effect::StuckDma(true), Some(Effect::StuckDma(false))),
+            Action::LostInterrupts => (Effect::LostInterrupts(true), Some(Effect::LostInterrupts(false))),
             Action::Corrupt if self.command.is_some() => (Effect::Command(self.corruption()), None),
             Action::NoAnswer => (Effect::Command(CommandFault::NoAnswer), None),
             Action::Crc => (Effect::Command(CommandFault::Crc), None),
             Action::Refuse => (Effect::Command(CommandFault::Refused), None),
-            Action::Stall | Action::Nak | Action::Short | Action::Corrupt | Action::Disconnect => return None,
+            Action::Stall | Action::Nak | Action::Short | Action::Corrupt | Action::Drop | Action::Disconnect => {
+                return None
+            }
         })
     }
 
@@ -193,7 +227,35 @@ impl Fault {
 
     /// It happens by itself, when its time has come.
     pub(super) const fn is_of_device(&self) -> bool {
-        self.endpoint.is_none() && self.command.is_none()
+        self.endpoint.is_none() && self.command.is_none() && self.access.is_none()
+    }
+
+    /// Whether it happens to such an access to a register.
+    pub(super) fn is_about_access(&self, direction: Direction, offset: u32) -> bool {
+        let matches = match self.access {
+            Some(Access::Any) => true,
+            Some(Access::Read) => direction == Direction::In,
+            Some(Access::Write) => direction == Direction::Out,
+            None => false,
+        };
+        matches && self.offset.is_none_or(|wanted| wanted == offset)
+    }
+
+    fn check_access(&self) -> Result<(), &'static str> {
+        match (self.access, self.action) {
+            (None, Action::Drop) => Err("access is missing: read, write or any"),
+            (None, _) if self.offset.is_some() => Err("offset is of an access to a register: give access, too"),
+            (None, _) => Ok(()),
+            _ if self.endpoint.is_some() || self.command.is_some() => {
+                Err("access does not go with endpoint or command: it is of registers on PCI")
+            }
+            _ if self.offset.is_some_and(|offset| offset % 4 != 0 || offset >= REGISTERS_LEN) => {
+                Err("offset is not a multiple of 4 below 0x10000")
+            }
+            (_, Action::Corrupt | Action::Drop | Action::Disconnect) => Ok(()),
+            (_, action) if action.is_inside() => Ok(()),
+            _ => Err("to an access happens corrupt, drop, disconnect, or what is inside the device"),
+        }
     }
 
     /// Whether it happens to such a command.
@@ -241,7 +303,8 @@ impl Fault {
     fn check(&self) -> Result<(), &'static str> {
         let of_device = self.action == Action::Disconnect || self.action.is_inside();
         self.check_command()?;
-        if self.endpoint.is_none() && self.command.is_none() && !of_device {
+        self.check_access()?;
+        if self.is_of_device() && !of_device {
             return Err("endpoint is missing: give the number of the endpoint, 0 to 15");
         }
         if self.endpoint.is_some_and(|endpoint| endpoint > 15) {

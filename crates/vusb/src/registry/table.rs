@@ -83,6 +83,8 @@ pub struct DeviceRow {
     pub interface: &'static str,
     /// Bands that it is in, GHz.
     pub bands_ghz: Vec<&'static str>,
+    /// Spatial streams of a wireless chip.
+    pub streams: Option<u8>,
     /// The securities of an access point that it is modelled for.
     pub securities: Vec<&'static str>,
     /// It can be the access point of stations.
@@ -184,6 +186,7 @@ impl DeviceRow {
                 .collect(),
             interface,
             bands_ghz: chip.map(|chip| chip.bands.iter().copied().map(Band::name).collect()).unwrap_or_default(),
+            streams: chip.map(|chip| chip.streams),
             securities: chip
                 .map(|chip| chip.securities.iter().copied().map(Security::name).collect())
                 .unwrap_or_default(),

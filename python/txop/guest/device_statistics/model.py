@@ -379,6 +379,8 @@ class Ar9280TxCounters(Model):
     """Frames and A-MPDUs of the host that are done."""
     mpdus: int
     """MPDUs in them."""
+    bytes: int
+    """Bytes of these, as they were read from the host's memory."""
     ppdus: int
     """PPDUs that were sent, each try counted."""
     failed: int

@@ -15,7 +15,7 @@ from txop.measure.instrument import GateFinding, PostRunInstrument, Reading, Run
 from txop.measure.probes.air_analysis import main_direction
 from txop.measure.probes.windowed import bounded_json
 from txop.measure.traffic.iperf3_reading import jain
-from txop.plan.devices import SDIO_CARDS
+from txop.plan.devices import ON_PCI, ROWS, SDIO_CARDS
 from txop.plan.guest import GuestSpec
 from txop.plan.guest_function import ModemSpec
 
@@ -104,19 +104,28 @@ class ChipCounters(PostRunInstrument):
         sides = sides_of(guest)
         side = sides.get(main_direction(facts.test, facts.plan.warm_up_s(facts.test)) or "", "chip")
         why = "nothing was counted within the window"
-        on_no_usb = guest is not None and guest.sdio is not None and guest.sdio.host == "virtual"
+        on_no_usb = _why_no_usb(guest)
         if guest is not None and guest.is_function:
             why = f"a network function ({guest.device}) has no such figure"
         for key, value in _figures(grown, side).items():
             reason = "only a virtual modem has one" if key == _ENGINE and guest and not guest.is_function else why
             if key in _CARD and guest is not None and guest.device not in SDIO_CARDS:
                 reason = f"the {guest.device} is not an SDIO card"
-            if key == "chip_urbs_per_s" and on_no_usb:
-                value, reason = None, "a card in the slot of the virtual host is on no USB"
+            if key == "chip_urbs_per_s" and on_no_usb is not None:
+                value, reason = None, on_no_usb
             reading.put(key, value, SOURCE, None if value is not None else reason)
         if guest is not None and guest.stations is not None:
             _stations(reading, grown, [station.name for station in guest.stations], side)
         return reading
+
+
+def _why_no_usb(guest: GuestSpec | None) -> str | None:
+    """Why the device has no URBs; ``None``: it has."""
+    if guest is not None and guest.device in ON_PCI:
+        return f"the {guest.device} is on PCI"
+    if guest is not None and guest.sdio is not None and guest.sdio.host == "virtual":
+        return "a card in the slot of the virtual host is on no USB"
+    return None
 
 
 def sides_of(guest: GuestSpec | None) -> dict[str, str]:
@@ -219,7 +228,8 @@ def judge(
     if guest is not None and guest.is_function:
         rates = {direction: count * 8 / 1e6 / seconds for direction, count in payload.items()}
         return [_passed(_total(facts.folder), in_all, guest, air=False), _within_radio(guest, rates)]
-    fastest = _fastest(width_mhz, in_5_ghz=guest is not None and guest.is_in_5_ghz)
+    streams = 1 if guest is None else ROWS[guest.device].streams or 1
+    fastest = streams * _fastest(width_mhz, in_5_ghz=guest is not None and guest.is_in_5_ghz)
     return [_passed(_total(facts.folder), in_all, guest), _possible(grown, moved / seconds, fastest)]
 
 
@@ -250,7 +260,7 @@ def _passed(
     for direction, side in sides_of(guest).items():
         transfers = "out" if side == "chip" else "in"
         bytes_moved = payload.get(direction, 0.0)
-        on_air, on_bus = total.get(f"device.air.{side}.bytes"), _bus_bytes(total, transfers)
+        on_air, on_bus = total.get(f"device.air.{side}.bytes"), _bus_bytes(total, transfers, guest)
         looked_at = [(on_air, f"on the air ({direction})")] if air else []
         for counted, where in (*looked_at, (on_bus, f"on the bus ({transfers})")):
             if counted is None:
@@ -264,14 +274,17 @@ def _passed(
     return GateFinding("chip-traffic", "ok", target="dut")
 
 
-def _bus_bytes(grown: Growth, transfers: str) -> int | None:
-    """Bytes over the device's bus: the SDIO bus of a card, whatever host it is in, else USB."""
+def _bus_bytes(grown: Growth, transfers: str, guest: GuestSpec | None) -> int | None:
+    """Bytes over the device's bus: the SDIO bus of a card, whatever host it is in, frames to and from memory on PCI,
+    else USB."""
+    if guest is not None and guest.device in ON_PCI:
+        return grown.get(f"device.{'tx' if transfers == 'out' else 'rx'}.bytes")
     of_card = grown.get(f"device.sdio.card.cmd53_{'written' if transfers == 'out' else 'read'}_bytes")
     return grown.get(f"urbs.{transfers}_bytes") if of_card is None else of_card
 
 
 def _fastest(width_mhz: float | None, *, in_5_ghz: bool) -> float:
-    """The fastest rate in a channel of this width, Mbit/s."""
+    """The fastest rate of one stream in a channel of this width, Mbit/s."""
     rates = FASTEST_VHT_MBIT_S if in_5_ghz else FASTEST_MBIT_S
     return next(
         (rate for width, rate in rates.items() if width_mhz is not None and width_mhz <= width), rates[max(rates)]

@@ -179,7 +179,7 @@ impl TxDescriptor {
     }
 }
 
-/// What became of a frame or an A-MPDU.
+/// The result of a frame or an A-MPDU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TxStatus {
     /// It was acknowledged, at least in part, or needed no acknowledgement.

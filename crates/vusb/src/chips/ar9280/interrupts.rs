@@ -37,7 +37,7 @@ impl Interrupts {
         self.s1 |= u32::from(!well) << queue;
     }
 
-    /// A queue came to its end.
+    /// A queue has no more descriptors.
     pub(super) fn ended(&mut self, queue: usize) {
         self.s1 |= 1 << (16 + queue);
     }

@@ -25,7 +25,7 @@ const TYPE_WEP_104: u32 = 1;
 const TYPE_TKIP: u32 = 4;
 const TYPE_CCM: u32 = 6;
 
-/// What became of a frame that came.
+/// How the decryption of a received frame went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decryption {
     /// There is no key for it: it stays as it is.

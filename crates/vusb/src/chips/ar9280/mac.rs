@@ -25,6 +25,8 @@ use crate::pci::FunctionMemory;
 const PHY_ID: u32 = 0x3000_0000;
 /// The noise floor, dBm; the driver takes what it reads for nominal (ath9k/ar9002_phy.h, AR_PHY_CCA_NOM_VAL_9280_2GHZ).
 const NOISE_FLOOR_DBM: i32 = -112;
+/// What the observation bus shows of a MAC that hangs (ath9k/hw.c, ath9k_hw_check_alive).
+const HUNG: u32 = 0x0070_2400;
 /// Where the time stamp of a beacon is.
 const TIMESTAMP: std::ops::Range<usize> = 24..32;
 
@@ -45,7 +47,19 @@ pub(super) struct Mac {
     cycles: Cycles,
     /// The interrupt line.
     line: bool,
+    failures: Failures,
     counters: ChipCounters,
+}
+
+/// What is wrong with the chip.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Failures {
+    /// Its MAC has stopped, until the power was cut.
+    pub(super) hung: bool,
+    /// It does not get at memory.
+    pub(super) dma_stuck: bool,
+    /// Its interrupt line is dead.
+    pub(super) interrupts_lost: bool,
 }
 
 impl Mac {
@@ -64,6 +78,7 @@ impl Mac {
             receiver: Receiver::default(),
             cycles: Cycles::default(),
             line: false,
+            failures: Failures::default(),
             counters: ChipCounters::default(),
         }
     }
@@ -72,7 +87,7 @@ impl Mac {
     pub(super) fn cold_start(&mut self, now_ns: u64) {
         self.registers = Registers::default();
         self.keys = KeyCache::default();
-        self.latched = 0;
+        (self.latched, self.failures.hung) = (0, false);
         self.reset(now_ns, true);
     }
 
@@ -86,7 +101,17 @@ impl Mac {
 
     /// Whether it holds its interrupt line.
     pub(super) const fn interrupt(&self) -> bool {
-        self.line
+        self.line && !self.failures.interrupts_lost
+    }
+
+    /// What is wrong with it, to be changed.
+    pub(super) const fn fail(&mut self) -> &mut Failures {
+        &mut self.failures
+    }
+
+    /// Whether frames go through it.
+    const fn works(&self) -> bool {
+        !self.failures.hung && !self.failures.dma_stuck
     }
 
     fn masks(&self) -> Masks {
@@ -188,6 +213,7 @@ impl Mac {
             reg::NEXT_TIMERS..reg::TIMER_PERIODS => self.timers.next(timer(offset)),
             reg::TIMER_PERIODS..reg::TIMER_MODE => self.timers.period(timer(offset)),
             reg::TIMER_MODE => self.timers.enabled(),
+            reg::OBS_BUS_1 if self.failures.hung => HUNG,
             reg::OBS_BUS_1 | reg::SLP32_MODE | reg::RESET_TSF => 0,
             _ if reg::MIB.contains(&offset) || reg::PHY_ERRORS.contains(&offset) => 0,
             _ => self.baseband(offset, kept),
@@ -272,6 +298,9 @@ impl Mac {
 
     /// Lets everything happen that is due by `now_ns`, except on the air.
     pub(super) fn advance(&mut self, now_ns: u64) {
+        if self.failures.hung {
+            return;
+        }
         while let Some(fired) = self.timers.fire(now_ns) {
             self.transmitter.queues.timer(&self.registers, now_ns, fired);
             match fired {
@@ -290,6 +319,9 @@ impl Mac {
 
     /// When something of its own happens next.
     pub(super) fn next_event(&self, now_ns: u64) -> Option<u64> {
+        if self.failures.hung {
+            return None;
+        }
         [self.timers.next_event(now_ns), self.receiver.next_event()].into_iter().flatten().min()
     }
 
@@ -328,7 +360,7 @@ impl Station for Mac {
     }
 
     fn ready_since(&self) -> Option<u64> {
-        self.at()?;
+        self.at().filter(|_| self.works())?;
         let queue = self.transmitter.queues.head(&self.registers, self.cycles.now_ns())?;
         self.transmitter.queues.all.get(queue).map(|queue| queue.since_ns)
     }
@@ -364,7 +396,7 @@ impl Station for Mac {
     fn receive(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
         let outside = self.at().is_none_or(|tuned| width(&reception.mode) > tuned.width);
         let is_off = self.registers.word(reg::DIAG_SW) & reg::DIAG_RX_DIS != 0;
-        if !self.receiver.is_enabled() || is_off || outside || !self.is_awake() {
+        if !self.receiver.is_enabled() || is_off || outside || !self.is_awake() || !self.works() {
             return false;
         }
         if let Some(transmitter) = Mpdu::new(mpdu).transmitter() {

@@ -93,6 +93,13 @@ impl Ar9280 {
         Self { chips: (0..count).map(chip).collect(), settings, medium, peers, now_ns: 0 }
     }
 
+    /// The chip under test fails; its stations do not.
+    fn under_test(&mut self, fail: impl FnOnce(&mut Mac)) {
+        if let Some(chip) = self.chips.first_mut() {
+            fail(chip);
+        }
+    }
+
     /// Tells each chip what the air has counted.
     fn count(&mut self, now_ns: u64) {
         let counters = self.medium.counters();
@@ -162,7 +169,13 @@ impl Device for Ar9280 {
     }
 
     fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
-        self.medium.inject(effect)
+        match effect {
+            Effect::FirmwareHang => self.under_test(|chip| chip.fail().hung = true),
+            Effect::StuckDma(stuck) => self.under_test(|chip| chip.fail().dma_stuck = stuck),
+            Effect::LostInterrupts(lost) => self.under_test(|chip| chip.fail().interrupts_lost = lost),
+            other => return self.medium.inject(other),
+        }
+        true
     }
 
     fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {

@@ -30,6 +30,8 @@ pub struct TxCounters {
     pub frames: u64,
     /// MPDUs in them.
     pub mpdus: u64,
+    /// Bytes of these, as they were read from the host's memory.
+    pub bytes: u64,
     /// PPDUs that were sent, each try counted.
     pub ppdus: u64,
     /// Tries that were not acknowledged.

@@ -48,6 +48,8 @@ pub(super) struct Fetched {
     last: u32,
     link: u32,
     mpdus: Vec<Vec<u8>>,
+    /// Bytes that were read of them.
+    bytes: u64,
     aggregated: bool,
     /// The series that is tried, how often it was, and how often RTS got no answer.
     series: usize,
@@ -200,7 +202,6 @@ impl Transmitter {
             rssi: receiver.and_then(|receiver| self.signals.get(&receiver)).copied().unwrap_or(0),
             tsf: around.timers.tsf_us(began_ns) as u32,
         };
-        self.counters.mpdus += current.mpdus.len() as u64;
         self.complete(around, number, status);
     }
 
@@ -211,6 +212,8 @@ impl Transmitter {
         status.write(around.memory, current.last);
         around.interrupts.sent(number, status.done_well, current.first.wants_interrupt());
         self.counters.frames += 1;
+        self.counters.mpdus += current.mpdus.len() as u64;
+        self.counters.bytes += current.bytes;
         // The driver may have added to it meanwhile.
         queue.held = current.last;
         queue.next = around.memory.word(current.last);
@@ -258,6 +261,7 @@ fn fetch(around: &mut Surroundings<'_>, descriptor: u32, counters: &mut TxCounte
         last: descriptor,
         link: descriptor,
         mpdus: Vec::new(),
+        bytes: 0,
         aggregated: first.aggregate().0,
         series: 0,
         tries: 0,
@@ -297,6 +301,7 @@ impl Fetched {
         }
         // The body begins at a multiple of four bytes (xmit.c, ath_tx_prepare).
         let header = Header::parse(&bytes, false).ok()?.header_len;
+        self.bytes += bytes.len() as u64;
         if header % 4 != 0 && bytes.len() >= header + 2 {
             bytes.drain(header..header + 2);
         }

@@ -13,6 +13,7 @@ pub static SD8686: Entry = Entry {
     plug: Plug::Sdio(|| IDENTITY),
     kind: Kind::Chip(Chip {
         bands: &[Band::TwoPointFour],
+        streams: 1,
         securities: &[Security::Open, Security::Wpa2],
         is_access_point: false,
         efuse: Efuse::Refused("these cards have none that their drivers read"),

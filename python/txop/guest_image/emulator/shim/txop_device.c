@@ -267,6 +267,7 @@ static void appear(const uint8_t *identities, size_t len)
         function->present = (i + 1) * IDENTITY_LEN <= len;
         if (function->present) {
             uint8_t *config = function->parent.config;
+            pci_device_reset(&function->parent);
             pci_set_word(config + PCI_VENDOR_ID, lduw_le_p(id));
             pci_set_word(config + PCI_DEVICE_ID, lduw_le_p(id + 2));
             pci_set_word(config + PCI_SUBSYSTEM_VENDOR_ID, lduw_le_p(id + 4));
