@@ -75,7 +75,7 @@ class GuestArm:
         context, block = active.context, active.label.block
         overlay = Overlay(
             script=run_script(context, active.instruments),
-            environment=self.chip.variables(),
+            environment=self._chip_of(context.test).variables(),
             files={**self.files, **self.chip.files()},
             modules=self.modules,
         )
@@ -109,6 +109,13 @@ class GuestArm:
         if agreed := data_format(context.folder):
             placed.verified["data_format"] = agreed
         placed.seconds = watch.load_s
+
+    def _chip_of(self, test: Test) -> Chip:
+        """The chip, with the rates that the test allows."""
+        if test.rates is None:
+            return self.chip
+        bitrates = test.rates.words(in_5_ghz=self.spec.is_in_5_ghz)
+        return replace(self.chip, queues=replace(self.chip.queues, bitrates=bitrates))
 
     async def _try(self, active: ActiveRun, placed: PlacedArm) -> None:
         """A run that is a trial with steps of its own."""

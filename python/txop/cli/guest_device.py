@@ -105,6 +105,14 @@ class DeviceOptions:
             "many stations; the signal on the link to each.",
         ),
     ] = None
+    station_chips: Annotated[
+        bool,
+        typer.Option(
+            "--station-chips",
+            help="With --stations: they are chips of the same kind as the device, with its driver, not simulated "
+            "radios.",
+        ),
+    ] = False
     width: Annotated[
         int | None,
         typer.Option(
@@ -200,6 +208,7 @@ class DeviceOptions:
                 ap=self.ap,
                 access_points=access_points,
                 stations=stations,
+                station_chips=self.station_chips,
                 air=CAPTURE_FILE if captures.air else None,
                 usb=MADE_FILE if captures.usb else None,
                 command_log=COMMAND_LOG if captures.command_log else None,

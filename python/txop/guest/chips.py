@@ -36,6 +36,8 @@ SIGNALS_DBM = (-100, -10)
 """Signal on the link to a station: from below the noise to beside the antenna."""
 ACCESS_POINTS = ("hostapd", "builtin")
 """The real hostapd, or the program's own: open, for faults, speed and exact control."""
+STATION_CHIPS_MAX = 7
+"""Chips that are stations: a device has eight functions on PCI (crates/vusb, pci.rs)."""
 COMMAND_LOG = "sdio.pcapng"
 """What the command log of an SDIO card is called."""
 OUT = "/txop/out"
@@ -56,6 +58,10 @@ class Queues:
     """By station of an access point: its airtime weight; ``None``: the kernel's."""
     limits: tuple[tuple[int, ...], ...] = ()
     """By station: low and high limit of its airtime in the driver, µs; empty: those of all."""
+    bitrates: tuple[str, ...] = ()
+    """Words of ``iw dev NAME set bitrates``; none: all rates."""
+    burst_ms: float | None = None
+    """TXOP limit of best effort at the access point, ms; ``None``: none."""
 
     def variables(self) -> dict[str, str]:
         """What ``txop-lab`` reads."""
@@ -63,6 +69,8 @@ class Queues:
         return {
             "LAB_DEBUGFS": " ".join(self.debugfs),
             "LAB_TXQ": " ".join(self.txq),
+            "LAB_BITRATES": " ".join(self.bitrates),
+            "LAB_BURST_MS": "" if self.burst_ms is None else f"{self.burst_ms:g}",
             "LAB_WEIGHTS": weights if any(self.weights) else "",
             "LAB_LIMITS": ",".join("/".join(map(str, limit)) for limit in self.limits) if any(self.limits) else "",
         }
@@ -91,6 +99,8 @@ class Chip:
     """The chip is the access point, with hostapd, of this many stations: the signal on the link to each, dBm."""
     stations_up: tuple[int, ...] = ()
     """Signal of what each sends, at the chip; empty: as the other way."""
+    station_chips: bool = False
+    """These are chips of the same kind, not simulated radios."""
     queues: Queues = field(default_factory=Queues)
     """What is set of the queues of mac80211."""
     air: str | None = None
@@ -204,6 +214,14 @@ class Chip:
         if self.device not in ACCESS_POINT_DEVICES:
             known = " and ".join(ACCESS_POINT_DEVICES)
             raise GuestError(f"the {self.device} is not an access point", what_to_do=f"{known} can be one")
+        if self.station_chips and "station-chips" not in ROWS[self.device].options:
+            known = ", ".join(name for name, row in ROWS.items() if "station-chips" in row.options)
+            raise GuestError(f"the stations of the {self.device} cannot be chips", what_to_do=f"those of {known} can")
+        if self.station_chips and len(self.stations) > STATION_CHIPS_MAX:
+            raise GuestError(
+                f"{len(self.stations)} stations are more than there is room for on PCI",
+                what_to_do=f"{STATION_CHIPS_MAX} chips at most; simulated radios can be more",
+            )
         if self.ap != "hostapd":
             raise GuestError("with stations the chip is the access point", what_to_do="take --ap out")
         _check_signals("a station", self.stations)
@@ -257,6 +275,7 @@ class Chip:
         """Options of the program."""
         words: list[str] = ["--host", self.sdio_host] if self.sdio_host != "ushc" else []
         words += [f"--stations-up={','.join(map(str, self.stations_up))}"] if self.stations_up else []
+        words += ["--station-chips"] if self.station_chips else []
         if self.air is not None:
             words += ["--air", f"{OUT}/{self.air}"]
         if self.usb is not None:

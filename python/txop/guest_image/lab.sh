@@ -17,6 +17,7 @@
 #   LAB_STATIONS  the chip is the access point instead, of this many stations on simulated radios: the signal in dBm on the
 #   link to each, with commas. `station N COMMAND` is at one of them, `dut` at the access point, `peer` at a host behind it
 #   LAB_DEBUGFS  settings of mac80211 on that access point, below its radio's folder in debugfs: FILE=WORD,WORD ...
+#   LAB_BURST_MS  TXOP limit of best effort at that access point; LAB_BITRATES  rates that it may send at (iw dev set bitrates)
 #   LAB_TXQ      settings of its queues (iw phy set txq): NAME=VALUE ...; LAB_WEIGHTS airtime weight of each station, with
 #   commas, empty for that of the kernel; LAB_LIMITS likewise its limits of airtime in the driver, LOW/HIGH
 #   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2, wpa3 or owe
@@ -340,6 +341,8 @@ tuned_rates() { # OFDM and HT only, as networks without 802.11b have it: minstre
     printf 'supported_rates=60 90 120 180 240 360 480 540\nbasic_rates=60 120 240\n'
 }
 
+burst() { [ -z "${LAB_BURST_MS:-}" ] || printf 'tx_queue_data2_burst=%s\n' "$LAB_BURST_MS"; }
+
 of_stations() { of_each "$stations" "$@"; } # of_stations COMMAND...: with the number of each station
 
 station_radio() { # station_radio N: the next radio goes into the namespace of station N
@@ -384,6 +387,10 @@ queues_of_radio() { # settings of mac80211 that the plan has
     for setting in ${LAB_TXQ:-}; do
         ip netns exec dut iw phy "$phy" set txq "${setting%%=*}" "${setting#*=}" || fail "iw phy set txq ${setting%%=*} fails"
     done
+    # words on purpose
+    # shellcheck disable=SC2086
+    [ -z "${LAB_BITRATES:-}" ] || ip netns exec dut iw dev wlan0 set bitrates $LAB_BITRATES ||
+        fail "the driver takes no such rates: $LAB_BITRATES"
     for setting in ${LAB_DEBUGFS:-}; do
         file=/sys/kernel/debug/ieee80211/$phy/${setting%%=*}
         [ -e "$file" ] || fail "this mac80211 has no ${setting%%=*} in debugfs"
@@ -437,7 +444,7 @@ serve_stations() {
         country
         of_stations station_radio
     fi
-    { hostapd_conf wlan0; tuned_rates; } >"$run/hostapd.conf"
+    { hostapd_conf wlan0; tuned_rates; burst; } >"$run/hostapd.conf"
     hostapd_in dut
     ip -n dut addr add "$DUT_ADDRESS/24" dev wlan0
     host_behind
@@ -581,6 +588,16 @@ counters() { # counters FILE: what the chip has counted by now
     txop-vusb control counters "$1"
 }
 
+# A slot without hot plug: the host is told that the device is gone, and to look again when it is back.
+replug() {
+    txop-vusb control replug || return
+    [ "$bus" = pci ] || return 0
+    for found in /sys/bus/pci/drivers/"$driver"/0000:*; do
+        { [ ! -e "$found/remove" ] || echo 1 >"$found/remove"; } 2>/dev/null
+    done
+    { sleep 1.1; echo 1 >/sys/bus/pci/rescan; } >/dev/null 2>&1 &
+}
+
 control_port() { # the device on which the chip is asked for something
     for node in /sys/class/virtio-ports/*; do
         [ "$(cat "$node/name" 2>/dev/null)" = txop.control ] && { echo "/dev/${node##*/}"; return; }
@@ -670,7 +687,7 @@ down) [ ! -d "$run" ] || down ;;
 alive) alive ;;
 port) control_port ;;
 struck) txop-vusb control struck ;;
-replug) txop-vusb control replug ;;
+replug) replug ;;
 counters) counters "${2:?a file}" ;;
 *) echo "usage: txop-lab up|down|prepare|plug|serve|join|roam [NUMBER]|alive|struck|replug|port|counters FILE" >&2; exit 2 ;;
 esac

@@ -46,7 +46,11 @@ class GuestVariant(Strict):
     """Module that is built with the arm's patches, from ``source`` where that is set: ``mac80211``, say; default: the
     driver."""
     stations: Annotated[list[GuestStation], Field(min_length=1, max_length=16)] | None = None
-    """The device (an MT7610U) is the access point of these, with hostapd; default: it is the station of one."""
+    """The device (one that docs/virtual-chips.md lists as an access point) is that of these, with hostapd; default: it
+    is the station of one."""
+    station_chips: bool = False
+    """The stations are chips of the same kind as the device, each with its driver in a namespace of its own, not
+    simulated radios: of an AR9280 or AR9287, 7 at most."""
     topology: Topology = "router"
     """Where the traffic of ``stations`` comes from: ``router`` a host behind the access point, which forwards it;
     ``server`` programs on the access point, with sockets that hold back what they send."""

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
+from txop.plan.allowed_rates import AllowedRates
 from txop.plan.fields import Name
 from txop.plan.strict import STRICT
 
@@ -77,6 +78,11 @@ class QueueSpec(BaseModel):
     """MCS of all data that the device sends, one stream, the width of the channel, long guard interval (debugfs
     ``rc/fixed_rate_idx`` of minstrel_ht); retries still go down from it. 8 and 9 are only in 5 GHz. Default:
     minstrel_ht finds the rates of each station."""
+    rates: AllowedRates | None = None
+    """Rates that the device may send at, with stock modules; default: all. Those of a test go before them."""
+    burst_ms: Annotated[float, Field(gt=0, le=10)] | None = None
+    """TXOP limit of best effort at an access point of ``stations`` (hostapd's ``tx_queue_data2_burst``), ms: ath9k
+    makes its aggregates no longer than that. Default: none."""
     txq_limit_packets: _Count | None = None
     """Packets in all queues of the radio (``iw phy set txq limit``); the kernel's is 8192."""
     txq_memory_limit_bytes: _Count | None = None

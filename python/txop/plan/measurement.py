@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, StringConstraints, model_validator
 
+from txop.plan.allowed_rates import AllowedRates
 from txop.plan.fields import Argv, Congestion, Name, Seconds
 from txop.plan.strict import Strict
 
@@ -36,6 +37,8 @@ class _Test(Strict):
     """Time from one latency probe to the next."""
     station: Name = "dut"
     """Target that is this end of the flows."""
+    rates: AllowedRates | None = None
+    """In a guest: rates that the device under test may send at; default: those of ``queues``."""
 
     needs_peer: ClassVar[bool] = True
     """Whether it has traffic with the peer."""

@@ -12,7 +12,17 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from txop.plan import arm, guest, guest_access_point, guest_card, guest_function, measurement, model, target
+from txop.plan import (
+    allowed_rates,
+    arm,
+    guest,
+    guest_access_point,
+    guest_card,
+    guest_function,
+    measurement,
+    model,
+    target,
+)
 from txop.plan.locate import Path
 from txop.plan.model import Plan
 from txop.present.model_reference import field_texts
@@ -63,7 +73,17 @@ class ClassDocs:
 def all_descriptions() -> dict[str, ClassDocs]:
     """Every model class that a plan is made of."""
     found: dict[str, ClassDocs] = {}
-    for module in (guest_access_point, guest_card, guest_function, target, guest, arm, measurement, model):
+    for module in (
+        allowed_rates,
+        guest_access_point,
+        guest_card,
+        guest_function,
+        target,
+        guest,
+        arm,
+        measurement,
+        model,
+    ):
         for item, node in models(module):
             found[node.name] = ClassDocs(item, field_texts(node), found)
     return found

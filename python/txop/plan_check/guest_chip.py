@@ -32,6 +32,7 @@ def chip_of(spec: GuestSpec) -> Chip:
         ap=spec.ap,
         stations=tuple(station.signal_dbm for station in spec.stations or ()),
         stations_up=_up(spec),
+        station_chips=spec.station_chips,
         queues=_queues(spec),
         power_save=spec.power_save,
         sdio_host=sdio.host,
@@ -54,7 +55,14 @@ def _queues(spec: GuestSpec) -> Queues:
     weights = tuple(station.airtime_weight for station in stations)
     limits = tuple(tuple(station.aql_limit_us or ()) for station in stations)
     queues = spec.queues or QueueSpec()
-    return Queues(queues.debugfs_words(spec.width_mhz, in_5_ghz=spec.is_in_5_ghz), queues.txq_words, weights, limits)
+    return Queues(
+        queues.debugfs_words(spec.width_mhz, in_5_ghz=spec.is_in_5_ghz),
+        queues.txq_words,
+        weights,
+        limits,
+        queues.rates.words(in_5_ghz=spec.is_in_5_ghz) if queues.rates is not None else (),
+        queues.burst_ms,
+    )
 
 
 def _host(spec: GuestSpec) -> FunctionHost:

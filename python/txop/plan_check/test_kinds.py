@@ -36,6 +36,9 @@ def wrong_tests(loaded: LoadedPlan) -> Found:
             yield from checker(plan, index, test)
         if in_guest:
             yield from _in_guest(plan, index, test)
+        elif test.rates is not None:
+            said = "rates are set in guests only"
+            yield ("test", index, "rates"), said, 'elsewhere: [[arm]] load = ["iw", "dev", ...]'
 
 
 # Ends ----------------------------------------------------------------------------------------------------------------
