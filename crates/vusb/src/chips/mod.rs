@@ -5,6 +5,7 @@ pub mod ar9280;
 mod block_ack_request;
 pub mod ccmp;
 mod duplicates;
+mod full_mac;
 pub mod mt7610u;
 pub mod rtl8188cus;
 pub mod sd8686;

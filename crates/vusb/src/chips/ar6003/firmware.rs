@@ -12,6 +12,7 @@ use super::statistics::{ChipCounters, PowerCounters};
 use crate::air::rates::{LEGACY_RATES, MCS0};
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::chips::duplicates::Duplicates;
+use crate::chips::full_mac;
 use crate::chips::station_counters::{RxCounters, TxCounters};
 use crate::chips::station_frames;
 use crate::chips::station_keys::{Key, Keys};
@@ -53,7 +54,7 @@ pub(super) enum ToHost {
 }
 
 /// The firmware.
-pub(super) struct Firmware {
+pub(in crate::chips) struct Firmware {
     pub(super) address: MacAddr,
     pub(super) assumptions: Assumptions,
     /// It runs.
@@ -308,34 +309,6 @@ impl Firmware {
         fits
     }
 
-    /// Lets everything happen that is due by `now_ns`, except on the air.
-    pub(super) fn advance(&mut self, now_ns: u64) {
-        self.now_ns = now_ns;
-        if self.running {
-            self.advance_scan(now_ns);
-            self.advance_join(now_ns);
-            self.advance_power(now_ns);
-        }
-    }
-
-    /// When something happens next, except on the air.
-    pub(super) fn next_event(&self) -> Option<u64> {
-        let scan = self.scan.as_ref().map(|scan| scan.until_ns);
-        [scan, self.join_deadline(), self.sleeps_at()].into_iter().flatten().min().filter(|_| self.running)
-    }
-
-    /// Hands on what came off the air and what was sent.
-    pub(super) fn flush(&mut self, now_ns: u64) {
-        for Done { cookie, acknowledged, .. } in std::mem::take(&mut self.done) {
-            match cookie {
-                NULL_ASLEEP | NULL_AWAKE if !acknowledged => self.power.given_up(now_ns, cookie == NULL_ASLEEP),
-                NULL_ASLEEP | NULL_AWAKE | POLL => {}
-                _ => self.tx.given_up += u64::from(!acknowledged),
-            }
-            self.give_back(cookie);
-        }
-    }
-
     /// Drops what waits to be sent in a connection that has ended: data, and what power save sends. Management frames
     /// stay: one may say that it has ended.
     pub(super) fn drop_frames(&mut self) {
@@ -413,6 +386,33 @@ pub(super) fn rate_index(mode: &Mode) -> u8 {
             (MCS0 + ht.mcs.min(7) + wide) | u8::from(ht.short_gi) << 7
         }
         _ => 0,
+    }
+}
+
+impl full_mac::Firmware for Firmware {
+    fn advance(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+        if self.running {
+            self.advance_scan(now_ns);
+            self.advance_join(now_ns);
+            self.advance_power(now_ns);
+        }
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        let scan = self.scan.as_ref().map(|scan| scan.until_ns);
+        [scan, self.join_deadline(), self.sleeps_at()].into_iter().flatten().min().filter(|_| self.running)
+    }
+
+    fn flush(&mut self, now_ns: u64) {
+        for Done { cookie, acknowledged, .. } in std::mem::take(&mut self.done) {
+            match cookie {
+                NULL_ASLEEP | NULL_AWAKE if !acknowledged => self.power.given_up(now_ns, cookie == NULL_ASLEEP),
+                NULL_ASLEEP | NULL_AWAKE | POLL => {}
+                _ => self.tx.given_up += u64::from(!acknowledged),
+            }
+            self.give_back(cookie);
+        }
     }
 }
 

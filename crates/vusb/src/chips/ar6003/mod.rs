@@ -13,6 +13,7 @@
 //! | networks: scan, authentication, association | `scan.rs`, `join.rs` | firmware; no source is public |
 //! | data, keys, Block Ack | `data.rs`, `../station_keys.rs`, `../ccmp.rs`, `../tkip.rs` | txrx.c; else firmware |
 //! | power save | `power.rs`, `../station_power.rs` | cfg80211.c; the rest is firmware |
+//! | turns with the air and its stations | `../full_mac.rs` | |
 //! | what is not known | `assumptions.rs` | |
 //!
 //! Layouts of its messages: [`wire::sdio`].
@@ -32,18 +33,17 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
-use std::os::fd::RawFd;
-
-use sdio::{CardIdentity, Function};
+use sdio::CardIdentity;
 use wire::ieee80211::MacAddr;
 use wire::sdio::bmi::{self, Command as Bmi};
 use wire::sdio::htc::{FromHost, Header, ToHost as HtcToHost, CONTROL, HEADER, NEED_CREDIT_UPDATE};
 use wire::AccessCategory;
 
-use crate::air::Medium;
-use crate::device::{DeviceCounters, Effect, Source};
-use crate::peers::Peers;
-use crate::ushc::{SdioChip, SdioStatistics};
+use crate::air::AirCounters;
+use crate::chips::full_mac::{registers, Chip};
+use crate::device::DeviceCounters;
+use crate::peers::PeerStatistics;
+use crate::ushc::SdioStatistics;
 use assumptions::Assumptions;
 use firmware::{Firmware, ToHost};
 use htc::{messages, Htc};
@@ -122,8 +122,8 @@ impl Settings {
     }
 }
 
-/// The chip, its air and its access point.
-pub struct Ar6003 {
+/// The chip.
+pub(super) struct Ar6003 {
     settings: Settings,
     memory: Memory,
     state: State,
@@ -137,15 +137,13 @@ pub struct Ar6003 {
     transfer: Vec<u8>,
     htc: Htc,
     firmware: Firmware,
-    medium: Medium,
-    peers: Box<dyn Peers>,
     /// Where compressed data of BMI go next.
     compressed_at: u32,
 }
 
 impl Ar6003 {
     /// A chip without power.
-    pub fn new(settings: Settings, medium: Medium, peers: Box<dyn Peers>) -> Self {
+    pub(super) fn new(settings: Settings) -> Self {
         Self {
             settings,
             memory: Memory::new(settings.assumptions.model().addresses()),
@@ -157,8 +155,6 @@ impl Ar6003 {
             transfer: Vec::new(),
             htc: Htc::default(),
             firmware: Firmware::new(ADDRESS, settings.assumptions),
-            medium,
-            peers,
             compressed_at: 0,
         }
     }
@@ -288,22 +284,6 @@ impl Ar6003 {
         }
     }
 
-    /// Puts what the firmware has for the host into the mailbox.
-    fn hand_over(&mut self) {
-        for item in std::mem::take(&mut self.firmware.to_host) {
-            match item {
-                ToHost::Event(event) => self.htc.message(CONTROL_ENDPOINT, &event, false),
-                ToHost::Frame(priority, frame) => self.htc.message(endpoint_of(priority), &frame, true),
-                ToHost::Credits(endpoint, credits) => self.htc.owe(endpoint, credits),
-            }
-        }
-        // Half of them: the host has more to send by then.
-        if self.htc.owed() * 2 >= u32::from(self.settings.assumptions.credits) || self.firmware.queue.len() == 0 {
-            self.htc.report_credits();
-        }
-        self.firmware.waiting = self.htc.frames();
-    }
-
     fn interrupt_status(&self) -> u8 {
         let mailbox = if self.htc.has_messages() { MAILBOX_DATA } else { 0 };
         mailbox | if self.debug_counter { COUNTER } else { 0 }
@@ -365,12 +345,14 @@ fn is_mailbox(address: u32) -> bool {
     MAILBOXES.iter().any(|mailbox| mailbox.contains(&address))
 }
 
-impl Function for Ar6003 {
+impl Chip for Ar6003 {
+    type Firmware = Firmware;
+
     fn identity(&self) -> CardIdentity {
         self.settings.identity()
     }
 
-    fn read(&mut self, _now_ns: u64, address: u32, incrementing: bool, data: &mut [u8]) {
+    fn read(&mut self, address: u32, incrementing: bool, data: &mut [u8]) {
         if is_mailbox(address) {
             // Whatever the address: the next bytes.
             self.htc.fetch(data);
@@ -381,8 +363,8 @@ impl Function for Ar6003 {
             self.firmware.chip.register_reads += 1;
             self.htc.look_ahead();
         }
-        for (at, slot) in (0..).zip(data) {
-            *slot = self.register(if incrementing { address.wrapping_add(at) } else { address });
+        for (register, slot) in registers(address, incrementing).zip(data) {
+            *slot = self.register(register);
         }
     }
 
@@ -411,52 +393,46 @@ impl Function for Ar6003 {
         self.interrupt_status() & self.enabled[0] != 0
     }
 
-    fn advance(&mut self, now_ns: u64) {
-        self.peers.advance(now_ns);
-        self.firmware.advance(now_ns);
-        self.medium.advance(now_ns, &mut self.firmware, &mut self.peers.stations_mut());
-        self.firmware.flush(now_ns);
-        self.peers.flush(now_ns);
-        self.hand_over();
-    }
-
-    fn next_event(&self) -> Option<u64> {
-        let air = self.medium.next_event(&self.firmware, &self.peers.stations());
-        [air, self.firmware.next_event(), self.peers.next_event()].into_iter().flatten().min()
-    }
-
-    fn power_on(&mut self, _now_ns: u64) {
+    fn power_on(&mut self) {
         self.hung = false;
         self.cold_start();
     }
-}
 
-impl SdioChip for Ar6003 {
-    fn sources(&self, sources: &mut Vec<Source>) {
-        self.peers.sources(sources);
+    fn firmware(&self) -> &Firmware {
+        &self.firmware
     }
 
-    fn readable(&mut self, now_ns: u64, fd: RawFd) {
-        self.peers.readable(now_ns, fd);
+    fn firmware_mut(&mut self) -> &mut Firmware {
+        &mut self.firmware
     }
 
-    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
-        match effect {
-            Effect::FirmwareHang => {
-                self.hung = true;
-                if self.state == State::Firmware {
-                    self.state = State::Dead;
-                    self.debug_counter = true;
-                    self.memory.firmware_died();
-                    self.firmware.stop();
-                }
+    /// Puts what the firmware has for the host into the mailbox.
+    fn hand_over(&mut self) {
+        for item in std::mem::take(&mut self.firmware.to_host) {
+            match item {
+                ToHost::Event(event) => self.htc.message(CONTROL_ENDPOINT, &event, false),
+                ToHost::Frame(priority, frame) => self.htc.message(endpoint_of(priority), &frame, true),
+                ToHost::Credits(endpoint, credits) => self.htc.owe(endpoint, credits),
             }
-            other => return self.medium.inject(other),
         }
-        true
+        // Half of them: the host has more to send by then.
+        if self.htc.owed() * 2 >= u32::from(self.settings.assumptions.credits) || self.firmware.queue.len() == 0 {
+            self.htc.report_credits();
+        }
+        self.firmware.waiting = self.htc.frames();
     }
 
-    fn statistics(&self, sdio: SdioStatistics) -> Box<dyn DeviceCounters> {
+    fn hang_firmware(&mut self) {
+        self.hung = true;
+        if self.state == State::Firmware {
+            self.state = State::Dead;
+            self.debug_counter = true;
+            self.memory.firmware_died();
+            self.firmware.stop();
+        }
+    }
+
+    fn statistics(&self, sdio: SdioStatistics, air: AirCounters, peers: PeerStatistics) -> Box<dyn DeviceCounters> {
         Box::new(Statistics {
             sdio,
             chip: self.firmware.chip,
@@ -465,12 +441,8 @@ impl SdioChip for Ar6003 {
             tx: self.firmware.tx,
             rx: self.firmware.rx,
             power: self.firmware.power_counters(),
-            air: self.medium.counters().clone(),
-            peers: self.peers.statistics(),
+            air,
+            peers,
         })
-    }
-
-    fn finish(&mut self) -> std::io::Result<()> {
-        self.medium.finish()
     }
 }

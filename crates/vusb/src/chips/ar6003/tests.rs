@@ -1,17 +1,21 @@
 use proptest::prelude::*;
+use sdio::Function;
 use wire::sdio::htc::{credits, TRAILER};
 use wire::sdio::wmi::{self, Command, Connect, DataHeader, DATA_HEADER};
 
 use super::*;
-use crate::air::ChannelSettings;
+use crate::air::{ChannelSettings, Medium};
+use crate::chips::full_mac::{Firmware as _, FullMac};
+use crate::device::Effect;
 use crate::peers::builtin::{Builtin, BuiltinSettings};
+use crate::ushc::SdioChip;
 use crate::wired::WiredQueues;
 
 const MAILBOX_END: u32 = 0x1000;
 
 /// A driver, as far as it is needed.
 struct Host {
-    chip: Ar6003,
+    card: FullMac<Ar6003>,
     wire: WiredQueues,
     now_ns: u64,
     /// Messages that were fetched: endpoint, payload without its trailer.
@@ -30,17 +34,17 @@ impl Host {
         let wire = WiredQueues::default();
         let peers = Builtin::with(BuiltinSettings::default(), Vec::new(), Box::new(wire.clone()));
         let medium = Medium::new(ChannelSettings::default(), 1, None);
-        let mut chip = Ar6003::new(settings, medium, Box::new(peers));
-        chip.power_on(0);
-        chip.write(0, register::INTERRUPT_ENABLE, true, &[0xd1, 0xff, 3, 0xff]);
-        Self { chip, wire, now_ns: 0, messages: Vec::new(), credits: [0; 9], bundles: 0 }
+        let mut card = FullMac::new(Ar6003::new(settings), medium, Box::new(peers));
+        card.power_on(0);
+        card.write(0, register::INTERRUPT_ENABLE, true, &[0xd1, 0xff, 3, 0xff]);
+        Self { card, wire, now_ns: 0, messages: Vec::new(), credits: [0; 9], bundles: 0 }
     }
 
     /// What BMI says of the chip: version and type.
     fn target(&mut self) -> [u32; 2] {
         let mut info = [0; 16];
         self.put(&Bmi::TargetInfo.emit());
-        self.chip.read(0, 0x800, false, &mut info);
+        self.card.read(0, 0x800, false, &mut info);
         [8, 12].map(|at| u32::from_le_bytes(info[at..at + 4].try_into().unwrap()))
     }
 
@@ -61,7 +65,7 @@ impl Host {
     }
 
     fn put(&mut self, bytes: &[u8]) {
-        self.chip.write(self.now_ns, MAILBOX_END - bytes.len() as u32, true, bytes);
+        self.card.write(self.now_ns, MAILBOX_END - bytes.len() as u32, true, bytes);
     }
 
     fn message(&mut self, endpoint: u8, flags: u8, payload: &[u8]) {
@@ -79,8 +83,8 @@ impl Host {
     fn fetch(&mut self) {
         loop {
             let mut registers = [0; 24];
-            self.chip.read(self.now_ns, register::INTERRUPT_STATUS, true, &mut registers);
-            assert_eq!(registers[0] & MAILBOX_DATA != 0, self.chip.interrupts());
+            self.card.read(self.now_ns, register::INTERRUPT_STATUS, true, &mut registers);
+            assert_eq!(registers[0] & MAILBOX_DATA != 0, self.card.interrupts());
             if registers[0] & MAILBOX_DATA == 0 {
                 return;
             }
@@ -89,7 +93,7 @@ impl Host {
             self.bundles += usize::from(count > 1);
             let padded = len.next_multiple_of(htc::BLOCK_BYTES);
             let mut bytes = vec![0; count * padded];
-            self.chip.read(self.now_ns, 0x4000, false, &mut bytes);
+            self.card.read(self.now_ns, 0x4000, false, &mut bytes);
             for message in bytes.chunks(padded) {
                 let header = Header::parse(message).unwrap();
                 let payload = &message[HEADER..HEADER + usize::from(header.payload_len)];
@@ -107,13 +111,13 @@ impl Host {
 
     fn run(&mut self, for_ns: u64) {
         let until_ns = self.now_ns + for_ns;
-        while let Some(at_ns) = self.chip.next_event().filter(|&at_ns| at_ns <= until_ns) {
+        while let Some(at_ns) = self.card.next_event().filter(|&at_ns| at_ns <= until_ns) {
             self.now_ns = at_ns.max(self.now_ns);
-            self.chip.advance(self.now_ns);
+            self.card.advance(self.now_ns);
             self.fetch();
         }
         self.now_ns = until_ns;
-        self.chip.advance(until_ns);
+        self.card.advance(until_ns);
         self.fetch();
     }
 
@@ -135,7 +139,7 @@ impl Host {
         host.command(Command::Connect(Connect { pairwise: 1, group: 1, authentication: 1, ..connect }));
         host.run(100_000_000);
         let connected = host.events(0x1002);
-        assert_eq!((connected.len(), host.chip.firmware.chip.associations), (1, 1));
+        assert_eq!((connected.len(), host.card.chip.firmware.chip.associations), (1, 1));
         host
     }
 
@@ -180,11 +184,11 @@ fn frames_go_both_ways_and_credits_come_back() {
         let frame = [&ADDRESS.0[..], &[2, 0x74, 0x78, 0x6f, 0x70, 9, 8, 0], &[0xa5; 100]].concat();
         host.wire.to_host.borrow_mut().push_back(frame);
     }
-    host.chip.readable(host.now_ns, 0);
+    host.card.readable(host.now_ns, 0);
     host.run(100_000_000);
     host.run(200_000_000);
     let frames = host.messages.extract(|(endpoint, _)| *endpoint == 2).collect::<Vec<_>>();
-    assert_eq!((frames.len(), host.chip.firmware.rx.delivered), (20, 20));
+    assert_eq!((frames.len(), host.card.chip.firmware.rx.delivered), (20, 20));
     let (header, ethernet) = DataHeader::parse(&frames[0].1).unwrap();
     assert_eq!((header.rssi, header.kind), (50, 0));
     assert_eq!(
@@ -211,18 +215,18 @@ fn an_ar6004_is_known_by_its_numbers() {
         }
         let mut host = Host::with(settings);
         assert_eq!(host.target(), [version, 5]);
-        let identity = host.chip.identity();
+        let identity = host.card.identity();
         assert_eq!((identity.vendor, format!("{:04x}", identity.device)), (0x0271, id.to_owned()));
         // The driver says where its board data go.
         let mut word = [0xff; 4];
         host.put(&Bmi::ReadMemory { address: 0x0040_0854, len: 4 }.emit());
-        host.chip.read(0, 0x800, false, &mut word);
+        host.card.read(0, 0x800, false, &mut word);
         assert_eq!(word, [0; 4]);
         // hi_app_host_interest, once the firmware runs.
         host.put(&Bmi::Done.emit());
-        host.chip.write(0, register::WINDOW_READ, true, &0x0040_0800u32.to_le_bytes());
-        assert_eq!(host.chip.memory.window_read(0x0040_0800), [0, 0x10, 0x40, 0]);
-        assert_eq!(host.chip.register(register::WINDOW + 1), 0x10);
+        host.card.write(0, register::WINDOW_READ, true, &0x0040_0800u32.to_le_bytes());
+        assert_eq!(host.card.chip.memory.window_read(0x0040_0800), [0, 0x10, 0x40, 0]);
+        assert_eq!(host.card.chip.register(register::WINDOW + 1), 0x10);
     }
     assert_eq!(Settings::new(Model::Ar6004).assumptions.revision.name(), "1.3");
 }
@@ -236,7 +240,7 @@ fn the_host_leaves_and_joins_again() {
     assert_eq!((ended.len(), ended[0][8]), (1, 3));
     host.send(100);
     host.run(10_000_000);
-    assert_eq!((host.chip.firmware.tx.dropped, host.credits[2]), (1, 1), "a dropped frame gives its credit back");
+    assert_eq!((host.card.chip.firmware.tx.dropped, host.credits[2]), (1, 1), "a dropped frame gives its credit back");
     host.command(Command::Reconnect);
     host.run(100_000_000);
     assert_eq!(host.events(0x1002).len(), 1);
@@ -258,19 +262,22 @@ fn a_network_that_is_not_there_is_not_joined() {
 #[test]
 fn the_firmware_dies_and_starts_again() {
     let mut host = Host::joined();
-    assert!(host.chip.inject(host.now_ns, Effect::FirmwareHang));
-    assert!(host.chip.interrupts());
-    assert_eq!((host.chip.register(register::COUNTER_STATUS), host.chip.register(register::DEBUG_COUNTER)), (1, 1));
-    assert!(!host.chip.interrupts());
+    assert!(host.card.inject(host.now_ns, Effect::FirmwareHang));
+    assert!(host.card.interrupts());
+    assert_eq!(
+        (host.card.chip.register(register::COUNTER_STATUS), host.card.chip.register(register::DEBUG_COUNTER)),
+        (1, 1)
+    );
+    assert!(!host.card.interrupts());
     // A cold reset through the window does not help.
-    host.chip.write(0, register::WINDOW, true, &COLD_RESET.to_le_bytes());
-    host.chip.write(0, register::WINDOW_WRITE, true, &RESET_CONTROL.to_le_bytes());
-    assert_eq!((host.chip.firmware.chip.cold_resets, host.chip.register(register::BMI_COUNTER)), (1, 1));
+    host.card.write(0, register::WINDOW, true, &COLD_RESET.to_le_bytes());
+    host.card.write(0, register::WINDOW_WRITE, true, &RESET_CONTROL.to_le_bytes());
+    assert_eq!((host.card.chip.firmware.chip.cold_resets, host.card.chip.register(register::BMI_COUNTER)), (1, 1));
     host.put(&Bmi::Done.emit());
-    assert_eq!(host.chip.firmware.chip.boots, 1);
-    host.chip.power_on(0);
+    assert_eq!(host.card.chip.firmware.chip.boots, 1);
+    host.card.power_on(0);
     host.put(&Bmi::Done.emit());
-    assert_eq!(host.chip.firmware.chip.boots, 2);
+    assert_eq!(host.card.chip.firmware.chip.boots, 2);
 }
 
 #[test]
@@ -284,7 +291,7 @@ fn ccmp_and_tkip_have_keys_of_their_length() {
         (wmi::cipher::WEP, 13, false),
     ] {
         host.command(Command::AddKey(wmi::AddKey { cipher, len, ..key }));
-        assert_eq!(host.chip.firmware.keys.has_pairwise(), has_key, "{cipher} {len}");
+        assert_eq!(host.card.chip.firmware.keys.has_pairwise(), has_key, "{cipher} {len}");
     }
 }
 
@@ -301,7 +308,7 @@ fn the_suites_of_a_network_are_in_the_association_request() {
         let connect = Connect { network: 1, dot11_authentication: 1, ssid: b"txop".to_vec(), ..Connect::default() };
         host.command(Command::Connect(Connect { pairwise, group, authentication, ..connect }));
         host.run(100_000_000);
-        let request = host.chip.firmware.network.as_ref().unwrap().request.clone();
+        let request = host.card.chip.firmware.network.as_ref().unwrap().request.clone();
         let parsed = ManagementBody::parse(FrameControl::new(FrameKind::AssociationRequest), &request).unwrap();
         let suite =
             |wanted| SuiteSet::of(if wanted == cipher::TKIP { rsn::cipher::TKIP } else { rsn::cipher::CCMP128 });
@@ -322,7 +329,7 @@ fn a_forged_frame_is_reported_to_the_driver() {
     let mut host = Host::joined();
     let key = wmi::AddKey { index: 0, cipher: wmi::cipher::TKIP, group: false, len: 32, key: [7; 32] };
     host.command(Command::AddKey(key));
-    let bssid = host.chip.firmware.network.as_ref().unwrap().bssid;
+    let bssid = host.card.chip.firmware.network.as_ref().unwrap().bssid;
     let reception = crate::air::Reception {
         mode: wire::phy::Mode::Unknown,
         ampdu: None,
@@ -337,10 +344,10 @@ fn a_forged_frame_is_reported_to_the_driver() {
         let fc = FrameControl::default().with_from_ds(true);
         let header = FrameHeader::data(fc, [ADDRESS, bssid, bssid], Seq::new(sequence), None);
         let (mpdu, _) = sender.mpdu(&header, &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0, 1, 2, 3, 4]);
-        assert!(host.chip.firmware.data_received(host.now_ns, &mpdu, &reception));
+        assert!(host.card.chip.firmware.data_received(host.now_ns, &mpdu, &reception));
     }
     host.run(1_000_000);
-    let rx = host.chip.firmware.rx;
+    let rx = host.card.chip.firmware.rx;
     assert_eq!((rx.decrypted, rx.delivered, rx.michael_errors, rx.dropped), (1, 1, 1, 1));
     assert_eq!(host.events(0x1009), [[0, 0]]);
 }
@@ -351,13 +358,13 @@ fn sent_down(host: &mut Host, frames: usize) {
         let frame = [&ADDRESS.0[..], &[2, 0x74, 0x78, 0x6f, 0x70, 9, 8, 0], &[0xa5; 100]].concat();
         host.wire.to_host.borrow_mut().push_back(frame);
     }
-    host.chip.readable(host.now_ns, 0);
+    host.card.readable(host.now_ns, 0);
 }
 
 #[test]
 fn it_sleeps_between_beacons_until_there_are_data() {
     let mut host = Host::joined();
-    let counters = |host: &Host| host.chip.firmware.power_counters();
+    let counters = |host: &Host| host.card.chip.firmware.power_counters();
     // With the first frame the access point asks for Block Ack.
     sent_down(&mut host, 1);
     host.run(150_000_000);
@@ -367,9 +374,9 @@ fn it_sleeps_between_beacons_until_there_are_data() {
     // One frame is polled at a beacon, and the station sleeps on.
     sent_down(&mut host, 1);
     host.run(5_000_000);
-    assert_eq!(host.chip.firmware.rx.delivered, 1, "it waits for the beacon");
+    assert_eq!(host.card.chip.firmware.rx.delivered, 1, "it waits for the beacon");
     host.run(110_000_000);
-    assert_eq!((host.chip.firmware.rx.delivered, counters(&host).polls, counters(&host).announced), (2, 1, 1));
+    assert_eq!((host.card.chip.firmware.rx.delivered, counters(&host).polls, counters(&host).announced), (2, 1, 1));
     assert_eq!(counters(&host).woken_by_access_point, 0);
     assert!(counters(&host).asleep_ns >= host.now_ns - before_ns);
 
@@ -377,7 +384,7 @@ fn it_sleeps_between_beacons_until_there_are_data() {
     sent_down(&mut host, 10);
     host.run(120_000_000);
     let power = counters(&host);
-    assert_eq!((host.chip.firmware.rx.delivered, power.polls, power.woken_by_access_point), (12, 2, 1));
+    assert_eq!((host.card.chip.firmware.rx.delivered, power.polls, power.woken_by_access_point), (12, 2, 1));
     host.run(150_000_000);
     assert_eq!(counters(&host).announced, 2);
 
@@ -387,7 +394,7 @@ fn it_sleeps_between_beacons_until_there_are_data() {
     assert_eq!((host.wire.from_host.borrow().len(), counters(&host).woken_by_host), (1, 1));
     sent_down(&mut host, 1);
     host.run(5_000_000);
-    assert_eq!(host.chip.firmware.rx.delivered, 13, "it is awake");
+    assert_eq!(host.card.chip.firmware.rx.delivered, 13, "it is awake");
     assert_eq!(counters(&host).missed, 0);
 }
 
@@ -398,7 +405,7 @@ fn what_power_save_sends_ends_with_the_connection_and_is_no_frame_of_the_host() 
     let unheard = Outcome { acknowledged: vec![false], sent: true };
     for send in [Send::Poll, Send::Null(true), Send::Null(false)] {
         let mut host = Host::joined();
-        let firmware = &mut host.chip.firmware;
+        let firmware = &mut host.card.chip.firmware;
         // It is given up, and counts nowhere.
         firmware.send_for_power(host.now_ns, Some(send));
         for _ in 0..7 {
@@ -425,15 +432,15 @@ fn with_full_performance_it_stays_awake() {
     host.run(150_000_000);
     host.command(Command::PowerMode { mode: 2 });
     host.run(5_000_000);
-    let asleep_ns = host.chip.firmware.power_counters().asleep_ns;
+    let asleep_ns = host.card.chip.firmware.power_counters().asleep_ns;
     host.run(300_000_000);
     sent_down(&mut host, 1);
     host.run(5_000_000);
-    let power = host.chip.firmware.power_counters();
-    assert_eq!((power.announced, power.asleep_ns, host.chip.firmware.rx.delivered), (1, asleep_ns, 1));
+    let power = host.card.chip.firmware.power_counters();
+    assert_eq!((power.announced, power.asleep_ns, host.card.chip.firmware.rx.delivered), (1, asleep_ns, 1));
     host.command(Command::PowerMode { mode: 1 });
     host.run(150_000_000);
-    assert_eq!(host.chip.firmware.power_counters().announced, 2);
+    assert_eq!(host.card.chip.firmware.power_counters().announced, 2);
 }
 
 #[test]
@@ -452,8 +459,8 @@ proptest! {
         let mut host = if joined { Host::joined() } else { Host::new() };
         for (kind, address, mut bytes) in accesses {
             match kind {
-                0 => host.chip.read(host.now_ns, address.into(), true, &mut bytes),
-                1 => host.chip.write(host.now_ns, 0x400 + u32::from(address & 0xff), true, &bytes),
+                0 => host.card.read(host.now_ns, address.into(), true, &mut bytes),
+                1 => host.card.write(host.now_ns, 0x400 + u32::from(address & 0xff), true, &bytes),
                 2 if bytes.len() > 6 => {
                     bytes[0] %= 9;
                     let len = bytes.len() - HEADER;
@@ -462,10 +469,10 @@ proptest! {
                     host.put(&bytes);
                 }
                 3 => host.put(&bytes),
-                4 => host.chip.read(host.now_ns, 0x800, false, &mut bytes),
+                4 => host.card.read(host.now_ns, 0x800, false, &mut bytes),
                 _ => {
                     host.now_ns += u64::from(address) * 1_000;
-                    host.chip.advance(host.now_ns);
+                    host.card.advance(host.now_ns);
                 }
             }
         }

@@ -8,6 +8,7 @@ use super::statistics::ChipCounters;
 use super::under_way::{Join, Network, Scan};
 use crate::air::Tuned;
 use crate::chips::duplicates::Duplicates;
+use crate::chips::full_mac;
 use crate::chips::station_counters::{RxCounters, TxCounters};
 use crate::chips::station_keys::{Key as StationKey, Keys};
 use crate::peers::queue::{Done, Queue, Queued};
@@ -39,7 +40,7 @@ pub(super) enum ToHost {
 }
 
 /// The firmware.
-pub(super) struct Firmware {
+pub(in crate::chips) struct Firmware {
     /// The address that the chip was made with.
     made_with: MacAddr,
     pub(super) address: MacAddr,
@@ -245,23 +246,22 @@ impl Firmware {
         let listed = self.control & mac_control::MULTICAST != 0 && self.groups.contains(&group);
         group == MacAddr::BROADCAST || self.control & all != 0 || listed
     }
+}
 
-    /// Lets everything happen that is due by `now_ns`, except on the air.
-    pub(super) fn advance(&mut self, now_ns: u64) {
+impl full_mac::Firmware for Firmware {
+    fn advance(&mut self, now_ns: u64) {
         if self.running {
             self.advance_scan(now_ns);
             self.advance_join(now_ns);
         }
     }
 
-    /// When something happens next, except on the air.
-    pub(super) fn next_event(&self) -> Option<u64> {
+    fn next_event(&self) -> Option<u64> {
         let scan = self.scan.as_ref().map(|scan| scan.until_ns);
         [scan, self.join_deadline()].into_iter().flatten().min().filter(|_| self.running)
     }
 
-    /// Counts what happened to frames.
-    pub(super) fn flush(&mut self) {
+    fn flush(&mut self, _now_ns: u64) {
         for done in std::mem::take(&mut self.done) {
             self.tx.given_up += u64::from(!done.acknowledged);
         }

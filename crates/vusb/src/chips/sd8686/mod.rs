@@ -8,6 +8,7 @@
 //! | networks: scan, authentication, association | `scan.rs`, `join.rs` | cfg.c; the rest is firmware |
 //! | data, keys | `data.rs`, `../station_keys.rs`, `../ccmp.rs` | tx.c, rx.c |
 //! | the air | `station.rs` | firmware; no source is public |
+//! | turns with the air and its stations | `../full_mac.rs` | |
 //! | what is not known | `assumptions.rs` | |
 //!
 //! Layouts of its messages: [`wire::sdio::libertas`].
@@ -25,16 +26,16 @@ mod tests;
 mod under_way;
 
 use std::collections::VecDeque;
-use std::os::fd::RawFd;
 
-use sdio::{CardIdentity, Function};
+use sdio::CardIdentity;
 use wire::ieee80211::MacAddr;
 use wire::sdio::libertas::{ethernet_of, kind, register, Header, Packet};
 
-use crate::air::Medium;
-use crate::device::{DeviceCounters, Effect, Source};
-use crate::peers::Peers;
-use crate::ushc::{SdioChip, SdioStatistics};
+use crate::air::AirCounters;
+use crate::chips::full_mac::{registers, Chip};
+use crate::device::DeviceCounters;
+use crate::peers::PeerStatistics;
+use crate::ushc::SdioStatistics;
 use assumptions::Assumptions;
 use firmware::{Firmware, ToHost};
 pub use statistics::{ChipCounters, FilteringRxCounters, Statistics};
@@ -87,8 +88,8 @@ struct Waiting {
     is_frame: bool,
 }
 
-/// The chip, its air and its access point.
-pub struct Sd8686 {
+/// The chip.
+pub(super) struct Sd8686 {
     settings: Settings,
     state: State,
     /// A fault keeps the firmware from starting.
@@ -104,13 +105,11 @@ pub struct Sd8686 {
     /// The host has written a frame and does not know yet that it was taken.
     held_back: bool,
     firmware: Firmware,
-    medium: Medium,
-    peers: Box<dyn Peers>,
 }
 
 impl Sd8686 {
     /// A chip without power.
-    pub fn new(settings: Settings, medium: Medium, peers: Box<dyn Peers>) -> Self {
+    pub(super) fn new(settings: Settings) -> Self {
         Self {
             settings,
             state: State::Helper,
@@ -123,8 +122,6 @@ impl Sd8686 {
             shown: false,
             held_back: false,
             firmware: Firmware::new(ADDRESS, settings.assumptions),
-            medium,
-            peers,
         }
     }
 
@@ -182,22 +179,6 @@ impl Sd8686 {
         self.hand_over();
     }
 
-    /// Puts what the firmware has for the host behind the port.
-    fn hand_over(&mut self) {
-        for item in std::mem::take(&mut self.firmware.to_host) {
-            let (bytes, is_frame) = match item {
-                ToHost::Message(bytes) => (bytes, false),
-                ToHost::Frame(bytes) => (bytes, true),
-            };
-            self.waiting.push_back(Waiting { bytes, is_frame });
-        }
-        if self.held_back && self.firmware.has_room() {
-            self.held_back = false;
-            self.pending |= DOWNLOADED;
-        }
-        self.show();
-    }
-
     /// Says that there is a packet, one after the other: the scratch register has room for the length of one.
     fn show(&mut self) {
         if let (Some(first), false) = (self.waiting.front(), self.shown) {
@@ -251,17 +232,19 @@ impl Sd8686 {
     }
 }
 
-impl Function for Sd8686 {
+impl Chip for Sd8686 {
+    type Firmware = Firmware;
+
     fn identity(&self) -> CardIdentity {
         IDENTITY
     }
 
-    fn read(&mut self, _now_ns: u64, address: u32, incrementing: bool, data: &mut [u8]) {
+    fn read(&mut self, address: u32, incrementing: bool, data: &mut [u8]) {
         if address == PORT {
             return self.fetch(data);
         }
-        for (at, slot) in (0..).zip(data) {
-            *slot = self.register(if incrementing { address.wrapping_add(at) } else { address });
+        for (register, slot) in registers(address, incrementing).zip(data) {
+            *slot = self.register(register);
         }
     }
 
@@ -277,8 +260,8 @@ impl Function for Sd8686 {
                 State::Dead => {}
             };
         }
-        for (at, &byte) in (0..).zip(data) {
-            self.set_register(if incrementing { address.wrapping_add(at) } else { address }, byte);
+        for (register, &byte) in registers(address, incrementing).zip(data) {
+            self.set_register(register, byte);
         }
     }
 
@@ -286,64 +269,54 @@ impl Function for Sd8686 {
         self.pending & self.mask != 0
     }
 
-    fn advance(&mut self, now_ns: u64) {
-        self.peers.advance(now_ns);
-        self.firmware.advance(now_ns);
-        self.medium.advance(now_ns, &mut self.firmware, &mut self.peers.stations_mut());
-        self.firmware.flush();
-        self.peers.flush(now_ns);
-        self.hand_over();
-    }
-
-    fn next_event(&self) -> Option<u64> {
-        let air = self.medium.next_event(&self.firmware, &self.peers.stations());
-        [air, self.firmware.next_event(), self.peers.next_event()].into_iter().flatten().min()
-    }
-
-    fn power_on(&mut self, _now_ns: u64) {
+    fn power_on(&mut self) {
         self.hung = false;
         self.cold_start();
     }
-}
 
-impl SdioChip for Sd8686 {
-    fn sources(&self, sources: &mut Vec<Source>) {
-        self.peers.sources(sources);
+    fn firmware(&self) -> &Firmware {
+        &self.firmware
     }
 
-    fn readable(&mut self, now_ns: u64, fd: RawFd) {
-        self.peers.readable(now_ns, fd);
+    fn firmware_mut(&mut self) -> &mut Firmware {
+        &mut self.firmware
     }
 
-    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
-        match effect {
-            Effect::FirmwareHang => {
-                self.hung = true;
-                if self.state == State::Firmware {
-                    self.state = State::Dead;
-                    self.waiting.clear();
-                    (self.shown, self.held_back) = (false, false);
-                    self.firmware.stop();
-                }
-            }
-            other => return self.medium.inject(other),
+    /// Puts what the firmware has for the host behind the port.
+    fn hand_over(&mut self) {
+        for item in std::mem::take(&mut self.firmware.to_host) {
+            let (bytes, is_frame) = match item {
+                ToHost::Message(bytes) => (bytes, false),
+                ToHost::Frame(bytes) => (bytes, true),
+            };
+            self.waiting.push_back(Waiting { bytes, is_frame });
         }
-        true
+        if self.held_back && self.firmware.has_room() {
+            self.held_back = false;
+            self.pending |= DOWNLOADED;
+        }
+        self.show();
     }
 
-    fn statistics(&self, sdio: SdioStatistics) -> Box<dyn DeviceCounters> {
+    fn hang_firmware(&mut self) {
+        self.hung = true;
+        if self.state == State::Firmware {
+            self.state = State::Dead;
+            self.waiting.clear();
+            (self.shown, self.held_back) = (false, false);
+            self.firmware.stop();
+        }
+    }
+
+    fn statistics(&self, sdio: SdioStatistics, air: AirCounters, peers: PeerStatistics) -> Box<dyn DeviceCounters> {
         Box::new(Statistics {
             sdio,
             chip: self.firmware.chip,
             assumptions: self.settings.assumptions,
             tx: self.firmware.tx,
             rx: FilteringRxCounters { rx: self.firmware.rx, filtered: self.firmware.filtered },
-            air: self.medium.counters().clone(),
-            peers: self.peers.statistics(),
+            air,
+            peers,
         })
-    }
-
-    fn finish(&mut self) -> std::io::Result<()> {
-        self.medium.finish()
     }
 }

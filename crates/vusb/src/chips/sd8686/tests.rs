@@ -1,19 +1,23 @@
 use proptest::prelude::*;
+use sdio::Function;
 use wire::sdio::libertas::{
     command, emit_ethernet, event, key_info, key_kind, mac_control, Associate, Command, Key, ScanChannel, HEADER,
     RX_DESCRIPTOR,
 };
 
 use super::*;
-use crate::air::ChannelSettings;
+use crate::air::{ChannelSettings, Medium};
+use crate::chips::full_mac::FullMac;
+use crate::device::Effect;
 use crate::peers::builtin::{Builtin, BuiltinSettings};
+use crate::ushc::SdioChip;
 use crate::wired::WiredQueues;
 
 const AP: MacAddr = MacAddr([0x02, 0x74, 0x78, 0x6f, 0x70, 0x01]);
 
 /// A driver, as far as it is needed.
 struct Host {
-    chip: Sd8686,
+    card: FullMac<Sd8686>,
     wire: WiredQueues,
     now_ns: u64,
     sequence: u16,
@@ -31,15 +35,15 @@ impl Host {
         let wire = WiredQueues::default();
         let peers = Builtin::with(BuiltinSettings::default(), Vec::new(), Box::new(wire.clone()));
         let medium = Medium::new(ChannelSettings::default(), 1, None);
-        let mut chip = Sd8686::new(settings, medium, Box::new(peers));
-        chip.power_on(0);
+        let mut card = FullMac::new(Sd8686::new(settings), medium, Box::new(peers));
+        card.power_on(0);
         let (answers, events, frames) = Default::default();
-        Self { chip, wire, now_ns: 0, sequence: 0, answers, events, frames, taken: 0 }
+        Self { card, wire, now_ns: 0, sequence: 0, answers, events, frames, taken: 0 }
     }
 
     fn byte(&mut self, address: u32) -> u8 {
         let mut byte = [0];
-        self.chip.read(self.now_ns, address, true, &mut byte);
+        self.card.read(self.now_ns, address, true, &mut byte);
         byte[0]
     }
 
@@ -48,7 +52,7 @@ impl Host {
     }
 
     fn port(&mut self, bytes: &[u8]) {
-        self.chip.write(self.now_ns, PORT, false, bytes);
+        self.card.write(self.now_ns, PORT, false, bytes);
     }
 
     /// Helper and firmware, as the driver downloads them.
@@ -74,7 +78,7 @@ impl Host {
         assert_eq!((port, host.word(register::SCRATCH)), (PORT, 0));
         host.download();
         assert_eq!(host.word(register::SCRATCH), RUNS);
-        host.chip.write(0, register::INTERRUPT_MASK, true, &[0x0f]);
+        host.card.write(0, register::INTERRUPT_MASK, true, &[0x0f]);
         host
     }
 
@@ -101,16 +105,16 @@ impl Host {
 
     /// What the driver does while the card interrupts (if_sdio.c, if_sdio_interrupt and if_sdio_card_to_host).
     fn serve(&mut self) {
-        while self.chip.interrupts() {
+        while self.card.interrupts() {
             let cause = self.byte(register::INTERRUPT_STATUS);
-            self.chip.write(self.now_ns, register::INTERRUPT_STATUS, true, &[!cause]);
+            self.card.write(self.now_ns, register::INTERRUPT_STATUS, true, &[!cause]);
             self.taken += u32::from(cause & DOWNLOADED != 0);
             if cause & UPLOAD == 0 {
                 continue;
             }
             let len = usize::from(self.word(register::SCRATCH));
             let mut bytes = vec![0xee; len.next_multiple_of(256)];
-            self.chip.read(self.now_ns, PORT, false, &mut bytes);
+            self.card.read(self.now_ns, PORT, false, &mut bytes);
             let packet = Packet::parse(&bytes).unwrap();
             assert_eq!(packet.body.len() + 4, len);
             match packet.kind {
@@ -128,13 +132,13 @@ impl Host {
 
     fn run(&mut self, for_ns: u64) {
         let until_ns = self.now_ns + for_ns;
-        while let Some(at_ns) = self.chip.next_event().filter(|&at_ns| at_ns <= until_ns) {
+        while let Some(at_ns) = self.card.next_event().filter(|&at_ns| at_ns <= until_ns) {
             self.now_ns = at_ns.max(self.now_ns);
-            self.chip.advance(self.now_ns);
+            self.card.advance(self.now_ns);
             self.serve();
         }
         self.now_ns = until_ns;
-        self.chip.advance(until_ns);
+        self.card.advance(until_ns);
         self.serve();
     }
 
@@ -164,7 +168,7 @@ impl Host {
         host.run(100_000_000);
         let (id, result, body) = host.answers.pop().unwrap();
         assert_eq!((id, result, &body[2..4]), (command::ASSOCIATED, 0, &[0, 0][..]));
-        assert_eq!(host.chip.firmware.chip.associations, 1);
+        assert_eq!(host.card.chip.firmware.chip.associations, 1);
         (host, network)
     }
 
@@ -184,7 +188,7 @@ impl Host {
             let frame = [&destination.0[..], &AP.0, &[8, 0], &[0xa5; 100]].concat();
             self.wire.to_host.borrow_mut().push_back(frame);
         }
-        self.chip.readable(self.now_ns, 0);
+        self.card.readable(self.now_ns, 0);
     }
 }
 
@@ -202,7 +206,7 @@ fn the_driver_asks_who_it_is() {
     assert_eq!(host.asked(&Command::TxPower), (0, vec![0, 0, 15, 0, 18, 0]));
     assert_eq!(host.asked(&Command::Signal).0, 1, "no network has been joined");
     assert_eq!(host.asked(&Command::Unknown(0x16)), (0, Vec::new()));
-    let chip = host.chip.firmware.chip;
+    let chip = host.card.chip.firmware.chip;
     assert_eq!((chip.commands, chip.commands_without_effect, chip.commands_failed, host.taken), (8, 1, 1, 8));
     assert_eq!((chip.helper_blocks, chip.firmware_bytes, chip.boots), (4, 3_008, 1));
 }
@@ -214,7 +218,7 @@ fn a_scan_finds_the_network_on_its_channel() {
     assert_eq!((found[2], found[11]), (1, 48), "-45 dBm are 3 minus 48");
     assert_eq!(host.scan(&[1, 2, 3, 4]), [0, 0, 0]);
     assert_eq!(host.scan(&[]), [0, 0, 0]);
-    assert_eq!(host.chip.firmware.chip.scans, 3);
+    assert_eq!(host.card.chip.firmware.chip.scans, 3);
 }
 
 #[test]
@@ -231,7 +235,7 @@ fn frames_go_both_ways() {
 
     host.receive(ADDRESS, 20);
     host.run(100_000_000);
-    assert_eq!((host.frames.len(), host.chip.firmware.rx.delivered, host.chip.firmware.waiting), (20, 20, 0));
+    assert_eq!((host.frames.len(), host.card.chip.firmware.rx.delivered, host.card.chip.firmware.waiting), (20, 20, 0));
     let frame = &host.frames[0];
     assert_eq!((frame[2], frame[6], frame[7], frame[8]), (50, 95, 12, 20), "54 Mbit/s");
     assert_eq!(
@@ -247,7 +251,7 @@ fn the_host_waits_while_the_queue_is_full() {
     let (mut host, _) = Host::joined_with(Settings { assumptions });
     let before = host.taken;
     host.transmit(1_000);
-    assert_eq!((host.taken - before, host.chip.firmware.chip.held_back), (0, 1));
+    assert_eq!((host.taken - before, host.card.chip.firmware.chip.held_back), (0, 1));
     host.run(10_000_000);
     assert_eq!((host.taken - before, host.wire.from_host.borrow().len()), (1, 1));
 }
@@ -267,11 +271,11 @@ fn only_groups_that_the_host_wants_are_handed_on() {
     assert_eq!(heard(&mut host, group), 0);
     host.asked(&Command::MacControl(mac_control::RX | mac_control::TX | mac_control::MULTICAST));
     assert_eq!((heard(&mut host, group), heard(&mut host, MacAddr([1, 0, 0x5e, 0, 0, 2]))), (1, 0));
-    assert_eq!(host.chip.firmware.filtered, 3);
+    assert_eq!(host.card.chip.firmware.filtered, 3);
     host.asked(&Command::MacControl(0));
     assert_eq!(heard(&mut host, MacAddr::BROADCAST), 0, "the receiver is off");
     host.transmit(100);
-    assert_eq!(host.chip.firmware.tx.dropped, 1, "and so is the transmitter");
+    assert_eq!(host.card.chip.firmware.tx.dropped, 1, "and so is the transmitter");
 }
 
 #[test]
@@ -281,10 +285,10 @@ fn the_host_leaves_and_joins_again() {
     assert_eq!(host.asked(&leave).0, 0);
     host.run(50_000_000);
     host.transmit(100);
-    assert_eq!((host.chip.firmware.tx.dropped, &host.events), (1, &vec![]));
+    assert_eq!((host.card.chip.firmware.tx.dropped, &host.events), (1, &vec![]));
     host.send(&Command::Associate(network));
     host.run(100_000_000);
-    assert_eq!((host.answers.len(), host.chip.firmware.chip.associations), (1, 2));
+    assert_eq!((host.answers.len(), host.card.chip.firmware.chip.associations), (1, 2));
 }
 
 #[test]
@@ -315,12 +319,12 @@ fn frames_are_encrypted_while_there_is_a_key() {
     let key = Key { kind: key_kind::CCMP, info: key_info::ENABLED | key_info::PAIRWISE, len: 16, key: [7; 32] };
     assert_eq!(host.asked(&Command::Keys(vec![key])).0, 0);
     host.transmit(100);
-    let tx = host.chip.firmware.tx;
+    let tx = host.card.chip.firmware.tx;
     assert_eq!((tx.frames, tx.encrypted), (1, 1));
     // The driver takes keys away by one without bytes, of a cipher that does not matter (cfg.c, lbs_cfg_connect).
     host.asked(&Command::Keys(vec![Key { kind: 0, info: key_info::PAIRWISE, len: 0, key: [0; 32] }]));
     host.transmit(100);
-    assert_eq!((host.chip.firmware.tx.frames, host.chip.firmware.tx.encrypted), (2, 1));
+    assert_eq!((host.card.chip.firmware.tx.frames, host.card.chip.firmware.tx.encrypted), (2, 1));
 }
 
 /// The driver sends a command that waits before a frame that waits (main.c, lbs_thread), and so the key before message 4 of the
@@ -331,7 +335,7 @@ fn message_4_is_not_encrypted_by_the_key_that_overtakes_it() {
         let assumptions = Assumptions { eapol_by_key: Some(eapol_by_key), ..Assumptions::default() };
         let (mut host, _) = Host::joined_with(Settings { assumptions });
         host.wire.to_host.borrow_mut().push_back([&ADDRESS.0[..], &AP.0, &[0x88, 0x8e], &[0xa5; 100]].concat());
-        host.chip.readable(host.now_ns, 0);
+        host.card.readable(host.now_ns, 0);
         host.run(100_000_000);
         assert_eq!(host.frames.len(), 1, "message 3");
         let key = Key { kind: key_kind::CCMP, info: key_info::ENABLED | key_info::PAIRWISE, len: 16, key: [7; 32] };
@@ -339,7 +343,7 @@ fn message_4_is_not_encrypted_by_the_key_that_overtakes_it() {
         host.port(&emit_ethernet(&[&AP.0[..], &ADDRESS.0, &[0x88, 0x8e], &[0x5a; 99]].concat()));
         host.serve();
         host.transmit(100);
-        let tx = host.chip.firmware.tx;
+        let tx = host.card.chip.firmware.tx;
         assert_eq!((tx.frames, tx.encrypted), (2, encrypted), "by key: {eapol_by_key}");
     }
 }
@@ -347,7 +351,7 @@ fn message_4_is_not_encrypted_by_the_key_that_overtakes_it() {
 #[test]
 fn a_network_without_beacons_is_lost() {
     let mut host = Host::joined();
-    assert!(host.chip.inject(0, Effect::Loss(1.0)));
+    assert!(host.card.inject(0, Effect::Loss(1.0)));
     host.run(3_000_000_000);
     assert_eq!(host.events, [event::LINK_LOST]);
 }
@@ -355,13 +359,13 @@ fn a_network_without_beacons_is_lost() {
 #[test]
 fn the_firmware_dies_and_starts_again_with_power() {
     let mut host = Host::joined();
-    assert!(host.chip.inject(host.now_ns, Effect::FirmwareHang));
+    assert!(host.card.inject(host.now_ns, Effect::FirmwareHang));
     host.send(&Command::Hardware);
     assert!(host.answers.is_empty());
-    host.chip.power_on(0);
-    host.chip.write(0, register::INTERRUPT_MASK, true, &[0x0f]);
+    host.card.power_on(0);
+    host.card.write(0, register::INTERRUPT_MASK, true, &[0x0f]);
     host.download();
-    assert_eq!((host.word(register::SCRATCH), host.chip.firmware.chip.boots), (RUNS, 2));
+    assert_eq!((host.word(register::SCRATCH), host.card.chip.firmware.chip.boots), (RUNS, 2));
     assert_eq!(host.asked(&Command::Hardware).0, 0);
 }
 
@@ -372,15 +376,15 @@ fn malformed_packets_are_counted_and_taken() {
         host.port(packet);
         host.serve();
     }
-    let chip = host.chip.firmware.chip;
+    let chip = host.card.chip.firmware.chip;
     assert_eq!((chip.malformed, host.taken, host.answers.len()), (5, 5, 0));
     // A command that is too short for what it is has an answer.
     let packet = Header { id: command::DEAUTHENTICATE, sequence: 0 }.emit(&[1, 2, 3]);
     host.port(&packet);
     host.serve();
     assert_eq!(host.answers, [(command::DEAUTHENTICATE | command::ANSWER, 1, Vec::new())]);
-    host.chip.read(0, PORT, false, &mut [0; 8]);
-    assert_eq!(host.chip.firmware.chip.empty_reads, 1);
+    host.card.read(0, PORT, false, &mut [0; 8]);
+    assert_eq!(host.card.chip.firmware.chip.empty_reads, 1);
 }
 
 proptest! {
@@ -394,8 +398,8 @@ proptest! {
         let mut host = if joined { Host::joined() } else { Host::new(Settings::default()) };
         for (what, address, mut bytes) in accesses {
             match what {
-                0 => host.chip.read(host.now_ns, u32::from(address & 0x3f), true, &mut bytes),
-                1 => host.chip.write(host.now_ns, u32::from(address & 0x3f), true, &bytes),
+                0 => host.card.read(host.now_ns, u32::from(address & 0x3f), true, &mut bytes),
+                1 => host.card.write(host.now_ns, u32::from(address & 0x3f), true, &bytes),
                 2 | 3 if bytes.len() > HEADER + 4 => {
                     let len = bytes.len() as u16;
                     bytes[..2].copy_from_slice(&len.to_le_bytes());
@@ -406,13 +410,13 @@ proptest! {
                     host.port(&bytes);
                 }
                 4 => host.port(&bytes),
-                5 => host.chip.read(host.now_ns, PORT, false, &mut bytes),
+                5 => host.card.read(host.now_ns, PORT, false, &mut bytes),
                 _ => {
                     host.now_ns += u64::from(address) * 1_000;
-                    host.chip.advance(host.now_ns);
+                    host.card.advance(host.now_ns);
                 }
             }
-            prop_assert!(host.chip.firmware.waiting <= host.chip.waiting.len());
+            prop_assert!(host.card.chip.firmware.waiting <= host.card.chip.waiting.len());
         }
     }
 }
