@@ -27,7 +27,6 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("arms/module.py", "Modules linked in:"): "what a kernel prints",
     ("arms/patches.py", "can't find file to patch"): "what patch prints",
     ("arms/patches.py", "previously applied"): "what patch prints",
-    ("board/judge.py", "not there"): "a value of a Literal, in a set",
     ("cli/air_interface.py", "Capturing on"): "what dumpcap prints",
     ("cli/air_interface.py", "Running as"): "what dumpcap prints",
     ("guest_image/packages/apt.py", "does not have a Release file"): "what apt prints",

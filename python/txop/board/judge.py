@@ -113,7 +113,7 @@ def standing(claims: str | None, outcomes: Sequence[Outcome]) -> Standing:
     answers = {outcome.answer for outcome in outcomes}
     if not answers:
         return "claimed, without evidence"
-    if "not there" in answers:
+    if any(outcome.answer == "not there" for outcome in outcomes):
         return "evidence not there"
     if {"pass", "fail"} <= answers:
         return "evidence disagrees"

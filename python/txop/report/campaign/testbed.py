@@ -9,7 +9,6 @@ from markupsafe import Markup, escape
 
 from txop.archive.reader import Archive
 from txop.core.visible import visible
-from txop.plan.measurement import StationsTest
 from txop.report.answer.setup import TargetLine, targets
 
 _WIDTH = 470
@@ -41,7 +40,7 @@ def testbed(archive: Archive) -> Testbed:
     """The testbed of a campaign."""
     plan = archive.plan
     known = {each.name: each for each in targets(archive)}
-    stations = list(dict.fromkeys(s for test in plan.test if isinstance(test, StationsTest) for s in test.stations))
+    stations = list(dict.fromkeys(name for test in plan.test for name in test.stations_measured))
     kind = known["dut"].kind if "dut" in known else ""
     link = _LINKS.get(kind, "air")
     drawing = _Drawing()
