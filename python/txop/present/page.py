@@ -6,6 +6,7 @@ Text is made inert twice: characters that do not print become visible escapes, t
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import re
 from importlib import resources
@@ -19,6 +20,23 @@ from txop.core.visible import visible
 
 def render(package: str, template: str, **values: Any) -> str:
     """The page made from ``template`` of ``package`` (a template that extends ``shell.html.j2`` of this package)."""
+    script = _read("txop.present", "shell.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        _templates(package)
+        .get_template(template)
+        .render(
+            style=Markup(_read("txop.present", "shell.css")),  # noqa: S704 - our own file
+            script=Markup(script),  # noqa: S704 - our own file
+            script_hash=f"sha256-{digest}",
+            **values,
+        )
+    )
+
+
+@functools.cache
+def _templates(package: str) -> jinja2.Environment:
+    """The templates of ``package``, which are compiled once."""
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([_PackageFiles(package), _PackageFiles("txop.present")]),
         autoescape=True,
@@ -28,14 +46,7 @@ def render(package: str, template: str, **values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters["visible"] = visible
-    script = _read("txop.present", "shell.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template(template).render(
-        style=Markup(_read("txop.present", "shell.css")),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
-        script_hash=f"sha256-{digest}",
-        **values,
-    )
+    return environment
 
 
 class _PackageFiles(jinja2.BaseLoader):
