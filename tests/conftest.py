@@ -9,8 +9,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import make_archive_sample
 import pytest
 from hypothesis import settings
 
@@ -40,6 +42,12 @@ def program() -> Path:
     """The ``txop`` that `make setup` installed beside this Python."""
     assert PROGRAM.exists(), f"{PROGRAM} is missing; run: make setup"
     return PROGRAM
+
+
+@pytest.fixture(scope="session")
+def sample() -> ModuleType:
+    """The module that makes archives."""
+    return make_archive_sample
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,8 @@ from typing import IO
 
 PRELOADED = (
     "txop.cli.app", "numpy", "scipy.stats", "scipy.special", "pydantic", "rich.console", "rich.table", "jinja2",
-    "altair", "txop.compare.archive", "txop.air.report", "txop.bus.report", "txop.log", "txop.report.campaign",
+    "altair", "markdown_it", "pygments.lexers",
+    "txop.compare.archive", "txop.air.report", "txop.bus.report", "txop.log", "txop.report.campaign",
     "txop.plan.model",
 )  # fmt: skip
 """Modules whose state does not depend on the environment. Not polars: its threads do not survive a fork."""

@@ -70,8 +70,9 @@ def test_one_arm_of_two_campaigns():
         first.compare_with(second, arm="no-such-arm")
 
 
-def test_a_page_is_written(tmp_path):
-    txop.read_archive(ARCHIVE).write_page(tmp_path / "report.html")
+def test_a_page_is_written(sample, tmp_path):
+    archive = sample.make(tmp_path / "archive", plan_text=sample.plan_of_tx())
+    txop.read_archive(archive).write_page(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 

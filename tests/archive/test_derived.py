@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -25,12 +23,8 @@ def root(tmp_path):
     return shutil.copytree(GOLDEN, tmp_path / "archive")
 
 
-def test_the_golden_archive_is_what_its_generator_makes(tmp_path):
-    spec = importlib.util.spec_from_file_location("archive_sample_again", TESTS / "data" / "make_archive_sample.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    module.make(tmp_path / "again")
+def test_the_golden_archive_is_what_its_generator_makes(sample, tmp_path):
+    sample.make(tmp_path / "again")
     names = sorted(str(path.relative_to(GOLDEN)) for path in GOLDEN.rglob("*") if path.is_file())
     assert names == sorted(
         str(path.relative_to(tmp_path / "again")) for path in (tmp_path / "again").rglob("*") if path.is_file()

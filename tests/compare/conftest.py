@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -22,18 +20,6 @@ GOLDEN = DATA / "archive-v1"
 
 HOSTILE = "<script>alert(1)</script>| **b** %%x%% `c` \x1b[2J\u202e\n=cmd [[l]] ~~NOCACHE~~ </nowiki>"
 """Text that tries HTML, tables, markup of Markdown and DokuWiki, a terminal, a formula and a new line."""
-
-
-@pytest.fixture(scope="session")
-def sample() -> ModuleType:
-    """The module that makes archives."""
-    spec = importlib.util.spec_from_file_location("make_archive_sample", DATA / "make_archive_sample.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="session")

@@ -61,12 +61,11 @@ def _argv(folder: Path, link: str, arguments: Sequence[str]) -> list[str]:
 
 
 @pytest.fixture
-def emulate(tmp_path: Path) -> Emulate:
+def emulate(txop: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> Emulate:
     """Runs ``txop emulate`` with a link of :data:`LINKS`."""
 
     def run(link: str, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-        argv = _argv(tmp_path, link, arguments)
-        return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=90, **options)  # type: ignore[call-overload]
+        return txop(*_argv(tmp_path, link, arguments)[3:], timeout=90, **options)
 
     return run
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import string
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,13 +19,16 @@ from txop.guest_image.locks import find_lock
 from txop.guest_image.packages.lock import Lock, LockedPackage, LockError, in_order, lock_text, read_lock
 from txop.guest_image.packages.store import PackageStore
 
-names = st.from_regex(r"[a-z0-9][a-z0-9+.-]{1,30}", fullmatch=True)
+LOWER = string.ascii_lowercase + string.digits
+ALNUM = string.ascii_uppercase + LOWER
+
+names = st.builds(str.__add__, st.sampled_from(LOWER), st.text(f"{LOWER}+.-", min_size=1, max_size=30))
 packages = st.builds(
     LockedPackage,
     name=names,
-    version=st.from_regex(r"[0-9A-Za-z][0-9A-Za-z.+~:-]{0,30}", fullmatch=True),
+    version=st.builds(str.__add__, st.sampled_from(ALNUM), st.text(f"{ALNUM}.+~:-", max_size=30)),
     architecture=st.sampled_from(["amd64", "all"]),
-    sha256=st.from_regex(r"[0-9a-f]{64}", fullmatch=True),
+    sha256=st.binary(min_size=32, max_size=32).map(bytes.hex),
     size_bytes=st.integers(1, 2**40),
     role=st.sampled_from(["image", "build"]),
 )

@@ -132,7 +132,7 @@ def test_hostile_scripts_are_refused_in_words(text: str, words: str) -> None:
 
 
 @pytest.mark.parametrize("device", sorted(set(CHIPS) - set(SDIO_CARDS)))
-@given(st.randoms(use_true_random=False))
+@given(st.integers(0).map(random.Random))
 def test_every_dongle_has_endpoints_for_mutations(device: str, generator: random.Random) -> None:
     mutator = Mutator(Targets(ENDPOINTS[device]))
     script: Script = ()

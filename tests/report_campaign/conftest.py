@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -25,18 +23,6 @@ HOSTILE_LINK = "javascript:window.owned=1"
 
 
 @pytest.fixture(scope="session")
-def sample() -> ModuleType:
-    """The module that makes archives."""
-    spec = importlib.util.spec_from_file_location("make_archive_sample_for_report", DATA / "make_archive_sample.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="session")
 def golden() -> Archive:
     return read_archive(GOLDEN)
 
@@ -52,18 +38,21 @@ def golden_page(golden: Archive, golden_result: CompareResult) -> str:
 
 
 @pytest.fixture(scope="session")
+def small(sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The campaign with one test."""
+    root: Path = sample.make(tmp_path_factory.mktemp("small") / "archive", plan_text=sample.plan_of_tx())
+    return root
+
+
+@pytest.fixture(scope="session")
 def poisoned(sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An archive of one test in which every text from outside is hostile."""
     text = json.dumps(HOSTILE)
-    plan = sample.PLAN.replace("blocks = 8", "blocks = 6")
+    plan = sample.plan_of_tx()
     for key in ("title", "description", "hardware", "ap", "distance", "remarks", "upstream"):
         lines = [f"{key} = {text}" if line.startswith(f"{key} = ") else line for line in plan.splitlines()]
         plan = "\n".join(lines) + "\n"
     plan = plan.replace('link = "https://example.org/linux/commit/10"', f'link = "{HOSTILE_LINK}"')
-    for test in ("rx", "latency"):
-        start = plan.index(f'[[test]]\nname = "{test}"')
-        end = plan.find("\n[", start + 3)
-        plan = plan[:start] + plan[end + 1 :]
     root: Path = sample.make(tmp_path_factory.mktemp("hostile") / "archive", plan_text=plan)
     run = root / "runs" / "002-vendor-tx" / "run.json"
     document = json.loads(run.read_text(encoding="utf-8"))
