@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +18,7 @@ from hypothesis import settings
 from guests_here import built_chips, built_image
 from made_module import maker
 from plain_environment import environment
-from program_server import ProgramServer
+from program_server import PROGRAM, ProgramServer, RunTxop
 from ssh_server import Keys, Server, why_not
 from txop.guest_image.image import Image
 
@@ -31,10 +30,6 @@ settings.load_profile("txop")
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-PROGRAM = Path(sys.executable).with_name("txop")
-
-RunTxop = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -25,6 +26,12 @@ PRELOADED = (
     "txop.plan.model",
 )  # fmt: skip
 """Modules whose state does not depend on the environment. Not polars: its threads do not survive a fork."""
+
+PROGRAM = Path(sys.executable).with_name("txop")
+"""The program that `make setup` installed beside this Python."""
+
+RunTxop = Callable[..., "subprocess.CompletedProcess[str]"]
+"""What the fixture `txop` is."""
 
 _HEADER = 4
 

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from conftest import PROGRAM
+from program_server import PROGRAM
 from txop.bus.page import comparison_page, page
 from txop.bus.tables import TABLES, columns, write_csv
 from txop.cli import app

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import RunTxop
+from program_server import RunTxop
 from txop.guest_image import locks
 
 LOCKS = sorted(Path(locks.__file__).parent.glob("debian-*.lock"))

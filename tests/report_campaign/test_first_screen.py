@@ -96,6 +96,7 @@ def test_six_sheets_are_printed_and_all_of_it_when_asked(golden_page, tmp_path):
     assert whole > brief
 
 
+@pytest.mark.slow
 def test_a_large_campaign_is_printed_on_six_sheets_too(sample, tmp_path):
     from txop.archive.reader import read_archive
     from txop.compare.archive import compare
