@@ -224,7 +224,7 @@ def files() -> Iterator[tuple[Path, str]]:
 
 def pages() -> Iterator[tuple[Path, str]]:
     """Every page with its tables made again. The models must have been written."""
-    from txop.present.model_reference import model_table, models_of
+    from model_tables import model_table, models_of
 
     yield device_tables.page()
 

@@ -44,9 +44,6 @@ _ADDRESS_PATTERN = (
     r"|[^\s()<>\[\],]{1,40}(?: [^\s()<>\[\],]{1,12})?|)"
 )
 
-BUSES = ("usb", "pci", "mmc", "platform")
-"""Kinds of devices that ``do_on`` distinguishes."""
-
 _Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 _Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]

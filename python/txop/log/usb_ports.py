@@ -31,7 +31,6 @@ _FOUND = re.compile(
     r"usb (?P<port>\d{1,3}-[\d.]{1,30}): New USB device found, "
     r"idVendor=(?P<vendor>[0-9a-f]{4}), idProduct=(?P<product>[0-9a-f]{4})"
 )
-_BOUND = re.compile(r": register '(?P<driver>[\w-]{1,40})' at usb-[\w.:-]{1,60}-(?P<path>[\d.]{1,30}),")
 _RT2X00 = re.compile(r"ieee80211 phy\d{1,5}: rt2x00_set_(?:rt|rf|chip): ")
 _NO_DRIVER = frozenset({"usbcore", "hub", "usb", "port", "cdc_wdm", "usbfs", "usb_modeswitch"})
 

@@ -19,9 +19,6 @@ from txop.plan.strict import Strict
 from txop.plan.target import Target
 from txop.stats.limits import MAX_BLOCKS
 
-PLAN_VERSION = 1
-"""Version of the plan format; a plan without ``version`` is of this one."""
-
 
 class WpaSupplicant(Strict):
     """Association by wpa_supplicant with a configuration file."""

@@ -25,7 +25,6 @@ from txop.plan import (
 )
 from txop.plan.locate import Path
 from txop.plan.model import Plan
-from txop.present.model_reference import field_texts
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 HINT = "#:schema ./txop-plan.schema.json"
@@ -175,3 +174,14 @@ def _resolved(node: dict[str, Any]) -> dict[str, Any]:
     while "$ref" in node:
         node = schema()["$defs"][node["$ref"].rpartition("/")[2]]
     return node
+
+
+def field_texts(node: ast.ClassDef) -> dict[str, str]:
+    """What is written under the annotated fields of a class, by their names."""
+    found = {}
+    for statement, following in zip(node.body, node.body[1:], strict=False):
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            text = following.value if isinstance(following, ast.Expr) else None
+            if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                found[statement.target.id] = " ".join(text.value.split())
+    return found

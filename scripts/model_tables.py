@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from txop.plan.schema import field_texts
 from txop.present.document import Model
 
 _UNITS = {
@@ -30,17 +31,6 @@ def models_of(module: str, names: Sequence[str] = ()) -> Iterator[tuple[type[Mod
             if names and node.name not in names:
                 continue
             yield item, field_texts(node)
-
-
-def field_texts(node: ast.ClassDef) -> dict[str, str]:
-    """What is written under the annotated fields of a class, by their names."""
-    found = {}
-    for statement, following in zip(node.body, node.body[1:], strict=False):
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            text = following.value if isinstance(following, ast.Expr) else None
-            if isinstance(text, ast.Constant) and isinstance(text.value, str):
-                found[statement.target.id] = " ".join(text.value.split())
-    return found
 
 
 def model_table(item: type[Model], docs: dict[str, str]) -> str:
