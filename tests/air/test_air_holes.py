@@ -62,7 +62,7 @@ def test_time_that_was_not_observed_has_no_throughput(holed: Holed) -> None:
 def test_responses_that_lack_on_one_side_are_missing_frames(holed: Holed) -> None:
     report = holed(f"!(wlan.fc.type_subtype==0x1d || wlan.fc.type_subtype==0x19) || wlan.ra=={AP[:-1]}1")
     assert not report.hearing.silence_is_evidence
-    assert any("were not sent again, as if they had been answered" in doubt.text for doubt in report.hearing.doubts)
+    assert any("and no retransmission, as if they had been answered" in doubt.text for doubt in report.hearing.doubts)
 
 
 def test_a_drop_of_what_was_captured_is_not_called_one_of_the_link(holed: Holed) -> None:

@@ -189,7 +189,7 @@ def test_a_phy_rate_of_some_mpdus_says_of_how_many(document):
     fall["mpdus_timed"] = 9
     report = AirReport.parse(json.dumps(document))
     said = headline(report).flows[0].sentence
-    assert f"(of the 9 of {fall['mpdus']:,} MPDUs whose duration is known)" in said
+    assert f"(of the 9 of {fall['mpdus']:,} MPDUs with a known duration)" in said
     assert "the duration of 9 is known" in page(report)
     del fall["mpdus_timed"]
     assert "whose duration is known" not in headline(AirReport.parse(json.dumps(document))).flows[0].sentence

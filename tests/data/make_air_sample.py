@@ -368,7 +368,7 @@ class Sample(Sections):
                             share=(94.0, "%", 9_790),
                         ),
                         said(
-                            "411 MPDUs were acknowledged by a later Block Ack without having been sent again.",
+                            "411 MPDUs were acknowledged by a later Block Ack without a retransmission.",
                             late=(411.0, "count", 9_790),
                         ),
                         said(
@@ -380,7 +380,7 @@ class Sample(Sections):
                     if late
                     else [
                         said(
-                            "0.8 % of 82,400 MPDUs left out, at any position alike.",
+                            "Block Ack holes: 0.8 % of 82,400 MPDUs, at any position alike.",
                             share=(0.8, "%", 82_400),
                         )
                     ],

@@ -1,4 +1,4 @@
-//! MU PPDUs as wholes: what their signalling allocates, and of whose part frames were captured.
+//! MU PPDUs as wholes: what their signalling allocates, and which users' frames were captured.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ struct Sender {
     by_rate: BTreeMap<(u8, Option<bool>), u64>,
 }
 
-/// PPDUs whose signalling and whole duration are known.
+/// PPDUs with known signalling and a known duration.
 #[derive(Clone, Copy, Debug, Default)]
 struct Signalling {
     ppdus: u64,

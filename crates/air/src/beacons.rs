@@ -80,14 +80,14 @@ impl Raster {
     }
 }
 
-/// Whose beacons there are.
+/// Who sends beacons.
 pub struct Beacons {
     /// Rasters of access points, most beacons first.
     rasters: Vec<Raster>,
     /// The station with most beacons, and how many, of those that name several intervals: there is no single raster then, so how
     /// many were due is not known.
     irregular: Option<(MacAddr, u64)>,
-    /// Stations whose beacons were received.
+    /// Stations that sent beacons which were received.
     pub senders: u64,
     /// This machine sent some itself.
     own: bool,
@@ -203,7 +203,7 @@ impl Beacons {
     pub fn of_no_raster(&self) -> Option<Sentence> {
         let (who, beacons) = self.irregular.filter(|_| self.rasters.is_empty())?;
         Some(sentence!(
-            "the {beacons} of {who} name more than one interval, so how many were due cannot be determined",
+            "the {beacons} of {who} name more than one interval, so how many were due is unknown",
             beacons = Figure::all(beacons, "beacon");
             who = who
         ))

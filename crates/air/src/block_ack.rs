@@ -196,7 +196,7 @@ impl Flow {
         }
     }
 
-    /// Counts the omissions of a slot whose fate is now known.
+    /// Counts the omissions of a slot now that its fate is known.
     fn settle(&mut self, slot: Slot) {
         if !slot.used || slot.omissions == 0 {
             return;

@@ -17,7 +17,7 @@ struct Row {
     at_ns: i64,
     recipient: Option<MacAddr>,
     originator: MacAddr,
-    /// `None`: of a kind whose TIDs are not read.
+    /// `None`: of a kind with TIDs that are not read.
     acked: Option<Acked>,
 }
 

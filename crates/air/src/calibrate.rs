@@ -77,7 +77,7 @@ impl Grouping {
 /// Wrong FCS without a right one from which on the four bytes are taken to be something else.
 const MIN_WRONG_FCS: u64 = 20;
 
-/// Two meanings whose scores differ by less cannot be distinguished, µs.
+/// Two meanings with scores closer than this cannot be distinguished, µs.
 const TIE_US: f64 = 1.0;
 /// Pairs below which nothing is inferred.
 const MIN_PAIRS: usize = 5;
@@ -378,7 +378,7 @@ fn stamp_us(frame: &Frame, source: ClockSource) -> Option<i64> {
     }
 }
 
-/// Frames whose response is certain to come one SIFS after their own end: single MPDUs, not damaged.
+/// Frames with a response that is certain to come one SIFS after their own end: single MPDUs, not damaged.
 fn solicits(frame: &Frame) -> bool {
     let fc = frame.header.fc;
     let plain = frame.radio.ampdu.is_none()
@@ -462,7 +462,7 @@ fn pairs<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, ampdus: bool) -> i
     })
 }
 
-/// Duration of a PPDU whose PSDU is as long as this frame, µs.
+/// Duration of a PPDU with a PSDU as long as this frame, µs.
 fn duration_us(frame: &Frame) -> Option<f64> {
     air(frame).map(|air| us(air.ns as i64))
 }
@@ -579,7 +579,7 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
             }
         }
         None => calibration.of_neighbours.push(format!(
-            "what the stamps mark cannot be determined ({pairs} with stamps, at least {MIN_PAIRS} \
+            "what the stamps mark is unknown ({pairs} with stamps, at least {MIN_PAIRS} \
              with a gap near SIFS are needed): gaps and response delays are not available",
             pairs = counted(pairs as u64, "solicited response")
         )),

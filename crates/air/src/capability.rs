@@ -99,7 +99,7 @@ pub fn audit(
         .collect()
 }
 
-/// Takes back what is said of modulations that cannot be true; what rests on MAC headers stays.
+/// Removes statements about modulations that cannot be true; what rests on MAC headers stays.
 pub fn forget_rates(audits: &mut [CapabilityAudit]) {
     for row in audits.iter_mut().flat_map(|audit| &mut audit.rows).filter(|row| row.basis == Basis::Radio) {
         row.note = None;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The interface whose frames the medium's accounts are of, where there are others.
+/// The interface that the accounts of the medium are about, where there are others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CapturedBy(Option<u32>);
 

@@ -16,7 +16,7 @@ pub struct Ciphers {
 }
 
 impl Ciphers {
-    /// The cipher of a protected frame with this body. Only a frame whose FCS `is_usable` says something of others.
+    /// The cipher of a protected frame with this body. Only a frame with an FCS that `is_usable` says something of others.
     #[inline]
     pub fn of(&mut self, header: &Header, body: &[u8], is_usable: bool) -> Option<Cipher> {
         let guess = Cipher::guess(body);

@@ -12,7 +12,7 @@ use crate::few::Few;
 use crate::frame::{Fcs, Frame};
 use crate::namer::is_nan;
 
-/// Access points and stations whose claims are kept.
+/// Access points and stations with kept claims.
 const MAX_CLAIMS: usize = 2_048;
 /// Frames kept per access point that no other agrees with yet.
 const MAX_UNCONFIRMED: usize = 16;

@@ -47,7 +47,7 @@ impl Contents {
         }
     }
 
-    /// Takes note of the time of a PPDU of the interface whose channel the medium's accounts are of.
+    /// Counts the time of a PPDU of the interface that the accounts of the medium are about.
     #[inline]
     pub fn ppdu(&mut self, ppdu: &Ppdu) {
         if ppdu.all_bad {

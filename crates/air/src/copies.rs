@@ -5,7 +5,7 @@ use wire::ieee80211::Seq;
 /// Sequence numbers remembered before the newest: the largest Block Ack window (802.11be).
 const WINDOW: u16 = 1_024;
 const WORDS: usize = WINDOW as usize / 64;
-/// No sender goes back to an earlier MPDU for longer: a number that comes back later is that of a new one, whose first
+/// No sender goes back to an earlier MPDU for longer: a number that comes back later is that of a new one, and its first
 /// transmission was missed. The newest number has no such limit: a new MPDU has the same one in one case of 4,096.
 const LIFETIME_NS: i64 = 1_000_000_000;
 

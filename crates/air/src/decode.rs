@@ -88,7 +88,7 @@ pub struct Tally {
     pub wlan: u64,
     /// Records of other link types.
     pub not_wlan: u64,
-    /// Records whose link or MAC header could not be read.
+    /// Records with a link or MAC header that could not be read.
     pub unreadable: u64,
     /// First causes.
     pub examples: Vec<String>,
@@ -100,17 +100,17 @@ pub struct Tally {
     pub captured_bytes: u64,
     /// Receiver's flag and computed FCS disagree.
     pub fcs_disagreements: u64,
-    /// Frames of link types that do not say whether an FCS is there, whose last four bytes are one.
+    /// Frames that end in a valid FCS, of link types that do not say whether one is there.
     pub fcs_inferred: u64,
     /// Frames of special protocols.
     pub named: Named,
     /// Records that are declared as frames without a link header, and have a radiotap header.
     pub relabelled: u64,
-    /// Received whole frames whose header leaves open whether an FCS is there.
+    /// Received whole frames with a header that leaves open whether an FCS is there.
     pub fcs_unsaid: u64,
     /// Bytes of the file passed, for progress.
     pub file_position: u64,
-    /// Whether all records read so far were in order.
+    /// Whether all records so far were sorted by time.
     pub order: Order,
     /// Records per link type.
     pub link_types: Few<u32, 64>,
@@ -287,7 +287,7 @@ fn is_relabelled(record: &RawRecord<'_>) -> bool {
     record.link == LinkType::IEEE802_11 && record.data.starts_with(&[0, 0]) && has_radiotap(record.data)
 }
 
-/// A radiotap header whose fields fill its length, and a frame behind it.
+/// A radiotap header with fields that fill its length, and a frame behind it.
 #[cold]
 fn has_radiotap(data: &[u8]) -> bool {
     let Ok(radio) = wire::radio::decode(LinkType::IEEE802_11_RADIOTAP, data) else { return false };
@@ -297,7 +297,7 @@ fn has_radiotap(data: &[u8]) -> bool {
     is_frame && radio.header_len >= 8 && (radio.frequency_mhz.is_some() || radio.signal_dbm.is_some())
 }
 
-/// The header of a damaged frame whose type, as it stands there, needs more bytes than there are: without a field that could be
+/// The header of a damaged frame with a type that needs more bytes than there are: without a field that could be
 /// believed. The frame was on the air all the same.
 #[cold]
 fn illegible(mpdu: &[u8]) -> Option<Header> {
@@ -462,7 +462,7 @@ fn msdu<'a>(header: &Header, body: &'a [u8], data: &mac::body::DataBody) -> &'a 
     mac::body::Amsdu::new(body, body.len()).next().map_or(&[], |subframe| from(subframe.msdu, LLC_SNAP_LEN))
 }
 
-/// The TIDs of a Block Ack whose bitmap has one bit per MPDU.
+/// The TIDs of a Block Ack with one bit per MPDU in its bitmap.
 fn acked_tids(ack: &BlockAck<'_>) -> Vec<AckedTid> {
     match (ack.tid, ack.start, ack.bitmap) {
         (Some(tid), Some(start), Some(bitmap)) if ack.bits_per_msdu == 1 => {
@@ -488,7 +488,7 @@ fn requested_tids(request: &BlockAckReq<'_>) -> Vec<u8> {
     }
 }
 
-/// Frames whose SSID Wireshark's network rows use even when the FCS is bad.
+/// Frames that give Wireshark's network rows their SSID even when the FCS is bad.
 fn wants_ssid(kind: mac::FrameKind) -> bool {
     use mac::FrameKind::*;
     matches!(kind, Beacon | ProbeRequest | ProbeResponse | AssociationRequest | ReassociationRequest)

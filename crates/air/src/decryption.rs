@@ -8,7 +8,7 @@ use sentence::{sentence, Figure, Sentence};
 
 /// Rows of pairs and of groups in a report.
 const MAX_ROWS: usize = 512;
-/// Pairs that a sentence is said of.
+/// Pairs that get a sentence.
 const MAX_SAID: usize = 16;
 
 /// Rows and sentences; `keys`: how many were given.
@@ -98,12 +98,13 @@ fn said(pair: &Pair, ssid: Option<String>) -> Option<Sentence> {
     let counts = pair.counts();
     let of = counts.protected;
     let messages = pair.messages();
-    let named = ssid.map_or_else(|| "a network whose name was not captured".to_owned(), |ssid| format!("{ssid:?}"));
+    let named =
+        ssid.map_or_else(|| "a network with a name that was not captured".to_owned(), |ssid| format!("{ssid:?}"));
     let said = match [counts.no_key, counts.other_key, counts.cut].into_iter().max()? {
         0 => return None,
         most if most == counts.no_key => {
             let why = match pair.state() {
-                State::Keys => "they came before the handshake whose keys are known".to_owned(),
+                State::Keys => "they came before the handshake with the known keys".to_owned(),
                 State::NoHandshake => "no message of a four-way handshake was captured".to_owned(),
                 State::Incomplete => {
                     let [first, second, third, fourth] = messages;

@@ -16,13 +16,13 @@ const MAX_ADDRESSES: usize = 4_096;
 /// Devices kept that one address is claimed for: with a second one it is not known which is right.
 const MAX_DEVICES: usize = 4;
 
-/// What is said of link addresses.
+/// What is reported of link addresses.
 #[derive(Debug, Default)]
 pub struct Devices {
     addresses: HashMap<u64, Membership>,
 }
 
-/// What is said of one address.
+/// What is reported of one address.
 #[derive(Debug, Default)]
 struct Membership {
     /// Frames by the device that they name.

@@ -25,7 +25,7 @@ const LOOK_BACK: usize = 64;
 /// Rows of a kind that may begin in one second before its frames share one row, whoever sends them.
 const ROWS_PER_SECOND: u32 = 32;
 const SECOND_NS: i64 = 1_000_000_000;
-/// Stations whose network is remembered.
+/// Stations that are remembered with their network.
 const MAX_STATIONS: usize = 4_096;
 
 /// What happened.

@@ -12,7 +12,7 @@ use crate::report;
 
 /// Rates kept per link.
 const MAX_RATES: usize = 24;
-/// Traffic classes whose last PPDU is remembered per link.
+/// Traffic classes of a link that are remembered with their last PPDU.
 const MAX_OPEN: usize = 17;
 
 /// What a soliciting PPDU carries: data and management go to different stations, at different rates, for different reasons.
@@ -59,7 +59,7 @@ pub(crate) struct KindStats {
     pub(crate) after_in_time: Followed,
 }
 
-/// Single MPDUs whose response came late, or in time, and how many of them were sent again all the same.
+/// Single MPDUs with a late response, or one in time, and how many of them were retransmitted all the same.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Followed {
     pub(crate) answered: u64,
@@ -74,7 +74,7 @@ pub(crate) struct RateStats {
     pub(crate) answered: u64,
     /// By ACK.
     pub(crate) acked: u64,
-    /// Those of `ppdus` whose response is an ACK, not a Block Ack.
+    /// Those of `ppdus` that ask for an ACK, not a Block Ack.
     pub(crate) asking_for_ack: u64,
     /// Those of `ppdus` without the retry bit.
     pub(crate) first_attempts: u64,
@@ -87,9 +87,9 @@ pub(crate) struct RateStats {
 #[derive(Clone, Debug)]
 pub struct ExchangeStats {
     pub(crate) ppdus: u64,
-    /// Those of `ppdus` whose response is an ACK, not a Block Ack.
+    /// Those of `ppdus` that ask for an ACK, not a Block Ack.
     pub(crate) asking_for_ack: u64,
-    /// Those whose response is a Block Ack for sure.
+    /// Those that ask for a Block Ack for sure.
     pub(crate) asking_for_block_ack: u64,
     pub(crate) acked: u64,
     pub(crate) block_acked: u64,
@@ -262,12 +262,12 @@ impl ExchangeStats {
         self.ppdus + self.rts
     }
 
-    /// PPDUs whose response is an ACK, and ACKs.
+    /// PPDUs that ask for an ACK, and ACKs.
     pub fn acks(&self) -> (u64, u64) {
         (self.asking_for_ack, self.acked)
     }
 
-    /// PPDUs whose response is a Block Ack for sure.
+    /// PPDUs that ask for a Block Ack for sure.
     pub fn aggregated(&self) -> u64 {
         self.asking_for_block_ack
     }

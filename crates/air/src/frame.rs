@@ -124,7 +124,7 @@ pub enum Detail {
     Management(Arc<mac::Management>),
     /// EAPOL in the clear.
     Eapol(Eapol),
-    /// Data whose packets could be read: how many, and the first one's index into [`Batch::packets`](crate::decode::Batch).
+    /// Data with packets that could be read: how many, and the first one's index into [`Batch::packets`](crate::decode::Batch).
     Packets {
         /// Index of the first.
         first: u32,

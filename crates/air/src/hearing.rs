@@ -1,7 +1,7 @@
 //! What the sniffer received of what must have been sent: silence in a capture is not evidence of silence on the air.
 //!
 //! Four things tell that a capture misses frames. Beacons come in a raster (IEEE 802.11-2020, 11.1.3.2). A response answers a
-//! frame (10.3.2.3), so one whose frame is not there means that this frame was missed. And an access point that carries
+//! frame (10.3.2.3), so one without its frame means that this frame was missed. And an access point that carries
 //! traffic sends beacons, a station that gets unicast data sends responses: where a whole kind is absent, it was filtered out.
 //! A retry repeats an attempt (9.2.4.1.6): where that is neither in the capture nor among its damaged frames, it was made while the
 //! capture shows nothing.
@@ -32,7 +32,7 @@ const MIN_EVENTS: u64 = 5;
 /// Frames below which the absence of a whole kind says nothing.
 const MIN_FRAMES: u64 = 20;
 
-/// Counters: of responses, of all interfaces; of the rest, of the interface whose channel the medium's accounts are of.
+/// Counters: of responses, of all interfaces; of the rest, of the interface that the accounts of the medium are about.
 #[derive(Debug, Default)]
 pub struct Listener {
     control: u64,
@@ -198,7 +198,7 @@ impl Listener {
         let settled = asked.answered + asked.unanswered;
         (settled >= MIN_FRAMES && asked.answered < asked.unanswered).then(|| {
             sentence!(
-                "{answered} of {asking} PPDUs of data and Null frames that were not sent again have a response in it ({share})",
+                "{answered} of {asking} PPDUs of data and Null frames without a retransmission have a response in it ({share})",
                 asking = Figure::total(settled),
                 answered = Figure::count(asked.answered, settled),
                 share = Figure::percent(asked.answered, settled, 0)
@@ -241,7 +241,7 @@ impl Listener {
         let is_much = data >= MIN_FRAMES && unanswered as f64 > ORPHANS * data as f64 && unanswered * 4 > again;
         (is_much && self.control > 0).then(|| {
             sentence!(
-                "{unanswered} of {data} PPDUs of data and Null frames ({share}) have no response in it and were not sent again, as if they had been answered",
+                "{unanswered} of {data} PPDUs of data and Null frames ({share}) have no response in it and no retransmission, as if they had been answered",
                 unanswered = Figure::count(unanswered, data),
                 data = Figure::total(data),
                 share = Figure::percent(unanswered, data, 0)
@@ -249,7 +249,7 @@ impl Listener {
         })
     }
 
-    /// Responses whose frame is missing.
+    /// Responses without their frame.
     fn answers_to_nothing(&self) -> Option<Sentence> {
         (self.responses >= MIN_FRAMES && self.orphans as f64 > ORPHANS * self.responses as f64).then(|| {
             sentence!(
@@ -332,7 +332,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Without what goes to the capturing machine, whose radio does not report its responses.
+    /// Without what goes to the capturing machine: its radio does not report its responses.
     fn new(links: &Links, stations: &Stations) -> Self {
         let mut asked = Self {
             asking: 0,

@@ -15,7 +15,7 @@ use crate::summary;
 use sentence::{one_or, sentence, Figure, Sentence};
 use times::{farthest_back, in_it_twice, sorted, MIN_COPIES, MIN_JUMPS, TIMED_OR_COUNTED};
 
-/// The hardware clock and the capture's may differ by this much, ns, and by this share of the time, before it is said: packets are
+/// The hardware clock and the capture's may differ by this much, ns, and by this share of the time, before it is reported: packets are
 /// handed over late and in bunches.
 const APART_NS: i64 = 2_000_000;
 const APART: f64 = 0.1;
@@ -32,7 +32,7 @@ pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
     let n = known.counts.frames();
     if n == 0 {
         let sentence = sentence!(
-            "{n} 802.11 frames are in what was counted: nothing about the air can be determined",
+            "{n} 802.11 frames are in what was counted: no figure about the air is available",
             n = Figure::total(n)
         );
         return vec![Limit::new("no-frames", sentence, &["all sections"])];
@@ -49,7 +49,7 @@ pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
     limits
 }
 
-/// Frames whose transmitter is all zeros, which is the address of no station.
+/// Frames with a transmitter of all zeros, which is the address of no station.
 fn no_address(known: &Known<'_>) -> Option<Limit> {
     let (zero, all) = (known.addressless, known.counts.frames());
     (zero > 0).then(|| {
@@ -84,7 +84,7 @@ fn joint(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "joint-responses",
             sentence!(
-                "{ppdus} {carry} data to or from several users: who of these answered, and when, is not judged",
+                "{ppdus} {carry} data to or from several users: who of these answered, and when, is unknown",
                 ppdus = Figure::all(known.joint_ppdus, "PPDU");
                 carry = one_or(known.joint_ppdus, "carries", "carry")
             ),
@@ -113,7 +113,7 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "no-tsft",
             sentence!(
-                "{stamped} of {n} frames {carry} a hardware time stamp: gaps of microseconds cannot be determined",
+                "{stamped} of {n} frames {carry} a hardware time stamp: gaps of microseconds are unknown",
                 stamped = Figure::count(counts.stamped(), n),
                 n = Figure::total(n);
                 carry = one_or(counts.stamped(), "carries", "carry")

@@ -20,7 +20,7 @@ pub const MAX_LINKS: usize = 2_048;
 /// (link, TID) rows of aggregation counters, all links together.
 pub const MAX_AGGREGATES: usize = 4_096;
 
-/// Frames of a link that are there twice, below which nothing is said of them.
+/// Fewest frames of a link that are there twice for a sentence about them.
 const MIN_TWICE: u64 = 5;
 
 /// Width of a bin of the steadiness series before it has to grow.
@@ -94,7 +94,7 @@ pub struct FlowSum {
     pub retries: u32,
     /// Sum of the PHY rates of the MPDUs, kbit/s.
     pub rate_kbps: u64,
-    /// MPDUs whose rate is known.
+    /// MPDUs with a known rate.
     pub rated: u32,
 }
 
@@ -124,7 +124,7 @@ pub struct StationRows {
 pub struct UnitTime {
     /// PPDUs of which frames of other users were captured, too.
     pub joint: u64,
-    /// PPDUs whose duration is known, and this user's part of the width.
+    /// PPDUs with a known duration, and this user's part of the width.
     pub ppdus: u64,
     /// Their durations, ns.
     pub air_ns: i64,
@@ -227,11 +227,11 @@ pub struct Link {
     pub timed_payload_ns: i64,
     /// See `timed_payload_ns`.
     pub timed_payload_bytes: u64,
-    /// Those of `mpdus` that were sent on the channel whose time the waterfall shows.
+    /// Those of `mpdus` that were sent on the waterfall's channel.
     pub medium_mpdus: u64,
     /// Retries among them.
     pub medium_retries: u64,
-    /// Those of `medium_mpdus` that are in PPDUs whose duration is known.
+    /// Those of `medium_mpdus` that are in PPDUs with a known duration.
     pub timed_mpdus: u64,
     /// MU and trigger-based PPDUs.
     pub units: UnitTime,
@@ -321,7 +321,7 @@ impl Link {
     }
 
     /// Counts a frame; whether it repeats an MPDU that was captured before (for other frames: the retry bit). `is_main`: throughput is counted too, because
-    /// it is from the interface whose channel the waterfall shows.
+    /// it is from the interface of the waterfall's channel.
     pub fn frame(&mut self, frame: &Frame, at_ns: i64, is_main: bool) -> bool {
         let fc = frame.header.fc;
         let retry = fc.retry();
@@ -408,7 +408,7 @@ impl Link {
         self.aggregates.last_mut().map(|(_, row)| &mut **row)
     }
 
-    /// So many of its frames are there twice that nothing can be said of its responses.
+    /// So many of its frames are there twice that its responses cannot be assessed.
     pub fn is_doubled(&self) -> bool {
         self.twice >= MIN_TWICE && self.twice * 20 > self.frames
     }

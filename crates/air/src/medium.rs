@@ -154,7 +154,7 @@ pub struct Medium {
     frequency_mhz: Option<u16>,
     /// Frames on a channel that is not analysed were heard since the latest PPDU.
     was_away: bool,
-    /// A PPDU whose duration is not known was heard since the latest one: no silence, whatever the cursor says.
+    /// A PPDU of unknown duration was heard since the latest one: no silence, whatever the cursor says.
     was_heard: bool,
     observed_ns: i64,
     unobserved_ns: i64,
@@ -380,7 +380,7 @@ impl Medium {
         });
     }
 
-    /// Takes note of a PPDU whose duration is not known. The time up to it was observed, whatever it took of it itself.
+    /// Counts a PPDU of unknown duration. The time up to it was observed, whatever it took of it itself.
     #[cold]
     fn note_untimed(&mut self, ppdu: &Ppdu) {
         self.without_duration += ppdu.mpdus.len() as u64;

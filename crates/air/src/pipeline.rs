@@ -23,7 +23,7 @@ const BATCHES: usize = 8;
 const TICK: Duration = Duration::from_millis(100);
 /// While a growing file brings nothing new, the first stage hands over what it has this often.
 const FLUSH: Duration = Duration::from_millis(200);
-/// Interfaces whose names are kept.
+/// Interfaces with kept names.
 const MAX_NAMED: usize = 4_096;
 /// Letters of such a name that are kept; Linux allows 15.
 const LONGEST_NAME: usize = 32;
@@ -362,7 +362,7 @@ impl FirstStage<'_> {
                     packets.count(place == Place::Inside);
                 }
                 if self.batch.place == Some(Place::Inside) {
-                    // What it remembers may be older than what was said meanwhile.
+                    // What it remembers may be older than what was reported meanwhile.
                     self.outside = Decoder::default();
                 }
                 let next = if place == Place::Inside { &mut self.decoder } else { &mut self.outside };

@@ -249,6 +249,6 @@ mod tests {
         );
         let none = NotThere::channel(6.into(), &heard(&[]), 3).map(|error| error.to_string());
         assert_eq!(none.as_deref(), Some("none of its 3 frames carries its channel"));
-        assert_eq!(NotThere::channel(6.into(), &heard(&[]), 0), None, "an empty window is said otherwise");
+        assert_eq!(NotThere::channel(6.into(), &heard(&[]), 0), None, "an empty window is reported otherwise");
     }
 }

@@ -232,7 +232,7 @@ pub struct Station {
     pub beacon_span_ns: (i64, i64),
     /// Those of its beacons that the capturing machine sent itself: they show nothing about what it captured.
     pub own_beacons: u64,
-    /// Beacons that came through the air to the interface whose channel the medium's accounts are of.
+    /// Beacons that came through the air to the interface that the accounts of the medium are about.
     pub heard_beacons: u64,
     /// Usable frames sent as an AP would (FromDS without ToDS), or beacons, probe and association responses; and association
     /// requests received.
@@ -306,8 +306,8 @@ impl Station {
 }
 
 impl Stations {
-    /// Only the capturing machine sends under this address: its radio answers by itself, and does not report what it answers. Whose frames
-    /// are received, too, is a station on the air, in whose name the machine injects frames.
+    /// Only the capturing machine sends under this address: its radio answers by itself, and does not report what it answers. An address with
+    /// received frames, too, is a station on the air, and the machine injects frames under its name.
     pub fn is_ours(&self, address: MacAddr) -> bool {
         self.table.by_key(&address.as_u64()).is_some_and(|station| station.sent_by_us > 0 && station.from_air == 0)
     }

@@ -249,7 +249,7 @@ fn dropouts(bins: &[FlowBin], known: &Known, events: &mut Vec<SteadinessEvent>) 
                 median = Figure::of(median, "Mbit/s", known.bins, 1);
                 unexplained = match (explained, known.misses_frames) {
                     (true, _) => "",
-                    (false, true) => "as far as captured, ",
+                    (false, true) => "in this capture, ",
                     (false, false) => "unexplained, ",
                 }
             );
@@ -286,7 +286,7 @@ fn shifts(bins: &[FlowBin], known: &Known, events: &mut Vec<SteadinessEvent>) {
                 to = to;
                 how = match (explained, known.misses_frames) {
                     (true, _) => "sudden",
-                    (false, true) => "as far as captured,",
+                    (false, true) => "in this capture,",
                     (false, false) => "unexplained",
                 },
                 what = if drop { "drop" } else { "rise" }

@@ -24,27 +24,27 @@ pub struct Usage {
     pub bands: [u64; 3],
     /// Most spatial streams sent.
     pub max_nss: u8,
-    /// HT and later frames sent whose header states their spatial streams, by these, from 1.
+    /// HT and later frames sent with spatial streams in their header, by these, from 1.
     pub streams: [u64; 8],
     /// HT and VHT frames sent with the short guard interval; the denominator is `short_gi_known`.
     pub short_gi: u64,
     /// HT and VHT frames sent: later formats have guard intervals of other lengths.
     pub short_gi_known: u64,
-    /// HT and later frames sent whose header states their bandwidth.
+    /// HT and later frames sent with a bandwidth in their header.
     pub widths: Widths,
     /// Wide frames sent in 2.4 GHz.
     pub wide_2_4: u64,
     /// Frames sent with STBC; the denominator is `stbc_known`.
     pub stbc: u64,
-    /// Frames whose header says whether STBC was used.
+    /// Frames with a header that says whether STBC was used.
     pub stbc_known: u64,
     /// Frames sent with LDPC; the denominator is `ldpc_known`.
     pub ldpc: u64,
-    /// Frames whose header says which coding was used.
+    /// Frames with a header that says which coding was used.
     pub ldpc_known: u64,
     /// HT frames sent with a greenfield preamble; the denominator is `greenfield_known`.
     pub greenfield: u64,
-    /// HT frames whose header says which preamble was used.
+    /// HT frames with a header that says which preamble was used.
     pub greenfield_known: u64,
     /// PPDUs sent as A-MPDU, and MPDUs in them.
     pub ampdus: u64,
@@ -104,7 +104,7 @@ pub struct Usage {
     pub received_short_gi: u64,
     /// See `received_short_gi`.
     pub received_short_gi_known: u64,
-    /// HT and later frames received whose header states their bandwidth.
+    /// HT and later frames received with a bandwidth in their header.
     pub received_widths: Widths,
     /// Frames received with LDPC; the denominator is `received_ldpc_known`.
     pub received_ldpc: u64,
@@ -112,7 +112,7 @@ pub struct Usage {
     pub received_ldpc_known: u64,
     /// HT greenfield frames received; the denominator is `received_greenfield_known`.
     pub received_greenfield: u64,
-    /// HT frames received whose header says which preamble was used.
+    /// HT frames received with a header that says which preamble was used.
     pub received_greenfield_known: u64,
     /// A-MSDUs received.
     pub received_amsdus: u64,

@@ -31,7 +31,7 @@ impl Answer {
     /// It cannot be determined, for a reason with this code, which the sentence gives behind "because".
     fn open(reason: &'static str, because: Sentence) -> Self {
         let words = because.text().to_owned();
-        let sentence = because.after("cannot be determined from this capture, because ");
+        let sentence = because.after("unknown: ");
         Self { answer: "not-determined", reason: Some(reason), because: Some(words), sentence }
     }
 }
@@ -68,10 +68,7 @@ fn beside_retries(said: Sentence, retries: &RetriesOf, ta: &str, ra: &str) -> Se
         0 => carried,
         _ => carried.and(
             ": ",
-            sentence!(
-                "{left_out} of these repeat MPDUs that Block Acks left out",
-                left_out = Figure::count(left_out, retry.retries)
-            ),
+            sentence!("{left_out} of these repeat Block Ack holes", left_out = Figure::count(left_out, retry.retries)),
         ),
     };
     let carried = match (why, left_out) {
@@ -89,7 +86,7 @@ pub struct RetriesOf(HashMap<(String, String), Retries>);
 #[derive(Clone, Copy, Debug, Default)]
 struct Retries {
     all: RetryCount,
-    /// Those whose earlier attempt was not captured.
+    /// Those without a captured earlier attempt.
     unseen: u64,
     /// Those that repeat what a Block Ack left out.
     left_out: u64,

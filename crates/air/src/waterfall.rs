@@ -9,7 +9,7 @@ use sentence::{one_or, sentence, Figure, Sentence};
 
 /// Causes in the order of the report, with their words.
 const CAUSES: [(&str, &str); 14] = [
-    ("payload", "payload bits, each MPDU once"),
+    ("payload", "payload, first transmissions"),
     ("mac_headers", "MAC, security and LLC headers, FCS, padding"),
     ("preamble", "PHY preambles"),
     ("ifs_backoff", "inter-frame spaces and backoff"),
@@ -17,7 +17,7 @@ const CAUSES: [(&str, &str); 14] = [
     ("rts_cts", "RTS and CTS"),
     ("retries", "repeats of captured MPDUs"),
     ("reverse", "the same pair's other direction"),
-    ("other_stations", "frames of and to others, and to groups"),
+    ("other_stations", "other stations, multicast"),
     ("beacons_management", "beacons and management"),
     ("damaged", "damaged or uncaptured frames"),
     ("idle_queued", "idle while the sender had an MPDU to repeat"),
@@ -151,8 +151,8 @@ fn label_of_payload(cause: &str, link: &Link) -> Option<String> {
     let is_cut = link.spent.payload as f64 * (1.0 + PAYLOAD_CUT) < link.timed_payload_ns as f64;
     let cut = if is_cut { ", as far as the next PPDU left them time" } else { "" };
     match link.timed_mpdus < link.medium_mpdus {
-        true => Some(format!("payload bits of the MPDUs whose duration is known, each once{cut}")),
-        false if is_cut => Some(format!("payload bits, each MPDU once{cut}")),
+        true => Some(format!("payload bits of the MPDUs with a known duration, each once{cut}")),
+        false if is_cut => Some(format!("payload, first transmissions{cut}")),
         false => None,
     }
 }
@@ -164,9 +164,9 @@ fn label_of_gap(cause: &str, gaps_usable: bool, grounds: &Grounds<'_>) -> Option
         ("ifs_backoff", false, _) => "inter-frame spaces and backoff (not available: counted as idle)",
         ("idle", true, true) => "idle",
         ("idle", false, true) => "idle, inter-frame spaces and backoff (not separable: no usable stamps)",
-        ("idle", true, false) => "gaps without a captured frame (idle or missing frames)",
-        ("idle", false, false) => "gaps without a captured frame (idle, inter-frame spaces, backoff or missing frames)",
-        ("idle_queued", _, false) => "gaps without a captured frame while the sender had an MPDU to repeat",
+        ("idle", true, false) => "idle or not captured",
+        ("idle", false, false) => "idle or not captured, inter-frame spaces and backoff",
+        ("idle_queued", _, false) => "idle or not captured while the sender had an MPDU to repeat",
         _ => return None,
     };
     // They are in the capture, and nothing says for how long they had the channel.
@@ -203,7 +203,7 @@ pub struct Grounds<'a> {
     pub hopped_ns: i64,
     /// Airtime of beacons, and of all other management, ns.
     pub management_ns: (i64, i64),
-    /// Frames whose duration is not known, and all.
+    /// Frames of unknown duration, and all.
     pub untimed: (u64, u64),
     /// What the sniffer captured.
     pub hearing: &'a Hearing,
@@ -244,8 +244,7 @@ fn advise(waterfall: &Waterfall, direction: Direction<'_>, grounds: &Grounds<'_>
     let link = direction.link;
     if link.medium_mpdus < MIN_MPDUS {
         return vec![sentence!(
-            "What limits this direction cannot be determined, because {mpdus} {were} captured of it (at least {MIN_MPDUS} are \
-             needed).",
+            "What limits this direction is unknown: {mpdus} {were} captured of it (needed: {MIN_MPDUS}).",
             mpdus = Figure::only_counted(link.medium_mpdus, link.medium_mpdus, "data MPDU");
             were = one_or(link.medium_mpdus, "was", "were")
         )];
@@ -274,7 +273,7 @@ fn advise(waterfall: &Waterfall, direction: Direction<'_>, grounds: &Grounds<'_>
         .collect()
 }
 
-/// Data MPDUs of a direction by whether their format can be aggregated: (can, all whose format is known).
+/// Data MPDUs of a direction by whether their format can be aggregated: (can, all with a known format).
 fn aggregatable(link: &Link) -> (u64, u64) {
     link.rates.frames_that(|mode| mode.can_aggregate())
 }
@@ -300,8 +299,8 @@ fn remedy(
         ),
         "rts_cts" => protection(link),
         "retries" => sentence!(
-            "{retry} of the {mpdus} {are} retries; the Block Ack and response sections show what can be determined about whether they were lost or \
-             acknowledged too late, and a lower rate helps only if they were lost",
+            "{retry} of the {mpdus} {are} retries; a lower rate helps only if they were lost, and not if they were acknowledged \
+             too late: see Block Acks and ACKs",
             retry = Figure::percent(link.medium_retries, link.medium_mpdus, 1),
             mpdus = Figure::all(sent, "MPDU");
             are = one_or(sent, "is", "are")
@@ -326,10 +325,10 @@ fn remedy(
         ),
         "idle_queued" => match grounds.deaf() {
             Some(doubt) => sentence!(
-                "the sender had an MPDU to repeat for {seconds} s. Whether it was silent then cannot be determined",
+                "the sender had an MPDU to repeat for {seconds} s, silent or missed by the sniffer",
                 seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
             )
-            .and(", because ", doubt),
+            .and(": ", doubt),
             None => {
                 let silent = sentence!(
                     "the sender had an MPDU to repeat, and no frame of it was captured for {seconds} s: its driver, bus or firmware was busy or slow",
@@ -385,7 +384,7 @@ fn other_direction(reverse: Option<&Link>, grouped: bool) -> Sentence {
     }
 }
 
-/// Whose management frames they are.
+/// The station that sent these management frames, or got them.
 fn management(step: &WaterfallStep, link: &Link, grounds: &Grounds<'_>) -> Sentence {
     let networks = grounds.hearing.beacon_senders;
     let said = sentence!("{seconds} s", seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2));
@@ -480,10 +479,7 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, g
     let link = direction.link;
     let seconds = || Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2);
     let said = match grounds.deaf() {
-        Some(doubt) => {
-            sentence!("whether the channel was idle in these {seconds} s cannot be determined", seconds = seconds())
-                .and(", because ", doubt)
-        }
+        Some(doubt) => sentence!("{seconds} s, idle or missed by the sniffer", seconds = seconds()).and(": ", doubt),
         None => {
             let said = sentence!("no transmission was captured{by} for {seconds} s", seconds = seconds(); by = grounds.place.by());
             let said = match &grounds.hearing.proof {

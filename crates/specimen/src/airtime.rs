@@ -38,7 +38,7 @@ impl Air {
     }
 
     /// # Errors
-    /// A mode that does not exist, or whose duration its header alone does not give.
+    /// A mode that does not exist, or one with a duration that its header alone does not give.
     pub(crate) fn check(&self, mode: Mode) -> io::Result<()> {
         let known = mode.duration(1000, Some(self.band)).is_some() && self.response_mode(mode).is_some();
         known.then_some(()).ok_or_else(|| {

@@ -9,7 +9,7 @@ pub(crate) struct Step {
     pub(crate) from: usize,
     pub(crate) to: Option<usize>,
     pub(crate) content: Content,
-    /// The flow whose Block Ack session this frame is about.
+    /// The flow with the Block Ack session that this frame is about.
     pub(crate) flow: Option<usize>,
     /// From the end of the step before.
     pub(crate) delay_ns: u64,

@@ -24,7 +24,7 @@ pub struct Truth {
     pub bad_fcs: u64,
     /// Captured frames with bit errors, also those the file cannot show.
     pub damaged: u64,
-    /// Damaged frames whose FCS is there to be computed, but that the receiver did not flag.
+    /// Damaged frames that the receiver did not flag, with an FCS that shows the damage.
     pub damaged_unflagged: u64,
     /// Frames on the air that were not captured.
     pub not_captured: u64,

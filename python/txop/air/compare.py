@@ -92,7 +92,7 @@ class Capture(Model):
     frames: int
     """Frames in it."""
     ta: str | None
-    """Transmitter of the direction whose goodput is compared; null without a waterfall."""
+    """Transmitter of the direction with the compared goodput; null without a waterfall."""
     ra: str | None
     """Receiver of that direction."""
     direction: str | None
@@ -330,12 +330,12 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
     left = sum(f.left_out for f in flows)
     answered = left + sum(f.newly_acked for f in flows)
     positioned = sum(f.left_out_positioned for f in flows)
-    yield figure("block_acks.left_out", "exchanges", "MPDUs left out by Block Acks", "fraction", "fraction",
+    yield figure("block_acks.left_out", "exchanges", "Block Ack holes", "fraction", "fraction",
                  left / answered if answered else None,
                  _few(answered, "MPDUs that Block Acks answer") if answered else None)  # fmt: skip
     yield figure("block_acks.in_tail", "exchanges", "Left out in the last quarter of A-MPDUs", "fraction", "fraction",
                  sum(f.left_out_in_tail for f in flows) / positioned if positioned else None,
-                 _few(positioned, "MPDUs left out") if positioned else None)  # fmt: skip
+                 _few(positioned, "Block Ack holes") if positioned else None)  # fmt: skip
     groups = [a for a in report.aggregation if (a.ta, a.ra) == flow and a.mpdus_per_ppdu is not None]
     ppdus = sum(a.ppdus or 0 for a in groups)
     yield figure("aggregation.mpdus", "aggregation", "MPDUs per PPDU, mean", "MPDUs", "relative",

@@ -67,7 +67,7 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "distance": Definition("Distance", "Bits in which the ghost differs from its likely origin."),
     "ghost_frames": Definition(
-        "From ghosts", "Frames of ghosts whose likely origin is this station; not counted in its row."
+        "From ghosts", "Frames of ghosts that this station probably sent; not counted in its row."
     ),
     "answered": Definition(
         "Answered",
@@ -76,14 +76,14 @@ DEFINITIONS: dict[str, Definition] = {
         "PPDUs that solicit an ACK or Block Ack",
     ),
     "resent": Definition(
-        "No answer, resent", "Not answered, and the same sequence number sent again: the sender got no response."
+        "Retransmitted, no ACK", "No response, and the same sequence number again: the sender got no response."
     ),
     "not_captured": Definition(
-        "No answer, not resent",
-        "Not answered and not sent again as far as captured: the sniffer missed the response, or the sender gave up.",
+        "No ACK, not retransmitted",
+        "No response and no retransmission in this capture: the sniffer missed the response, or the sender dropped it.",
     ),
     "answered_resent": Definition(
-        "Answered, resent", "Answered, and yet sent again: the sender did not get the response."
+        "ACK, retransmitted", "A response, and yet a retransmission: the sender did not get the response."
     ),
     "gap": Definition(
         "Response delay",
@@ -98,40 +98,38 @@ DEFINITIONS: dict[str, Definition] = {
     "late": Definition(
         "Late",
         "Responses that come later than expected by more than a slot and the spread (interquartile range) of all gaps.",
-        "responses whose delay is known",
+        "responses with a known delay",
     ),
     "response_rate": Definition(
         "Unexpected rate",
         "Responses at another rate than the rules give: the highest basic rate not above the rate of what they answer.",
-        "responses whose rate can be believed",
+        "responses with a plausible rate",
     ),
     "newly_acked": Definition(
         "Newly acked",
         "Block Ack bits that acknowledge an MPDU for the first time; bits repeated in later bitmaps do not count.",
     ),
     "left_out": Definition(
-        "Left out",
+        "Block Ack holes",
         "MPDUs of the PPDU just answered that the Block Ack does not acknowledge. Bits of sequence numbers never "
         "sent do not count.",
-        "MPDUs captured that Block Acks acknowledge for the first time or leave out",
+        "captured MPDUs that Block Acks acknowledge for the first time, and holes",
     ),
     "left_out_late": Definition(
         "Acked later",
-        "Left out, then acknowledged without having been sent again as far as captured: they had arrived in time, "
-        "unless a repetition was missed.",
-        "left-out MPDUs",
+        "Block Ack holes that were acknowledged later without a retransmission in this capture: they had "
+        "arrived in time, unless one was missed.",
+        "Block Ack holes",
     ),
-    "left_out_resent": Definition("Resent", "Left out, then sent again.", "left-out MPDUs"),
+    "left_out_resent": Definition("Retransmitted", "Block Ack holes that were retransmitted.", "Block Ack holes"),
     "in_tail": Definition(
         "In the last quarter",
-        "Left-out MPDUs in the last quarter of their A-MPDU; by chance would be the share of all answered MPDUs "
+        "Block Ack holes in the last quarter of their A-MPDU; by chance would be the share of all answered MPDUs "
         "there; loss on "
         "a steady channel spreads evenly, late processing hits the end.",
-        "left-out MPDUs of A-MPDUs with at least 4 MPDUs that were acknowledged in part",
+        "Block Ack holes of A-MPDUs with at least 4 MPDUs that were acknowledged in part",
     ),
-    "acked_not_captured": Definition(
-        "Acked, not captured", "Acknowledged MPDUs whose transmission is not in the capture."
-    ),
+    "acked_not_captured": Definition("Acked, not captured", "Acknowledged MPDUs that are not in the capture."),
     "age": Definition("Age", "End of an MPDU on the air to the start of the Block Ack that answers its PPDU."),
     "window": Definition("Window", "Buffer size of the last accepted ADDBA, in MPDUs."),
     "ppdus": Definition("PPDUs", "Transmissions with one preamble; the MPDUs of an A-MPDU are one PPDU."),
@@ -148,7 +146,7 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "airtime": Definition(
         "Airtime",
-        "Sum of the durations of the PPDUs sent; ACK and CTS belong to the station whose exchange shows that it "
+        "Sum of the durations of the PPDUs sent; ACK and CTS belong to the station that, as the exchange shows, "
         "sent them, a CTS without its RTS to its receiver if a frame of that follows within the time that the CTS "
         "reserves, at a signal within 10 dB.",
     ),
@@ -176,8 +174,8 @@ DEFINITIONS: dict[str, Definition] = {
         "the goodput that the cause costs.",
         "observed time",
     ),
-    "claimed": Definition("Claimed", "In the device's own beacon, probe or association frames."),
-    "used": Definition("Seen used", "In the traffic of this capture; not seen is not proof of not able."),
+    "claimed": Definition("Advertised", "In the device's own beacon, probe or association frames."),
+    "used": Definition("Frames", "In the traffic of this capture; not seen is not proof of not able."),
     "bin_throughput": Definition(
         "Throughput over time", "Payload of data MPDUs per time bin, each captured one once, however often it was sent."
     ),

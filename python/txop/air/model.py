@@ -115,13 +115,13 @@ class PacketFlow(Model):
     """Their bytes by the lengths in their IP headers (as captured, where a snap length or an 802.11 fragment ends
     before)."""
     mpdus: int
-    """MPDUs whose (first) packet is of the flow."""
+    """MPDUs with a (first) packet of the flow."""
     attempts: int
     """Attempts of these MPDUs on the air, captured with a good or unknown FCS."""
     acknowledged: int | None
     """MPDUs of which an acknowledgement was captured; null for group addresses, which are not acknowledged."""
     airtime_us: float | None
-    """Airtime of the attempts whose duration is known, µs; null when there are none."""
+    """Airtime of the attempts with a known duration, µs; null when there are none."""
     tcp_payload_bytes: int | None
     """TCP: bytes of data in the segments, those sent again included."""
     tcp_segments: int | None
@@ -129,9 +129,9 @@ class PacketFlow(Model):
     tcp_sent_again: int | None
     """TCP: segments among them that begin below the highest sequence number before them."""
     tcp_copy_not_acknowledged: int | None
-    """TCP: those sent again whose copy before was captured, and no acknowledgement of its MPDU."""
+    """TCP: those sent again after a captured copy without a captured acknowledgement of its MPDU."""
     tcp_copy_acknowledged: int | None
-    """TCP: those sent again whose copy before was acknowledged by 802.11."""
+    """TCP: those sent again after a copy that 802.11 acknowledged."""
     tcp_copy_not_captured: int | None
     """TCP: those sent again without a copy before in the capture (or one that is no longer remembered)."""
     tcp_not_captured_retries: int | None = None
@@ -158,7 +158,7 @@ class Traffic(Model):
     flow_count: int
     """Flows there were."""
     mpdus_left_out: int
-    """MPDUs whose attempts are not followed, because there were too many transmitters and receivers."""
+    """MPDUs with attempts that are not followed, because there were too many transmitters and receivers."""
     tcp_sent_again: list[TcpSentAgain]
     """TCP segments that were sent again, in capture order (1,000 at most)."""
     tcp_sent_again_left_out: int
@@ -210,7 +210,7 @@ class DecryptedPair(Model):
     messages: list[int]
     """Messages 1 to 4 of four-way handshakes captured, copies included."""
     handshakes: int
-    """Handshakes whose keys a MIC proved."""
+    """Handshakes with keys that a MIC proved."""
     mismatches: int
     """Handshakes that none of the keys given fits."""
     protected: int
@@ -236,8 +236,8 @@ class Decryption(Model):
     decrypted: int
     """Those decrypted: their MIC matches (WEP, and TKIP in fragments: their integrity check value)."""
     packet_number_not_above: int
-    """Those decrypted whose packet number is not above all before it, and that are not retries: replays, or a file
-    in disorder."""
+    """Those decrypted with a packet number that is not above all before it, and that are not retries: replays, or a
+    file in disorder."""
     pairs: list[DecryptedPair]
     """Per pair of stations, most protected MPDUs first (512 at most)."""
     groups: list[DecryptedGroup]
@@ -383,7 +383,7 @@ class Waterfall(Model):
     """Observed time, µs."""
     phy_rate_mbit_s: float | None
     """Effective PHY rate: this direction's payload bits by the µs that they take on the air, Mbit/s; of the MPDUs
-    whose duration is known. The padding of symbols is in it, so it is less than the rate of the MCS, of short PPDUs
+    with a duration is known. The padding of symbols is in it, so it is less than the rate of the MCS, of short PPDUs
     by much. Null where no duration is known."""
     payload_mbit_s: float
     """Payload (bytes above LLC/SNAP of data MPDUs, each captured one once) per observed time, Mbit/s."""
@@ -392,7 +392,7 @@ class Waterfall(Model):
     mpdus: int
     """Data MPDUs counted."""
     mpdus_timed: int | None = None
-    """Those among them whose duration is known: what the effective PHY rate and the steps are of."""
+    """Those among them with a known duration: what the effective PHY rate and the steps are of."""
     timing: str
     """How time was known: `stamps` (calibrated), `capture-clock` (gaps not separable)."""
     steps: list[WaterfallStep]
@@ -470,7 +470,7 @@ class Airtime(Model):
     bss_kinds: AirtimeKinds | None = None
     """Airtime of the chosen network by kind."""
     frames_without_duration: int
-    """Frames whose duration is not known."""
+    """Frames of unknown duration."""
     uncertainty_us: float | None
     """Half-width of the uncertainty of `busy_us` (unknown preambles, LDPC symbols, ...), µs."""
     by_phy: list[PhyAirtime]
@@ -482,7 +482,7 @@ class Airtime(Model):
 
 
 class SigBRate(Model):
-    """HE MU PPDUs whose HE-SIG-B was sent in the same way."""
+    """HE MU PPDUs that sent their HE-SIG-B in the same way."""
 
     mcs: int
     """MCS: 0 to 5, higher ones are reserved."""
@@ -515,7 +515,7 @@ class AllocatedUnit(Model):
 
 
 class MultiUserPpdus(Model):
-    """HE and EHT PPDUs to several users, as wholes: what their signalling allocates, and of whose part frames were
+    """HE and EHT PPDUs to several users, as wholes: what their signalling allocates, and which users' frames were
     captured. Parts of one PPDU are known by their equal hardware stamps."""
 
     ta: str
@@ -526,10 +526,11 @@ class MultiUserPpdus(Model):
     """Parts of such PPDUs that have no stamp: which of them are one PPDU cannot be determined. In none of the other
     counts."""
     allocation_known: int
-    """PPDUs whose header lists all units and users: HE-MU or EHT with the RU Allocation of both content channels
-    (EHT: without units of several parts), or MU-MIMO in the whole band with its number of users."""
+    """PPDUs with a header that lists all units and users: HE-MU or EHT with the RU Allocation of both content
+    channels (EHT: without units of several parts), or MU-MIMO in the whole band with its number of users."""
     contradictory: int
-    """PPDUs whose headers contradict each other, or tell fewer users than were captured. Not in `allocation_known`."""
+    """PPDUs with headers that contradict each other, or tell fewer users than were captured. Not in
+    `allocation_known`."""
     units: int | None
     """Resource units in `allocation_known`; null when there are none."""
     users: int | None
@@ -543,7 +544,7 @@ class MultiUserPpdus(Model):
     allocations: list[AllocationCount]
     """The same by allocation, most PPDUs first, 32 at most."""
     sig_timed: int | None = None
-    """PPDUs whose duration is known (their header has the L-SIG), and how long their HE-SIG-B or EHT-SIG lasted: its
+    """PPDUs with a known duration (their header has the L-SIG), and how long their HE-SIG-B or EHT-SIG lasted: its
     symbols, or for an HE-SIG-B without a common field (compressed) its MCS and number of users."""
     sig_us: float | None = None
     """Time of HE-SIG-B or EHT-SIG in them, µs: what it costs to say who has which unit. Null when there are none."""
@@ -566,8 +567,8 @@ class ResourceUnit(Model):
 
 class MultiUser(Model):
     """HE and EHT data frames of one transmitter to one receiver, by the format of their PPDU and the resource unit
-    they were in. Frames are MPDUs; a PPDU to several users is in the capture once for each user whose frames were
-    received."""
+    they were in. Frames are MPDUs; a PPDU to several users is in the capture once for each user with received
+    frames."""
 
     ta: str
     """Transmitter."""
@@ -586,8 +587,8 @@ class MultiUser(Model):
     format_unknown: int
     """The capture does not say which."""
     unit_known: int
-    """Frames whose resource unit the capture records: in MU and trigger-based PPDUs only those with its size; in all
-    others the whole band."""
+    """Frames with a recorded resource unit: in MU and trigger-based PPDUs only those with its size; in all others
+    the whole band."""
     certainly_ofdma: int
     """Frames of `unit_known` in a unit that is smaller than the PPDU's width, or of which the U-SIG says that they
     are OFDMA. Where the capture does not give the width, only units smaller than the narrowest channel (242 tones)
@@ -595,7 +596,7 @@ class MultiUser(Model):
     certainly_ofdma_share: float | None
     """`certainly_ofdma / unit_known`."""
     ppdus_timed: int | None = None
-    """MU and trigger-based PPDUs whose duration is known (their header has the L-SIG), and this user's resource unit
+    """MU and trigger-based PPDUs with a known duration (their header has the L-SIG), and this user's resource unit
     and the width."""
     ppdus_air_us: float | None = None
     """Sum of the durations of these, µs: each PPDU once, whatever part of it this user had. Null when there are
@@ -757,13 +758,13 @@ class BlockAckFlow(Model):
     resent_although_acked: int
     """Retransmissions of MPDUs that a captured Block Ack or ACK had acknowledged already."""
     newly_acked: int
-    """Bits that acknowledge an MPDU for the first time, and whose transmission was captured."""
+    """Bits that acknowledge a captured MPDU for the first time."""
     acked_not_captured: int
-    """Bits that acknowledge an MPDU whose transmission was not captured (first Block Ack of a flow not counted)."""
+    """Bits that acknowledge an MPDU that was not captured (first Block Ack of a flow not counted)."""
     stale_bits: int
     """Bits that repeat an acknowledgement."""
     left_out: int
-    """MPDUs sent since the Block Ack before, inside the bitmap, whose bit is not set."""
+    """MPDUs sent since the previous Block Ack, inside the bitmap, with a bit of 0."""
     outside_bitmap: int
     """MPDUs sent since the Block Ack before that its bitmap does not speak of (before its start or beyond its end)."""
     left_out_late: int
@@ -826,7 +827,7 @@ class ExchangeRate(Model):
     acked: int | None = None
     """Those of `answered` by ACK."""
     asking_for_ack: int | None = None
-    """Those of `ppdus` whose response is an ACK."""
+    """Those of `ppdus` that ask for an ACK."""
     first_attempts: int | None = None
     """Those of `ppdus` without the retry bit."""
     missing_resent: int
@@ -853,12 +854,12 @@ class ExchangeKind(Model):
     nulls: int | None = None
     """Those of `ppdus` that are Null frames, which carry no data."""
     late_answered: int | None = None
-    """Single MPDUs whose response came late, and whose next transmission was captured; null in older documents, as
-    are the three below."""
+    """Single MPDUs with a late response and a captured next transmission; null in older documents, as are the three
+    below."""
     late_answered_resent: int | None = None
     """Those of `late_answered` that were sent again, as if no response had come."""
     in_time_answered: int | None = None
-    """The same of those whose response came in time."""
+    """The same of those with a response in time."""
     in_time_answered_resent: int | None = None
     """Those of `in_time_answered` that were sent again."""
 
@@ -874,7 +875,7 @@ class Exchange(Model):
     """PPDUs that solicit an ACK or a Block Ack (good or unknown FCS; unicast data, management, BAR; not RTS), and
     are followed by an undamaged frame: where the next one is damaged, it may be the response."""
     asking_for_ack: int | None = None
-    """Those of `ppdus` whose response is an ACK; the others ask for a Block Ack, or it cannot be told which."""
+    """Those of `ppdus` that ask for an ACK; the others ask for a Block Ack, or it is unknown which."""
     acked: int
     """Answered by ACK."""
     block_acked: int
@@ -899,11 +900,11 @@ class Exchange(Model):
     data_late_responses: int | None
     """The late ones among them."""
     late_answered: int
-    """Single MPDUs whose response came late, and whose next transmission was captured."""
+    """Single MPDUs with a late response and a captured next transmission."""
     late_answered_resent: int
     """Those of `late_answered` that were sent again, as if no response had come."""
     in_time_answered: int
-    """The same of those whose response came in time."""
+    """The same of those with a response in time."""
     in_time_answered_resent: int
     """Those of `in_time_answered` that were sent again."""
     data: ExchangeKind
@@ -1371,7 +1372,7 @@ class Flood(Model):
     last_us: float
     """Last of them, µs since the first frame."""
     sender: str
-    """The address in whose name most were sent."""
+    """The address that most were sent under."""
     receiver: str
     """The address most were sent to."""
     text: str
@@ -1405,8 +1406,8 @@ class FrameKindRow(Model):
     bytes: int
     """MPDU bytes."""
     airtime_us: float | None
-    """Airtime of the PPDUs that begin with such a frame, of the interface whose airtime is accounted for, µs; null
-    where durations are not known."""
+    """Airtime of the PPDUs that begin with such a frame, of the interface of the airtime accounts, µs; null where
+    durations are not known."""
 
 
 class Contents(Model):
@@ -1449,7 +1450,7 @@ class Happening(Model):
     attempts: int | None
     """Attempts to join."""
     failures: int | None
-    """Those that failed, as far as captured."""
+    """Those that failed in this capture."""
     reason: int | None
     """Reason code, where one is given (most often)."""
     status: int | None
@@ -1457,7 +1458,7 @@ class Happening(Model):
     channel: int | None
     """Number of the new channel."""
     marks: list[str]
-    """What shows that frames are made by a program and not by the stations whose addresses they have:
+    """What shows that frames are made by a program and not by the stations with these addresses:
     `same-sequence-numbers`, `one-sequence-counter` (of senders with different addresses), `group-sources`,
     `own-addressee`, `sent-by-this-machine`, `same-timestamps`, `many-senders`."""
     text: str
@@ -1523,9 +1524,9 @@ class Hearing(Model):
     responses: int
     """ACKs and Block Acks."""
     responses_without_frame: int
-    """Those of `responses` whose frame is not in the capture."""
+    """Those of `responses` without their frame in the capture."""
     beacon_senders: int = 0
-    """Stations whose beacons were received."""
+    """Stations that sent beacons which were received."""
     beacons: list[BeaconRaster]
     """Beacons captured and due, per access point, most beacons first (64 at most)."""
 
@@ -1588,7 +1589,7 @@ class Limit(Model):
     figures: list[Figure]
     """What the words rest on, in the order of the text."""
     affects: list[str]
-    """Sections whose figures are therefore not available or weaker."""
+    """Sections with figures that are therefore not available or weaker."""
 
 
 class Selection(Model):
@@ -1674,7 +1675,7 @@ class Summary(Model):
     not_wlan: int
     """Records that are not 802.11."""
     unreadable: int
-    """Records whose link header or MAC header could not be read (cut short or malformed)."""
+    """Records with a link header or MAC header that could not be read (cut short or malformed)."""
     unreadable_examples: list[str]
     """First few causes of `unreadable`, with record number and file offset."""
     empty_psdus: int
@@ -1772,7 +1773,7 @@ class Report(Model):
     multi_user: list[MultiUser] = Field(default_factory=list)
     """5. MU and trigger-based PPDUs and resource units, per (transmitter, receiver) with HE or EHT data frames."""
     multi_user_ppdus: list[MultiUserPpdus] = Field(default_factory=list)
-    """5. PPDUs to several users as wholes: what they allocate, and of whose part frames were captured; per
+    """5. PPDUs to several users as wholes: what they allocate, and which users' frames were captured; per
     transmitter."""
     airtime: Airtime
     """6. Airtime of all stations."""

@@ -92,7 +92,7 @@ TABLES: dict[str, AirTable] = {
               plain(lambda r: r.decryption.groups if r.decryption else [])),
         AirTable("packet_flows", "packets joined with the MPDUs that carried them", (), model.PacketFlow,
               plain(lambda r: r.traffic.flows if r.traffic else [])),
-        AirTable("tcp_sent_again", "TCP segments that were sent again, and the copy before", (), model.TcpSentAgain,
+        AirTable("tcp_sent_again", "TCP retransmissions, and the copy before", (), model.TcpSentAgain,
               plain(lambda r: r.traffic.tcp_sent_again if r.traffic else [])),
         AirTable("dhcp", "DHCP messages and how they fared on the air", (), model.DhcpMessage,
               plain(lambda r: r.traffic.dhcp if r.traffic else [])),

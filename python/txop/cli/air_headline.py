@@ -73,7 +73,7 @@ def print_headline(out: Console, head: Headline) -> None:
         if verdict.evidence:
             out.print(Padding(bullets(verdict.evidence, "dim"), (0, 0, 0, 2)))
     if head.more_verdicts:
-        out.print(safe_text(f"and {fmt.plural(head.more_verdicts, 'more answer')} in section 4.", "dim"))
+        out.print(safe_text(f"and {fmt.plural(head.more_verdicts, 'more verdict')} in section 4.", "dim"))
     if head.undetermined is not None:
         out.print()
         out.print(safe_text(_open(head.undetermined)))
@@ -107,9 +107,9 @@ def print_brief(out: Console, head: Headline) -> None:
 
 
 def _open(what: Undetermined) -> str:
-    """All that is not determined, in one paragraph."""
-    better = f". To know more: {what.advice}." if what.advice else "."
-    return f"Not determined: {what.text}{better}"
+    """All that is unknown, in one paragraph."""
+    better = f". To find out: {what.advice}." if what.advice else "."
+    return f"Unknown: {what.text}{better}"
 
 
 def bar(fall: Waterfall, width: int) -> Text:

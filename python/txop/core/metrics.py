@@ -128,7 +128,7 @@ METRICS: dict[str, Metric] = {
         Metric("udp_jitter_ms", "UDP jitter", "ms", "lower", "difference", 1.0,
            "Jitter as iperf3 reports it (RFC 1889)."),
         Metric("tcp_retransmits_per_s", "TCP retransmissions", "1/s", "lower", "difference", 5.0,
-           "TCP segments sent again, per second, as the sending iperf3 counts them; not 802.11 retries."),
+           "TCP retransmissions per second, as the sending iperf3 counts them; not 802.11 retries."),
         Metric("tcp_rtt_ms", "TCP RTT", "ms", "lower", "ratio", 10.0,
            "Mean of the smoothed round-trip time in TCP_INFO of the sending side, over the measured window."),
         Metric("jain_index", "Jain's fairness index", "", "higher", "difference", 0.05,
@@ -230,9 +230,9 @@ METRICS: dict[str, Metric] = {
            "Retries in percent of the data and management frames from the station, counted as Wireshark's WLAN "
            "Traffic window does, frames with a bad FCS included (txop air)."),
         Metric("air_up_unanswered_percent", "PPDUs without ACK, uplink", "%", "lower", "difference", 1.0,
-           "PPDUs from the station that solicit an ACK or Block Ack, got none and were sent again, in percent of "
-           "air_up_ppdus. An A-MPDU has a response when one of its MPDUs arrives, so arms that differ in MPDUs per "
-           "PPDU are not judged by it (txop air)."),
+           "PPDUs from the station that solicit an ACK or Block Ack, got none and were retransmitted, in percent of "
+           "air_up_ppdus. An A-MPDU has a response when one of its MPDUs arrives, so arms that differ in MPDUs "
+           "per PPDU are not judged by it (txop air)."),
         Metric("air_up_ppdus", "PPDUs that solicit a response, uplink", "", None, "ratio", 10.0,
            "PPDUs from the station in the window that solicit an ACK or a Block Ack: n of those without one.", 0),
         Metric("air_up_late_ack_percent", "late acknowledgements, uplink", "%", "lower", "difference", 1.0,
@@ -245,17 +245,17 @@ METRICS: dict[str, Metric] = {
            "received, or not acknowledged in time (txop air)."),
         Metric("air_up_left_out_received_percent", "Block Ack holes though received, uplink", "%", "lower",
            "difference", 1.0,
-           "Of those left out: acknowledged later without having been sent again, which proves that they had arrived; "
+           "Of the Block Ack holes: acknowledged later without a retransmission, which proves that they had arrived; "
            "in percent of air_up_mpdus. A sender that repeats at once leaves no such proof (txop air)."),
         Metric("air_up_mpdus", "MPDUs sent under Block Ack, uplink", "", None, "ratio", 10.0,
-           "Transmissions of MPDUs from the station captured under Block Ack: n of those left out.", 0),
+           "Transmissions of MPDUs from the station captured under Block Ack: n of the Block Ack holes.", 0),
         Metric("air_down_retry_percent", "802.11 retries, downlink", "%", "lower", "difference", 1.0,
            "Retries in percent of the data and management frames from the access point, counted as Wireshark's WLAN "
            "Traffic window does, frames with a bad FCS included (txop air)."),
         Metric("air_down_unanswered_percent", "PPDUs without ACK, downlink", "%", "lower", "difference", 1.0,
-           "PPDUs from the access point that solicit an ACK or Block Ack, got none and were sent again, in percent of "
-           "air_down_ppdus. An A-MPDU has a response when one of its MPDUs arrives, so arms that differ in MPDUs per "
-           "PPDU are not judged by it (txop air)."),
+           "PPDUs from the access point that solicit an ACK or Block Ack, got none and were retransmitted, in percent "
+           "of air_down_ppdus. An A-MPDU has a response when one of its MPDUs arrives, so arms that differ in MPDUs "
+           "per PPDU are not judged by it (txop air)."),
         Metric("air_down_ppdus", "PPDUs that solicit a response, downlink", "", None, "ratio", 10.0,
            "PPDUs from the access point in the window that solicit an ACK or a Block Ack: n of those without one.", 0),
         Metric("air_down_late_ack_percent", "late acknowledgements, downlink", "%", "lower", "difference", 1.0,
@@ -268,10 +268,10 @@ METRICS: dict[str, Metric] = {
            "received, or not acknowledged in time (txop air)."),
         Metric("air_down_left_out_received_percent", "Block Ack holes though received, downlink", "%", "lower",
            "difference", 1.0,
-           "Of those left out: acknowledged later without having been sent again, which proves that they had arrived; "
+           "Of the Block Ack holes: acknowledged later without a retransmission, which proves that they had arrived; "
            "in percent of air_down_mpdus. A sender that repeats at once leaves no such proof (txop air)."),
         Metric("air_down_mpdus", "MPDUs sent under Block Ack, downlink", "", None, "ratio", 10.0,
-           "Transmissions of MPDUs from the access point captured under Block Ack: n of those left out.", 0),
+           "Transmissions of MPDUs from the access point captured under Block Ack: n of the Block Ack holes.", 0),
         Metric("usb_out_urbs_per_s", "bulk URBs to the device", "1/s", None, "ratio", 10.0,
            "Completed bulk transfers to the device under test per second (txop bus on the capture of the run).", 0),
         Metric("usb_in_urbs_per_s", "bulk URBs from the device", "1/s", None, "ratio", 10.0,

@@ -304,7 +304,7 @@ impl Accounts {
         }
     }
 
-    /// A station answered, on a channel whose airtime is not counted.
+    /// A station answered, on a channel where airtime is not counted.
     fn response(&mut self, role: Role) {
         let (Role::Response { link, .. } | Role::CtsResponse { link }) = role else { return };
         let Some(responder) = self.links.get(link).map(|link| link.ra) else { return };

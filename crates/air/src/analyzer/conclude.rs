@@ -342,7 +342,7 @@ fn acts_as_ap(address: &MacAddr, stations: &Stations, has_mesh: bool) -> bool {
     stations.table.by_key(&address.as_u64()).is_some_and(|station| station.acts_as_ap(has_mesh))
 }
 
-/// Data MPDUs of a link below which nothing is said of what it loses, and the share of retries among them (%) from which it suffers.
+/// Fewest data MPDUs of a link for a sentence about its losses, and the share of retries among them (%) from which it suffers.
 const MIN_MPDUS: u64 = 50;
 const MUCH_RETRIED: u64 = 10;
 /// Share of the observed time, one in so many, that is worth explaining when it is lost to retries.

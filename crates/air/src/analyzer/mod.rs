@@ -45,13 +45,13 @@ use crate::traffic::Traffic;
 /// Frames looked at before the calibration is fixed.
 const CALIBRATION_FRAMES: usize = 32_768;
 
-/// Interfaces whose frames are grouped and matched apart; further ones share the last place.
+/// Interfaces with their own grouping and matching of frames; further ones share the last place.
 const MAX_INTERFACES: usize = 64;
 
 /// What the caller may choose.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The pair whose two directions the waterfall shows; the busiest when `None`.
+    /// The pair with its two directions in the waterfall; the busiest when `None`.
     pub pair: Option<(MacAddr, MacAddr)>,
     /// The part of the capture that is counted; all of it when `None`.
     pub window: Option<capture::Window>,
@@ -76,7 +76,7 @@ impl Options {
 ///
 /// Batches may lie outside a window ([`Batch::place`]). Then the figures are those of the window, and from the rest of the
 /// capture comes what does not depend on when it is looked at: the calibration of the stamps, what stations claim, the
-/// agreements made before, and the audit of capabilities, whose column of uses is of the whole capture too.
+/// agreements made before, and the audit of capabilities, where the column of uses is of the whole capture too.
 #[derive(Debug)]
 pub struct Analyzer {
     options: Options,
@@ -244,7 +244,7 @@ impl Whole {
 struct Running {
     calibration: Calibration,
     clock: Clock,
-    /// The interface whose channel the medium's accounts are of.
+    /// The interface that the accounts of the medium are about.
     main_interface: u32,
     /// Frames that were handed over to be sent are in the capture again when they were.
     handed_over_come_back: bool,
@@ -287,7 +287,7 @@ struct Accounts {
     /// See [`Calibration::marks_ampdus`].
     marks_ampdus: bool,
     selection: Selection,
-    /// Parts of Multi-STA Block Acks for stations whose AID no association response shows.
+    /// Parts of Multi-STA Block Acks for stations with an AID that no association response shows.
     unattributed_acks: u64,
     /// Frames that name the chosen network.
     bss_frames: u64,

@@ -12,7 +12,7 @@ use super::{median, shortest_us, stamp_us, Calibration};
 use crate::duplicates::mark;
 use crate::frame::{is_real, Frame};
 
-/// Neighbours in a PPDU whose marks of its preamble must differ before they are taken to be wrong.
+/// Neighbours in a PPDU with different marks of its preamble, from which on the marks count as wrong.
 const MIN_DIFFERENT: u64 = 3;
 /// No driver tunes a radio to another channel in less: its synthesizer is programmed by many register writes, and settles.
 const TUNED_US: u64 = 500;

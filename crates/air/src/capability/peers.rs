@@ -9,7 +9,7 @@ use crate::link::{Link, Links};
 
 /// Data MPDUs below which the absence of something says nothing.
 pub const MIN_OCCASION: u64 = 50;
-/// Frames that contradict a claim from which it is said.
+/// Frames that contradict a claim, from which on it is reported.
 pub const MIN_CONTRADICTION: u64 = 3;
 
 /// Generations of 802.11, oldest first: b, a or g, n, ac, ax, be.
@@ -68,7 +68,7 @@ impl Peers<'_> {
         self.0.iter().filter(|peer| peer.claimed.is_some_and(&test)).map(|peer| peer.received).sum()
     }
 
-    /// Data MPDUs whose generation is known, sent to peers that claim `generation`: of this or a newer one, and all.
+    /// Data MPDUs of a known generation, sent to peers that claim `generation`: of this or a newer one, and all.
     pub fn in_generation(&self, wanted: usize) -> (u64, u64) {
         let peers = self.0.iter().filter(|peer| peer.claimed.is_some_and(|claimed| claims_generation(claimed, wanted)));
         peers.fold((0, 0), |(used, all), peer| {

@@ -79,7 +79,7 @@ impl Subject<'_> {
         self.high_sent() + self.usage.received_high
     }
 
-    /// Frames whose modulation the capture records: it sent them, or they are HT or later and sent to it.
+    /// Frames with a recorded modulation: it sent them, or they are HT or later and sent to it.
     pub(super) fn rated(&self) -> u64 {
         self.usage.dsss + self.usage.ofdm + self.high()
     }

@@ -12,7 +12,7 @@ use sentence::{sentence, Figure};
 const MAX_SENDERS: usize = 16_384;
 /// Beacons up to which a network may be an invented one.
 const FEW: u32 = 3;
-/// Networks with few beacons below which nothing is said of them.
+/// Fewest networks with few beacons for a sentence about them.
 const MIN_NETWORKS: u64 = 40;
 /// A transmitter that sends other frames between its beacons goes on by this much at the most.
 const CHAIN: u16 = 16;

@@ -7,11 +7,11 @@ use crate::frame::Frame;
 use crate::report::Happening;
 use sentence::{sentence, Figure};
 
-/// Frames below which nothing is said of them: damage that went unnoticed makes a few.
+/// Fewest frames for a sentence about them: damage that went unnoticed makes a few.
 const MIN_FRAMES: u64 = 10;
 /// Share of the management and data frames, one in so many, below which group addresses may be damage that went unnoticed.
 const RARE: u64 = 20;
-/// Stations whose encrypted broadcasts are followed.
+/// Stations with encrypted broadcasts that are followed.
 const MAX_STATIONS: usize = 256;
 /// Frames of one length in one second from which they are replayed.
 const REPLAYED: u64 = 30;

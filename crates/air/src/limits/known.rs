@@ -10,7 +10,7 @@ use crate::summary::{Counts, Source};
 /// Everything that the limits are read off.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
-    /// Frames not known to be damaged whose transmitter is all zeros.
+    /// Frames with a transmitter of all zeros that are not known to be damaged.
     pub addressless: u64,
     /// Whole-capture counters.
     pub counts: &'a Counts,
@@ -20,7 +20,7 @@ pub struct Known<'a> {
     pub calibration: &'a Calibration,
     /// Times the hardware clock jumped.
     pub jumps: u64,
-    /// The interface whose channel the medium's accounts are of.
+    /// The interface that the accounts of the medium are about.
     pub main_interface: u32,
     /// All links.
     pub links: &'a Links,

@@ -16,9 +16,9 @@ const IMPOSSIBLE: f64 = 1.05;
 const IMPOSSIBLE_NS: i64 = 20_000_000;
 /// Share of the records out of order, or of the frames at which the hardware clock jumped, from which times are not used.
 const UNTIMELY: f64 = 0.01;
-/// Jumps of the hardware clock below which nothing is said of them.
+/// Fewest jumps of the hardware clock for a sentence about them.
 pub const MIN_JUMPS: u64 = 3;
-/// Copies below which nothing is said of them.
+/// Fewest copies for a sentence about them.
 pub const MIN_COPIES: u64 = 20;
 /// Frames of a link without copies from which it is clean, and of all such links from which copies are not the capture's.
 const MIN_CLEAN_LINK: u64 = 20;
@@ -154,7 +154,7 @@ fn is_of_few_links(links: &Links) -> bool {
     clean >= MIN_CLEAN && clean * 10 >= all
 }
 
-/// Links whose frames are in the file twice, where that is not the fault of the capture.
+/// Links with frames that are in the file twice, where that is not the fault of the capture.
 pub fn repeated(links: &Links) -> Option<Limit> {
     let doubled: Vec<&Link> = links.iter().map(|(_, link)| link).filter(|link| link.is_doubled()).collect();
     let most = doubled.iter().max_by_key(|link| (link.twice, link.ta, link.ra))?;
@@ -162,8 +162,8 @@ pub fn repeated(links: &Links) -> Option<Limit> {
     let of: u64 = doubled.iter().map(|link| link.frames).sum();
     let sentence = sentence!(
         "{twice} of {frames} on {doubled} are there again within half a second, with the same number, length and addresses and without the \
-         retry bit, most of {ta} to {ra}: their senders repeat frames without marking them, or somebody else sends in their name; nothing is \
-         said of responses on these links",
+         retry bit, most of {ta} to {ra}: their senders repeat frames without marking them, or somebody else sends in their name; no verdict \
+         about responses on these links",
         twice = Figure::count(sum, of),
         frames = Figure::all(of, "frame"),
         doubled = Figure::all(doubled.len() as u64, "link");

@@ -28,25 +28,25 @@ pub struct Totals {
     pub damaged_ns: i64,
     /// Control frames without a captured partner.
     pub stray_ns: i64,
-    /// Retries whose earlier attempt was not captured.
+    /// Retries without a captured earlier attempt.
     pub unseen: Unseen,
     /// Gaps could be distinguished.
     pub gaps_usable: bool,
 }
 
 impl Medium {
-    /// Share of frames whose duration is known.
+    /// Share of frames with a known duration.
     pub fn duration_known_share(&self) -> Option<f64> {
         let all = self.with_duration + self.without_duration;
         (all > 0).then(|| self.with_duration as f64 / all as f64)
     }
 
-    /// Frames whose duration is known.
+    /// Frames with a known duration.
     pub fn timed(&self) -> u64 {
         self.with_duration
     }
 
-    /// Frames whose duration is not known.
+    /// Frames of unknown duration.
     pub fn untimed(&self) -> u64 {
         self.without_duration
     }

@@ -29,7 +29,7 @@ pub struct FrameKindRow {
     pub retries: u64,
     /// MPDU bytes.
     pub bytes: u64,
-    /// Airtime of the PPDUs that begin with such a frame, of the interface whose airtime is accounted for, µs; null where durations are
+    /// Airtime of the PPDUs that begin with such a frame, of the interface of the airtime accounts, µs; null where durations are
     /// not known.
     pub airtime_us: Option<f64>,
 }

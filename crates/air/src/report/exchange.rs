@@ -16,7 +16,7 @@ pub struct Exchange {
     /// PPDUs that solicit an ACK or a Block Ack (good or unknown FCS; unicast data, management, BAR; not RTS), and
     /// are followed by an undamaged frame: where the next one is damaged, it may be the response.
     pub ppdus: u64,
-    /// Those of `ppdus` whose response is an ACK; the others ask for a Block Ack, or it cannot be told which.
+    /// Those of `ppdus` that ask for an ACK; the others ask for a Block Ack, or it is unknown which.
     #[serde(default)] // older documents lack it
     pub asking_for_ack: Option<u64>,
     /// Answered by ACK.
@@ -42,11 +42,11 @@ pub struct Exchange {
     pub data_gap_us: Option<Spread>,
     /// The late ones among them.
     pub data_late_responses: Option<u64>,
-    /// Single MPDUs whose response came late, and whose next transmission was captured.
+    /// Single MPDUs with a late response and a captured next transmission.
     pub late_answered: u64,
     /// Those of `late_answered` that were sent again, as if no response had come.
     pub late_answered_resent: u64,
-    /// The same of those whose response came in time.
+    /// The same of those with a response in time.
     pub in_time_answered: u64,
     /// Those of `in_time_answered` that were sent again.
     pub in_time_answered_resent: u64,
@@ -86,14 +86,14 @@ pub struct ExchangeKind {
     /// Those of `ppdus` that are Null frames, which carry no data.
     #[serde(default)] // older documents lack it
     pub nulls: Option<u64>,
-    /// Single MPDUs whose response came late, and whose next transmission was captured; null in older documents, as are the
+    /// Single MPDUs with a late response and a captured next transmission; null in older documents, as are the
     /// three below.
     #[serde(default)] // older documents lack it
     pub late_answered: Option<u64>,
     /// Those of `late_answered` that were sent again, as if no response had come.
     #[serde(default)] // older documents lack it
     pub late_answered_resent: Option<u64>,
-    /// The same of those whose response came in time.
+    /// The same of those with a response in time.
     #[serde(default)] // older documents lack it
     pub in_time_answered: Option<u64>,
     /// Those of `in_time_answered` that were sent again.
@@ -120,7 +120,7 @@ pub struct ExchangeRate {
     /// Those of `answered` by ACK.
     #[serde(default)] // older documents lack it
     pub acked: Option<u64>,
-    /// Those of `ppdus` whose response is an ACK.
+    /// Those of `ppdus` that ask for an ACK.
     #[serde(default)] // older documents lack it
     pub asking_for_ack: Option<u64>,
     /// Those of `ppdus` without the retry bit.
@@ -172,13 +172,13 @@ pub struct BlockAckFlow {
     pub retransmissions: u64,
     /// Retransmissions of MPDUs that a captured Block Ack or ACK had acknowledged already.
     pub resent_although_acked: u64,
-    /// Bits that acknowledge an MPDU for the first time, and whose transmission was captured.
+    /// Bits that acknowledge a captured MPDU for the first time.
     pub newly_acked: u64,
-    /// Bits that acknowledge an MPDU whose transmission was not captured (first Block Ack of a flow not counted).
+    /// Bits that acknowledge an MPDU that was not captured (first Block Ack of a flow not counted).
     pub acked_not_captured: u64,
     /// Bits that repeat an acknowledgement.
     pub stale_bits: u64,
-    /// MPDUs sent since the Block Ack before, inside the bitmap, whose bit is not set.
+    /// MPDUs sent since the previous Block Ack, inside the bitmap, with a bit of 0.
     pub left_out: u64,
     /// MPDUs sent since the Block Ack before that its bitmap does not speak of (before its start or beyond its end).
     pub outside_bitmap: u64,
@@ -290,7 +290,7 @@ impl AckVerdict {
         self.answer = "not-determined".to_owned();
         self.reason = Some(code.to_owned());
         self.because = Some(why.text().to_owned());
-        self.sentence = why.clone().after("cannot be determined from this capture, because ");
+        self.sentence = why.clone().after("unknown: ");
         self.evidence.clear();
     }
 }

@@ -34,7 +34,7 @@ pub struct Happening {
     pub cause: Option<String>,
     /// Attempts to join.
     pub attempts: Option<u64>,
-    /// Those that failed, as far as captured.
+    /// Those that failed in this capture.
     pub failures: Option<u64>,
     /// Reason code, where one is given (most often).
     pub reason: Option<u16>,
@@ -42,7 +42,7 @@ pub struct Happening {
     pub status: Option<u16>,
     /// Number of the new channel.
     pub channel: Option<u16>,
-    /// What shows that frames are made by a program and not by the stations whose addresses they have: `same-sequence-numbers`,
+    /// What shows that frames are made by a program and not by the stations with these addresses: `same-sequence-numbers`,
     /// `one-sequence-counter` (of senders with different addresses), `group-sources`, `own-addressee`, `sent-by-this-machine`, `same-timestamps`,
     /// `many-senders`.
     pub marks: Vec<&'static str>,

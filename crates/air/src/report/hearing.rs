@@ -38,9 +38,9 @@ pub struct Hearing {
     pub blind_spots: Vec<BlindSpot>,
     /// ACKs and Block Acks.
     pub responses: u64,
-    /// Those of `responses` whose frame is not in the capture.
+    /// Those of `responses` without their frame in the capture.
     pub responses_without_frame: u64,
-    /// Stations whose beacons were received.
+    /// Stations that sent beacons which were received.
     #[serde(default)] // older documents lack it
     pub beacon_senders: u64,
     /// Beacons captured and due, per access point, most beacons first (64 at most).
@@ -91,7 +91,7 @@ pub struct Flood {
     pub first_us: f64,
     /// Last of them, µs since the first frame.
     pub last_us: f64,
-    /// The address in whose name most were sent.
+    /// The address that most were sent under.
     pub sender: String,
     /// The address most were sent to.
     pub receiver: String,

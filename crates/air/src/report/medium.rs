@@ -34,7 +34,7 @@ pub struct Airtime {
     /// Airtime of the chosen network by kind.
     #[serde(default)] // older documents lack it
     pub bss_kinds: Option<AirtimeKinds>,
-    /// Frames whose duration is not known.
+    /// Frames of unknown duration.
     pub frames_without_duration: u64,
     /// Half-width of the uncertainty of `busy_us` (unknown preambles, LDPC symbols, ...), µs.
     pub uncertainty_us: Option<f64>,
@@ -105,7 +105,7 @@ pub struct Waterfall {
     pub direction: String,
     /// Observed time, µs.
     pub observed_us: f64,
-    /// Effective PHY rate: this direction's payload bits by the µs that they take on the air, Mbit/s; of the MPDUs whose
+    /// Effective PHY rate: this direction's payload bits by the µs that they take on the air, Mbit/s; of the MPDUs with a
     /// duration is known. The padding of symbols is in it, so it is less than the rate of the MCS, of short PPDUs by much. Null where no
     /// duration is known.
     pub phy_rate_mbit_s: Option<f64>,
@@ -115,7 +115,7 @@ pub struct Waterfall {
     pub payload_bytes: u64,
     /// Data MPDUs counted.
     pub mpdus: u64,
-    /// Those among them whose duration is known: what the effective PHY rate and the steps are of.
+    /// Those among them with a known duration: what the effective PHY rate and the steps are of.
     #[serde(default)] // older documents lack it
     pub mpdus_timed: Option<u64>,
     /// How time was known: `stamps` (calibrated), `capture-clock` (gaps not separable).

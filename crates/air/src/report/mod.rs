@@ -115,7 +115,7 @@ pub struct Report {
     /// 5. MU and trigger-based PPDUs and resource units, per (transmitter, receiver) with HE or EHT data frames.
     #[serde(default)] // older documents lack it
     pub multi_user: Vec<MultiUser>,
-    /// 5. PPDUs to several users as wholes: what they allocate, and of whose part frames were captured; per transmitter.
+    /// 5. PPDUs to several users as wholes: what they allocate, and which users' frames were captured; per transmitter.
     #[serde(default)] // older documents lack it
     pub multi_user_ppdus: Vec<MultiUserPpdus>,
     /// 6. Airtime of all stations.
@@ -148,7 +148,7 @@ pub struct Summary {
     pub link_types: Vec<LinkTypeCount>,
     /// Records that are not 802.11.
     pub not_wlan: u64,
-    /// Records whose link header or MAC header could not be read (cut short or malformed).
+    /// Records with a link header or MAC header that could not be read (cut short or malformed).
     pub unreadable: u64,
     /// First few causes of `unreadable`, with record number and file offset.
     pub unreadable_examples: Vec<String>,
@@ -275,7 +275,7 @@ pub struct Limit {
     /// In words.
     #[serde(flatten)]
     pub sentence: Sentence,
-    /// Sections whose figures are therefore not available or weaker.
+    /// Sections with figures that are therefore not available or weaker.
     pub affects: Vec<String>,
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// HE and EHT data frames of one transmitter to one receiver, by the format of their PPDU and the resource unit they were in.
 ///
-/// Frames are MPDUs; a PPDU to several users is in the capture once for each user whose frames were received.
+/// Frames are MPDUs; a PPDU to several users is in the capture once for each user with received frames.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MultiUser {
@@ -24,7 +24,7 @@ pub struct MultiUser {
     pub trigger_based: u64,
     /// The capture does not say which.
     pub format_unknown: u64,
-    /// Frames whose resource unit the capture records: in MU and trigger-based PPDUs only those with its size; in all others
+    /// Frames with a recorded resource unit: in MU and trigger-based PPDUs only those with its size; in all others
     /// the whole band.
     pub unit_known: u64,
     /// Frames of `unit_known` in a unit that is smaller than the PPDU's width, or of which the U-SIG says that they are OFDMA. Where
@@ -32,7 +32,7 @@ pub struct MultiUser {
     pub certainly_ofdma: u64,
     /// `certainly_ofdma / unit_known`.
     pub certainly_ofdma_share: Option<f64>,
-    /// MU and trigger-based PPDUs whose duration is known (their header has the L-SIG), and this user's resource unit and the
+    /// MU and trigger-based PPDUs with a known duration (their header has the L-SIG), and this user's resource unit and the
     /// width.
     #[serde(default)] // older documents lack it
     pub ppdus_timed: Option<u64>,
@@ -61,7 +61,7 @@ pub struct ResourceUnit {
     pub frames: u64,
 }
 
-/// HE and EHT PPDUs to several users, as wholes: what their signalling allocates, and of whose part frames were captured.
+/// HE and EHT PPDUs to several users, as wholes: what their signalling allocates, and which users' frames were captured.
 ///
 /// Parts of one PPDU are known by their equal hardware stamps.
 #[derive(Clone, Debug, Serialize)]
@@ -74,10 +74,10 @@ pub struct MultiUserPpdus {
     /// Parts of such PPDUs that have no stamp: which of them are one PPDU cannot be determined. In none of the other
     /// counts.
     pub parts_without_stamp: u64,
-    /// PPDUs whose header lists all units and users: HE-MU or EHT with the RU Allocation of both content channels (EHT: without
+    /// PPDUs with a header that lists all units and users: HE-MU or EHT with the RU Allocation of both content channels (EHT: without
     /// units of several parts), or MU-MIMO in the whole band with its number of users.
     pub allocation_known: u64,
-    /// PPDUs whose headers contradict each other, or tell fewer users than were captured. Not in `allocation_known`.
+    /// PPDUs with headers that contradict each other, or tell fewer users than were captured. Not in `allocation_known`.
     pub contradictory: u64,
     /// Resource units in `allocation_known`; null when there are none.
     pub units: Option<u64>,
@@ -91,7 +91,7 @@ pub struct MultiUserPpdus {
     pub resource_units: Vec<AllocatedUnit>,
     /// The same by allocation, most PPDUs first, 32 at most.
     pub allocations: Vec<AllocationCount>,
-    /// PPDUs whose duration is known (their header has the L-SIG), and how long their HE-SIG-B or EHT-SIG lasted: its symbols, or for an
+    /// PPDUs with a known duration (their header has the L-SIG), and how long their HE-SIG-B or EHT-SIG lasted: its symbols, or for an
     /// HE-SIG-B without a common field (compressed) its MCS and number of users.
     #[serde(default)] // older documents lack it
     pub sig_timed: Option<u64>,
@@ -109,7 +109,7 @@ pub struct MultiUserPpdus {
     pub sig_b_rates: Vec<SigBRate>,
 }
 
-/// HE MU PPDUs whose HE-SIG-B was sent in the same way.
+/// HE MU PPDUs that sent their HE-SIG-B in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SigBRate {

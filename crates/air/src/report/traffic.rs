@@ -14,7 +14,7 @@ pub struct Decryption {
     pub protected: u64,
     /// Those decrypted: their MIC matches (WEP, and TKIP in fragments: their integrity check value).
     pub decrypted: u64,
-    /// Those decrypted whose packet number is not above all before it, and that are not retries: replays, or a file in disorder.
+    /// Those decrypted with a packet number that is not above all before it, and that are not retries: replays, or a file in disorder.
     pub packet_number_not_above: u64,
     /// Per pair of stations, most protected MPDUs first (512 at most).
     pub pairs: Vec<DecryptedPair>,
@@ -43,7 +43,7 @@ pub struct DecryptedPair {
     pub cipher: Option<String>,
     /// Messages 1 to 4 of four-way handshakes captured, copies included.
     pub messages: [u64; 4],
-    /// Handshakes whose keys a MIC proved.
+    /// Handshakes with keys that a MIC proved.
     pub handshakes: u64,
     /// Handshakes that none of the keys given fits.
     pub mismatches: u64,
@@ -93,7 +93,7 @@ pub struct Traffic {
     pub flows: Vec<PacketFlow>,
     /// Flows there were.
     pub flow_count: u64,
-    /// MPDUs whose attempts are not followed, because there were too many transmitters and receivers.
+    /// MPDUs with attempts that are not followed, because there were too many transmitters and receivers.
     pub mpdus_left_out: u64,
     /// TCP segments that were sent again, in capture order (1,000 at most).
     pub tcp_sent_again: Vec<TcpSentAgain>,
@@ -133,13 +133,13 @@ pub struct PacketFlow {
     pub packets: u64,
     /// Their bytes by the lengths in their IP headers (as captured, where a snap length or an 802.11 fragment ends before).
     pub bytes: u64,
-    /// MPDUs whose (first) packet is of the flow.
+    /// MPDUs with a (first) packet of the flow.
     pub mpdus: u64,
     /// Attempts of these MPDUs on the air, captured with a good or unknown FCS.
     pub attempts: u64,
     /// MPDUs of which an acknowledgement was captured; `None` for group addresses, which are not acknowledged.
     pub acknowledged: Option<u64>,
-    /// Airtime of the attempts whose duration is known, µs; `None` when there are none.
+    /// Airtime of the attempts with a known duration, µs; `None` when there are none.
     pub airtime_us: Option<f64>,
     /// TCP: bytes of data in the segments, those sent again included.
     pub tcp_payload_bytes: Option<u64>,
@@ -147,9 +147,9 @@ pub struct PacketFlow {
     pub tcp_segments: Option<u64>,
     /// TCP: segments among them that begin below the highest sequence number before them.
     pub tcp_sent_again: Option<u64>,
-    /// TCP: those sent again whose copy before was captured, and no acknowledgement of its MPDU.
+    /// TCP: those sent again after a captured copy without a captured acknowledgement of its MPDU.
     pub tcp_copy_not_acknowledged: Option<u64>,
-    /// TCP: those sent again whose copy before was acknowledged by 802.11.
+    /// TCP: those sent again after a copy that 802.11 acknowledged.
     pub tcp_copy_acknowledged: Option<u64>,
     /// TCP: those sent again without a copy before in the capture (or one that is no longer remembered).
     pub tcp_copy_not_captured: Option<u64>,

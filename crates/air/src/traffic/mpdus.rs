@@ -193,7 +193,7 @@ impl Lanes {
         self.lanes.get_mut(place.lane as usize)?.get_mut(place.number)
     }
 
-    /// MPDUs for whose lane there was no room.
+    /// MPDUs without room for their lane.
     pub fn refused(&self) -> u64 {
         self.refused
     }

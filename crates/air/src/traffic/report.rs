@@ -99,7 +99,7 @@ fn words(
     };
     let at: Vec<String> = rates.iter().map(|rate| format!("{} at {}", rate.attempts, rate.label)).collect();
     let said = sentence!(
-        "TCP segment {sequence} ({bytes}) from {source} to {destination}, sent again in record {record} after {after} ms: \
+        "TCP segment {sequence} ({bytes}) from {source} to {destination}, retransmitted in record {record} after {after} ms: \
          the copy before it was {attempts} {noun} of MPDU {mpdu} ({at}){missed}, {acknowledged}",
         bytes = bytes,
         after = Figure::of(after_ns as f64 / 1e6, "ms", 1, 1),

@@ -4,7 +4,7 @@ use super::{beside_retries, percent, Answer, RetriesOf};
 use crate::report::{AckVerdict, BlockAckFlow};
 use sentence::{one_or, sentence, Figure, Sentence};
 
-/// Left-out MPDUs below which nothing is said.
+/// Fewest Block Ack holes for a sentence.
 const MIN_LEFT_OUT: u64 = 20;
 /// Left-out MPDUs (% of those answered for) below which Block Acks are called complete.
 const COMPLETE_PERCENT: f64 = 2.0;
@@ -85,12 +85,12 @@ impl Sums {
         })
     }
 
-    /// MPDUs whose data and Block Ack were both captured.
+    /// MPDUs with data and Block Ack both captured.
     fn answered(&self) -> u64 {
         self.newly + self.left_out
     }
 
-    /// Share of the acknowledged MPDUs, or of the Block Acks, whose transmission was not captured: whichever is more.
+    /// Share of the acknowledged MPDUs, or of the Block Acks, without a captured transmission: whichever is more.
     fn loss(&self) -> f64 {
         let of_mpdus = self.not_captured as f64 / (self.newly + self.not_captured).max(1) as f64;
         let unsolicited = self.block_acks - self.answering.min(self.block_acks);
@@ -98,7 +98,7 @@ impl Sums {
     }
 
     /// Are omissions concentrated in the last quarter of the A-MPDUs? One-sample test of a proportion against the share
-    /// of all MPDUs that ride in a last quarter. Only of PPDUs whose MPDUs were all captured.
+    /// of all MPDUs that ride in a last quarter. Only of PPDUs with all MPDUs captured.
     fn tail(&self) -> Option<Tail> {
         if self.positioned < MIN_LEFT_OUT || self.all_positioned == 0 || self.events < MIN_TAIL_BLOCK_ACKS {
             return None;
@@ -112,7 +112,7 @@ impl Sums {
 
 /// How the last quarter of the A-MPDUs fares.
 struct Tail {
-    /// MPDUs whose position is known, left out or not.
+    /// MPDUs with a known position, Block Ack holes or not.
     all: u64,
     expected: f64,
     observed: f64,
@@ -216,7 +216,7 @@ impl Pair<'_> {
             return Some(Answer::open(
                 "too-few",
                 sentence!(
-                    "data and its Block Ack were both captured of {answered} (at least {MIN_LEFT_OUT} are needed)",
+                    "data and its Block Ack were both captured of {answered} (needed: {MIN_LEFT_OUT})",
                     answered = Figure::only_counted(answered, answered, "MPDU")
                 ),
             ));
@@ -225,8 +225,8 @@ impl Pair<'_> {
             return Some(Answer::open(
                 "data-missing",
                 sentence!(
-                    "it misses most of the data: {acked_not_captured} {were} acknowledged whose transmission was not captured undamaged, \
-                     against {newly_acked} that were",
+                    "it misses most of the data: {acked_not_captured} {were} acknowledged and not captured undamaged, against \
+                     {newly_acked} that were",
                     acked_not_captured = Figure::counted(not_captured, newly + not_captured, "MPDU"),
                     newly_acked = Figure::count(newly, newly + not_captured);
                     were = one_or(not_captured, "was", "were")
@@ -238,9 +238,8 @@ impl Pair<'_> {
             Answer::open(
                 "too-few",
                 sentence!(
-                    "{left_out} {were} left out (at least {MIN_LEFT_OUT} are needed)",
-                    left_out = Figure::only_counted(left_out, answered, "MPDU");
-                    were = one_or(left_out, "was", "were")
+                    "{left_out} (needed: {MIN_LEFT_OUT})",
+                    left_out = Figure::only_counted(left_out, answered, "Block Ack hole")
                 ),
             )
         })
@@ -257,8 +256,7 @@ impl Pair<'_> {
             return Some(Answer::open(
                 "frames-missing",
                 sentence!(
-                    "it misses frames: the {block_acks} captured leave {left_out} of {answered} MPDUs out ({share}), and what others left out \
-                     is not known",
+                    "frames are missing from the capture: holes of the {block_acks} in it: {left_out} of {answered} MPDUs ({share})",
                     block_acks = Figure::all(block_acks, "Block Ack"),
                     left_out = Figure::count(left_out, answered),
                     answered = Figure::total(answered),
@@ -267,15 +265,15 @@ impl Pair<'_> {
             ));
         }
         let complete = sentence!(
-            "Block Acks are {whole}: {left_out} of {answered} MPDUs {were} left out ({share})",
+            "Block Acks {whole}: {left_out} of {answered} MPDUs {were} holes ({share})",
             left_out = Figure::count(left_out, answered),
             answered = Figure::total(answered),
             share = Figure::percent(left_out, answered, 1);
             whole = match (left_out, not_captured > 0 || self.retries.lack_attempts(self.originator, self.recipient)) {
-                (0, false) => "complete",
-                (0, true) => "complete as far as captured",
-                (_, false) => "in order",
-                (_, true) => "in order as far as captured",
+                (0, false) => "are complete",
+                (0, true) => "are complete in this capture",
+                (_, false) => "look normal",
+                (_, true) => "look normal in this capture",
             },
             were = one_or(left_out, "was", "were")
         );
@@ -291,7 +289,7 @@ impl Pair<'_> {
             return None;
         }
         let said = sentence!(
-            "too slow to acknowledge: {late} of {left_out} left-out MPDUs ({share}) were acknowledged later by the Block Acks of PPDUs that \
+            "too slow to acknowledge: {late} of {left_out} Block Ack holes ({share}) were acknowledged later by the Block Acks of PPDUs that \
              were captured whole and did not carry them",
             late = Figure::count(late, left_out),
             left_out = Figure::total(left_out),
@@ -319,7 +317,7 @@ impl Pair<'_> {
             Answer::found(
                 "probably-late",
                 sentence!(
-                    "most likely too slow to acknowledge: the MPDUs left out are the most recently sent ones ({share} of {positioned} \
+                    "most likely too slow to acknowledge: the Block Ack holes are the most recently sent MPDUs ({share} of {positioned} \
                      in the last quarter of their A-MPDU, {expected} expected by chance). Losses spread evenly would not prefer them; \
                      a channel that changes within a long A-MPDU would, but starts earlier than the last quarter",
                     share = Figure::percent(in_tail, positioned, 0),
@@ -338,7 +336,7 @@ impl Pair<'_> {
             Answer::open(
                 "data-missing",
                 sentence!(
-                    "{seem} of {left_out} left-out MPDUs were acknowledged without a captured retransmission, {unseen} of them by Block Acks of \
+                    "{seem} of {left_out} Block Ack holes were acknowledged without a captured retransmission, {unseen} of them by Block Acks of \
                      PPDUs that were not captured, or perhaps not whole, and may have carried them again ({answering} of {block_acks} follow \
                      the PPDU or request that they answer)",
                     seem = Figure::count(seem, left_out),
@@ -358,7 +356,7 @@ impl Pair<'_> {
             return Some(Answer::found(
                 "mixed",
                 sentence!(
-                    "both: the end of the A-MPDUs is left out more often than chance allows ({share} of {positioned}, z = {z}), but \
+                    "both: the end of the A-MPDUs has more holes than chance allows ({share} of {positioned}, z = {z}), but \
                      most omissions are elsewhere and behave like losses",
                     share = Figure::percent(in_tail, positioned, 0),
                     positioned = Figure::total(positioned),
@@ -389,9 +387,9 @@ impl Pair<'_> {
         Answer::open(
             "positions-unknown",
             sentence!(
-                "{positioned} of the {left_out} left out were in A-MPDUs of 4 and more MPDUs that were captured whole and acknowledged in \
-                 part, by {events} (at least {MIN_LEFT_OUT} by {MIN_TAIL_BLOCK_ACKS} and half of them are needed); of all left out {again} \
-                 {were} sent again",
+                "{positioned} of the {left_out} holes were in A-MPDUs of 4 and more MPDUs that were captured whole and acknowledged in \
+                 part, by {events} (needed: {MIN_LEFT_OUT} by {MIN_TAIL_BLOCK_ACKS}, and half of them); of all holes {again} {were} \
+                 retransmitted",
                 events = Figure::all(events, "Block Ack"),
                 positioned = Figure::only(positioned, left_out),
                 left_out = Figure::all(left_out, "MPDU"),
@@ -421,7 +419,7 @@ impl Pair<'_> {
         let answered = self.sums.answered();
         (answered > 0).then(|| {
             sentence!(
-                "{block_acks}: {newly_acked} acknowledged for the first time, {left_out} of those they answer left out ({share})",
+                "{block_acks}: {newly_acked} acknowledged for the first time, {left_out} holes ({share} of those they answer)",
                 block_acks = Figure::all(block_acks, "Block Ack"),
                 newly_acked = Figure::counted(newly, answered, "MPDU"),
                 left_out = Figure::count(left_out, answered),
@@ -447,9 +445,9 @@ impl Pair<'_> {
         let of = |part| Figure::count(part, left_out);
         (left_out > 0).then(|| {
             sentence!(
-                "of the {left_out} left out: {late} acknowledged later without having been sent again, {unseen} acknowledged later, perhaps \
-                 after a retransmission that was not captured, {resent} acknowledged after a retransmission, {lost} sent again and not \
-                 acknowledged in this capture, {abandoned} not sent again in it",
+                "of the {left_out} holes: {late} acknowledged later without a retransmission, {unseen} acknowledged later, perhaps \
+                 after a retransmission that was not captured, {resent} acknowledged after a retransmission, {lost} retransmitted and not \
+                 acknowledged in this capture, {abandoned} not retransmitted in it",
                 left_out = Figure::total(left_out),
                 late = of(late),
                 unseen = of(acked_unseen),
@@ -476,7 +474,7 @@ impl Pair<'_> {
     fn places(&self, tail: &Tail) -> Sentence {
         let Sums { in_tail, positioned, events, .. } = self.sums;
         sentence!(
-            "{in_tail} of {positioned} left out by {events} that acknowledge others of the same A-MPDU were in its last \
+            "{in_tail} of {positioned} holes in {events} that acknowledge others of the same A-MPDU were in its last \
              quarter ({share}), where {expected} would be expected by chance (z = {z})",
             events = Figure::all(events, "Block Ack"),
             in_tail = Figure::count(in_tail, positioned),
@@ -490,7 +488,7 @@ impl Pair<'_> {
     fn ages(&self) -> Option<Sentence> {
         let (out, acked) = self.sums.ages?;
         Some(sentence!(
-            "age when the Block Ack began: median {left_out} µs for MPDUs left out (n={n_left_out}), {acked} µs for MPDUs \
+            "age when the Block Ack began: median {left_out} µs for holes (n={n_left_out}), {acked} µs for MPDUs \
              acknowledged (n={n_acked})",
             left_out = Figure::of(out.median, "µs", out.n, 0),
             n_left_out = Figure::total(out.n),

@@ -167,7 +167,7 @@ impl<'a> Case<'a> {
             "rate-dependent",
             sentence!(
                 "acknowledged only at some rates: {answered} of {heard_ppdus} PPDUs at {heard} are answered, {deaf_answered} of \
-                 {deaf_ppdus} at {deaf}, and {deaf_resent} of these were sent again",
+                 {deaf_ppdus} at {deaf}, and {deaf_resent} of these were retransmitted",
                 answered = Figure::count(given.answered, given.ppdus),
                 heard_ppdus = Figure::total(given.ppdus),
                 deaf_answered = Figure::count(missing.answered, missing.ppdus),
@@ -251,7 +251,7 @@ impl<'a> Case<'a> {
             && !self.lacks_attempts()
             && many_retries(repeated).is_none()
         {
-            "sent them, most likely, as most of the PPDUs were not sent again, and they were not recorded"
+            "sent them, most likely, as most of the PPDUs were not retransmitted, and they were not recorded"
         } else {
             "sent none, or they were not recorded"
         }
@@ -278,14 +278,14 @@ impl<'a> Case<'a> {
         Answer::open(
             "retries-unexplained",
             sentence!(
-                "{retries} of the {mpdus} captured carry the retry bit ({share}){beside}, and of {ppdus} PPDUs {resent} {were} sent again for \
-                 lack of a response as far as captured: {why}",
+                "{retries} of the {mpdus} captured carry the retry bit ({share}){beside}, and of {ppdus} PPDUs {resent} {were} \
+                 retransmitted, no ACK, in this capture: {why}",
                 retries = Figure::count(retry.retries, retry.frames),
                 mpdus = Figure::all(retry.frames, "MPDU"),
                 share = Figure::percent(retry.retries, retry.frames, 1),
                 resent = Figure::only(self.data.missing_resent, self.data.ppdus),
                 ppdus = self.ppdus();
-                beside = if self.retries.left_out(ta, ra) > 0 { ", beside those that Block Acks left out" } else { "" },
+                beside = if self.retries.left_out(ta, ra) > 0 { ", without the repeats of Block Ack holes" } else { "" },
                 were = one_or(self.data.missing_resent, "was", "were"),
                 why = if self.lacks_attempts() {
                     "of most of the others no undamaged earlier attempt was captured"
@@ -299,17 +299,16 @@ impl<'a> Case<'a> {
     fn complete(&self) -> Answer {
         let data = self.data;
         let complete = sentence!(
-            "Responses are {whole}: {answered} of {ppdus} PPDUs {were} answered, {resent} {resent_were} sent again for lack of a response \
-             ({share})",
+            "ACKs {whole}: {answered} of {ppdus} PPDUs {were} answered, {resent} {resent_were} retransmitted, no ACK ({share})",
             answered = Figure::count(data.answered, data.ppdus),
             ppdus = self.ppdus(),
             resent = self.resent(),
             share = Figure::percent(data.missing_resent, data.ppdus, 1);
             whole = match (data.answered >= data.ppdus, self.heard.all) {
-                (true, true) => "complete",
-                (false, true) => "in order",
-                (true, false) => "complete as far as captured",
-                (false, false) => "in order as far as captured",
+                (true, true) => "are complete",
+                (false, true) => "look normal",
+                (true, false) => "are complete in this capture",
+                (false, false) => "look normal in this capture",
             },
             were = one_or(data.answered, "was", "were"),
             resent_were = one_or(data.missing_resent, "was", "were")
@@ -323,7 +322,7 @@ impl<'a> Case<'a> {
         Answer::open(
             "frames-missing",
             sentence!(
-                "{answered} to {ppdus} {were} captured undamaged ({share}); {resent} {resent_were} sent again{meaning}",
+                "{answered} to {ppdus} {were} captured undamaged ({share}); {resent} {resent_were} retransmitted{meaning}",
                 answered = Figure::only_counted(data.answered, data.ppdus, "response"),
                 ppdus = Figure::all(data.ppdus, "PPDU"),
                 share = Figure::percent(data.answered, data.ppdus, 0),
@@ -333,7 +332,7 @@ impl<'a> Case<'a> {
                 meaning = if self.heard.all {
                     ", so the sender most likely got the others"
                 } else {
-                    " as far as captured, but this capture may lack the repetitions, too"
+                    " in this capture, which may miss retransmissions, too"
                 }
             ),
         )
@@ -345,7 +344,7 @@ impl<'a> Case<'a> {
             return Answer::open(
                 "too-few",
                 sentence!(
-                    "{resent} of {ppdus} PPDUs {were} sent again without a response captured undamaged (at least {MIN_MISSING} are needed)",
+                    "{resent} of {ppdus} PPDUs {were} retransmitted without a response captured undamaged (needed: {MIN_MISSING})",
                     resent = Figure::only(self.data.missing_resent, self.data.ppdus),
                     ppdus = self.ppdus();
                     were = one_or(self.data.missing_resent, "was", "were")
@@ -371,8 +370,8 @@ impl<'a> Case<'a> {
             return None;
         }
         let said = sentence!(
-            "{resent} of {ppdus} PPDUs ({share}) have no response captured undamaged and were sent again; {in_time} of {timed} responses came in \
-             time (median {gap} µs)",
+            "{resent} of {ppdus} PPDUs ({share}) were retransmitted without a response captured undamaged; {in_time} of {timed} responses came in time \
+             (median {gap} µs)",
             resent = self.resent(),
             ppdus = self.ppdus(),
             share = Figure::percent(self.data.missing_resent, self.data.ppdus, 1),
@@ -383,7 +382,7 @@ impl<'a> Case<'a> {
         let rate = if self.rates.len() > 1 {
             sentence!(
                 "and from {worst} ({worst_rate}) to {best} ({best_rate}) are answered, so no rate with at least \
-                 {MIN_PPDUS} PPDUs is left unanswered: most likely the others were not received, or answered, but the answer did not reach the \
+                 {MIN_PPDUS} PPDUs is without ACKs: most likely the others were not received, or answered, but the answer did not reach the \
                  sender",
                 worst = Figure::percent(worst.answered, worst.ppdus, 0),
                 best = Figure::percent(best.answered, best.ppdus, 0);
@@ -404,14 +403,13 @@ impl<'a> Case<'a> {
     /// The sender repeated them: it got no response, whatever the sniffer missed.
     fn unanswered(&self) -> Answer {
         let said = sentence!(
-            "{resent} of {ppdus} PPDUs ({share}) were sent again without a captured response: their sender got none in time, whatever this \
-             capture misses",
+            "{resent} of {ppdus} PPDUs ({share}) were retransmitted, no ACK: the sender got none in time, whatever this capture misses",
             resent = self.resent(),
             ppdus = self.ppdus(),
             share = Figure::percent(self.data.missing_resent, self.data.ppdus, 1)
         );
         let open = sentence!(
-            "; whether they were lost or answered too late is not known, with {answered} of the {all} answered as far as captured",
+            "; unknown: lost, or answered too late ({answered} of the {all} have a captured response)",
             answered = Figure::count(self.data.answered, self.data.ppdus),
             all = self.ppdus()
         );
@@ -423,7 +421,7 @@ impl<'a> Case<'a> {
 fn sent_again(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> {
     let by_rate = rates.iter().map(|rate| {
         sentence!(
-            "{label}: {resent} of {ppdus} PPDUs {were} sent again",
+            "{label}: {resent} of {ppdus} PPDUs {were} retransmitted",
             resent = Figure::count(rate.missing_resent, rate.ppdus),
             ppdus = Figure::total(rate.ppdus);
             label = rate.label,
@@ -455,11 +453,11 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
         .iter()
         .map(|rate| {
             sentence!(
-                "{label}: {answered} of {ppdus} PPDUs answered ({share}), {resent} sent again",
+                "{label}: {answered} of {ppdus} PPDUs answered ({share}), {resent} retransmitted, no ACK",
                 answered = Figure::count(rate.answered, rate.ppdus),
                 ppdus = Figure::total(rate.ppdus),
                 share = Figure::percent(rate.answered, rate.ppdus, 0),
-                resent = Figure::counted(rate.missing_resent, rate.ppdus, "unanswered one");
+                resent = Figure::count(rate.missing_resent, rate.ppdus);
                 label = rate.label
             )
         })
@@ -467,8 +465,8 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
     let missing = data.missing_resent + data.missing_not_resent;
     if missing > 0 {
         evidence.push(sentence!(
-            "{missing} without a response captured undamaged: {resent} sent again (not acknowledged, or the sender missed it), \
-             {not_resent} not sent again as far as captured (acknowledged unheard, or given up)",
+            "{missing} without a response captured undamaged: {resent} retransmitted (not acknowledged, or the sender missed it), \
+             {not_resent} not retransmitted in this capture (the sniffer missed the ACK, or the sender dropped the frame)",
             missing = Figure::counted(missing, data.ppdus, "PPDU"),
             resent = Figure::count(data.missing_resent, missing),
             not_resent = Figure::count(data.missing_not_resent, missing)
@@ -508,7 +506,7 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
     if exchange.management.ppdus > 0 {
         let management = exchange.management;
         evidence.push(sentence!(
-            "management frames are not judged here: {answered} of {ppdus} {were} answered",
+            "management frames (informational): {answered} of {ppdus} {were} answered",
             answered = Figure::count(management.answered, management.ppdus),
             ppdus = Figure::total(management.ppdus);
             were = one_or(management.answered, "was", "were")

@@ -52,7 +52,7 @@ fn users_that_were_not_captured_are_not_called_unanswered() {
     }
     check(
         &capture,
-        &["60 PPDUs carry data to or from several users: who of these answered, and when, is not judged"],
+        &["60 PPDUs carry data to or from several users: who of these answered, and when, is unknown"],
         &["got no response", "PPDUs were answered", "a response", "no transmission was captured", "multi-link"],
     );
     let report = capture.report();

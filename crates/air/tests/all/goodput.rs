@@ -9,7 +9,7 @@ use specimen::{Scene, PRESETS};
 use txop_air::report::{Report, Waterfall};
 
 /// What the payload's row is called where it is of the goodput's bits.
-const PLAIN: &str = "payload bits, each MPDU once";
+const PLAIN: &str = "payload, first transmissions";
 
 fn analyze(bytes: Vec<u8>) -> Report {
     let reader = Reader::from_read(Cursor::new(bytes)).expect("a capture");

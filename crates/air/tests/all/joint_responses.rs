@@ -99,7 +99,7 @@ fn a_block_ack_to_several_stations_counts_for_each_by_its_aid() {
     assert_eq!(flows, [("02:00:00:00:00:0b", 50), ("02:00:00:00:00:0c", 50)]);
     assert_eq!(
         limit(&report, "joint-responses"),
-        Some("50 PPDUs carry data to or from several users: who of these answered, and when, is not judged")
+        Some("50 PPDUs carry data to or from several users: who of these answered, and when, is unknown")
     );
     assert_eq!(limit(&report, "unattributed-block-acks"), None);
     assert_eq!((report.hearing.responses, report.hearing.responses_without_frame), (50, 0));

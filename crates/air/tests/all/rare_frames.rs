@@ -264,7 +264,7 @@ fn beacons_of_two_intervals_are_in_no_raster() {
     let two = beacons([100, 20]).hearing;
     assert_eq!((two.beacons.len(), two.silence_is_evidence), (0, false));
     let text = two.doubts[0].text();
-    assert!(text.ends_with("name more than one interval, so how many were due cannot be determined"), "{text}");
+    assert!(text.ends_with("name more than one interval, so how many were due is unknown"), "{text}");
     assert!(text.starts_with("the 60 beacons of "), "{text}");
 }
 

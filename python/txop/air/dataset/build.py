@@ -23,7 +23,7 @@ class Settings:
     jobs: int
     """Processes on this machine."""
     cluster: str | None = None
-    """The scheduler of Dask whose workers read them instead."""
+    """The scheduler of Dask that lets its workers read them instead."""
 
 
 @dataclass

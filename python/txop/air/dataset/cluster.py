@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from distributed import Client
 
 IN_FLIGHT = 4
-"""Captures handed out per thread of the cluster: enough that none waits for this machine."""
+"""Captures queued per thread of the cluster: enough that none waits for this machine."""
 TRIES = 3
-"""How often a capture is handed out again after the scheduler gave it up; each time stands for several workers."""
+"""How often a capture is queued again after the scheduler abandoned it; each time stands for several workers."""
 DIED = "every worker that read it died: txop air on it alone says more"
 CONNECT_S = 20
 

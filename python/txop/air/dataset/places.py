@@ -87,7 +87,7 @@ def _remote(name: str) -> Iterator[Source]:
 
 
 class Target:
-    """The folder of a data set. Files are there whole or not at all."""
+    """The folder of a data set. Files are written atomically."""
 
     def __init__(self, address: str) -> None:
         self.address = address

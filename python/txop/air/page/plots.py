@@ -80,7 +80,7 @@ def waterfall(fall: Waterfall, of: str = "") -> Drawing:
         x=alt.X("low:Q", title="Mbit/s", scale=scale), x2="high:Q", color=_color(rows), tooltip=["cause:N", "label:N"]
     )
     text = base.mark_text(align="left", dx=5).encode(x=alt.X("high:Q", scale=scale), text="label:N")
-    words = "from the effective PHY rate down to what is left for payload: what each cause costs, largest first."
+    words = "from the effective PHY rate down to what is left for payload: what each cause costs, most first."
     caption = f"{of}: {words}" if of else fmt.capital(words)
     return Drawing(_spec(bars + text, 400, 19 * len(rows)), caption, wide=True)
 
@@ -156,7 +156,7 @@ def _left_out(report: AirReport, _: int) -> Drawing | None:
     chart = alt.Chart(_values(rows)).mark_bar(color=INK["bad"]).encode(
         x=alt.X("position:O", title="position in the A-MPDU, counted from its end (0: last MPDU)",
                 axis=alt.Axis(labelAngle=0, labelOverlap=True)),
-        y=alt.Y("share:Q", title="left out", axis=alt.Axis(format="~%")),
+        y=alt.Y("share:Q", title="Block Ack holes", axis=alt.Axis(format="~%")),
         tooltip=["position:O", "share:Q", "out:Q", "n:Q"],
     )  # fmt: skip
     words = "MPDUs that the Block Ack leaves out, by position. Loss on the air is flat; late processing piles up at 0."

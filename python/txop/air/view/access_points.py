@@ -45,7 +45,7 @@ def _doubt(report: AirReport, shown: list[AccessPoint]) -> str:
     if not single:
         return ""
     rows = "1 of these rows rests" if single == 1 else f"{fmt.count(single)} of these rows rest"
-    return f"{rows} on a single frame whose FCS cannot be checked: a damaged address looks like another access point."
+    return f"{rows} on a single frame without an FCS to check: a damaged address looks like another access point."
 
 
 def _row(row: AccessPoint) -> tuple[Cell, ...]:

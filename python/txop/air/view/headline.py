@@ -18,7 +18,9 @@ THROUGHPUT_FROM = 2
 """MPDUs: the duration of a single one gives no rate."""
 HAPPENED_HEADING = "What happened"
 WATERFALL_HEADING = "Where the throughput went"
-QUESTIONS = {"block-ack": "Block Ack", "ack": "Responses"}
+QUESTIONS = {"block-ack": "Block Ack", "ack": "ACKs"}
+TITLES = {"in-order": "normal", "unanswered": "no ACK"}
+"""Answers with a title other than their code."""
 
 HAPPENING_TONE = {"attack": "bad", "fault": "bad"}
 ANSWER_TONE = {
@@ -127,7 +129,7 @@ def answer_of(report: AirReport, verdict: AckVerdict) -> Verdict:
 def title_of(verdict: AckVerdict) -> str:
     """The answer of a verdict as a title. Without an ACK, frames were not received, or the sender missed their ACKs."""
     is_open = (verdict.question, verdict.answer) == ("ack", "not-received")
-    return "not answered" if is_open else verdict.answer.replace("-", " ")
+    return "no ACK" if is_open else TITLES.get(verdict.answer, verdict.answer.replace("-", " "))
 
 
 def timed_part(waterfall: Waterfall) -> str:
@@ -135,7 +137,7 @@ def timed_part(waterfall: Waterfall) -> str:
     timed = waterfall.mpdus_timed
     if timed is None or timed >= waterfall.mpdus:
         return ""
-    return f" (of the {fmt.count(timed)} of {fmt.count(waterfall.mpdus)} MPDUs whose duration is known)"
+    return f" (of the {fmt.count(timed)} of {fmt.count(waterfall.mpdus)} MPDUs with a known duration)"
 
 
 def flow_title(report: AirReport, waterfall: Waterfall) -> str:
@@ -179,6 +181,6 @@ def _why_not(report: AirReport, station: str | None) -> str:
     if preventing:
         return f"Not available: {'; '.join(preventing)}."
     return (
-        "Not available: no data MPDU with a known duration was captured of it on the interface and channel whose "
-        "time is accounted for."
+        "Not available: no data MPDU with a known duration was captured of it on the interface and channel of "
+        "the airtime accounts."
     )

@@ -13,7 +13,7 @@ from txop.present.blocks import Cell, Column, Grid
 _NAMED = 4
 """Figures that are named of those that a capture lacks."""
 _OF_ALL_FRAMES = frozenset({"summary", "ghosts", "stations", "airtime"})
-"""Sections whose figures need no explained direction."""
+"""Sections that need no explained direction."""
 
 
 def grid(comparison: Comparison) -> Grid:
@@ -44,7 +44,7 @@ def grid(comparison: Comparison) -> Grid:
     )
     if lacking := len(comparison.differences) - len(known):
         note += f" {fmt.plural(lacking, 'figure')} that no capture has {'is' if lacking == 1 else 'are'} not listed."
-    return Grid("What differs, the largest difference first", columns, rows, note, "figures", whole=True)
+    return Grid("What differs, most first", columns, rows, note, "figures", whole=True)
 
 
 def not_available(comparison: Comparison) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a capture does not show, in one paragraph: which answers are missing, why, and what to capture better."""
+"""What a capture does not show, in one paragraph: which verdicts are missing, why, and what to capture better."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ WHY: dict[str, tuple[str, tuple[str, ...]]] = {
 """By reason of a verdict: why it is open, and what would decide it."""
 OTHERWISE = ("the capture does not show it", (NEARER,))
 
-QUESTIONS = {"block-ack": "Block Acks", "ack": "responses"}
+QUESTIONS = {"block-ack": "Block Acks", "ack": "ACKs"}
 
 
 @dataclass(frozen=True)
 class Undetermined:
-    """All that cannot be determined."""
+    """All that is unknown."""
 
     count: int
     """Answers that are missing."""

@@ -21,9 +21,9 @@ COLUMNS = {
     "usb_out_urbs_per_s": "URBs out /s",
     "usb_in_urbs_per_s": "URBs in /s",
     "usb_interrupt_urbs_per_s": "interrupt URBs /s",
-    "usb_out_datagrams_per_urb": "datagrams per URB out",
+    "usb_out_datagrams_per_urb": "datagrams per OUT URB",
     "usb_in_datagrams_per_urb": "datagrams per IN URB",
-    "usb_out_turnaround_us": "turnaround out (median)",
+    "usb_out_turnaround_us": "OUT URB completion time (median)",
 }
 
 

@@ -60,7 +60,7 @@ def _multi_user(rows: list[MultiUser]) -> Grid:
     note = (
         "Data frames (MPDUs) in HE and EHT PPDUs. OFDMA at least: the share in a unit smaller than the PPDU's width, "
         "or of which the U-SIG says it; where the width is not given, in one smaller than 242 tones. Part of the "
-        "band: tones of the unit by those of the width, over the time of the MU and trigger-based PPDUs whose L-SIG, "
+        "band: tones of the unit by those of the width, over the time of the MU and trigger-based PPDUs with L-SIG, "
         "unit and width are known; with others: PPDUs of which frames of other users were captured, too."
     )
     return Grid("HE and EHT PPDUs by format", columns, Rows(rows, _shared), note, unit_of_rows="links")
@@ -85,10 +85,10 @@ def _wholes(rows: list[MultiUserPpdus]) -> Grid:
     )
     note = (
         "HE and EHT PPDUs to several users, parts with the same hardware stamp as one. Units and users: those in the "
-        "header of the PPDUs whose allocation is known (radiotap HE-MU and EHT: HE-SIG-B or EHT-SIG, all content "
+        "header of the PPDUs with a known allocation (radiotap HE-MU and EHT: HE-SIG-B or EHT-SIG, all content "
         "channels; MU-MIMO: the number of users). Captured: users with at least one frame that is not damaged. Not "
         "captured: the others; a unit may also be allocated and left empty. SIG: time of HE-SIG-B or EHT-SIG, which "
-        "say who has which unit, by the time of the PPDUs whose header has both (SIG timed)."
+        "say who has which unit, by the time of the PPDUs with both in their header (SIG timed)."
     )
     return Grid("PPDUs to several users", columns, Rows(rows, _whole), note, unit_of_rows="transmitters")
 

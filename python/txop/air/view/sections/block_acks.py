@@ -30,7 +30,7 @@ def section(report: AirReport, options: Options) -> Section:
     shown = [row for row in log.rows if options.wants(row.recipient, row.originator)]
     note = ""
     if log.rows_left_out:
-        note = f"Left out after these: {fmt.count(log.rows_left_out)} rows; --from and --to choose a part."
+        note = f"Not shown: {fmt.count(log.rows_left_out)} rows; --from and --to choose a part."
     grid = Grid(f"{fmt.count(log.frames)} frames", _COLUMNS, Rows(shown, _row), note, "Block Acks")
     return Section("block_acks", 13, "Block Acks", [grid])
 

@@ -10,7 +10,7 @@ from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Grid, Lines, Section
 
 WHOLE_AUDITS = 2
-"""Stations whose audit is shown in full: the access points and stations with most frames; the others follow below."""
+"""Stations with an audit shown in full: the access points and stations with most frames; the others follow below."""
 
 
 def section(report: AirReport, options: Options) -> Section:
@@ -45,9 +45,9 @@ def _explained(report: AirReport) -> list[str]:
 def _grid(audit: CapabilityAudit, *, whole: bool) -> Grid:
     columns = (
         Column("Capability", right=False),
-        Column("Claimed", "claimed", right=False),
-        Column("In which words", rank=2, right=False),
-        Column("Seen used", "used"),
+        Column("Advertised", "claimed", right=False),
+        Column("Details", rank=2, right=False),
+        Column("Frames", "used"),
         Column("Evidence", rank=2, right=False),
         Column("Note", rank=3, right=False),
     )

@@ -66,7 +66,7 @@ def section(report: AirReport, options: Options) -> Section:
     note = ""
     if events.rows_left_out:
         note = (
-            f"Left out between the first rows and the latest: {fmt.count(events.rows_left_out)} rows of"
+            f"Not shown between the first rows and the latest: {fmt.count(events.rows_left_out)} rows of"
             f" {fmt.count(events.frames_left_out)} {_frames(events.frames_left_out)}; --from and --to choose a part."
         )
     columns = (

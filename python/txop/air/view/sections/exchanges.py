@@ -37,7 +37,7 @@ def section(report: AirReport, options: Options) -> Section:
             blocks.append(Plot("left_out"))
         most = sorted(flows, key=lambda flow: -flow.transmissions)
         blocks += [_flow(report, flow) for flow in most[:2]]
-    return Section("exchanges", 4, "Exchanges: who answers, when, and what is left out", blocks,
+    return Section("exchanges", 4, "Exchanges: responses, their delay, Block Ack holes", blocks,
                    unavailable(report, "exchanges", "block_acks"))  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def _verdict(v: AckVerdict) -> tuple[Cell, ...]:
 
 
 def _exchanges(exchanges: list[Exchange], *, any_response: bool) -> Grid:
-    """Who answers whom. Without any control frame in the capture, what is not answered in it cannot be determined."""
+    """Who answers whom. Without any control frame in the capture, PPDUs without ACK are unknown."""
     columns = (
         Column("Transmitter", right=False),
         Column("Receiver", right=False),
@@ -95,9 +95,9 @@ def _exchanges(exchanges: list[Exchange], *, any_response: bool) -> Grid:
         Column("ACK", rank=2),
         Column("Block Ack", rank=2),
         Column("CTS per RTS", rank=3),
-        Column("No answer, resent", "resent", 2),
-        Column("No answer, not resent", "not_captured", 3),
-        Column("Answered, resent", "answered_resent", 3),
+        Column("Retransmitted, no ACK", "resent", 2),
+        Column("No ACK, not retransmitted", "not_captured", 3),
+        Column("ACK, retransmitted", "answered_resent", 3),
         Column("Delay median", "gap"),
         Column("p95", "gap", 2),
         Column("n", "gap", 3),
@@ -105,7 +105,7 @@ def _exchanges(exchanges: list[Exchange], *, any_response: bool) -> Grid:
         Column("Late", "late"),
         Column("Unexpected rate", "response_rate", 3),
     )
-    silent = "No undamaged control frame is in what was counted: whether PPDUs were answered cannot be determined."
+    silent = "Unknown: whether PPDUs were answered. No undamaged control frame is in what was counted."
     note = "" if any_response else silent
     return Grid(
         "Responses", columns, Rows(exchanges, _exchange if any_response else _unanswered), note, unit_of_rows="links"
@@ -175,10 +175,10 @@ def _block_acks(flows: list[BlockAckFlow]) -> Grid:
         Column("MPDUs", rank=2),
         Column("Sent, with retries", rank=2),
         Column("Newly acked", "newly_acked", 2),
-        Column("Left out", "left_out"),
+        Column("Block Ack holes", "left_out"),
         Column("% of those answered", "left_out"),
         Column("Acked later", "left_out_late", 2),
-        Column("Resent", "left_out_resent", 2),
+        Column("Retransmitted", "left_out_resent", 2),
         Column("In last quarter", "in_tail"),
         Column("By chance", "in_tail", 3),
         Column("Acked, not captured", "acked_not_captured", 3),
@@ -218,10 +218,10 @@ def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
     title = f"Block Ack, {names.direction(report, f.originator, f.recipient)}, TID {f.tid}"
     bits = ", ".join(map(str, f.bitmap_bits))
     fates = (
-        (f.left_out_late, "acked later without a resend"),
-        (f.left_out_resent_acked, "resent and acked"),
-        (f.left_out_resent_lost, "resent, not acked in this capture"),
-        (f.left_out_abandoned, "not resent in this capture"),
+        (f.left_out_late, "acked later without a retransmission"),
+        (f.left_out_resent_acked, "retransmitted and acked"),
+        (f.left_out_resent_lost, "retransmitted, not acked in this capture"),
+        (f.left_out_abandoned, "not retransmitted in this capture"),
     )
     left_out = f"{fmt.count(f.left_out)}: " + ", ".join(f"{fmt.count(n)} {what}" for n, what in fates)
     caused = (
@@ -239,7 +239,7 @@ def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
             "of MPDUs acknowledged before, or before the capture",
             "newly_acked",
         ),
-        Fact("Left out", left_out, "left_out"),
+        Fact("Block Ack holes", left_out, "left_out"),
         Fact("Outside the bitmap", f"{fmt.count(f.outside_bitmap)} MPDUs sent since the Block Ack before"),
         Fact("Retransmissions they cause", caused),
     ]
@@ -247,7 +247,7 @@ def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
         out, at_once = (
             f"{fmt.duration_us(age.median)} (n={fmt.count(age.n)})" for age in (f.age_left_out_us, f.age_acked_us)
         )
-        items.append(Fact("Age, median", f"left out {out}, acked at once {at_once}", "age"))
+        items.append(Fact("Age, median", f"holes {out}, acked at once {at_once}", "age"))
     for example in f.examples[:3]:
         shown = ", ".join(map(str, example.left_out[:12])) + (", ..." if len(example.left_out) > 12 else "")
         items.append(

@@ -65,7 +65,7 @@ def _traffic(report: AirReport, options: Options) -> list[Block]:
     if not traffic.packets:
         blocks.append(Lines((_no_packets(report),)))
     if traffic.sentences:
-        blocks.append(Lines(tuple(said.text for said in traffic.sentences), "TCP segments that were sent again"))
+        blocks.append(Lines(tuple(said.text for said in traffic.sentences), "TCP retransmissions"))
     again = [loss for loss in traffic.tcp_sent_again if options.wants(loss.ta, loss.ra)]
     if again:
         blocks.append(_again(again))
@@ -128,7 +128,7 @@ def _flows(flows: list[PacketFlow], has_control: bool) -> Grid:
         Column("Attempts"),
         Column("Acknowledged, captured"),
         Column("Airtime"),
-        Column("Segments sent again"),
+        Column("Retransmissions"),
     )
     return Grid("Flows", columns, Rows(flows, lambda flow: _flow(flow, has_control)), unit_of_rows="flows")
 

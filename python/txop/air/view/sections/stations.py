@@ -28,7 +28,7 @@ def section(report: AirReport, options: Options) -> Section:
 
 
 def rated_link(report: AirReport) -> Link | None:
-    """The link whose rates are shown: the explained direction, else the one with most data frames."""
+    """The link with the rates shown: the explained direction, else the one with most data frames."""
     for fall in report.waterfalls[:1]:
         for link in report.links:
             if (link.ta, link.ra) == (fall.ta, fall.ra) and link.rates:

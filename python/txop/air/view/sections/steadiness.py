@@ -40,7 +40,7 @@ def _why_not(report: AirReport, options: Options) -> str:
     timeless = [limit.text for limit in report.summary.limits if limit.code in PREVENT_WATERFALLS]
     if timeless:
         return f"Not available: {'; '.join(timeless)}."
-    return "Not available: no pair is explained whose data MPDUs were captured on the interface that is looked at."
+    return "Not available: no explained pair has data MPDUs captured on this interface."
 
 
 def _nothing(flow: Steadiness) -> str:
