@@ -11,7 +11,7 @@ use wire::ieee80211::MacAddr;
 use wire::phy::{Band, Bandwidth, Mode};
 
 use crate::exchange::Role;
-use crate::link::{LastSent, Links, SpentNs};
+use crate::link::{LastSent, Link, Links, SpentNs};
 use crate::micros::TU_NS;
 use crate::ppdu::Ppdu;
 use crate::ppdu_time::{longest_ns, payload_bytes, split_data, split_kinds, Unseen};
@@ -275,14 +275,7 @@ impl Medium {
         };
         self.with_duration += ppdu.mpdus.len() as u64;
         let kinds = split_kinds(ppdu, role, duration);
-        let own_cts =
-            self.cts.take().filter(|cts| !matches!(role, Role::Damaged | Role::Rts) && cts.may_be_from_sender_of(ppdu));
-        if let Some(cts) = own_cts {
-            let row = stations.row(cts.receiver);
-            if let Some(station) = stations.table.get_mut(row) {
-                station.airtime += cts.airtime;
-            }
-        }
+        let has_own_cts = self.claim_cts(ppdu, role, stations);
         self.count_airtime(ppdu, role, link, kinds, links, stations);
         if is_chosen {
             self.chosen_kinds += kinds;
@@ -292,18 +285,64 @@ impl Medium {
         // and length make of its duration. By the capture clock only the order is sure: PPDUs queue up instead.
         let may_lack_subframes = self.turn.is_some_and(|turn| turn.may_lack_subframes);
         self.settle(ppdu.exact_start.then_some(ppdu.start_ns), links);
-        let is_other = self.frequency_mhz != ppdu.frequency_mhz && ppdu.frequency_mhz.is_some();
-        // Between frames without a recorded channel and one with it, no change of channel is known.
-        let tuned = is_other && self.frequency_mhz.is_some();
-        let hopped = tuned || std::mem::take(&mut self.was_away);
-        if is_other {
-            self.frequency_mhz = ppdu.frequency_mhz;
-        }
+        let hopped = self.retune(ppdu);
         let cursor = *self.cursor_ns.get_or_insert(ppdu.start_ns);
         let start_ns = ppdu.start_ns.max(cursor);
         let end_ns = if ppdu.exact_start { ppdu.end_ns().max(start_ns) } else { start_ns + duration };
-        let gap = start_ns - cursor;
-        let mut ifs = 0;
+        self.count_beacon(ppdu, role);
+        let ifs = self.spend_gap(cursor, start_ns, hopped, may_lack_subframes, ppdu, role);
+        self.cursor_ns = Some(start_ns);
+        let owner = match role {
+            Role::Response { link, .. } | Role::CtsResponse { link } => Some(link),
+            Role::Data | Role::Rts | Role::Request => link,
+            _ => None,
+        };
+        if role == Role::Data {
+            self.count_data(ppdu, start_ns, duration, owner.and_then(|row| links.get_mut(row)));
+        }
+        let generation = links.generation();
+        let data = if kinds.kind == AirtimeKind::Data { kinds.first } else { 0 };
+        self.turn = Some(Turn {
+            role,
+            owner,
+            generation,
+            start_ns,
+            end_ns,
+            ifs,
+            duration,
+            data,
+            retry: kinds.retry,
+            is_chosen,
+            has_own_cts,
+            may_lack_subframes: role == Role::Data && ppdu.mode.can_aggregate() && !ppdu.exact_duration,
+        });
+    }
+
+    /// Takes the CTS before this PPDU, where it may be its sender's: whether it is.
+    fn claim_cts(&mut self, ppdu: &Ppdu, role: Role, stations: &mut Stations) -> bool {
+        let own_cts =
+            self.cts.take().filter(|cts| !matches!(role, Role::Damaged | Role::Rts) && cts.may_be_from_sender_of(ppdu));
+        let Some(cts) = own_cts else { return false };
+        let row = stations.row(cts.receiver);
+        if let Some(station) = stations.table.get_mut(row) {
+            station.airtime += cts.airtime;
+        }
+        true
+    }
+
+    /// Follows the receiver's channel: whether it changed since the PPDU before.
+    fn retune(&mut self, ppdu: &Ppdu) -> bool {
+        let is_other = self.frequency_mhz != ppdu.frequency_mhz && ppdu.frequency_mhz.is_some();
+        // Between frames without a recorded channel and one with it, no change of channel is known.
+        let tuned = is_other && self.frequency_mhz.is_some();
+        if is_other {
+            self.frequency_mhz = ppdu.frequency_mhz;
+        }
+        std::mem::take(&mut self.was_away) || tuned
+    }
+
+    /// Counts beacons until their absence says something: then the silences before were not observed.
+    fn count_beacon(&mut self, ppdu: &Ppdu, role: Role) {
         self.beacons += u64::from(role == Role::Beacon && !ppdu.own);
         if self.beacons == MIN_BEACONS {
             let silence = std::mem::take(&mut self.early_silence_ns);
@@ -314,70 +353,63 @@ impl Medium {
                 self.busy.add_interval(from, to, |ns| BusySum { blind: ns, ..BusySum::default() });
             }
         }
+    }
+
+    /// Accounts for the gap before a PPDU: the part of it that is its own inter-frame space.
+    fn spend_gap(
+        &mut self,
+        cursor: i64,
+        start_ns: i64,
+        hopped: bool,
+        may_lack_subframes: bool,
+        ppdu: &Ppdu,
+        role: Role,
+    ) -> i64 {
+        let gap = start_ns - cursor;
         let is_silence = !std::mem::take(&mut self.was_heard) && gap > self.silence_ns();
         if hopped || (is_silence && self.beacons >= MIN_BEACONS) {
             self.unobserved_ns += gap;
             self.hopped_ns += if hopped { gap } else { 0 };
             self.busy.add_interval(cursor, start_ns, |ns| BusySum { blind: ns, ..BusySum::default() });
-        } else if gap > 0 {
-            self.observed_ns += gap;
-            ifs = self.split_gap(gap, ppdu, role);
-            let separable = self.gaps_usable && ppdu.exact_start;
-            if separable && may_lack_subframes && matches!(role, Role::Response { .. }) {
-                // Beyond SIFS lies a subframe of the A-MPDU that was not captured.
-                self.damaged_ns += gap - ifs;
-            } else {
-                self.idle_ns += gap - ifs;
-                if is_silence && self.early_silences.len() < MAX_SILENCES {
-                    self.early_silence_ns += gap - ifs;
-                    self.early_silences.push((cursor, start_ns));
-                }
+            return 0;
+        }
+        if gap <= 0 {
+            return 0;
+        }
+        self.observed_ns += gap;
+        let ifs = self.split_gap(gap, ppdu, role);
+        let separable = self.gaps_usable && ppdu.exact_start;
+        if separable && may_lack_subframes && matches!(role, Role::Response { .. }) {
+            // Beyond SIFS lies a subframe of the A-MPDU that was not captured.
+            self.damaged_ns += gap - ifs;
+        } else {
+            self.idle_ns += gap - ifs;
+            if is_silence && self.early_silences.len() < MAX_SILENCES {
+                self.early_silence_ns += gap - ifs;
+                self.early_silences.push((cursor, start_ns));
             }
         }
-        self.cursor_ns = Some(start_ns);
-        let owner = match role {
-            Role::Response { link, .. } | Role::CtsResponse { link } => Some(link),
-            Role::Data | Role::Rts | Role::Request => link,
-            _ => None,
-        };
-        if let (Role::Data, Some(link)) = (role, owner.and_then(|row| links.get_mut(row))) {
-            if let Some(last) = link.last_sent.filter(|last| last.comes_back_in(ppdu)) {
-                link.idle_queued_ns += (self.idle_ns - last.idle_ns).clamp(0, MAX_QUEUED_NS);
-            }
-            link.last_sent = LastSent::of(ppdu, self.idle_ns);
+        ifs
+    }
+
+    /// Counts a PPDU with data for its link.
+    fn count_data(&mut self, ppdu: &Ppdu, start_ns: i64, duration: i64, link: Option<&mut Link>) {
+        (self.full, self.full_damaged_ns) = split_data(ppdu, duration);
+        let Some(link) = link else { return };
+        if let Some(last) = link.last_sent.filter(|last| last.comes_back_in(ppdu)) {
+            link.idle_queued_ns += (self.idle_ns - last.idle_ns).clamp(0, MAX_QUEUED_NS);
         }
-        if role == Role::Data {
-            (self.full, self.full_damaged_ns) = split_data(ppdu, duration);
-            if let Some(link) = owner.and_then(|row| links.get_mut(row)) {
-                // What the first of them repeat may have been sent before the part that is looked at.
-                if start_ns - *self.first_ns.get_or_insert(start_ns) > BEGINNING_NS {
-                    self.unseen.add(ppdu, duration, &mut link.hidden, self.damaged_ns);
-                }
-                if ppdu.mode.is_to_several() {
-                    link.units.add(ppdu);
-                }
-                link.timed_payload_ns += self.full.payload;
-                link.timed_payload_bytes += payload_bytes(ppdu);
-                link.timed_mpdus += ppdu.data_mpdus().count() as u64;
-            }
+        link.last_sent = LastSent::of(ppdu, self.idle_ns);
+        // What the first of them repeat may have been sent before the part that is looked at.
+        if start_ns - *self.first_ns.get_or_insert(start_ns) > BEGINNING_NS {
+            self.unseen.add(ppdu, duration, &mut link.hidden, self.damaged_ns);
         }
-        let generation = links.generation();
-        let data = if kinds.kind == AirtimeKind::Data { kinds.first } else { 0 };
-        let (retry, has_own_cts) = (kinds.retry, own_cts.is_some());
-        self.turn = Some(Turn {
-            role,
-            owner,
-            generation,
-            start_ns,
-            end_ns,
-            ifs,
-            duration,
-            data,
-            retry,
-            is_chosen,
-            has_own_cts,
-            may_lack_subframes: role == Role::Data && ppdu.mode.can_aggregate() && !ppdu.exact_duration,
-        });
+        if ppdu.mode.is_to_several() {
+            link.units.add(ppdu);
+        }
+        link.timed_payload_ns += self.full.payload;
+        link.timed_payload_bytes += payload_bytes(ppdu);
+        link.timed_mpdus += ppdu.data_mpdus().count() as u64;
     }
 
     /// Counts a PPDU of unknown duration. The time up to it was observed, whatever it took of it itself.

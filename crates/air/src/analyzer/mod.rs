@@ -2,6 +2,7 @@
 
 mod accounts;
 mod conclude;
+mod pair;
 
 use std::sync::Arc;
 
