@@ -83,6 +83,7 @@ fn described(address: MacAddr, claim: &ApClaim, kind: Option<&'static str>) -> A
             .and_then(|(channel, band)| band.frequency_mhz(channel))
             .or(claim.frequency_mhz),
         width_mhz: is_whole.then(|| width_mhz(capabilities)).flatten(),
+        punctured_mhz: capabilities.eht_operation.and_then(|operation| operation.punctured_mhz()),
         standards: if is_whole { standards(capabilities, band) } else { Vec::new() },
         security: security(claim),
         key_managements,

@@ -1099,6 +1099,8 @@ class AccessPoint(Model):
     """Centre of the primary channel, MHz: of the channel named, in the band that the receiver was in."""
     width_mhz: int | None
     """Channel width by its operation elements, MHz; 80+80 MHz are 160. 20 for one without such elements."""
+    punctured_mhz: int | None = None
+    """The part of it that its EHT Operation element says is punctured (not used), MHz; null where no element says."""
     standards: list[str]
     """Amendments to 802.11 that its rates and capability elements claim: `b`, `a` or `g`, `n`, `ac`, `ax`, `be`."""
     security: str | None

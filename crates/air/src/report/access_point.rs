@@ -22,6 +22,9 @@ pub struct AccessPoint {
     pub frequency_mhz: Option<u16>,
     /// Channel width by its operation elements, MHz; 80+80 MHz are 160. 20 for one without such elements.
     pub width_mhz: Option<u16>,
+    /// The part of it that its EHT Operation element says is punctured (not used), MHz; null where no element says.
+    #[serde(default)] // older documents lack it
+    pub punctured_mhz: Option<u16>,
     /// Amendments to 802.11 that its rates and capability elements claim: `b`, `a` or `g`, `n`, `ac`, `ax`, `be`.
     pub standards: Vec<&'static str>,
     /// How it is secured, in words: `open`, `WEP`, `WPA2 Personal`, `WPA2/WPA3 Personal`, ...; `None` when the elements

@@ -50,6 +50,8 @@ pub struct EhtOperation {
     pub parameters: u8,
     /// EHT Operation Information: Control and the two channel centre segments; `None` when it is left out.
     pub info: Option<[u8; 3]>,
+    /// 20 MHz of the channel that are not used, from the lowest on, as bits; `None` when the element does not list them.
+    pub disabled: Option<u16>,
 }
 
 impl EhtOperation {
@@ -58,7 +60,8 @@ impl EhtOperation {
         let parameters = *data.first()?;
         data.get(1..5)?; // the basic EHT-MCS and NSS set
         let info = if parameters & 1 != 0 { data.get(5..8).and_then(|info| info.try_into().ok()) } else { None };
-        Some(Self { parameters, info })
+        let disabled = if parameters & 3 == 3 { u16_at(data, 8) } else { None };
+        Some(Self { parameters, info, disabled })
     }
 
     /// Channel width, MHz; `None` when the operation elements of older generations decide, and for reserved values.
@@ -66,6 +69,14 @@ impl EhtOperation {
         match self.info {
             Some([control, ..]) if control & 7 <= 4 => Some(20 << (control & 7)),
             _ => None,
+        }
+    }
+
+    /// Punctured part of the channel, MHz; `None` when the element does not list what is not used.
+    pub const fn punctured_mhz(self) -> Option<u16> {
+        match self.disabled {
+            Some(bits) => Some(bits.count_ones() as u16 * 20),
+            None => None,
         }
     }
 }
@@ -226,6 +237,10 @@ mod tests {
         assert_eq!(width(&[1, 0x44, 0x44, 0x44, 0x44, 5, 31, 63]), Some(None), "reserved");
         assert_eq!(width(&[0, 0x44, 0x44, 0x44, 0x44]), Some(None), "as HE Operation says");
         assert_eq!(width(&[0, 0x44]), None);
+        let punctured = |bytes: &[u8]| EhtOperation::read(bytes).and_then(EhtOperation::punctured_mhz);
+        assert_eq!(punctured(&[3, 0x44, 0x44, 0x44, 0x44, 4, 31, 63, 0x0c, 0x80]), Some(60));
+        assert_eq!(punctured(&[2, 0x44, 0x44, 0x44, 0x44, 0x0c, 0x80]), None, "no operation information");
+        assert_eq!(punctured(&[3, 0x44, 0x44, 0x44, 0x44, 4, 31, 63, 0x0c]), None, "cut");
     }
 
     #[test]

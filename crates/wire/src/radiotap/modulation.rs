@@ -38,6 +38,8 @@ pub(super) struct Modulation {
     sig_b: SigB,
     /// Users of an EHT PPDU without OFDMA.
     eht_users: Option<u8>,
+    /// Tones that puncturing leaves of an EHT PPDU without OFDMA.
+    eht_left: Option<u16>,
     /// What the RU Allocation subfields of EHT-SIG say, and the width that follows from their number.
     eht_units: Option<(Bandwidth, Allocation)>,
 }
@@ -166,6 +168,7 @@ impl Modulation {
         const UPLINK: u32 = 0x0004_0000;
         // Behind the last six bits of U-SIG-1.
         const PPDU_TYPE: u32 = 0x0000_00c0;
+        const PUNCTURED: u32 = 0x0000_3e00;
         const SIG_SYMBOLS: u32 = 0x003e_0000;
 
         let (common, value, mask) = (le32(data, 0), le32(data, 4), le32(data, 8));
@@ -197,6 +200,11 @@ impl Modulation {
             let has_sig = !matches!(eht.format, None | Some(EhtFormat::TriggerBased));
             if has_sig && mask & SIG_SYMBOLS == SIG_SYMBOLS {
                 eht.sig_symbols = Some(((value & SIG_SYMBOLS) >> 17) as u8 + 1);
+            }
+            // With OFDMA these bits are of one 80 MHz, and the units say the same.
+            let is_whole = matches!(eht.format, Some(EhtFormat::SingleUser | EhtFormat::MuMimo));
+            if let (true, PUNCTURED, Some(width)) = (is_whole, mask & PUNCTURED, eht.bandwidth) {
+                self.eht_left = unpunctured_tones(width, (value & PUNCTURED) >> 9);
             }
         }
     }
@@ -253,7 +261,8 @@ impl Modulation {
             Mode::He(He { format: HeFormat::Mu, .. }) => self.he_mu,
             Mode::Eht(Eht { format: Some(EhtFormat::MuMimo), bandwidth: Some(width), ru_tones, .. }) => {
                 // A smaller unit is what puncturing left of the band.
-                let is_whole = ru_tones.is_none() || ru_tones == width.tones();
+                let tones = ru_tones.or(self.eht_left);
+                let is_whole = tones.is_none() || tones == width.tones();
                 self.eht_users.filter(|_| is_whole).and_then(|users| Allocation::whole_band(width, users))
             }
             Mode::Eht(Eht { format: Some(EhtFormat::Ofdma), bandwidth, .. }) => {
@@ -270,8 +279,10 @@ impl Modulation {
 
     /// The mode, when all fields have been read.
     pub(super) fn mode(&self, short_preamble: Option<bool>) -> Mode {
-        if self.source > Source::None {
-            return self.mode;
+        match self.mode {
+            Mode::Eht(eht) => return Mode::Eht(Eht { ru_tones: eht.ru_tones.or(self.eht_left), ..eht }),
+            mode if self.source > Source::None => return mode,
+            _ => {}
         }
         match self.rate_500kbps {
             Some(rate) => legacy(rate, self.channel_flags, short_preamble).unwrap_or(Mode::Unknown),
@@ -308,6 +319,20 @@ const fn vht_bandwidth(code: u8) -> Option<Bandwidth> {
         11 => Some(Bandwidth::Mhz160),
         _ => None,
     }
+}
+
+/// Tones that the Punctured Channel Information of a PPDU without OFDMA leaves of this width; `None` where it punctures nothing, and for
+/// codes that have no meaning (IEEE Std 802.11be-2024, table 36-30).
+const fn unpunctured_tones(width: Bandwidth, code: u32) -> Option<u16> {
+    Some(match (width, code) {
+        (Bandwidth::Mhz80, 1..=4) => 484 + 242,
+        (Bandwidth::Mhz160, 1..=8) => 996 + 484 + 242,
+        (Bandwidth::Mhz160, 9..=12) => 996 + 484,
+        (Bandwidth::Mhz320, 1..=8) => 2988 + 484,
+        (Bandwidth::Mhz320, 9..=12) => 2988,
+        (Bandwidth::Mhz320, 13..=24) => 1992 + 484,
+        _ => return None,
+    })
 }
 
 /// Codes of the EHT item's RU or MRU size: the tones of one unit, or of all units that one user has together.

@@ -4,6 +4,7 @@
 #[path = "../radio_decode/captures.rs"]
 mod captures;
 mod columns;
+mod eht;
 mod exceptions;
 mod frame;
 mod tshark;

@@ -411,6 +411,22 @@ fn eht_from_tlvs() {
     assert_eq!(info.l_sig.unwrap().length, Some(100), "a classic field as an item");
 }
 
+/// A PPDU without OFDMA that leaves out a part of its width has the rest as one unit.
+#[test]
+fn eht_with_a_punctured_channel() {
+    let of = |width: u32, kind: u32, code: u32| {
+        let u_sig = (33, le32s(&[0x06 | width << 15, kind << 6 | code << 9, u32::MAX]));
+        match tlvs(&[u_sig]).mode {
+            Mode::Eht(eht) => eht.ru_tones,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!((of(2, 1, 0), of(2, 1, 4), of(2, 1, 5)), (None, Some(726), None));
+    assert_eq!((of(3, 1, 8), of(3, 2, 12)), (Some(1722), Some(1480)));
+    assert_eq!((of(4, 1, 8), of(4, 1, 9), of(5, 1, 24)), (Some(3472), Some(2988), Some(2476)));
+    assert_eq!(of(3, 0, 1), None, "with OFDMA, of one 80 MHz");
+}
+
 #[test]
 fn eht_with_little_known() {
     let nothing = Eht::UNKNOWN;

@@ -48,6 +48,13 @@ def _doubt(report: AirReport, shown: list[AccessPoint]) -> str:
     return f"{rows} on a single frame without an FCS to check: a damaged address looks like another access point."
 
 
+def _width(row: AccessPoint) -> Cell:
+    if row.width_mhz is None:
+        return cells.missing()
+    punctured = f", {row.punctured_mhz} punctured" if row.punctured_mhz else ""
+    return Cell(f"{row.width_mhz} MHz{punctured}", row.width_mhz)
+
+
 def _row(row: AccessPoint) -> tuple[Cell, ...]:
     signal = row.signal_dbm
     return (
@@ -55,7 +62,7 @@ def _row(row: AccessPoint) -> tuple[Cell, ...]:
         _names(row),
         cells.count(row.channel),
         cells.missing() if row.frequency_mhz is None else Cell(str(row.frequency_mhz), row.frequency_mhz),
-        cells.missing() if row.width_mhz is None else Cell(f"{row.width_mhz} MHz", row.width_mhz),
+        _width(row),
         Cell("/".join(row.standards)) if row.standards else cells.missing(),
         Cell(row.security, tone="bad" if row.security == "WEP" else "") if row.security else cells.missing(),
         Cell(", ".join(row.key_managements)),
