@@ -30,6 +30,10 @@ struct Raster {
     beacons: u64,
     /// Damaged frames in its name, some of which may be beacons.
     damaged: u64,
+    /// With the sequence number of the one before.
+    same: u64,
+    /// Networks that it names.
+    names: usize,
     first_ns: i64,
     last_ns: i64,
 }
@@ -37,8 +41,17 @@ struct Raster {
 impl Raster {
     fn new(address: MacAddr, station: &Station, claims: &Claims) -> Self {
         let (first_ns, last_ns) = station.beacon_span_ns;
-        let interval_tu = claims.ap(address).and_then(|claim| claim.interval_tu());
-        Self { address, interval_tu, beacons: station.heard_beacons, damaged: station.sent_bad, first_ns, last_ns }
+        let claim = claims.ap(address);
+        Self {
+            address,
+            interval_tu: claim.and_then(|claim| claim.interval_tu()),
+            beacons: station.heard_beacons,
+            damaged: station.sent_bad,
+            same: station.same_beacons,
+            names: claim.map_or(0, |claim| claim.ssids.len()),
+            first_ns,
+            last_ns,
+        }
     }
 
     fn due(&self) -> u64 {
@@ -53,6 +66,15 @@ impl Raster {
     fn is_one(&self) -> bool {
         let due = self.due();
         self.beacons <= due + 1 + due / 100
+    }
+
+    /// Why there are more beacons than places.
+    fn excess(&self) -> &'static str {
+        match (self.names > 1, self.same * 10 > self.beacons) {
+            (true, _) => "it announces several networks",
+            (false, true) => "frames are in the capture more than once",
+            (false, false) => "it sends them more often than their interval says",
+        }
     }
 
     /// Adds the damaged frames in its name.
@@ -147,12 +169,12 @@ impl Beacons {
         let were = if best.due() == 1 { "was" } else { "were" };
         if !best.is_one() {
             return sentence!(
-                "{heard} of {who} are in {place}, where {due} {were} due: it announces several networks, frames are in the capture more than \
-                 once, or its times are not true",
+                "{heard} of {who} are in {place}, where {due} {were} due: {why}",
                 heard = heard(),
                 due = Figure::total(best.due());
                 who = best.address,
                 were = were,
+                why = best.excess(),
                 place = place
             );
         }

@@ -269,6 +269,10 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
         None if is_counted(frame) => {
             let ssid = match details.get(frame.detail as usize) {
                 Some(Detail::Management(management)) => management.capabilities.ssid.as_ref(),
+                Some(Detail::Tdls(_)) => {
+                    tally.named.add("TDLS action", 1);
+                    None
+                }
                 _ => None,
             };
             networks.frame(frame, ssid.map(|ssid| ssid.as_bytes()));
@@ -323,10 +327,11 @@ fn read_packets(
         }
     } else if frame.header.fc.carries_data() && !frame.is_foreign() {
         let first = packets.len() as u32;
-        let count = reader.read(frame, body, packets) as u16;
-        if count > 0 && frame.detail == NO_DETAIL {
+        let (count, tdls) = reader.read(frame, body, packets);
+        let detail = tdls.map(Detail::Tdls).or((count > 0).then_some(Detail::Packets { first, count: count as u16 }));
+        if let (Some(detail), NO_DETAIL) = (detail, frame.detail) {
             frame.detail = details.len() as u32;
-            details.push(Detail::Packets { first, count });
+            details.push(detail);
         }
     }
 }
@@ -409,6 +414,8 @@ fn read_body<'a>(
                 frame.is_eapol = data.ethertype == Some(EAPOL);
                 if frame.is_eapol {
                     hand_over(Detail::Eapol(Eapol::read(msdu(&frame.header, body, &data))));
+                } else if data.ethertype == Some(mac::Tdls::ETHERTYPE) {
+                    mac::Tdls::read(msdu(&frame.header, body, &data)).map(Detail::Tdls).into_iter().for_each(hand_over);
                 }
                 frame.amsdu_subframes = match data.msdus {
                     _ if !frame.header.is_amsdu() => 0,

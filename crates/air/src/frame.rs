@@ -124,6 +124,8 @@ pub enum Detail {
     Management(Arc<mac::Management>),
     /// EAPOL in the clear.
     Eapol(Eapol),
+    /// TDLS in the clear, or decrypted.
+    Tdls(mac::Tdls),
     /// Data with packets that could be read: how many, and the first one's index into [`Batch::packets`](crate::decode::Batch).
     Packets {
         /// Index of the first.

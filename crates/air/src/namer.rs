@@ -68,6 +68,7 @@ fn of_known(action: &Action) -> &'static str {
     match action {
         Action::AddbaRequest(_) | Action::AddbaResponse(_) | Action::Delba(_) => "Block Ack action",
         Action::ChannelSwitch(_) => "channel switch announcement",
+        Action::RadarReport(_) => "spectrum management",
         Action::TwtSetup(_) => "TWT setup",
         Action::SmPowerSave(_) => "spatial multiplexing power save",
         _ => "operating mode notification",

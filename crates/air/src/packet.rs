@@ -5,7 +5,7 @@ use std::sync::Arc;
 use decrypt::{Keys, Sessions};
 use wire::dhcp::Dhcp;
 use wire::ieee80211::body::snap;
-use wire::ieee80211::{eapol, Amsdu, DataBody, FrameControl, Header};
+use wire::ieee80211::{eapol, Amsdu, DataBody, FrameControl, Header, Tdls};
 use wire::ip::{Flow, TcpSegment};
 
 use crate::frame::{Fcs, Frame};
@@ -66,15 +66,15 @@ impl PacketReader {
     }
 
     /// Reads the body of a data frame; what was hidden in `frame` is known afterwards if it was decrypted. How many packets
-    /// there are now at the end of `packets`.
-    pub fn read(&mut self, frame: &mut Frame, body: &[u8], packets: &mut Vec<Packet>) -> usize {
+    /// there are now at the end of `packets`, and the TDLS frame that was decrypted.
+    pub fn read(&mut self, frame: &mut Frame, body: &[u8], packets: &mut Vec<Packet>) -> (usize, Option<Tdls>) {
         let header = frame.header;
         let before = packets.len();
         if !header.fc.protected() {
             if frame.radio.bad_fcs == Some(true) {
-                return 0;
+                return (0, None);
             }
-            let Some(data) = DataBody::divide(&header, body, body.len(), None) else { return 0 };
+            let Some(data) = DataBody::divide(&header, body, body.len(), None) else { return (0, None) };
             let body = body.get(data.mesh_len..).unwrap_or_default();
             if let (Some(eapol::ETHERTYPE), Some(sessions)) = (data.ethertype, &mut self.sessions) {
                 sessions.eapol(&header, body.get(data.llc_len..).unwrap_or_default());
@@ -82,12 +82,12 @@ impl PacketReader {
             if self.counts {
                 read_packets(&header, body, packets);
             }
-            return packets.len() - before;
+            return (packets.len() - before, None);
         }
-        let Some(sessions) = self.sessions.as_mut().filter(|_| frame.fcs != Fcs::Bad) else { return 0 };
-        let Ok(clear) = sessions.decrypt(&header, (!frame.is_cut).then_some(body)) else { return 0 };
+        let Some(sessions) = self.sessions.as_mut().filter(|_| frame.fcs != Fcs::Bad) else { return (0, None) };
+        let Ok(clear) = sessions.decrypt(&header, (!frame.is_cut).then_some(body)) else { return (0, None) };
         let open = Header { fc: FrameControl(header.fc.0 & !PROTECTED), ..header };
-        let Some(data) = DataBody::divide(&open, clear, clear.len(), None) else { return 0 };
+        let Some(data) = DataBody::divide(&open, clear, clear.len(), None) else { return (0, None) };
         frame.payload_len = data.payload_len as u32;
         if let (true, Some(msdus)) = (header.is_amsdu(), data.msdus) {
             frame.amsdu_subframes = msdus;
@@ -95,12 +95,14 @@ impl PacketReader {
         if self.counts {
             read_packets(&open, clear, packets);
         }
+        let is_tdls = data.ethertype == Some(Tdls::ETHERTYPE);
+        let tdls = if is_tdls { clear.get(data.llc_len..).and_then(Tdls::read) } else { None };
         if data.ethertype == Some(eapol::ETHERTYPE) {
             // A handshake under the keys of the one before. Copied, because what is learned may replace them.
             let packet = clear.get(data.llc_len..).unwrap_or_default().to_vec();
             sessions.eapol(&header, &packet);
         }
-        packets.len() - before
+        (packets.len() - before, tdls)
     }
 }
 

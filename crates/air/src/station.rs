@@ -234,6 +234,10 @@ pub struct Station {
     pub own_beacons: u64,
     /// Beacons that came through the air to the interface that the accounts of the medium are about.
     pub heard_beacons: u64,
+    /// Those with the sequence number of the one before.
+    pub same_beacons: u64,
+    /// Sequence number of the latest.
+    last_beacon: Option<u16>,
     /// Usable frames sent as an AP would (FromDS without ToDS), or beacons, probe and association responses; and association
     /// requests received.
     pub as_ap: u64,
@@ -368,6 +372,9 @@ impl Stations {
                 let first = if station.heard_beacons == 0 { at_ns } else { station.beacon_span_ns.0.min(at_ns) };
                 station.beacon_span_ns = (first, station.beacon_span_ns.1.max(at_ns));
                 station.heard_beacons += 1;
+                let sequence = frame.header.sequence;
+                station.same_beacons += u64::from(sequence.is_some() && sequence == station.last_beacon);
+                station.last_beacon = sequence;
             }
         }
         let is_of_ap = matches!(

@@ -66,7 +66,7 @@ def print_headline(out: Console, head: Headline) -> None:
     for verdict in head.verdicts:
         out.print()
         style = {"bad": "bold red", "good": "bold green"}.get(verdict.tone, "bold")
-        line = safe_text(verdict.answer.capitalize(), style)
+        line = safe_text(fmt.capital(verdict.answer), style)
         line.append_text(safe_text(f" - {verdict.title}", "not bold dim"))
         out.print(line)
         out.print(safe_text(verdict.text))
@@ -95,7 +95,7 @@ def print_brief(out: Console, head: Headline) -> None:
     if len(head.flows) > 1:
         others = "; ".join(f"{flow.title}: {flow.sentence}" for flow in head.flows[1:])
         print_lines(out, filled(others, out.width, "dim", most=1))
-    answers = [(f"{each.answer.capitalize()} - {each.title}: {each.text}", each.tone) for each in head.verdicts]
+    answers = [(f"{fmt.capital(each.answer)} - {each.title}: {each.text}", each.tone) for each in head.verdicts]
     bad = [*others_happened, *((text, "bold red") for text, tone in answers if tone == "bad")]
     advice = [(text, "") for flow in head.flows[:1] for text in flow.advice]
     others_found = [(each.text, "") for each in head.happened if each.tone != "bad"]

@@ -3,21 +3,24 @@
 
 mod beacons;
 mod context;
+mod direct;
 mod floods;
 mod joins;
+mod radar;
 mod sources;
 mod switches;
 
-use hashbrown::HashMap;
-use wire::ieee80211::{FrameKind, MacAddr, Management};
+use wire::ieee80211::{FrameKind, Management};
 
 use crate::frame::{Detail, Frame};
 use crate::report::Happening;
 pub use context::Context;
 
 use beacons::BeaconFlood;
+use direct::DirectLinks;
 use floods::Floods;
 use joins::Joins;
+use radar::Radar;
 use sources::Sources;
 use switches::Switches;
 
@@ -32,6 +35,8 @@ pub struct Happenings {
     beacons: BeaconFlood,
     sources: Sources,
     switches: Switches,
+    radar: Radar,
+    direct: DirectLinks,
 }
 
 impl Happenings {
@@ -50,6 +55,10 @@ impl Happenings {
         if let Detail::Management(management) = detail {
             self.floods.frame(frame, management, at_ns);
             self.switches.frame(frame, management, at_ns);
+            self.radar.frame(frame, management, at_ns);
+        }
+        if let Detail::Tdls(tdls) = detail {
+            self.direct.frame(frame, *tdls, at_ns);
         }
     }
 
@@ -60,7 +69,8 @@ impl Happenings {
         all.extend(self.sources.report(context.fcs_known));
         all.extend(self.joins.report(context));
         all.extend(self.switches.report(context));
-        all.extend(direct_links(context));
+        all.extend(self.radar.report(context));
+        all.extend(self.direct.report(context));
         // What single frames look like says less than what they do together.
         let rank = |happening: &Happening| match (happening.kind, happening.code.as_str()) {
             ("attack", "own-addressee" | "group-sources") => 1,
@@ -77,39 +87,4 @@ impl Happenings {
         all.truncate(MAX_HAPPENINGS);
         all
     }
-}
-
-/// Two stations of a network that send data to each other, not through its access point.
-fn direct_links(context: &Context<'_>) -> Vec<Happening> {
-    let mut pairs: HashMap<(MacAddr, MacAddr), (u64, i64, i64, MacAddr)> = HashMap::new();
-    for (_, link) in context.links.iter() {
-        let Some(bssid) = link.bssid.filter(|bssid| *bssid != link.ta && *bssid != link.ra) else { continue };
-        let is_direct = link.ds == Some((false, false)) && link.mpdus > 0 && !link.ra.is_group();
-        let acts_as_ap = |bssid: MacAddr| {
-            context.stations.table.by_key(&bssid.as_u64()).is_some_and(|station| station.acts_as_ap(false))
-        };
-        let is_of_ap = context.claims.kind(bssid) == Some("ap") || acts_as_ap(bssid);
-        if is_direct && is_of_ap {
-            let key = (link.ta.min(link.ra), link.ta.max(link.ra));
-            let sum = pairs.entry(key).or_insert((0, link.first_ns, link.last_ns, bssid));
-            *sum = (sum.0 + link.mpdus, sum.1.min(link.first_ns), sum.2.max(link.last_ns), bssid);
-        }
-    }
-    pairs
-        .into_iter()
-        .map(|((one, other), (frames, first_ns, last_ns, bssid))| {
-            let said = sentence::sentence!(
-                "{one} and {other} send {frames} to each other directly, not through {ap} (TDLS)",
-                frames = sentence::Figure::all(frames, "data frame");
-                one = one,
-                other = other,
-                ap = context.network(bssid)
-            );
-            Happening {
-                station: Some(one.to_string()),
-                bssid: Some(bssid.to_string()),
-                ..Happening::new("direct-link", "event", (first_ns, last_ns), frames, said)
-            }
-        })
-        .collect()
 }

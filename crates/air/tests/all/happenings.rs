@@ -325,3 +325,72 @@ fn relabelled_radiotap_is_read_as_radiotap() {
     assert!(report.summary.limits.iter().any(|limit| limit.code == "radiotap-as-802.11"));
     assert!(report.bss.len() < 100 && report.happenings.iter().all(|happening| happening.kind != "attack"));
 }
+
+/// A TDLS frame from one station to another: to the access point, and from there.
+fn tdls(capture: &mut Handmade, from: Address, to: Address, action: &[u8]) {
+    let body = [&[0xaa, 0xaa, 3, 0, 0, 0, 0x89, 0x0d, 2, 12], action].concat();
+    capture.frame(0x0108, [AP, from, to], &body);
+    capture.frame(0x0208, [to, AP, from], &body);
+}
+
+#[test]
+fn a_direct_link_is_told_from_request_to_teardown() {
+    let peer = [2, 0, 0, 0, 0, 8];
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    tdls(&mut capture, STATION, peer, &[0, 7, 0, 0]);
+    tdls(&mut capture, peer, STATION, &[1, 0, 0, 7]);
+    tdls(&mut capture, STATION, peer, &[2, 0, 0, 7]);
+    tdls(&mut capture, peer, STATION, &[3, 26, 0]);
+    let report = capture.report();
+    let found = only(&report, "direct-link-set-up");
+    assert_eq!((found.kind, found.frames, found.station.as_deref()), ("event", 8, Some("02:00:00:00:00:09")));
+    let said =
+        "02:00:00:00:00:09 asked 02:00:00:00:00:08 for a direct link (TDLS) 1 time: set up, and ended with reason 26 \
+                (TDLS link torn down)";
+    assert_eq!(found.sentence.text(), said);
+}
+
+#[test]
+fn a_direct_link_that_is_refused_is_a_fault() {
+    let peer = [2, 0, 0, 0, 0, 8];
+    let mut capture = Handmade::on(2_412);
+    tdls(&mut capture, STATION, peer, &[0, 7, 0, 0]);
+    tdls(&mut capture, peer, STATION, &[1, 37, 0, 7]);
+    let report = capture.report();
+    let found = only(&report, "direct-link-set-up");
+    assert_eq!(found.kind, "fault");
+    assert!(found.sentence.text().contains("1 time: refused, status 37 ("), "{}", found.sentence.text());
+}
+
+#[test]
+fn radar_that_a_station_reports_is_told() {
+    let mut capture = Handmade::on(5_260);
+    beacon(&mut capture, AP);
+    let report = |map: u8| [&[0, 1, 9, 39, 15, 9, 0, 0, 52], [0; 10].as_slice(), &[map]].concat();
+    capture.action(STATION, AP, AP, &report(0x02));
+    capture.action(STATION, AP, AP, &report(0x08));
+    let report = capture.report();
+    let found = only(&report, "radar-reported");
+    assert_eq!((found.frames, found.channel, found.bssid.as_deref()), (1, Some(52), Some("02:00:00:00:00:01")));
+}
+
+#[test]
+fn beacons_that_come_oftener_than_they_announce_have_one_cause() {
+    let doubt = |step_ms: i64, name: &dyn Fn(usize) -> Vec<u8>, again: bool| {
+        let mut capture = Handmade::on(2_412);
+        for at in 0..40 {
+            let body = [[0; 8].as_slice(), &[100, 0, 1, 0], &element(0, &name(at))].concat();
+            let number = capture.next_sequence();
+            for _ in 0..if again { 2 } else { 1 } {
+                capture.numbered(0x0080, [BROADCAST, AP, AP], number, &body);
+            }
+            capture.pause(step_ms);
+        }
+        capture.report().hearing.no_proof.map(|doubt| doubt.text().to_owned()).unwrap_or_default()
+    };
+    let one = |_: usize| b"lab".to_vec();
+    assert!(doubt(20, &one, false).ends_with("it sends them more often than their interval says"));
+    assert!(doubt(20, &|at| vec![b'a' + (at % 2) as u8], false).ends_with("it announces several networks"));
+    assert!(doubt(102, &one, true).ends_with("frames are in the capture more than once"));
+}

@@ -107,6 +107,8 @@ pub enum Action {
     AddbaResponse(AddbaResponse),
     /// Block Ack, 2.
     Delba(Delba),
+    /// Spectrum Management 1, with a basic report of radar: the channel.
+    RadarReport(u8),
     /// Spectrum Management 4, or Public 4 in the extended form.
     ChannelSwitch(ChannelSwitch),
     /// HT, 0: the station receives any supported width (`true`) or 20 MHz only.
@@ -136,6 +138,7 @@ impl Action {
         let action = body.get(1).copied();
         let fields = body.get(2..).unwrap_or(&[]);
         let known = match (category, action) {
+            (0, Some(1)) => radar(fields.get(1..).unwrap_or(&[])).map(Self::RadarReport),
             (0, Some(4)) => Elements::new(fields).find(37).and_then(ChannelSwitch::read).map(Self::ChannelSwitch),
             (3, Some(0)) => read_addba_request(fields).map(Self::AddbaRequest),
             (3, Some(1)) => read_addba_response(fields).map(Self::AddbaResponse),
@@ -188,6 +191,29 @@ impl Action {
                     }
                 }
             }
+            Self::RadarReport(channel) => {
+                out.extend_from_slice(&[
+                    1,
+                    0,
+                    MEASUREMENT_REPORT,
+                    15,
+                    0,
+                    0,
+                    0,
+                    *channel,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    RADAR,
+                ]);
+            }
             Self::NotifyChannelWidth { any_width } => out.extend_from_slice(&[0, u8::from(*any_width)]),
             Self::SmPowerSave(control) => out.extend_from_slice(&[1, *control]),
             Self::OperatingModeNotification(mode) => out.extend_from_slice(&[2, mode.0]),
@@ -200,6 +226,7 @@ impl Action {
     pub const fn category(&self) -> u8 {
         match self {
             Self::AddbaRequest(_) | Self::AddbaResponse(_) | Self::Delba(_) => 3,
+            Self::RadarReport(_) => 0,
             Self::ChannelSwitch(switch) if switch.operating_class.is_none() => 0,
             Self::ChannelSwitch(_) => 4,
             Self::NotifyChannelWidth { .. } | Self::SmPowerSave(_) => 7,
@@ -213,6 +240,18 @@ impl Action {
     pub const fn is_robust(&self) -> bool {
         is_robust(self.category())
     }
+}
+
+/// Measurement Report element, and the bit of a basic report's map that stands for radar (9.4.2.21.2).
+const MEASUREMENT_REPORT: u8 = 39;
+const RADAR: u8 = 0x08;
+
+/// The channel of the first basic report that has radar: token, mode, type 0, channel, start time, duration, map.
+fn radar(elements: &[u8]) -> Option<u8> {
+    Elements::new(elements).filter(|element| element.id == MEASUREMENT_REPORT).find_map(|element| match element.data {
+        [_, 0, 0, channel, _, _, _, _, _, _, _, _, _, _, map, ..] if map & RADAR != 0 => Some(*channel),
+        _ => None,
+    })
 }
 
 /// Whether a category of Action frames is robust (IEEE Std 802.11-2020, table 9-51; 30 to 37 from IEEE Std 802.11ax-2021,
@@ -282,6 +321,9 @@ mod tests {
         let switch = |operating_class| ChannelSwitch { quiet: true, operating_class, channel: 11, count: 3 };
         assert_eq!(Action::read(&[0, 4, 37, 3, 1, 11, 3]), Some(Action::ChannelSwitch(switch(None))));
         assert_eq!(Action::read(&[4, 4, 1, 81, 11, 3]), Some(Action::ChannelSwitch(switch(Some(81)))));
+        let report = |map| [&[0, 1, 9, 39, 15, 9, 0, 0, 52], [0; 10].as_slice(), &[map]].concat();
+        assert_eq!(Action::read(&report(0x0a)), Some(Action::RadarReport(52)));
+        assert_eq!(Action::read(&report(0x02)), Some(Action::Other { category: 0, action: Some(1) }), "no radar");
         assert_eq!(Action::read(&[7, 0, 0]), Some(Action::NotifyChannelWidth { any_width: false }));
         assert_eq!(Action::read(&[21, 2, 0x12]), Some(Action::OperatingModeNotification(OperatingMode(0x12))));
     }

@@ -19,6 +19,7 @@ pub mod management;
 pub mod rsn;
 pub mod sequence;
 pub mod ssid;
+mod tdls;
 pub mod tkip;
 pub mod wmm;
 
@@ -55,5 +56,6 @@ pub use mpdu::Mpdu;
 pub use rsn::{Rsn, SuiteSet};
 pub use sequence::Seq;
 pub use ssid::{display_ssid, Ssid};
+pub use tdls::Tdls;
 pub use vht::{OperatingMode, VhtCapabilities, VhtOperation};
 pub use wmm::{EdcaParameters, Wmm};
