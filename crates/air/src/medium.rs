@@ -160,6 +160,8 @@ pub struct Medium {
     unobserved_ns: i64,
     /// The part of `unobserved_ns` across a change of the channel.
     hopped_ns: i64,
+    /// The longest pause in it on one channel.
+    longest_pause_ns: i64,
     /// A CTS without its RTS, until the next PPDU shows whether its receiver sent it.
     cts: Option<Protection>,
     idle_ns: i64,
@@ -209,6 +211,7 @@ impl Medium {
             observed_ns: 0,
             unobserved_ns: 0,
             hopped_ns: 0,
+            longest_pause_ns: 0,
             cts: None,
             idle_ns: 0,
             early_silence_ns: 0,
@@ -369,7 +372,10 @@ impl Medium {
         let is_silence = !std::mem::take(&mut self.was_heard) && gap > self.silence_ns();
         if hopped || (is_silence && self.beacons >= MIN_BEACONS) {
             self.unobserved_ns += gap;
-            self.hopped_ns += if hopped { gap } else { 0 };
+            match hopped {
+                true => self.hopped_ns += gap,
+                false => self.longest_pause_ns = self.longest_pause_ns.max(gap),
+            }
             self.busy.add_interval(cursor, start_ns, |ns| BusySum { blind: ns, ..BusySum::default() });
             return 0;
         }

@@ -1,6 +1,7 @@
 //! From effective PHY rate to payload rate: the accounts of the channel seen from one direction.
 
 use crate::captured_by::CapturedBy;
+use crate::limits::LONG_PAUSE_NS;
 use crate::link::{Link, SpentNs};
 use crate::medium::Totals;
 use crate::micros::us;
@@ -201,6 +202,8 @@ pub struct Grounds<'a> {
     pub unobserved_ns: i64,
     /// See `unobserved_ns`.
     pub hopped_ns: i64,
+    /// The longest pause in it on one channel, ns.
+    pub longest_pause_ns: i64,
     /// Airtime of beacons, and of all other management, ns.
     pub management_ns: (i64, i64),
     /// Frames of unknown duration, and all.
@@ -421,6 +424,10 @@ fn unobserved(link: &Link, grounds: &Grounds<'_>) -> Sentence {
         () if grounds.hopped_ns * 2 > grounds.unobserved_ns => sentence!(
             "{seconds} s of it lie between two frames that name different channels",
             seconds = Figure::of(grounds.hopped_ns as f64 / 1e9, "s", link.medium_mpdus, 2)
+        ),
+        () if grounds.longest_pause_ns > LONG_PAUSE_NS => sentence!(
+            "captures of different times are in this file, with {days} days between two of them",
+            days = Figure::of(grounds.longest_pause_ns as f64 / 86_400e9, "d", 1, 1)
         ),
         () => sentence!(
             "{seconds} s in pauses in which not even beacons were captured, where they come at other times: the sniffer did not listen, \

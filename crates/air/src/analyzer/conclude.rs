@@ -299,6 +299,7 @@ impl<'a> Conclusion<'a> {
             observed_ns: totals.observed_ns,
             unobserved_ns: totals.unobserved_ns,
             hopped_ns: totals.hopped_ns,
+            longest_pause_ns: totals.longest_pause_ns,
             management_ns: medium.management_ns(),
             untimed: (medium.untimed(), medium.untimed() + medium.timed()),
             hearing,

@@ -18,6 +18,8 @@ pub struct Totals {
     pub unobserved_ns: i64,
     /// The part of it between frames of different channels.
     pub hopped_ns: i64,
+    /// The longest pause in it on one channel.
+    pub longest_pause_ns: i64,
     /// No station sends.
     pub idle_ns: i64,
     /// All links together.
@@ -159,6 +161,7 @@ impl Medium {
             observed_ns: self.observed_ns + self.unobserved_ns,
             unobserved_ns: self.unobserved_ns,
             hopped_ns: self.hopped_ns,
+            longest_pause_ns: self.longest_pause_ns,
             idle_ns: self.idle_ns,
             all: self.all,
             management_ns: self.management_ns,

@@ -256,17 +256,17 @@ impl Pair<'_> {
             return Some(Answer::open(
                 "frames-missing",
                 sentence!(
-                    "frames are missing from the capture: holes of the {block_acks} in it: {left_out} of {answered} MPDUs ({share})",
+                    "frames are missing from the capture: the {block_acks} in it have {left_out} in {answered} MPDUs ({share})",
                     block_acks = Figure::all(block_acks, "Block Ack"),
-                    left_out = Figure::count(left_out, answered),
+                    left_out = Figure::counted(left_out, answered, "hole"),
                     answered = Figure::total(answered),
                     share = Figure::percent(left_out, answered, 1)
                 ),
             ));
         }
         let complete = sentence!(
-            "Block Acks {whole}: {left_out} of {answered} MPDUs {were} holes ({share})",
-            left_out = Figure::count(left_out, answered),
+            "Block Acks {whole}: {left_out} in {answered} MPDUs ({share})",
+            left_out = Figure::counted(left_out, answered, "hole"),
             answered = Figure::total(answered),
             share = Figure::percent(left_out, answered, 1);
             whole = match (left_out, not_captured > 0 || self.retries.lack_attempts(self.originator, self.recipient)) {
@@ -274,8 +274,7 @@ impl Pair<'_> {
                 (0, true) => "are complete in this capture",
                 (_, false) => "look normal",
                 (_, true) => "look normal in this capture",
-            },
-            were = one_or(left_out, "was", "were")
+            }
         );
         let said = beside_retries(complete, self.retries, self.originator, self.recipient);
         Some(Answer::found("in-order", said))

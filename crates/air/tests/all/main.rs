@@ -7,6 +7,7 @@ mod contents;
 mod damaged;
 mod events;
 mod every_capture;
+mod flood_rates;
 mod generated_sentences;
 mod goodput;
 mod handmade;
