@@ -26,9 +26,11 @@ def show(
 ) -> None:
     """Print the report, or several side by side. ``only``: the sections asked for; ``brief``: no table."""
     from txop.air.view import headline, sections
+    from txop.air.view.sections import without_content
     from txop.air.view.selection import chosen
     from txop.cli.air_headline import print_brief, print_headline
     from txop.cli.terminal_report import draw, print_sections
+    from txop.present.format import capital
     from txop.present.window import described
 
     out = console.stdout()
@@ -64,6 +66,9 @@ def show(
         out.print(console.safe_text(f"Chosen: {what}", "bold"))
         if not one_screen:
             out.print()
+    if one_screen and (nothing := [each.text for each in report.summary.limits if each.code == "no-frames"]):
+        out.print(console.safe_text(f"{capital(nothing[0])}."))
+        return
     if one_screen:
         print_brief(out, headline(report, station))
         if not brief:
@@ -82,6 +87,8 @@ def show(
         )
         print_sections(out, parts, top)
         out.print()
+        if not only and (empty := without_content(report)):
+            out.print(console.safe_text(f"Sections without content: {', '.join(empty)}.", "dim"))
         out.print(
             console.safe_text(
                 "– means not available, never zero. What each figure counts: docs/air-json.md, --html.", "dim"

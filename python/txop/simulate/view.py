@@ -215,7 +215,7 @@ def _waterfall(falls: Sequence[Waterfall], number: int) -> Section:
         ]
         note = (
             f"Effective PHY rate {fmt.mbit_s(fall.phy_rate_mbit_s)}, padding of symbols included. "
-            "The row Payload bits is what is left, not a cost."
+            "The row Payload is what is left, not a cost."
         )
         blocks.append(Grid(f"{fall.ta} to {fall.ra}", columns, rows, note, "causes", whole=True))
     return Section("waterfall", number, "Goodput waterfall", blocks)

@@ -12,6 +12,7 @@ from txop.air.page.plots import draw, waterfall
 from txop.air.report import AirReport
 from txop.air.view import Facts, Grid, Plot, headline, sections
 from txop.air.view.glyphs import glyph
+from txop.air.view.sections import without_content
 from txop.air.view.selection import chosen
 from txop.air.view.side_by_side import grid
 from txop.present import format as fmt
@@ -62,6 +63,7 @@ def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = 
         report=report,
         headline=head,
         chapters=chapters,
+        without_content=without_content(report),
         definitions=DEFINITIONS,
         ink=ink,
         glyph=glyph,

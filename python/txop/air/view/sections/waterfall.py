@@ -50,7 +50,7 @@ def _grid(report: AirReport, fall: Waterfall) -> Grid:
         f"Sum {fmt.share(total, 2)} of {fmt.duration_us(fall.observed_us)}; "
         f"effective PHY rate (payload bits by their time on the air, padding of symbols included) "
         f"{fmt.mbit_s(fall.phy_rate_mbit_s)}{timed_part(fall)}; "
-        f"{TIMING.get(fall.timing, fall.timing)}. The row Payload bits is what is left, not a cost."
+        f"{TIMING.get(fall.timing, fall.timing)}. The row Payload is what is left, not a cost."
     )
     title = f"{fall.direction.capitalize()}, {names.direction(report, fall.ta, fall.ra)}"
     return Grid(title, columns, rows, note, "causes", whole=True)
