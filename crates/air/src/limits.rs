@@ -1,10 +1,11 @@
 //! Limits of a capture, and why.
 
 mod known;
+mod overlap;
 mod times;
 
 pub use known::Known;
-pub use times::{disorder, doubled, heard_twice, interleaved, merged, repeated, reversed, untimely};
+pub use times::{disorder, doubled, heard_twice, interleaved, merged, repeated, reversed, untimely, LONG_PAUSE_NS};
 
 use crate::calibrate::{ClockSource, Grouping};
 use crate::captured_by::CapturedBy;
@@ -46,7 +47,8 @@ pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
     joint(known, &mut limits);
     limits.extend(no_address(known));
     limits.extend(relabelled(known));
-    limits.extend(long_pause(known.medium.totals().longest_pause_ns));
+    limits.extend(overlap::overlap(known));
+    limits.extend(times::long_pause(known.medium.totals().longest_pause_ns));
     limits
 }
 
@@ -76,20 +78,6 @@ fn relabelled(known: &Known<'_>) -> Option<Limit> {
             records = Figure::total(records)
         );
         Limit::new("radiotap-as-802.11", sentence, &["all sections"])
-    })
-}
-
-/// A pause in which not even beacons were captured is longer than any sniffer is deaf: captures of different times.
-pub const LONG_PAUSE_NS: i64 = 6 * 3_600 * 1_000_000_000;
-
-/// Captures of different times in one file.
-fn long_pause(pause_ns: i64) -> Option<Limit> {
-    (pause_ns > LONG_PAUSE_NS).then(|| {
-        let sentence = sentence!(
-            "nothing was captured for {days} days in a row: captures of different times are in this file, and shares of time are of all of it",
-            days = Figure::of(pause_ns as f64 / 86_400e9, "d", 1, 1)
-        );
-        Limit::new("several-times", sentence, &["airtime", "waterfall", "steadiness"])
     })
 }
 

@@ -229,7 +229,7 @@ impl<'a> Conclusion<'a> {
     /// The summary, and whether times are good for anything.
     fn summary(&self, hearing: &report::Hearing, bss: &[report::Bss]) -> (report::Summary, bool) {
         let Self { counts, source, running, .. } = *self;
-        let Accounts { stations, links, medium, .. } = self.accounts;
+        let Accounts { stations, links, medium, claims, .. } = self.accounts;
         let no_address = stations.table.by_key(&MacAddr::ZERO.as_u64());
         let known = Known {
             addressless: no_address.map_or(0, |station| station.sent.saturating_sub(station.sent_bad)),
@@ -239,6 +239,7 @@ impl<'a> Conclusion<'a> {
             jumps: running.clock.jumps(),
             main_interface: running.main_interface,
             chosen_mhz: self.options.selection.channel.and(counts.main_channel()),
+            claims,
             links,
             stations,
             medium,

@@ -1,6 +1,7 @@
 //! What the limits are read off.
 
 use crate::calibrate::Calibration;
+use crate::claims::Claims;
 use crate::link::Links;
 use crate::medium::Medium;
 use crate::report::{Hearing, Limit};
@@ -22,6 +23,8 @@ pub struct Known<'a> {
     pub jumps: u64,
     /// The interface that the accounts of the medium are about.
     pub main_interface: u32,
+    /// What access points and stations announce.
+    pub claims: &'a Claims,
     /// All links.
     pub links: &'a Links,
     /// All stations.

@@ -290,3 +290,17 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
     }
     None
 }
+
+/// A pause in which not even beacons were captured is longer than any sniffer is deaf: captures of different times.
+pub const LONG_PAUSE_NS: i64 = 6 * 3_600 * 1_000_000_000;
+
+/// Captures of different times in one file.
+pub fn long_pause(pause_ns: i64) -> Option<Limit> {
+    (pause_ns > LONG_PAUSE_NS).then(|| {
+        let sentence = sentence!(
+            "nothing was captured for {days} days in a row: captures of different times are in this file, and shares of time are of all of it",
+            days = Figure::of(pause_ns as f64 / 86_400e9, "d", 1, 1)
+        );
+        Limit::new("several-times", sentence, &["airtime", "waterfall", "steadiness"])
+    })
+}

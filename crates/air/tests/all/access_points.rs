@@ -232,3 +232,22 @@ fn what_a_cut_beacon_lacks_is_not_called_absent() {
     assert_eq!(row(&elements), (Some(20), vec!["a"]));
     assert_eq!(row(&elements[..elements.len() - 4]), (None, vec![]));
 }
+
+#[test]
+fn access_points_of_overlapping_channels_are_named() {
+    let limit = |mhz: u16, channel: u8, beacons: usize| {
+        let mut capture = Handmade::on(mhz);
+        for _ in 0..beacons {
+            capture.beacon(AP, ESS, &[element(0, b"x"), element(1, &[0x82]), element(3, &[channel])].concat());
+        }
+        let limits = capture.report().summary.limits;
+        limits
+            .into_iter()
+            .find(|limit| limit.code == "overlapping-channels")
+            .map(|limit| limit.sentence.text().to_owned())
+    };
+    let said = "1 access point uses channel 8, overlapping channel 6: most of what they send is noise here that no frame shows";
+    assert_eq!(limit(2_437, 8, 2).as_deref(), Some(said));
+    assert_eq!((limit(2_437, 6, 2), limit(2_437, 11, 2), limit(2_437, 8, 1)), (None, None, None));
+    assert_eq!(limit(5_180, 38, 2), None, "channels of 5 GHz do not overlap");
+}
