@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Draws the plots (from what txop itself makes) and diagrams of the documents, docs/pictures/*.svg: `make pictures`.
 
-The captures are specimens, the links are simulated, and the campaign is an archive made by rule, so every machine draws
-the same. A test draws them again and compares what they say.
+The captures are specimens, the links are simulated, the campaign is an archive made by rule, and records are files of
+docs/results, so every machine draws the same. A test draws them again and compares what they say.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import subprocess
 import sys
@@ -68,6 +69,33 @@ def simulated(scenario: str, plot: str, *arguments: str) -> Spec:
     return drawing.spec
 
 
+def latency_at_every_rate() -> Spec:
+    """RTT under load of an ath9k access point by rate and queue, from the record of the runs."""
+    with (ROOT / "docs/results/ath9k-latency.csv").open(encoding="utf-8", newline="") as file:
+        rows = [{**row, "rtt_p50_ms": float(row["rtt_p50_ms"])} for row in csv.DictReader(file)]
+    rates = list(dict.fromkeys(row["rate"] for row in rows))
+    x = {"field": "rate", "type": "ordinal", "sort": rates, "title": "rate of the access point", "axis": {"labelAngle": 0}}
+    y = {
+        "field": "rtt_p50_ms",
+        "type": "quantitative",
+        "title": "RTT p50 under load, ms",
+        "scale": {"type": "log", "domain": [10, 1000]},
+    }
+    color = {"field": "queue", "type": "nominal", "title": None, "legend": {"orient": "top"}}
+    mark = {"type": "point", "filled": True, "size": 40, "opacity": 0.7}
+    median = {"type": "line", "strokeWidth": 1.5}
+    return {
+        "width": 560,
+        "height": 260,
+        "data": {"values": rows},
+        "encoding": {"x": x, "color": color},
+        "layer": [
+            {"mark": mark, "encoding": {"y": y}},
+            {"mark": median, "encoding": {"y": {**y, "aggregate": "median"}}},
+        ],
+    }
+
+
 QUEUES = ("ap-fifo", "--sweep", "wlan.ap.queueing.kind=fifo,fq_codel,fq_mac,airtime", "--duration", "5")
 
 ALL: dict[str, Callable[[], Spec]] = {
@@ -76,6 +104,7 @@ ALL: dict[str, Callable[[], Spec]] = {
     "late-waterfall": lambda: capture("late-block-ack", "waterfall"),
     "late-position": lambda: capture("late-block-ack", "left_out"),
     "dropout": lambda: capture("dropout", "steadiness", 20.0),
+    "ath9k-latency": latency_at_every_rate,
     "queues-goodput": lambda: simulated(QUEUES[0], "sweep", *QUEUES[1:]),
     "queues-latency": lambda: simulated(QUEUES[0], "sweep_latency", *QUEUES[1:]),
 }

@@ -403,7 +403,7 @@ def test_counters_of_each_station_are_kept(tmp_path: Path) -> None:
 
 
 def test_rates_and_bursts_come_to_the_testbed() -> None:
-    queues = "aql_enable = false\nburst_ms = 2\nrates = { mcs = [0, 15] }"
+    queues = "aql_enable = false\nburst_ms = 2\nrates = { mcs = [0, 7] }"
     plan = loaded(TEXT.replace("aql_enable = false", queues)).plan
     changed = chip_of(plan.guest_of(plan.arm[1]) or pytest.fail("an arm in a guest")).variables()
-    assert (changed["LAB_BITRATES"], changed["LAB_BURST_MS"]) == ("legacy-2.4 6 ht-mcs-2.4 0 15", "2")
+    assert (changed["LAB_BITRATES"], changed["LAB_BURST_MS"]) == ("legacy-2.4 6 ht-mcs-2.4 0 7", "2.0")

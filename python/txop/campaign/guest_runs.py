@@ -33,6 +33,7 @@ from txop.plan.guest import GuestSpec
 from txop.plan.guest_time import MeasuredTime, guest_s, is_checked
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
+from txop.plan_check.guest_chip import rate_words
 from txop.targets.contract import TargetError
 
 SLOWEST = 30
@@ -114,7 +115,7 @@ class GuestArm:
         """The chip, with the rates that the test allows."""
         if test.rates is None:
             return self.chip
-        bitrates = test.rates.words(in_5_ghz=self.spec.is_in_5_ghz)
+        bitrates = rate_words(self.spec, test.rates)
         return replace(self.chip, queues=replace(self.chip.queues, bitrates=bitrates))
 
     async def _try(self, active: ActiveRun, placed: PlacedArm) -> None:

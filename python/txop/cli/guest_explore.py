@@ -109,14 +109,14 @@ def explore(
     from txop.guest_exploration.explore import explore as carry_out
     from txop.guest_exploration.report import document
     from txop.guest_trials.survey import LIMIT_S
-    from txop.plan.devices import SDIO_CARDS
+    from txop.plan.devices import ON_PCI, SDIO_CARDS
 
     folder = output or Path(f"guest-explore-{time.strftime('%Y%m%d-%H%M%S')}")
     if trials.mode != "exact":
         raise UserError("a replay is exact in exact guests only", where="--mode", what_to_do="take --mode out")
-    if trials.device in SDIO_CARDS:
+    if trials.device in (*SDIO_CARDS, *ON_PCI):
         raise UserError(
-            "faults of SDIO commands are not mutated",
+            f"faults of {'SDIO commands' if trials.device in SDIO_CARDS else 'registers on PCI'} are not mutated",
             where="--device",
             what_to_do="txop guest survey tries the shipped ones",
         )

@@ -18,6 +18,7 @@ from txop.plan.devices import (
     FUNCTIONS,
     IN_5_GHZ,
     LAST_CHANNEL_2_GHZ,
+    ON_PCI,
     ROWS,
     SDIO_CARDS,
     SECURITIES_OF_CHIPS,
@@ -70,7 +71,7 @@ class Queues:
             "LAB_DEBUGFS": " ".join(self.debugfs),
             "LAB_TXQ": " ".join(self.txq),
             "LAB_BITRATES": " ".join(self.bitrates),
-            "LAB_BURST_MS": "" if self.burst_ms is None else f"{self.burst_ms:g}",
+            "LAB_BURST_MS": "" if self.burst_ms is None else f"{self.burst_ms:.1f}",
             "LAB_WEIGHTS": weights if any(self.weights) else "",
             "LAB_LIMITS": ",".join("/".join(map(str, limit)) for limit in self.limits) if any(self.limits) else "",
         }
@@ -147,6 +148,14 @@ class Chip:
                 "with the virtual SD host controller there is no USB to capture",
                 what_to_do="--command-log logs its commands",
             )
+        if self.station_chips and not self.stations:
+            raise GuestError(
+                "there are no stations that could be chips", what_to_do="set stations, or take station_chips out"
+            )
+        if self.queues.burst_ms is not None and not self.stations:
+            raise GuestError("only an access point has burst_ms", what_to_do="set stations, or take burst_ms out")
+        if self.usb is not None and self.device in ON_PCI:
+            raise GuestError(f"the {self.device} is on PCI, not on USB", what_to_do="--trace records its registers")
         if self.security not in SECURITIES:
             raise GuestError(f"unknown security {self.security!r}: {', '.join(SECURITIES)}")
         if self.security not in SECURITIES_OF_CHIPS.get(self.device, SECURITIES):

@@ -212,7 +212,32 @@ chip() { # chip OPTIONS...: plugged in
     : >"$run/attached"
     txop-vusb control attach --device "$device" --stats "$out/chip.json" "$@" 2>"$out/vusb.log" ||
         fail "the virtual device cannot be plugged in"
-    [ "$bus" != pci ] || echo 1 >/sys/bus/pci/rescan || fail "this kernel does not look for new devices on PCI"
+    [ "$bus" != pci ] || slots
+}
+
+# Slots on PCI without hot plug: who is in them is looked for now, and again when something happens to it.
+slots() {
+    ls /sys/bus/pci/devices >"$run/before"
+    echo 1 >/sys/bus/pci/rescan || fail "this kernel does not look for new devices on PCI"
+    for slot in $(ls /sys/bus/pci/devices); do
+        grep -qx "$slot" "$run/before" || echo "$slot"
+    done >"$run/slots"
+    case " $options " in *" --faults "*) watch_slots & ;; esac
+}
+
+# A chip that a fault pulls out: its configuration space reads as ones, and the kernel is told, as hot plug would tell it.
+watch_slots() {
+    while [ -s "$run/slots" ]; do
+        sleep 0.5
+        while read -r slot; do
+            place=/sys/bus/pci/devices/$slot
+            if [ ! -e "$place" ]; then
+                echo 1 >/sys/bus/pci/rescan
+            elif [ "$(od -An -tx1 -N2 "$place/config" | tr -d ' ')" = ffff ]; then
+                echo 1 >"$place/remove"
+            fi
+        done <"$run/slots"
+    done >/dev/null 2>&1
 }
 
 far_end() { # far_end NAME: the interface at the other end of the device, a virtio one, is called that
@@ -588,13 +613,12 @@ counters() { # counters FILE: what the chip has counted by now
     txop-vusb control counters "$1"
 }
 
-# A slot without hot plug: the host is told that the device is gone, and to look again when it is back.
 replug() {
     txop-vusb control replug || return
     [ "$bus" = pci ] || return 0
-    for found in /sys/bus/pci/drivers/"$driver"/0000:*; do
-        { [ ! -e "$found/remove" ] || echo 1 >"$found/remove"; } 2>/dev/null
-    done
+    while read -r slot; do
+        [ ! -e "/sys/bus/pci/devices/$slot" ] || echo 1 >"/sys/bus/pci/devices/$slot/remove" || return
+    done <"$run/slots"
     { sleep 1.1; echo 1 >/sys/bus/pci/rescan; } >/dev/null 2>&1 &
 }
 

@@ -80,9 +80,9 @@ class QueueSpec(BaseModel):
     minstrel_ht finds the rates of each station."""
     rates: AllowedRates | None = None
     """Rates that the device may send at, with stock modules; default: all. Those of a test go before them."""
-    burst_ms: Annotated[float, Field(gt=0, le=10)] | None = None
-    """TXOP limit of best effort at an access point of ``stations`` (hostapd's ``tx_queue_data2_burst``), ms: ath9k
-    makes its aggregates no longer than that. Default: none."""
+    burst_ms: Annotated[float, Field(ge=0.1, le=10)] | None = None
+    """TXOP limit of best effort at an access point of ``stations`` (hostapd's ``tx_queue_data2_burst``), ms, in tenths:
+    ath9k makes its aggregates no longer than that. Default: none."""
     txq_limit_packets: _Count | None = None
     """Packets in all queues of the radio (``iw phy set txq limit``); the kernel's is 8192."""
     txq_memory_limit_bytes: _Count | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path as FilePath
 
 from txop.guest.fault_check import check_faults
@@ -20,7 +21,7 @@ from txop.plan.guest_card import OF_BUNDLES, OF_VIRTUAL_HOST, SdioSpec
 from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan_check.guest_chip import chip_of
+from txop.plan_check.guest_chip import chip_of, rate_words
 
 Found = Iterator[tuple[Path, str, str | None]]
 Place = Callable[..., Path]
@@ -55,8 +56,14 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
             wrong is not None and spec.parameters and _chip_problem(spec.model_copy(update={"parameters": {}})) is None
         ):
             yield place("parameters"), *wrong
+        elif wrong is not None and (key := next(_at_fault(spec), None)) is not None:
+            yield place(key), *wrong
         elif wrong is not None:
             yield place("security", "ap"), *wrong
+        for index, test in enumerate(loaded.plan.test):
+            odd = _problem(partial(rate_words, spec, test.rates))
+            if odd is not None:
+                yield ("test", index, "rates"), *odd
         if (
             spec.source is None
             and not arm.patches_of(spec.driver, spec.builds)
@@ -212,9 +219,21 @@ def _specs(loaded: LoadedPlan) -> Iterator[tuple[Arm, GuestSpec, Place]]:
         yield arm, plan.guest.varied(arm.guest), place
 
 
+def _at_fault(spec: GuestSpec) -> Iterator[str]:
+    """Keys without which the chip would be possible."""
+    without: dict[str, object] = {"queues": None, "station_chips": False}
+    for key, value in without.items():
+        if _chip_problem(spec.model_copy(update={key: value})) is None:
+            yield key
+
+
 def _chip_problem(spec: GuestSpec) -> tuple[str, str | None] | None:
+    return _problem(lambda: chip_of(spec))
+
+
+def _problem(make: Callable[[], object]) -> tuple[str, str | None] | None:
     try:
-        chip_of(spec)
+        make()
     except GuestError as error:
         return error.what, error.what_to_do
     return None

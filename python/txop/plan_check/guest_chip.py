@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from txop.guest.chips import Chip, Queues
 from txop.guest.function_host import FunctionHost
-from txop.plan.devices import SDIO_CARDS
+from txop.guest_image.error import GuestError
+from txop.plan.allowed_rates import AllowedRates
+from txop.plan.devices import ROWS, SDIO_CARDS
 from txop.plan.guest import GuestSpec
 from txop.plan.guest_access_point import QueueSpec
 from txop.plan.guest_card import SdioSpec
 from txop.plan.guest_function import MbimSpec, ModemSpec, NcmSpec
+
+DSSS_MBIT_S = (1, 2, 11)
+"""Rates of 802.11b, which are in 2.4 GHz only."""
+BASIC_MBIT_S = (6, 12, 24)
+"""Basic rates of an access point in a guest (``lab.sh``, tuned_rates)."""
 
 
 def chip_of(spec: GuestSpec) -> Chip:
@@ -60,9 +67,31 @@ def _queues(spec: GuestSpec) -> Queues:
         queues.txq_words,
         weights,
         limits,
-        queues.rates.words(in_5_ghz=spec.is_in_5_ghz) if queues.rates is not None else (),
+        rate_words(spec, queues.rates),
         queues.burst_ms,
     )
+
+
+def rate_words(spec: GuestSpec, rates: AllowedRates | None) -> tuple[str, ...]:
+    """Words of ``iw dev NAME set bitrates`` for these rates. Raises :class:`GuestError` where the device has none."""
+    if rates is None:
+        return ()
+    streams = ROWS[spec.device].streams
+    if streams is None:
+        raise GuestError(f"the {spec.device} has no rates on the air", what_to_do="take rates out")
+    if odd := [mcs for mcs in rates.mcs if mcs >= 8 * streams]:
+        raise GuestError(
+            f"MCS {odd[0]} is of more streams than the {spec.device} has",
+            what_to_do=f"0 to {8 * streams - 1} are there",
+        )
+    if spec.is_in_5_ghz and (odd := [rate for rate in rates.legacy_mbit_s if rate in DSSS_MBIT_S]):
+        raise GuestError(f"there is no {odd[0]} Mbit/s in 5 GHz", what_to_do="6 to 54 are there")
+    if spec.stations and not set(rates.legacy_mbit_s) & set(BASIC_MBIT_S):
+        basic = ", ".join(map(str, BASIC_MBIT_S))
+        raise GuestError(
+            "an access point needs one of its basic rates", what_to_do=f"add one of {basic} to legacy_mbit_s"
+        )
+    return rates.words(in_5_ghz=spec.is_in_5_ghz)
 
 
 def _host(spec: GuestSpec) -> FunctionHost:

@@ -7,7 +7,9 @@ import math
 from collections.abc import Iterator
 
 from txop.plan.arm import Arm
+from txop.plan.devices import ON_PCI
 from txop.plan.guest import GuestSpec
+from txop.plan.guest_access_point import QueueSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
 from txop.plan.model import Plan
@@ -171,9 +173,24 @@ def _guests(loaded: LoadedPlan) -> Found:
     if plan.guest is None:
         return
     yield from _modems(plan)
+    yield from _airtime_limits(plan)
     if plan.guest.mode == "fast" and (plan.guest.parallel or 1) > 1:
         said = "in fast mode guests at once are in each other's figures"
         yield ("guest", "parallel"), said, 'take it out, or use mode = "exact"'
+
+
+def _airtime_limits(plan: Plan) -> Found:
+    """Airtime queue limits of a driver that does not announce them (Linux NL80211_EXT_FEATURE_AQL)."""
+    for index, arm in enumerate(plan.arm):
+        spec = (plan.guest or GuestSpec()).varied(arm.guest)
+        queues = spec.queues or QueueSpec()
+        limits = (queues.aql_enable, queues.aql_txq_limit_us, queues.aql_threshold_us)
+        of_stations = any(station.aql_limit_us is not None for station in spec.stations or ())
+        if spec.device in ON_PCI and (of_stations or any(limit is not None for limit in limits)):
+            own = arm.guest is not None and "queues" in arm.guest.model_fields_set
+            place: Path = ("arm", index, "guest", "queues") if own else ("guest", "queues")
+            said = f"{spec.driver} does not announce airtime queue limits: they have no effect"
+            yield place, said, "take them out; burst_ms makes its aggregates shorter"
 
 
 def _modems(plan: Plan) -> Found:

@@ -7,7 +7,7 @@ use crate::device::{CommandFault, Device};
 impl<D: Device> Faulty<D> {
     /// The host reads a register.
     pub(super) fn reads(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
-        match self.access(now_ns, Direction::In, offset) {
+        match self.access(now_ns, Direction::In, function, offset) {
             Some(Change::Lost) => u32::MAX,
             Some(Change::Value(change)) => change.applied(self.inner.read_register(now_ns, function, offset)),
             None => self.inner.read_register(now_ns, function, offset),
@@ -16,7 +16,7 @@ impl<D: Device> Faulty<D> {
 
     /// It writes one.
     pub(super) fn writes(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
-        match self.access(now_ns, Direction::Out, offset) {
+        match self.access(now_ns, Direction::Out, function, offset) {
             Some(Change::Lost) => {}
             Some(Change::Value(change)) => self.inner.write_register(now_ns, function, offset, change.applied(value)),
             None => self.inner.write_register(now_ns, function, offset, value),
@@ -24,7 +24,7 @@ impl<D: Device> Faulty<D> {
     }
 
     /// What happens to an access. Each fault counts those that it is about.
-    fn access(&mut self, now_ns: u64, direction: Direction, offset: u32) -> Option<Change> {
+    fn access(&mut self, now_ns: u64, direction: Direction, function: usize, offset: u32) -> Option<Change> {
         if self.armed.iter().all(|armed| armed.fault.access.is_none()) {
             return None;
         }
@@ -32,7 +32,7 @@ impl<D: Device> Faulty<D> {
         let mut found = None;
         for at in 0..self.armed.len() {
             let Some(armed) = self.armed.get_mut(at) else { continue };
-            if !armed.fault.is_about_access(direction, offset) || !armed.is_due(elapsed_ns) {
+            if !armed.fault.is_about_access(direction, function, offset) || !armed.is_due(elapsed_ns) {
                 continue;
             }
             let strikes = found.is_none() && armed.strikes_next();
@@ -44,7 +44,13 @@ impl<D: Device> Faulty<D> {
             found = match fault.action {
                 Action::Corrupt => Some(Change::Value(fault.corruption())),
                 Action::Drop => Some(Change::Lost),
-                // Inside the device, or of all of it: the access is made.
+                // The access is lost with the connection.
+                Action::Disconnect => {
+                    self.happens(now_ns, at, &fault);
+                    found = Some(Change::Lost);
+                    continue;
+                }
+                // Inside the device: the access is made.
                 _ => {
                     self.happens(now_ns, at, &fault);
                     continue;
@@ -138,7 +144,7 @@ mod tests {
         assert!(device.inner.stuck && device.inner.written == [(0x840, 2)]);
         device.advance(5_000_000);
         assert!(!device.inner.stuck);
-        assert_eq!(device.read_register(6_000_000, 0, 0x4020), 0x4020);
+        assert_eq!([1, 0].map(|function| device.read_register(6_000_000, function, 0x4020)), [0x4020, u32::MAX]);
         assert!(!device.is_present(6_500_000) && device.is_present(7_000_000));
     }
 

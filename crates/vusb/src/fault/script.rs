@@ -128,7 +128,7 @@ pub struct Fault {
     pub endpoint: Option<u8>,
     /// SDIO: number of the command that it happens to.
     pub command: Option<u8>,
-    /// SDIO: function that CMD52 or CMD53 is for.
+    /// SDIO: function that CMD52 or CMD53 is for. PCI: function with the register; default: 0, the chip under test.
     pub function: Option<u8>,
     /// SDIO: first register that CMD52 or CMD53 is for.
     pub address: Option<u32>,
@@ -231,14 +231,16 @@ impl Fault {
     }
 
     /// Whether it happens to such an access to a register.
-    pub(super) fn is_about_access(&self, direction: Direction, offset: u32) -> bool {
+    pub(super) fn is_about_access(&self, direction: Direction, function: usize, offset: u32) -> bool {
         let matches = match self.access {
             Some(Access::Any) => true,
             Some(Access::Read) => direction == Direction::In,
             Some(Access::Write) => direction == Direction::Out,
             None => false,
         };
-        matches && self.offset.is_none_or(|wanted| wanted == offset)
+        matches
+            && usize::from(self.function.unwrap_or(0)) == function
+            && self.offset.is_none_or(|wanted| wanted == offset)
     }
 
     fn check_access(&self) -> Result<(), &'static str> {
@@ -272,7 +274,8 @@ impl Fault {
 
     fn check_command(&self) -> Result<(), &'static str> {
         let Some(command) = self.command else {
-            return if self.function.is_some() || self.address.is_some() {
+            let has_function = self.function.is_some() && self.access.is_none();
+            return if has_function || self.address.is_some() {
                 Err("function and address are of a command: give its number, 52 or 53")
             } else if self.action.is_of_commands() {
                 Err("command is missing: give the number of the command, 0 to 63")

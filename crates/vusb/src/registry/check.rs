@@ -66,6 +66,9 @@ pub fn incompatible(entry: &Entry, around: &Surroundings) -> Option<String> {
     if about_card && !is_card {
         return Some("--bus-time, --card-lines and --card-mhz: only an SDIO card has such a bus".into());
     }
+    if around.usb.is_some() && entry.is_on_pci() {
+        return Some("--usb: it is on PCI; --trace records its registers".into());
+    }
     if around.command_log.is_some() && !is_card {
         return Some("--command-log: only an SDIO card gets commands".into());
     }

@@ -1,5 +1,9 @@
 //! Every line of the list is whole, and says what its model says.
 
+use crate::machine::Machine;
+use crate::pci::SharedMemory;
+use crate::peers::Mailbox;
+use crate::wired::WiredQueues;
 use std::collections::BTreeSet;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
@@ -42,6 +46,12 @@ fn names_are_unique_and_can_be_typed() {
 
 #[test]
 fn a_chip_is_made_and_is_who_its_line_says() {
+    let outside = Machine::Outside {
+        origin: monitor::Origin::GuestExact,
+        radios: Mailbox::default(),
+        wired: WiredQueues::default(),
+        memory: SharedMemory::default(),
+    };
     for entry in DEVICES.iter().filter(|entry| entry.chip().is_some()) {
         let Line { surroundings, assume, access_point, own, .. } = line(&["--ap", "none", "--device", entry.name]);
         let (assumptions, access_point) = (&assume[..], &access_point);
@@ -51,10 +61,14 @@ fn a_chip_is_made_and_is_who_its_line_says() {
             access_point,
             own: &own.0,
             script: None,
-            machine: &crate::machine::Machine::Kernel,
+            machine: if entry.is_on_pci() { &outside } else { &Machine::Kernel },
             epoch_ns: 0,
         };
         let device = (entry.make)(&making).unwrap();
+        if let Plug::Pci(identity) = entry.plug {
+            assert_eq!(device.functions(), [identity()], "{}", entry.name);
+            assert!((entry.make)(&Making { machine: &Machine::Kernel, ..making }).is_err(), "{}", entry.name);
+        }
         if let Plug::Usb(identity) = entry.plug {
             assert_eq!(*device.identity(), identity(), "{}", entry.name);
         }

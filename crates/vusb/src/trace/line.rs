@@ -16,6 +16,9 @@ pub struct Detail {
     /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The function on PCI, where it is not the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<usize>,
     /// What was written or read, as a number, or the first bytes as they come.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
@@ -75,6 +78,11 @@ pub trait Vocabulary {
 
     /// An IN transfer.
     fn transfer_in(&mut self, endpoint: u8, data: &[u8]) -> Detail;
+
+    /// What a register of a function on PCI is called.
+    fn register(&self, _offset: u32) -> Option<String> {
+        None
+    }
 
     /// The device was plugged in.
     fn reset(&mut self) {}

@@ -110,6 +110,20 @@ impl<D: Device, W: Write> Traced<D, W> {
         self.events = events;
     }
 
+    /// An access to a register on PCI. Of several functions, the first is the device under test: the others are not told apart
+    /// by their registers, so the line has their number.
+    fn register(&mut self, now_ns: u64, event: &str, (function, offset): (usize, u32), value: u32) {
+        self.faults(now_ns);
+        let detail = Detail {
+            register: Some(format!("{offset:#06x}")),
+            name: self.vocabulary.register(offset),
+            value: Some(format!("{value:#010x}")),
+            function: (function > 0).then_some(function),
+            ..Detail::default()
+        };
+        self.transfer(now_ns, event, None, None, false, detail);
+    }
+
     fn transfer(
         &mut self,
         now_ns: u64,
@@ -134,11 +148,14 @@ impl<D: Device, W: Write> Device for Traced<D, W> {
     }
 
     fn read_register(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
-        self.inner.read_register(now_ns, function, offset)
+        let value = self.inner.read_register(now_ns, function, offset);
+        self.register(now_ns, "read", (function, offset), value);
+        value
     }
 
     fn write_register(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
         self.inner.write_register(now_ns, function, offset, value);
+        self.register(now_ns, "write", (function, offset), value);
     }
 
     fn interrupts(&self) -> u32 {

@@ -4,13 +4,12 @@ use clap::Args;
 
 use super::assumptions::{Assumptions, NAMES};
 use super::eeprom::Eeprom;
-use super::{Ar9280, Model, Settings, Statistics};
+use super::{Ar9280, Model, RegisterNames, Settings, Statistics};
 use crate::device::Device;
 use crate::entry::{Band, Chip, CountersOf, Driver, Efuse, Entry, Kind, Options, Plug, Security};
 use crate::making::{MakeError, Making};
 use crate::pci::FUNCTIONS_MAX;
 use crate::peers::silent::Silent;
-use crate::trace::Plain;
 
 /// AR9280.
 pub static AR9280: Entry = Entry {
@@ -23,7 +22,7 @@ pub static AR9280: Entry = Entry {
     drivers: &[Driver::stock("ath9k")],
     options: OPTIONS,
     make: |making| make(making, Model::Ar9280),
-    vocabulary: || Box::new(Plain),
+    vocabulary: || Box::new(RegisterNames::default()),
     counters: COUNTERS,
 };
 
@@ -37,7 +36,7 @@ pub static AR9287: Entry = Entry {
     drivers: &[Driver::stock("ath9k")],
     options: OPTIONS,
     make: |making| make(making, Model::Ar9287),
-    vocabulary: || Box::new(Plain),
+    vocabulary: || Box::new(RegisterNames::default()),
     counters: COUNTERS,
 };
 
@@ -69,7 +68,11 @@ fn make(making: &Making<'_>, model: Model) -> Result<Box<dyn Device>, MakeError>
     making.assume(|assumption| assumptions.set(assumption))?;
     let around = making.surroundings;
     let eeprom = around.efuse.as_deref().map(Eeprom::open).transpose().map_err(MakeError::Setting)?;
-    let station_chips = if making.own::<StationOptions>()?.station_chips { around.stations.len() } else { 0 };
+    let wants_chips = making.own::<StationOptions>()?.station_chips;
+    if wants_chips && around.stations.is_empty() {
+        return Err(MakeError::Setting("--station-chips: there are no stations: --stations has their signals".into()));
+    }
+    let station_chips = if wants_chips { around.stations.len() } else { 0 };
     if station_chips >= FUNCTIONS_MAX {
         let most = FUNCTIONS_MAX - 1;
         return Err(MakeError::Setting(format!("--station-chips: {station_chips} of them; {most} at most")));

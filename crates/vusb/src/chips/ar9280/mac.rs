@@ -249,6 +249,7 @@ impl Mac {
             return;
         }
         match offset {
+            reg::CR | reg::Q_TXE if !self.works() => {}
             reg::CR => self.receiver.command(&self.memory, value),
             reg::RXDP => self.receiver.point(value),
             reg::ISR | reg::ISR_S0 | reg::ISR_S1 | reg::ISR_S2 | reg::ISR_S5 => {
@@ -336,10 +337,10 @@ impl Mac {
     /// In station mode the TSF follows the beacons of the network (no code does it: the chip must).
     fn follow(&mut self, now_ns: u64, frame: &[u8], reception: &Reception) {
         let mpdu = Mpdu::new(frame);
-        let is_access_point = self.registers.word(reg::STA_ID1) & reg::STA_ID1_AP != 0;
+        let is_station = self.registers.word(reg::STA_ID1) & (reg::STA_ID1_AP | reg::STA_ID1_ADHOC) == 0;
         let bssid = self.registers.address(reg::BSS_ID0).to_le_bytes();
         let is_own = mpdu.transmitter().is_some_and(|MacAddr(address)| bssid.starts_with(&address));
-        if is_access_point || !is_own || mpdu.kind() != Some(FrameKind::Beacon) {
+        if !is_station || !is_own || mpdu.kind() != Some(FrameKind::Beacon) {
             return;
         }
         let Some(stamp) = frame.get(TIMESTAMP).and_then(|field| field.first_chunk()) else { return };
@@ -360,7 +361,7 @@ impl Station for Mac {
     }
 
     fn ready_since(&self) -> Option<u64> {
-        self.at().filter(|_| self.works())?;
+        self.at().filter(|_| self.works() && self.is_awake())?;
         let queue = self.transmitter.queues.head(&self.registers, self.cycles.now_ns())?;
         self.transmitter.queues.all.get(queue).map(|queue| queue.since_ns)
     }
@@ -384,6 +385,9 @@ impl Station for Mac {
     }
 
     fn ended(&mut self, now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
+        if !self.works() {
+            return;
+        }
         self.transmit(now_ns, |transmitter, around| transmitter.ended(around, &ppdu, outcome));
         self.look_at_line();
     }

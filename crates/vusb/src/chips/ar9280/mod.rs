@@ -38,6 +38,7 @@ mod statistics;
 mod tests;
 mod timers;
 mod transmit;
+mod vocabulary;
 
 use std::os::fd::RawFd;
 
@@ -50,6 +51,7 @@ use eeprom::Eeprom;
 use mac::Mac;
 pub use model::Model;
 pub use statistics::{ChipCounters, OneChip, RxCounters, Statistics, TxCounters};
+pub use vocabulary::RegisterNames;
 
 /// How a chip is made.
 #[derive(Clone, Debug)]
@@ -168,11 +170,13 @@ impl Device for Ar9280 {
         self.peers.readable(now_ns, fd);
     }
 
-    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
+    fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
         match effect {
             Effect::FirmwareHang => self.under_test(|chip| chip.fail().hung = true),
             Effect::StuckDma(stuck) => self.under_test(|chip| chip.fail().dma_stuck = stuck),
             Effect::LostInterrupts(lost) => self.under_test(|chip| chip.fail().interrupts_lost = lost),
+            // Without power nothing of it reads or writes memory.
+            Effect::Unplug(_) => self.chips.iter_mut().for_each(|chip| chip.cold_start(now_ns)),
             other => return self.medium.inject(other),
         }
         true

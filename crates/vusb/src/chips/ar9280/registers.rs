@@ -108,8 +108,9 @@ pub const NEXT_TIMERS: u32 = 0x8200;
 pub const TIMER_PERIODS: u32 = 0x8220;
 pub const TIMER_MODE: u32 = 0x8240;
 pub const SLP32_MODE: u32 = 0x8244;
-/// The network is one of stations of which the chip is the access point; it is one without an access point.
+/// The chip is the access point of the network; the network has none.
 pub const STA_ID1_AP: u32 = 1 << 16;
+pub const STA_ID1_ADHOC: u32 = 1 << 17;
 /// RESET_TSF: the TSF begins again.
 pub const RESET_TSF_ONCE: u32 = 1 << 24;
 pub const DIAG_RX_DIS: u32 = 1 << 5;

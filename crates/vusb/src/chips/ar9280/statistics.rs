@@ -34,7 +34,7 @@ pub struct TxCounters {
     pub bytes: u64,
     /// PPDUs that were sent, each try counted.
     pub ppdus: u64,
-    /// Tries that were not acknowledged.
+    /// Tries that were not acknowledged, those among them of which only the RTS was sent.
     pub failed: u64,
     /// Frames that the chip encrypted.
     pub encrypted: u64,

@@ -10,9 +10,6 @@ const SOFTWARE_BEACON_ALERT: usize = 2;
 const QUIET: usize = 6;
 /// From here on a period ends in the past.
 const PERIOD_MAX: u32 = 1 << 30;
-/// Periods that may have gone by unseen: the driver may write any time.
-const CATCH_UP_MAX: u32 = 100_000;
-
 /// What a timer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fired {
@@ -79,12 +76,17 @@ impl Timers {
         (0..TIMERS).filter(|&timer| timer != QUIET && self.enabled >> timer & 1 == 1)
     }
 
+    /// How long until a timer fires, µs; half of all times of the TSF are in the past.
+    fn left_us(&self, timer: usize, tsf_us: u32) -> i32 {
+        self.next(timer).wrapping_sub(tsf_us) as i32
+    }
+
     /// When the next one fires; `None`: never.
     pub(super) fn next_event(&self, now_ns: u64) -> Option<u64> {
         let tsf_us = self.tsf_us(now_ns) as u32;
         let at = |timer: usize| {
-            let left_us = self.next(timer).wrapping_sub(tsf_us) as i32;
-            u64::try_from(left_us).map_or(now_ns, |left_us| now_ns - now_ns % 1_000 + left_us * 1_000)
+            u64::try_from(self.left_us(timer, tsf_us))
+                .map_or(now_ns, |left_us| now_ns - now_ns % 1_000 + left_us * 1_000)
         };
         self.running().map(at).min()
     }
@@ -92,13 +94,13 @@ impl Timers {
     /// The next one that is due; one without a period fires once.
     pub(super) fn fire(&mut self, now_ns: u64) -> Option<Fired> {
         let tsf_us = self.tsf_us(now_ns) as u32;
-        let timer = self.running().find(|&timer| tsf_us.wrapping_sub(self.next(timer)) as i32 >= 0)?;
+        let timer = self.running().find(|&timer| self.left_us(timer, tsf_us) <= 0)?;
         match self.period(timer) {
             // None, or one that ends in the past.
             0 | PERIOD_MAX.. => self.enabled &= !(1 << timer),
             period => {
                 let behind = tsf_us.wrapping_sub(self.next(timer)) / period;
-                let next = if behind > CATCH_UP_MAX { tsf_us } else { self.next(timer).wrapping_add(behind * period) };
+                let next = self.next(timer).wrapping_add(behind.wrapping_mul(period));
                 self.set_next(timer, next.wrapping_add(period));
             }
         }
@@ -131,6 +133,15 @@ mod tests {
         // What was missed meanwhile is one time; a timer without a period is off then.
         assert_eq!([0; 3].map(|_| timers.fire(6_000_000)), [Some(Fired::Tbtt), Some(Fired::Generic(4)), None]);
         assert_eq!((timers.next(TBTT), timers.enabled()), (2_100, 1));
+    }
+
+    /// As far away as can be is in the past for both who ask.
+    #[test]
+    fn a_timer_at_the_other_side_of_the_circle_is_due() {
+        let mut timers = Timers::default();
+        timers.set_next(TBTT, 1 << 31);
+        timers.enable(1);
+        assert_eq!((timers.next_event(0), timers.fire(0), timers.next_event(0)), (Some(0), Some(Fired::Tbtt), None));
     }
 
     proptest::proptest! {

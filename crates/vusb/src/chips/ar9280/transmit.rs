@@ -24,6 +24,8 @@ use crate::pci::FunctionMemory;
 /// MPDUs of an A-MPDU, and descriptors of a frame, at most.
 const MPDUS_MAX: usize = 64;
 const PARTS_MAX: usize = 16;
+/// Frames in a row that are given back unsent; the next turn goes on behind them.
+const UNSENT_MAX: usize = 64;
 /// Where the time stamp of a beacon or a probe response is (IEEE 802.11-2020, 9.3.3.2).
 const TIMESTAMP: std::ops::Range<usize> = 24..32;
 /// Stations with a signal that is remembered.
@@ -138,7 +140,8 @@ impl Transmitter {
 
     /// The next PPDU.
     pub(super) fn begin(&mut self, around: &mut Surroundings<'_>) -> Option<Ppdu> {
-        loop {
+        // Descriptors may follow each other in a circle, each with a frame that is not sent.
+        for _ in 0..UNSENT_MAX {
             let number = self.queues.head(around.registers, around.now_ns)?;
             let queue = self.queues.all.get_mut(number)?;
             if queue.current.is_none() {
@@ -163,6 +166,7 @@ impl Transmitter {
                 self.complete(around, number, TxStatus { filtered: true, ..TxStatus::default() });
             }
         }
+        None
     }
 
     /// What happened to it.
@@ -197,7 +201,8 @@ impl Transmitter {
             block_ack,
             tid: current.mpdus.first().and_then(|mpdu| Mpdu::new(mpdu).tid()).unwrap_or(0),
             series: current.series,
-            data_failures: current.tries.saturating_sub(1),
+            // The last try went well, or is the one that the status itself is about.
+            data_failures: current.tries.saturating_sub(current.rts_failures).saturating_sub(1),
             rts_failures: current.rts_failures,
             rssi: receiver.and_then(|receiver| self.signals.get(&receiver)).copied().unwrap_or(0),
             tsf: around.timers.tsf_us(began_ns) as u32,

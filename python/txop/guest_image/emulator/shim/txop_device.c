@@ -115,7 +115,7 @@ typedef struct {
     PCIDevice parent;
     MemoryRegion registers;
     uint32_t number;
-    bool present, interrupt;
+    bool present;
 } Function;
 
 /* One laboratory to a QEMU. */
@@ -247,10 +247,8 @@ static void give_interrupts(void)
 
     for (size_t i = 0; i < FUNCTIONS_MAX; i++) {
         Function *function = the.functions[i];
-        bool interrupt = wanted >> i & 1;
-        if (function && function->interrupt != interrupt) {
-            function->interrupt = interrupt;
-            pci_set_irq(&function->parent, interrupt);
+        if (function) {
+            pci_set_irq(&function->parent, wanted >> i & 1);
         }
     }
 }
@@ -468,19 +466,26 @@ static void due(void *opaque)
 
 /* --- the device on PCI --- */
 
+/* Only RAM: a register of a device would be an access from inside of one. */
+static bool function_dma(uint32_t number, uint64_t address, void *data, size_t len, DMADirection direction)
+{
+    Function *function = number < FUNCTIONS_MAX ? the.functions[number] : NULL;
+    MemTxAttrs ram = { .memory = 1 };
+
+    return function && function->present &&
+           pci_dma_rw(&function->parent, address, data, len, direction, ram) == MEMTX_OK;
+}
+
 static void function_reads(uint32_t number, uint64_t address, uint8_t *data, size_t len)
 {
-    if (number >= FUNCTIONS_MAX || !the.functions[number] ||
-        pci_dma_read(&the.functions[number]->parent, address, data, len) != MEMTX_OK) {
+    if (!function_dma(number, address, data, len, DMA_DIRECTION_TO_DEVICE)) {
         memset(data, 0xff, len);
     }
 }
 
 static void function_writes(uint32_t number, uint64_t address, const uint8_t *data, size_t len)
 {
-    if (number < FUNCTIONS_MAX && the.functions[number]) {
-        pci_dma_write(&the.functions[number]->parent, address, data, len);
-    }
+    function_dma(number, address, (void *)data, len, DMA_DIRECTION_FROM_DEVICE);
 }
 
 static uint64_t function_register_read(void *opaque, hwaddr offset, unsigned size)

@@ -1,0 +1,66 @@
+//! What registers are called, for traces.
+
+use std::collections::BTreeMap;
+
+use wire::usb::setup::Setup;
+
+use crate::trace::{Detail, Plain, Vocabulary};
+
+const NAMES: &str = include_str!("register_names.txt");
+
+/// Names of registers.
+pub struct RegisterNames {
+    /// By address: how many bytes, and the name.
+    names: BTreeMap<u32, (u32, &'static str)>,
+}
+
+impl Default for RegisterNames {
+    fn default() -> Self {
+        let named = |line: &'static str| {
+            let mut words = line.split_ascii_whitespace();
+            let mut number = || u32::from_str_radix(words.next()?, 16).ok();
+            let (address, bytes) = (number()?, number()?);
+            Some((address, (bytes, words.next()?)))
+        };
+        Self { names: NAMES.lines().filter(|line| !line.starts_with('#')).filter_map(named).collect() }
+    }
+}
+
+impl Vocabulary for RegisterNames {
+    fn control(&mut self, setup: Setup, data: &[u8], refused: bool) -> Detail {
+        Plain.control(setup, data, refused)
+    }
+
+    fn transfer_out(&mut self, endpoint: u8, data: &[u8]) -> Detail {
+        Plain.transfer_out(endpoint, data)
+    }
+
+    fn transfer_in(&mut self, endpoint: u8, data: &[u8]) -> Detail {
+        Plain.transfer_in(endpoint, data)
+    }
+
+    /// `ISR`, or `Q_TXDP+0x4` for what is inside of a table.
+    fn register(&self, offset: u32) -> Option<String> {
+        let (start, (bytes, name)) = self.names.range(..=offset).next_back()?;
+        match offset - start {
+            0 => Some((*name).to_owned()),
+            inside if inside < *bytes => Some(format!("{name}+{inside:#x}")),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_have_names() {
+        let names = RegisterNames::default();
+        let name = |offset| names.register(offset);
+        assert_eq!(name(0x80).as_deref(), Some("ISR"));
+        assert_eq!(name(0x804).as_deref(), Some("Q_TXDP+0x4"));
+        assert_eq!(name(0x8820).as_deref(), Some("KEYTABLE+0x20"));
+        assert_eq!((name(0x4), name(0xfffc)), (None, None));
+    }
+}
