@@ -204,8 +204,9 @@ def main() -> int:
         return one(options.one, options.scenario, options.seed, record=not options.without_record)
     folder = options.keep or Path(tempfile.mkdtemp(prefix="txop-exact-"))
     folder.mkdir(parents=True, exist_ok=True)
-    # A copy: a build that ends meanwhile would be another guest.
+    # Copies: a build that ends meanwhile would be another guest.
     os.environ[VARIABLE] = str(shutil.copy2(find_chips(), folder / "txop-vusb"))
+    os.environ[outside.LIBRARY_VARIABLE] = str(shutil.copy2(outside.find_library(), folder / outside.LIBRARY))
     preload = built(folder)
     print(qemu.qemu_version(), "" if preload else "(no C compiler: no pauses within QEMU)")
     doubt = qemu.untested_qemu(qemu.qemu_version())

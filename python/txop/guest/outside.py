@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from txop.core.origin import Bench
+from txop.guest.results import safe_name
 from txop.guest_image.emulator.qemu import emulator
 from txop.guest_image.emulator.shim import build_shim
-from txop.guest_image.error import MissingGuestToolError
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.packages.apt import Progress
 
 BENCH = Bench.OUTSIDE
@@ -23,6 +24,8 @@ BENCH = Bench.OUTSIDE
 LIBRARY = "libtxop_qemu.so"
 VARIABLE = "TXOP_QEMU"
 """Environment variable: a program in place of the pinned QEMU. It gets the same arguments, and no devices of txop."""
+LIBRARY_VARIABLE = "TXOP_QEMU_DEVICES"
+"""Environment variable: a library in place of the one that txop has."""
 CONTROL_PORT = "control"
 """The port on which the guest asks."""
 FOLDER = "devices"
@@ -36,11 +39,18 @@ GUEST_FOLDER = "/txop/out"
 """What that folder is called in the options that the guest gives."""
 CAPTURE_LIMIT_BYTES = 2 << 30
 """Of each capture: what a guest outputs beside them is less."""
+MAX_DEVICE_FILES = 64
+"""A guest names the files of its counters itself; of each other kind there is one."""
+MAX_DEVICE_BYTES = 8 << 30
+"""Limit of all files of the devices."""
 
 
 def find_library() -> Path:
     """The library with the devices, for QEMU. Raises :class:`MissingGuestToolError`."""
-    path = Path(__file__).parent / "bin" / LIBRARY
+    named = os.environ.get(LIBRARY_VARIABLE)
+    path = Path(named) if named else Path(__file__).parent / "bin" / LIBRARY
+    if not path.is_file() and named:
+        raise MissingGuestToolError(f"{LIBRARY_VARIABLE} names {path}, and that is no file")
     if not path.is_file():
         raise MissingGuestToolError(
             f"there is no {LIBRARY}, which has the virtual devices", what_to_do="in a clone: make setup"
@@ -102,17 +112,50 @@ def write_config(work: Path, files: Mapping[str, Path], texts: Mapping[str, byte
     return path
 
 
+def too_much(work: Path) -> str | None:
+    """What the devices have written more of than is taken; ``None``: nothing."""
+    files = _written(work)
+    if len(files) > MAX_DEVICE_FILES:
+        return f"its devices wrote more than {MAX_DEVICE_FILES} files"
+    if sum(path.stat().st_size for path in files) > MAX_DEVICE_BYTES:
+        return f"its devices wrote more than {MAX_DEVICE_BYTES >> 20} MB"
+    return None
+
+
 def take_files(work: Path, results: Path) -> list[str]:
-    """Move the files of the devices to those that the guest output; their names."""
+    """Move the files of the devices to those that the guest output; their names.
+
+    Files with a name that leads out of the folder, or cannot be shown, are left out. Raises :class:`GuestError` when
+    there are too many, or they are too large.
+    """
+    if (trouble := too_much(work)) is not None:
+        raise GuestError(trouble)
     names = []
-    for path in sorted((work / FOLDER).iterdir() if (work / FOLDER).is_dir() else []):
-        if path.is_file() and not path.is_symlink() and not path.name.endswith(".part"):
-            results.mkdir(parents=True, exist_ok=True)
-            place = results / path.name
-            if place.is_dir() and not place.is_symlink():  # the guest's, which named it so
-                shutil.rmtree(place)
-            else:
-                place.unlink(missing_ok=True)
-            shutil.move(path, place)
-            names.append(path.name)
+    for path in _written(work):
+        if not is_plain(path.name):
+            continue
+        results.mkdir(parents=True, exist_ok=True)
+        place = results / path.name
+        if place.is_dir() and not place.is_symlink():  # the guest's, which named it so
+            shutil.rmtree(place)
+        else:
+            place.unlink(missing_ok=True)
+        shutil.move(path, place)
+        names.append(path.name)
     return names
+
+
+def is_plain(name: str) -> bool:
+    """Whether it is the name of a file directly in a folder, in characters that can be shown.
+
+    >>> [is_plain(name) for name in ("air.pcapng", "a/b", "..", "/x", "", "a\\x1bb")]
+    [True, False, False, False, False, False]
+    """
+    return "/" not in name and safe_name(name) == name
+
+
+def _written(work: Path) -> list[Path]:
+    """The files of the devices that are whole, in order of name."""
+    folder = work / FOLDER
+    found = (path for path in folder.iterdir()) if folder.is_dir() else ()
+    return sorted(p for p in found if p.is_file() and not p.is_symlink() and not p.name.endswith(".part"))

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from txop.core.errors import ExitCode
-from txop.guest.console import excerpt
-from txop.guest.outside import device_arguments, qemu_command, take_files, write_config
+from txop.guest.console import console_lines, excerpt
+from txop.guest.outside import device_arguments, qemu_command, take_files, too_much, write_config
 from txop.guest.qemu import PORTS, Computer, Mode, arguments
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
 from txop.guest.scratch import scratch_folder
@@ -36,6 +36,10 @@ POLL_S = 0.05
 INITRAMFS = "initramfs"
 FILES = "files"
 """Folder of what a guest output."""
+SAID = "emulator"
+"""What QEMU and the devices in it printed as errors and warnings; there is no such file when they printed nothing."""
+MAX_SAID_BYTES = 8192
+"""Of that the last bytes are kept."""
 MAX_CONSOLE_BYTES = 64 << 20
 """Limit of the console and of each output; a guest that writes more is ended."""
 
@@ -90,6 +94,8 @@ class Ended:
     """Names of what it output, in ``files`` of the folder given."""
     seconds: float
     """By this machine's clock."""
+    said: tuple[str, ...] = ()
+    """Lines that QEMU and the devices in it printed as errors and warnings."""
 
     @property
     def guest_seconds(self) -> float:
@@ -149,7 +155,7 @@ async def run_guest(
         argv = _command_line(image, overlay, computer, work, cache)
         begun = time.monotonic()
         try:
-            problem = await _supervise(argv, watch, wall_limit_s)
+            problem = await _supervise(argv, watch, wall_limit_s, work / SAID)
         finally:
             _forget_socket(computer)
             _keep(work, results)
@@ -247,6 +253,8 @@ class _Watch:
         for name, limit in _LIMITS.items():
             if self._size(name) > limit:
                 return _Problem(f"its {name} grew beyond {limit >> 20} MB", Cause.FLOOD)
+        if (trouble := too_much(self._folder)) is not None:
+            return _Problem(trouble, Cause.FLOOD)
         if _free_bytes(self._folder) < MIN_FREE_BYTES:
             return _Problem(f"the disk that has {self._folder} is full", Cause.HOST)
         return None
@@ -275,8 +283,8 @@ class _Watch:
         return 0
 
 
-async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> _Problem | None:
-    """Run QEMU to its end; what went wrong, ``None`` if nothing did."""
+async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float, errors: Path) -> _Problem | None:
+    """Run QEMU to its end; what went wrong, ``None`` if nothing did. ``errors``: file for what it prints as such."""
     process = await asyncio.create_subprocess_exec(
         *argv,
         stdin=asyncio.subprocess.DEVNULL,
@@ -304,6 +312,8 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> _Pr
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
         said = await complaint
+        if said:
+            errors.write_bytes(said)
     while watch.look() is None and watch.more:
         pass
     if problem is None and process.returncode and ended:
@@ -313,7 +323,7 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> _Pr
     return problem
 
 
-async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = 8192) -> bytes:
+async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = MAX_SAID_BYTES) -> bytes:
     kept = b""
     while stream is not None and (chunk := await stream.read(4096)):
         kept = (kept + chunk)[-keep:]
@@ -330,7 +340,8 @@ def _keep(work: Path, results: Path) -> None:
     with room(results, advice="give another folder"):
         results.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(results / FILES, ignore_errors=True)
-        for name in ("console", "events", "stdout", "stderr"):
+        (results / SAID).unlink(missing_ok=True)
+        for name in ("console", "events", "stdout", "stderr", SAID):
             if (work / name).is_file():
                 shutil.copyfile(work / name, results / name)
 
@@ -359,11 +370,12 @@ def _outcome(work: Path, results: Path, seconds: float, problem: _Problem | None
             with room(results, advice="give another folder"):
                 names = unpack_files(work / "files", results / FILES)
                 names = sorted({*names, *take_files(work, results / FILES)})
-            return Ended(status, tuple(events), tuple(names), seconds)
+            said = tuple(console_lines(_last_of(work / SAID, MAX_SAID_BYTES)))
+            return Ended(status, tuple(events), tuple(names), seconds, said)
         last = events[-1].words if events else "nothing: it did not boot"
         words = f"it powered off before it delivered its results; its last message was {last!r}"
         problem = _Problem(words, Cause.OFF)
-    with room(results, advice="give another folder"):
+    with room(results, advice="give another folder"), contextlib.suppress(GuestError):  # too many: the problem says so
         take_files(work, results / FILES)  # captures up to then are what one wants to see
     console = _last_of(work / "console", MAX_CONSOLE_BYTES)
     raise GuestFailedError(f"the guest failed: {problem.words}", excerpt(console), cause=problem.cause)
