@@ -27,6 +27,7 @@ impl Guest {
             files: [("/txop/faults.toml".into(), folder.join("given.toml"))].into(),
             exact: true,
             capture_limit: 1 << 24,
+            checkpoints: true,
         };
         Self { lab: Lab::new(config), now_ns: 5_000_000_000, actions: Vec::new() }
     }

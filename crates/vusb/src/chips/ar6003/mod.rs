@@ -43,6 +43,7 @@ use wire::AccessCategory;
 use crate::air::Medium;
 use crate::device::{DeviceCounters, Effect, Source};
 use crate::peers::Peers;
+use crate::state::{Reader, State as _, StateError, Writer};
 use crate::ushc::{SdioChip, SdioStatistics};
 use assumptions::Assumptions;
 use firmware::{Firmware, ToHost};
@@ -92,7 +93,7 @@ const CONTROL_ENDPOINT: u8 = 1;
 const MESSAGE_MAX: u16 = 2048;
 
 /// How far the chip has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum State {
     /// It takes commands of BMI.
     Bmi,
@@ -473,4 +474,16 @@ impl SdioChip for Ar6003 {
     fn finish(&mut self) -> std::io::Result<()> {
         self.medium.finish()
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!(Ar6003 {
+    memory, state, hung, enabled, window, debug_counter, transfer, htc, firmware, medium, compressed_at,
+} within { peers } made { settings });

@@ -34,6 +34,7 @@ use wire::sdio::libertas::{ethernet_of, kind, register, Header, Packet};
 use crate::air::Medium;
 use crate::device::{DeviceCounters, Effect, Source};
 use crate::peers::Peers;
+use crate::state::{Reader, State as _, StateError, Writer};
 use crate::ushc::{SdioChip, SdioStatistics};
 use assumptions::Assumptions;
 use firmware::{Firmware, ToHost};
@@ -62,7 +63,7 @@ const READY: u8 = 0x0f;
 const RUNS: u16 = 0xfedc;
 
 /// How far the chip has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum State {
     /// It takes blocks of the helper.
     Helper,
@@ -82,6 +83,7 @@ pub struct Settings {
 }
 
 /// A packet that waits to be fetched, and whether it is a frame.
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Waiting {
     bytes: Vec<u8>,
     is_frame: bool,
@@ -346,4 +348,16 @@ impl SdioChip for Sd8686 {
     fn finish(&mut self) -> std::io::Result<()> {
         self.medium.finish()
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!(Sd8686 {
+    state, hung, mask, pending, scratch, image_bytes, waiting, shown, held_back, firmware, medium,
+} within { peers } made { settings });
