@@ -67,11 +67,15 @@ def qemu_command(cache: Path | None = None, progress: Progress = lambda _: None)
     return emulator(cache=cache, progress=progress).argv([library, shim])
 
 
-def device_arguments(config: Path) -> list[str]:
+def device_arguments(config: Path, *, restored: bool = False) -> list[str]:
     """Arguments of QEMU for the devices. The controller of virtio-serial is there already.
 
-    ``config``: the file that :func:`write_config` wrote.
+    Args:
+        config: The file that :func:`write_config` wrote.
+        restored: The guest may be saved and restored. It does not tell its network then that it has moved
+            (VIRTIO_NET_F_GUEST_ANNOUNCE), as it would after it was restored only.
     """
+    announce = ",guest_announce=off" if restored else ""
     argv = ["-device", f"txop-control,config={config.as_posix().replace(',', ',,')},name=txop.{CONTROL_PORT}"]
     argv += ["-device", "qemu-xhci", "-device", "txop-usb"]
     argv += ["-device", "txop-hwsim-pci,disable-legacy=on", "-device", "txop-mmc-pci,disable-legacy=on"]
@@ -79,11 +83,13 @@ def device_arguments(config: Path) -> list[str]:
     return [
         *argv,
         "-device",
-        f"virtio-net-pci,disable-legacy=on,netdev=wired,mac={FAR_END},tx=timer,x-txtimer=1000,ioeventfd=off,romfile=",
+        f"virtio-net-pci,disable-legacy=on,netdev=wired,mac={FAR_END},tx=timer,x-txtimer=1000,ioeventfd=off,romfile={announce}",
     ]
 
 
-def write_config(work: Path, files: Mapping[str, Path], texts: Mapping[str, bytes], *, exact: bool) -> Path:
+def write_config(
+    work: Path, files: Mapping[str, Path], texts: Mapping[str, bytes], *, exact: bool, checkpoints: bool = False
+) -> Path:
     """Write the configuration for a guest, and make the folder of the devices.
 
     Args:
@@ -91,6 +97,7 @@ def write_config(work: Path, files: Mapping[str, Path], texts: Mapping[str, byte
         files: By name in the guest: the files of this machine that its options may name.
         texts: The same, as contents.
         exact: The guest's time goes with its instructions.
+        checkpoints: The guest may ask to be stopped and saved: somebody waits for it.
     """
     folder, given = work / FOLDER, work / GIVEN
     folder.mkdir()
@@ -106,6 +113,7 @@ def write_config(work: Path, files: Mapping[str, Path], texts: Mapping[str, byte
         "files": places,
         "exact": exact,
         "capture_limit": CAPTURE_LIMIT_BYTES,
+        "checkpoints": checkpoints,
     }
     path = work / CONFIG
     path.write_text(json.dumps(config), encoding="utf-8")

@@ -43,6 +43,9 @@ MAX_SAID_BYTES = 8192
 MAX_CONSOLE_BYTES = 64 << 20
 """Limit of the console and of each output; a guest that writes more is ended."""
 
+MONITOR = "monitor"
+"""Socket of QEMU's monitor in the guest's folder, where somebody attends a guest."""
+MOMENT_S = 1.0
 OFF_S = 60.0
 """What turning itself off may take a guest that has output its results, by this machine's clock. A driver that
 holds a lock of the kernel forever keeps it from that."""
@@ -113,6 +116,23 @@ class Listener(Protocol):
         """``stdout`` or ``stderr`` of the command."""
 
 
+class Attendant(Protocol):
+    """Does something with QEMU's monitor while a guest runs: it saves it, or has it continue as it was saved."""
+
+    @property
+    def continues(self) -> bool:
+        """The files that the guest outputs are there, put by :meth:`prepare`, and are continued."""
+
+    def prepare(self, work: Path) -> None:
+        """Before QEMU starts. ``work``: the guest's folder, with that of its devices."""
+
+    def arguments(self) -> list[str]:
+        """More arguments of QEMU."""
+
+    async def attend(self, monitor: Path, work: Path) -> bool:
+        """From QEMU's start on; whether it has ended the guest. ``monitor``: the socket of QEMU's monitor."""
+
+
 class Silence:
     """The listener that ignores everything."""
 
@@ -149,16 +169,38 @@ async def run_guest(
         GuestFailedError: It ended without a result, or not in its time.
         MissingGuestToolError: No QEMU here, or one that is too old.
     """
+    ended = await attended_guest(
+        image, overlay, computer, None, results=results, wall_limit_s=wall_limit_s, listener=listener, cache=cache
+    )
+    if ended is None:
+        raise AssertionError("nobody ends a guest that nobody attends")
+    return ended
+
+
+async def attended_guest(
+    image: Image,
+    overlay: Overlay,
+    computer: Computer,
+    attendant: Attendant | None,
+    *,
+    results: Path,
+    wall_limit_s: float,
+    listener: Listener | None = None,
+    cache: Path | None = None,
+) -> Ended | None:
+    """As :func:`run_guest`, with somebody at QEMU's monitor, who may end it: ``None``, and it output no files then."""
     check_results(results)
     with _work_folder(cache, image, overlay) as work:
         watch = _Watch(work, listener or Silence())
-        argv = _command_line(image, overlay, computer, work, cache)
+        argv = _command_line(image, overlay, computer, work, cache, attendant)
         begun = time.monotonic()
         try:
-            problem = await _supervise(argv, watch, wall_limit_s, work / SAID)
+            problem, was_ended = await _supervise(argv, watch, wall_limit_s, work, attendant)
         finally:
             _forget_socket(computer)
             _keep(work, results)
+        if was_ended and problem is None:
+            return None
         return _outcome(work, results, time.monotonic() - begun, problem)
 
 
@@ -181,10 +223,25 @@ def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cac
             signal.signal(signal.SIGINT, before)
 
 
-def _command_line(image: Image, overlay: Overlay, computer: Computer, work: Path, cache: Path | None) -> list[str]:
-    config = write_config(work, overlay.files, overlay.texts, exact=computer.mode is Mode.EXACT)
-    devices = device_arguments(config)
-    own = arguments(computer, image.kernel, work / INITRAMFS, work, devices=devices)
+def _command_line(
+    image: Image,
+    overlay: Overlay,
+    computer: Computer,
+    work: Path,
+    cache: Path | None,
+    attendant: Attendant | None = None,
+) -> list[str]:
+    exact, attended = computer.mode is Mode.EXACT, attendant is not None
+    config = write_config(work, overlay.files, overlay.texts, exact=exact, checkpoints=attended)
+    devices = device_arguments(config, restored=attended)
+    continued = False
+    if attendant is not None:
+        attendant.prepare(work)
+        # a name without folder: a socket's may not be long
+        devices += ["-chardev", f"socket,id={MONITOR},path={MONITOR},server=on,wait=off"]
+        devices += ["-mon", f"chardev={MONITOR},mode=control", *attendant.arguments()]
+        continued = attendant.continues
+    own = arguments(computer, image.kernel, work / INITRAMFS, work, devices=devices, continued=continued)
     return [*DIES_WITH_PARENT, *qemu_command(cache), *own]
 
 
@@ -283,15 +340,19 @@ class _Watch:
         return 0
 
 
-async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float, errors: Path) -> _Problem | None:
-    """Run QEMU to its end; what went wrong, ``None`` if nothing did. ``errors``: file for what it prints as such."""
+async def _supervise(
+    argv: list[str], watch: _Watch, wall_limit_s: float, work: Path, attendant: Attendant | None
+) -> tuple[_Problem | None, bool]:
+    """Run QEMU to its end; what went wrong, ``None`` if nothing did, and whether its attendant ended it."""
     process = await asyncio.create_subprocess_exec(
         *argv,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,
+        cwd=None if attendant is None else work,
     )
+    attending = asyncio.create_task(_attend(attendant, work))
     complaint = asyncio.create_task(_last_bytes(process.stderr))
     problem: _Problem | None = None
     deadline = time.monotonic() + wall_limit_s
@@ -305,6 +366,12 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float, errors
             problem = watch.look()
             if watch.is_over and off_by is None:
                 off_by = time.monotonic() + OFF_S
+            if problem is None and not ended and attending.done() and (trouble := attending.result().problem):
+                # QEMU's own end, which follows, says more
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(process.wait(), MOMENT_S)
+                    ended = True
+                problem = None if ended and process.returncode else trouble
             if problem is None and not ended and not watch.is_over and time.monotonic() > deadline:
                 problem = _Problem(f"it did not end within {wall_limit_s:g} s", Cause.HOST)
     finally:
@@ -313,14 +380,37 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float, errors
         await process.wait()
         said = await complaint
         if said:
-            errors.write_bytes(said)
+            (work / SAID).write_bytes(said)
+        # QEMU may end before what is attended has ended
+        attended = await _given_up(attending)
     while watch.look() is None and watch.more:
         pass
     if problem is None and process.returncode and ended:
         rows = said.decode("utf-8", "replace").strip().splitlines()
         words = f"QEMU ended with {process.returncode}" + (f": {rows[-1][:300]}" if rows else "")
         problem = _Problem(words, Cause.HOST)
-    return problem
+    return problem or attended.problem, attended.ended
+
+
+class _Attended(NamedTuple):
+    problem: _Problem | None = None
+    ended: bool = False
+
+
+async def _attend(attendant: Attendant | None, work: Path) -> _Attended:
+    if attendant is None:
+        return _Attended()
+    try:
+        return _Attended(ended=await attendant.attend(work / MONITOR, work))
+    except (GuestError, OSError) as error:
+        return _Attended(_Problem(str(error), Cause.HOST))
+
+
+async def _given_up(attending: asyncio.Task[_Attended]) -> _Attended:
+    """What came of it, with a moment for what QEMU's end has for it."""
+    with contextlib.suppress(TimeoutError):
+        return await asyncio.wait_for(attending, MOMENT_S)
+    return _Attended()
 
 
 async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = MAX_SAID_BYTES) -> bytes:
