@@ -201,6 +201,21 @@ fn what_the_guest_may_not_name_is_refused() {
 }
 
 #[test]
+fn the_guest_names_only_so_many_files_of_counters() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    guest.ask(&["attach", "--device", "ncm"]);
+    for number in 0..32 {
+        assert_eq!(guest.ask(&["counters", &format!("{number}.json")]).0, 0);
+    }
+    let (status, text) = guest.ask(&["counters", "more.json"]);
+    assert_eq!(status, 2);
+    assert!(text.contains("32 files"), "{text}");
+    assert_eq!(guest.ask(&["counters", "7.json"]).0, 0, "it is there already");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 32);
+}
+
+#[test]
 fn a_line_without_an_end_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
     let mut guest = Guest::new(folder.path());

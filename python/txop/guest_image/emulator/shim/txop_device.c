@@ -25,6 +25,7 @@
 #include "migration/qemu-file-types.h"
 #include "migration/vmstate.h"
 #include "net/net.h"
+#include "system/cpus.h"
 #include "system/runstate.h"
 #include "system/system.h"
 #include "standard-headers/linux/virtio_ids.h"
@@ -80,6 +81,8 @@ bool txop_restore(Lab *, const uint8_t *, size_t);
 
 /* Frames of an access point of which the guest gets the buffers back together: an interrupt for each only frees memory. */
 enum { BUFFERS_TOGETHER = 32 };
+/* How long a guest that is to be saved waits for an interrupt endpoint: the shortest intervals are 125 us. */
+enum { PATIENCE_NS = 2000000 };
 /* Of the library's state, bytes. */
 enum { LAB_MAX = 1 << 30 };
 enum { RADIO_TX_BUFFERS = 128, RADIO_RX_BUFFERS = 256 };
@@ -136,9 +139,15 @@ static struct {
     uint64_t armed_ns;
     GQueue awaited;       /* of Awaited, in the order of their numbers */
     bool stop;            /* the guest stops as soon as it can be saved */
+    bool anywhere;        /* and waits for no interrupt endpoint any more */
+    bool stopped;         /* it has */
+    QEMUTimer *patience;
+    GQueue early;         /* USBPackets that the host controller has fetched only because the guest was restored */
+    bool loaded;          /* a saved guest, which does not run yet */
+    uint64_t restored_ns; /* when it continued */
     uint16_t interrupts;  /* IN endpoints that the host asks at intervals, bit by number */
     uint16_t between;     /* those that the host controller has, or may have, a transfer of which was not handed on yet */
-} the = { .armed_ns = UINT64_MAX, .awaited = G_QUEUE_INIT };
+} the = { .armed_ns = UINT64_MAX, .awaited = G_QUEUE_INIT, .early = G_QUEUE_INIT, .restored_ns = UINT64_MAX };
 
 static uint64_t now(void)
 {
@@ -388,6 +397,7 @@ static void detach(void)
     g_hash_table_remove_all(the.pending);
     g_hash_table_remove_all(the.numbers);
     g_queue_clear_full(&the.awaited, drop_awaited);
+    g_queue_clear(&the.early);
     the.between = 0;
 }
 
@@ -411,6 +421,7 @@ static void do_action(const Action *action)
         break;
     case TXOP_STOP:
         the.stop = true;
+        timer_mod_ns(the.patience, now() + PATIENCE_NS);
         break;
     case TXOP_REPLY:
         virtio_serial_write(VIRTIO_SERIAL_PORT(the.control), action->data, action->len);
@@ -433,13 +444,38 @@ static void arm(void)
     the.armed_ns = next;
 }
 
-/* The guest stops where all transfers that the host wants are here: the host controller does not save those that it has. */
-static void stop_if_asked(void)
+static bool an_interrupt_waits(void)
 {
-    if (the.stop && !the.between) {
-        the.stop = false;
-        vm_stop(RUN_STATE_PAUSED);
+    for (int i = 0; the.interrupts && i < USB_MAX_ENDPOINTS; i++) {
+        if (the.interrupts >> (i + 1) & 1 && !QTAILQ_EMPTY(&the.usb->ep_in[i].queue)) {
+            return true;
+        }
     }
+    return false;
+}
+
+/* The guest stops where all transfers that the host wants are here: the host controller does not save those that it has.
+ * Nor does it save in which interval it was at an interrupt endpoint last: the moment when it is there is the best one. */
+static void stop_if_asked(bool at_interrupt)
+{
+    if (!the.stop || the.between || !(at_interrupt || the.anywhere || !an_interrupt_waits())) {
+        return;
+    }
+    the.stop = the.anywhere = false;
+    the.stopped = true;
+    timer_del(the.patience);
+    if (qemu_in_vcpu_thread()) {
+        vm_stop(RUN_STATE_PAUSED);
+    } else { /* before the processor goes on, but not in the middle of a transfer */
+        qemu_system_vmstop_request_prepare();
+        qemu_system_vmstop_request(RUN_STATE_PAUSED);
+    }
+}
+
+static void out_of_patience(void *opaque)
+{
+    the.anywhere = true;
+    stop_if_asked(false);
 }
 
 /* After anything that happened from outside of the USB bus. */
@@ -461,17 +497,17 @@ static void settle(void)
     } while (txop_has_actions(the.lab));
     the.settling = false;
     arm();
-    stop_if_asked();
+    stop_if_asked(false);
 }
 
 /* After a callback of the USB bus, inside of which no other transfer may end: that is for the timer, at once. */
-static void settle_later(void)
+static void settle_later(bool at_interrupt)
 {
     if (!the.settling) {
         give_radios();
         give_wired();
         arm();
-        stop_if_asked();
+        stop_if_asked(at_interrupt);
     }
 }
 
@@ -542,10 +578,15 @@ static void state_changed(void *opaque, bool running, RunState state)
     USBDevice *usb = the.usb;
 
     if (running) {
+        the.stopped = false;
+        if (the.loaded) {
+            the.loaded = false;
+            the.restored_ns = now();
+        }
         if (the.lab) {
             arm();
         }
-    } else if (usb && usb->attached && usb->addr && usb->addr <= XHCI_MAXSLOTS) {
+    } else if (the.stopped && usb && usb->attached && usb->addr && usb->addr <= XHCI_MAXSLOTS) {
         XHCIState *xhci = usb->port->opaque;
         rewind_endpoint(xhci, &usb->ep_ctl, 1);
         for (int i = 0; i < USB_MAX_ENDPOINTS; i++) {
@@ -597,6 +638,7 @@ static int lab_get(QEMUFile *file, void *opaque, size_t size, const VMStateField
     if (!bytes || qemu_get_buffer(file, bytes, len) != len || !txop_restore(the.lab, bytes, len)) {
         return -EINVAL;
     }
+    the.loaded = true;
     the.number = qemu_get_be32(file);
     the.between = qemu_get_be32(file);
     for (uint32_t left = qemu_get_be32(file); left; left--) {
@@ -637,6 +679,7 @@ static void control_realize(DeviceState *device, Error **errp)
     }
     the.control = port;
     the.timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, due, NULL);
+    the.patience = timer_new_ns(QEMU_CLOCK_VIRTUAL, out_of_patience, NULL);
     the.pending = g_hash_table_new(NULL, NULL);
     the.numbers = g_hash_table_new(NULL, NULL);
     the.wired = qemu_new_net_client(&wired_info, NULL, "txop", "wired");
@@ -665,7 +708,7 @@ static void control_class(ObjectClass *class, void *data)
 static void usb_reset_port(USBDevice *usb)
 {
     txop_reset(the.lab, now());
-    settle_later();
+    settle_later(false);
 }
 
 /* Whether the library has a transfer already, from before the guest was saved. */
@@ -700,6 +743,11 @@ static void transfer(USBPacket *packet, Transfer *wanted, const uint8_t *data, s
     if (was_awaited(packet)) {
         return;
     }
+    if (now() == the.restored_ns && packet->ep->nr) {
+        g_queue_push_tail(&the.early, packet);
+        packet->status = USB_RET_ASYNC;
+        return;
+    }
     do {
         wanted->id = ++the.number;
     } while (!wanted->id || g_hash_table_contains(the.pending, GUINT_TO_POINTER(wanted->id)));
@@ -713,7 +761,7 @@ static void transfer(USBPacket *packet, Transfer *wanted, const uint8_t *data, s
         g_hash_table_insert(the.numbers, packet, GUINT_TO_POINTER(wanted->id));
         packet->status = USB_RET_ASYNC;
     }
-    settle_later();
+    settle_later(packet->pid == USB_TOKEN_IN && the.interrupts >> packet->ep->nr & 1);
 }
 
 static void usb_control(USBDevice *usb, USBPacket *packet, int request, int value, int index, int length, uint8_t *data)
@@ -749,10 +797,28 @@ static void usb_cancelled(USBDevice *usb, USBPacket *packet)
 {
     uint32_t number = GPOINTER_TO_UINT(g_hash_table_lookup(the.numbers, packet));
 
+    g_queue_remove(&the.early, packet);
     if (number) {
         forget(packet);
         txop_cancel(the.lab, now(), number);
-        settle_later();
+        settle_later(false);
+    }
+}
+
+/* The host controller has looked for more. A restored one has found more at once, as it keeps a transfer that is finished
+ * until it has looked (hcd-xhci.c, xhci_complete and xhci_ep_alloc_xfer): the device gets that now. */
+static void usb_looked(USBDevice *usb, USBEndpoint *endpoint)
+{
+    GList *at = now() == the.restored_ns ? NULL : the.early.head;
+
+    while (at) {
+        USBPacket *packet = at->data;
+        GList *next = at->next;
+        if (packet->ep == endpoint) {
+            g_queue_delete_link(&the.early, at);
+            usb_data(usb, packet);
+        }
+        at = next;
     }
 }
 
@@ -816,6 +882,7 @@ static void usb_class(ObjectClass *class, void *data)
     usb->handle_data = usb_data;
     usb->cancel_packet = usb_cancelled;
     usb->ep_stopped = usb_stopped;
+    usb->flush_ep_queue = usb_looked;
     DEVICE_CLASS(class)->vmsd = &usb_state;
     DEVICE_CLASS(class)->hotpluggable = false;
 }
