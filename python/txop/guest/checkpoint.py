@@ -13,6 +13,7 @@ counters so far, which are continued), ``checkpoint.json`` (of what it is, so th
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import shutil
@@ -45,6 +46,7 @@ SNAPSHOT = "checkpoint"
 BUSY = "does not allow making snapshot right now"
 """What QEMU says while its record has events that wait (migration/savevm.c, save_snapshot)."""
 TRIES = 200
+_DRIVE = "snapshot"
 POLL_S = 0.02
 
 
@@ -214,7 +216,8 @@ class _Saving:
                             shutil.copyfile(path, folder / name / path.name)
                 description = {"format": FORMAT, "version": FORMAT_VERSION, "of": self.of}
                 (folder / DESCRIPTION).write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
-            await qmp.execute("cont" if self.then_continue else "quit")
+            with contextlib.suppress(QmpClosedError):
+                await qmp.execute("cont" if self.then_continue else "quit")
         return not self.then_continue
 
 
@@ -243,18 +246,24 @@ class _Restoring:
 
 
 def _snapshot_file() -> list[str]:
-    return ["-drive", f"if=none,id=snapshot,format=qcow2,file={MACHINE}"]
+    return ["-drive", f"if=none,id={_DRIVE},format=qcow2,file={MACHINE}"]
 
 
 async def _save_snapshot(qmp: Qmp) -> None:
-    said = ""
     for _ in range(TRIES):
-        said = str(await qmp.execute("human-monitor-command", **{"command-line": f"savevm {SNAPSHOT}"})).strip()
+        said = await _command(qmp, f"savevm {SNAPSHOT}")
         if BUSY not in said:
             break
         await asyncio.sleep(POLL_S)
+    # QEMU closes the file
+    said = said or await _command(qmp, f"drive_del {_DRIVE}")
     if said:
         raise QmpError(f"QEMU did not save the guest: {visible(said[:300])}")
+
+
+async def _command(qmp: Qmp, words: str) -> str:
+    """What the monitor for people says to a command; nothing: it was done."""
+    return str(await qmp.execute("human-monitor-command", **{"command-line": words})).strip()
 
 
 def empty_disk() -> bytes:
