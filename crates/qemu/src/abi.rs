@@ -8,6 +8,7 @@ use std::ffi::{c_char, c_int, CStr};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
 
+use vusb::pci::{HostMemory, PciIdentity, SharedMemory, NETWORK_CONTROLLER};
 use vusb::urbs::{Finished, Request};
 use wire::usb::setup::Setup;
 use wire::usb::TransferType;
@@ -42,7 +43,38 @@ const DETACH: u32 = 3;
 const REPLY: u32 = 4;
 const INSERT: u32 = 5;
 const PULL_OUT: u32 = 6;
-const STOP: u32 = 7;
+const APPEAR: u32 = 7;
+const VANISH: u32 = 8;
+const STOP: u32 = 9;
+
+/// Bytes that say who a function on PCI is: vendor, device, subsystem vendor, subsystem (16 bits each, little endian), revision,
+/// class and subclass.
+const IDENTITY_LEN: usize = 11;
+
+/// C's way to the memory of the guest.
+struct Dma {
+    read: unsafe extern "C" fn(u32, u64, *mut u8, usize),
+    write: unsafe extern "C" fn(u32, u64, *const u8, usize),
+}
+
+impl HostMemory for Dma {
+    fn read(&self, function: usize, address: u64, bytes: &mut [u8]) {
+        // SAFETY: C fills so many bytes.
+        unsafe { (self.read)(function as u32, address, bytes.as_mut_ptr(), bytes.len()) };
+    }
+
+    fn write(&self, function: usize, address: u64, bytes: &[u8]) {
+        // SAFETY: C reads so many bytes.
+        unsafe { (self.write)(function as u32, address, bytes.as_ptr(), bytes.len()) };
+    }
+}
+
+fn identity_bytes(identity: &PciIdentity) -> [u8; IDENTITY_LEN] {
+    let PciIdentity { vendor, device, revision, subsystem_vendor, subsystem } = *identity;
+    let ([v0, v1], [d0, d1]) = (vendor.to_le_bytes(), device.to_le_bytes());
+    let ([s0, s1], [i0, i1]) = (subsystem_vendor.to_le_bytes(), subsystem.to_le_bytes());
+    [v0, v1, d0, d1, s0, s1, i0, i1, revision, NETWORK_CONTROLLER.0, NETWORK_CONTROLLER.1]
+}
 
 /// A transfer of C's.
 #[repr(C)]
@@ -89,6 +121,8 @@ impl Handle {
             Action::PullOut => (PULL_OUT, 0, 0, 0, Vec::new()),
             Action::Reply(bytes) => (REPLY, 0, 0, 0, bytes),
             Action::Stop => (STOP, 0, 0, 0, Vec::new()),
+            Action::Appear(functions) => (APPEAR, 0, 0, 0, functions.iter().flat_map(identity_bytes).collect()),
+            Action::Vanish => (VANISH, 0, 0, 0, Vec::new()),
         };
         self.bytes = bytes;
         CAction { kind, id, status, actual, data: self.bytes.as_ptr(), data_len: self.bytes.len() }
@@ -317,6 +351,50 @@ pub unsafe extern "C" fn txop_to_slot(handle: *mut Handle, len: *mut usize) -> *
     handle.kept(message, len)
 }
 
+/// C's way to the memory of the guest, for devices on PCI.
+///
+/// # Safety
+/// `handle` is of [`txop_open`]; both functions can be called whenever C calls one of this library.
+#[no_mangle]
+pub unsafe extern "C" fn txop_memory(
+    handle: *mut Handle,
+    read: unsafe extern "C" fn(u32, u64, *mut u8, usize),
+    write: unsafe extern "C" fn(u32, u64, *const u8, usize),
+) {
+    // SAFETY: by contract.
+    unsafe { &mut *handle }.lab.set_memory(SharedMemory::new(Dma { read, write }));
+}
+
+/// The guest reads a register of a function on PCI.
+///
+/// # Safety
+/// `handle` is of [`txop_open`].
+#[no_mangle]
+pub unsafe extern "C" fn txop_read(handle: *mut Handle, now_ns: u64, function: u32, offset: u32) -> u32 {
+    // SAFETY: by contract.
+    unsafe { &mut *handle }.guarded(|lab| lab.read_register(now_ns, function as usize, offset), u32::MAX)
+}
+
+/// The guest writes one.
+///
+/// # Safety
+/// `handle` is of [`txop_open`].
+#[no_mangle]
+pub unsafe extern "C" fn txop_write(handle: *mut Handle, now_ns: u64, function: u32, offset: u32, value: u32) {
+    // SAFETY: by contract.
+    unsafe { &mut *handle }.guarded(|lab| lab.write_register(now_ns, function as usize, offset, value), ());
+}
+
+/// The functions on PCI that hold their interrupt line, a bit for each.
+///
+/// # Safety
+/// `handle` is of [`txop_open`].
+#[no_mangle]
+pub unsafe extern "C" fn txop_interrupts(handle: *mut Handle) -> u32 {
+    // SAFETY: by contract.
+    unsafe { &*handle }.lab.interrupts()
+}
+
 /// A frame that the guest sends on the wired interface.
 ///
 /// # Safety
@@ -366,5 +444,5 @@ pub unsafe extern "C" fn txop_restore(handle: *mut Handle, data: *const u8, len:
 /// The layout of what passes between C and Rust: both sides have to have the same number.
 #[no_mangle]
 pub extern "C" fn txop_abi() -> c_int {
-    3
+    4
 }

@@ -9,6 +9,7 @@ use vusb::assembly::DeviceArgs;
 use vusb::device::{Device, Effect};
 use vusb::machine::Machine;
 use vusb::options::HostKind;
+use vusb::pci::{PciIdentity, SharedMemory};
 use vusb::peers::Mailbox;
 use vusb::session::Slot;
 use vusb::state::{Reader, State, StateError, Writer};
@@ -46,6 +47,10 @@ pub enum Action {
     Insert,
     /// It is not any more.
     PullOut,
+    /// The functions of the device are on PCI now, in this order.
+    Appear(Vec<PciIdentity>),
+    /// They are not any more.
+    Vanish,
     /// A line for the control port.
     Reply(Vec<u8>),
     /// The guest stops, to be saved.
@@ -76,6 +81,8 @@ enum Bus {
     Usb(Box<Urbs>),
     /// The slot of the SD host controller.
     Slot(Slot),
+    /// PCI.
+    Pci,
 }
 
 /// All that is outside of the guest.
@@ -84,6 +91,7 @@ pub struct Lab {
     clock: Option<Clock>,
     radios: Mailbox,
     wired: WiredQueues,
+    memory: SharedMemory,
     plugged: Option<Plugged>,
     actions: VecDeque<Action>,
     /// What has come of a line.
@@ -106,6 +114,7 @@ impl Lab {
             clock: None,
             radios: Mailbox::default(),
             wired: WiredQueues::default(),
+            memory: SharedMemory::default(),
             plugged: None,
             actions: VecDeque::new(),
             line: Vec::new(),
@@ -211,6 +220,38 @@ impl Lab {
         match &mut self.plugged {
             Some(Plugged { bus: Bus::Slot(slot), .. }) => slot.output().pop_front(),
             _ => None,
+        }
+    }
+
+    /// The computer's memory, for devices on PCI.
+    pub fn set_memory(&mut self, memory: SharedMemory) {
+        self.memory = memory;
+    }
+
+    /// The guest reads a register of a device on PCI.
+    pub fn read_register(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
+        self.advance(now_ns);
+        match &mut self.plugged {
+            Some(Plugged { bus: Bus::Pci, device, present: true, .. }) => {
+                device.read_register(self.reached_ns, function, offset)
+            }
+            _ => u32::MAX,
+        }
+    }
+
+    /// The guest writes one.
+    pub fn write_register(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
+        self.advance(now_ns);
+        if let Some(Plugged { bus: Bus::Pci, device, present: true, .. }) = &mut self.plugged {
+            device.write_register(self.reached_ns, function, offset, value);
+        }
+    }
+
+    /// The functions on PCI that hold their interrupt line, a bit for each.
+    pub fn interrupts(&self) -> u32 {
+        match &self.plugged {
+            Some(Plugged { bus: Bus::Pci, device, present: true, .. }) => device.interrupts(),
+            _ => 0,
         }
     }
 
@@ -357,12 +398,19 @@ impl Lab {
         around.capture_limit = Some(limit.min(self.config.capture_limit));
         let epoch_ns = self.clock.unwrap_or_default().epoch_ns();
         let origin = if self.config.exact { Origin::GuestExact } else { Origin::GuestFast };
-        let machine = Machine::Outside { origin, radios: self.radios.clone(), wired: self.wired.clone() };
+        let machine = Machine::Outside {
+            origin,
+            radios: self.radios.clone(),
+            wired: self.wired.clone(),
+            memory: self.memory.clone(),
+        };
         let failed = |error: vusb::assembly::AssemblyError| Reply::failed(error.code(), error.to_string());
         let device = args.device(&machine, epoch_ns).map_err(failed)?;
         let observer = args.observer(&machine, epoch_ns).map_err(failed)?;
         let bus = if args.surroundings.host == HostKind::Virtual {
             Bus::Slot(Slot::default())
+        } else if args.device.is_on_pci() {
+            Bus::Pci
         } else {
             Bus::Usb(Box::new(Urbs::new(&device, observer, WAITING_MAX)))
         };
@@ -414,6 +462,7 @@ impl Bus {
         match self {
             Self::Usb(_) => Action::Detach,
             Self::Slot(_) => Action::PullOut,
+            Self::Pci => Action::Vanish,
         }
     }
 }
@@ -429,6 +478,7 @@ impl Plugged {
             _ if !self.present => {}
             Bus::Usb(urbs) => urbs.pump(at_ns, &mut self.device, 0),
             Bus::Slot(slot) => slot.pump(at_ns, &mut self.device),
+            Bus::Pci => {}
         }
     }
 
@@ -455,6 +505,7 @@ impl Plugged {
                         *slot = Slot::default();
                         actions.push_back(Action::Insert);
                     }
+                    Bus::Pci => actions.push_back(Action::Appear(self.device.functions())),
                 }
             }
             _ => {}
@@ -486,7 +537,7 @@ impl Plugged {
         };
         let observer = match &mut self.bus {
             Bus::Usb(urbs) => urbs.take_observer(),
-            Bus::Slot(_) => None,
+            Bus::Slot(_) | Bus::Pci => None,
         };
         let usb = observer.map_or(Ok(()), |mut observer| observer.finish());
         statistics.and(usb).and(self.device.finish())
@@ -514,8 +565,20 @@ impl Lab {
     }
 
     fn state(&self, to: &mut Writer) -> Result<(), StateError> {
-        let Self { config: _, clock, radios, wired, plugged: _, actions, line, reached_ns, ended, stops, counted } =
-            self;
+        let Self {
+            config: _,
+            memory: _,
+            clock,
+            radios,
+            wired,
+            plugged: _,
+            actions,
+            line,
+            reached_ns,
+            ended,
+            stops,
+            counted,
+        } = self;
         radios.save(to)?;
         wired.save(to)?;
         to.put(&(clock, actions, line, reached_ns))?;
@@ -556,6 +619,7 @@ impl Plugged {
         match bus {
             Bus::Usb(urbs) => urbs.save_state(to),
             Bus::Slot(slot) => slot.save(to),
+            Bus::Pci => Ok(()),
         }
     }
 
@@ -565,6 +629,7 @@ impl Plugged {
         match &mut self.bus {
             Bus::Usb(urbs) => urbs.restore_state(from),
             Bus::Slot(slot) => slot.restore(from),
+            Bus::Pci => Ok(()),
         }
     }
 }

@@ -27,6 +27,8 @@ enum Happens {
     Wired(Vec<u8>),
     Command(u8, u32, u16),
     Replug,
+    /// Of the first function on PCI: what is written, or a read.
+    Register(u32, Option<u32>),
 }
 
 /// What came of it.
@@ -36,6 +38,8 @@ enum Came {
     AtOnce(Finished),
     Slot(Vec<u8>),
     Wired(Vec<u8>),
+    Read(u32),
+    Lines(u32),
     Next(Option<u64>),
 }
 
@@ -72,6 +76,7 @@ impl Guest {
         }
         self.came.extend(std::iter::from_fn(|| self.lab.to_slot()).map(Came::Slot));
         self.came.extend(std::iter::from_fn(|| self.lab.to_wired()).map(Came::Wired));
+        self.came.push(Came::Lines(self.lab.interrupts()));
         self.came.push(Came::Next(self.lab.next_event()));
     }
 
@@ -113,6 +118,10 @@ impl Guest {
                 self.lab.from_slot(self.now_ns, &command);
             }
             Happens::Replug => self.ask(&["replug"]),
+            Happens::Register(offset, Some(value)) => self.lab.write_register(self.now_ns, 0, *offset, *value),
+            Happens::Register(offset, None) => {
+                self.came.push(Came::Read(self.lab.read_register(self.now_ns, 0, *offset)))
+            }
         }
         self.look();
     }
@@ -180,6 +189,7 @@ fn happening(controls: Vec<(u8, u8)>) -> impl Strategy<Value = Happens> {
         3 => (prop::sample::select(vec![3u8, 5, 7, 52, 53]), any::<u32>(), prop::sample::select(vec![0u16, 0, 4, 32]))
             .prop_map(|(number, argument, block)| Happens::Command(number, argument, block)),
         1 => Just(Happens::Replug),
+        4 => (0u32..0x2500, prop::option::of(any::<u32>())).prop_map(|(word, value)| Happens::Register(word * 4, value)),
     ]
 }
 
@@ -189,7 +199,7 @@ fn attach(name: &'static str, faults: bool) -> Vec<&'static str> {
     let sdio = matches!(name, "ar6003" | "ar6004" | "sd8686");
     if sdio {
         words.extend(["--host", "virtual", "--command-log", "sdio.pcapng"]);
-    } else {
+    } else if !matches!(name, "ar9280" | "ar9287") {
         words.extend(["--usb", "usb.pcapng"]);
     }
     if !matches!(name, "ncm" | "mbim" | "ecm" | "qmi-modem") {

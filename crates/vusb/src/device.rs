@@ -1,4 +1,4 @@
-//! What a virtual USB device is to the bus.
+//! What a virtual device is to its bus: USB, the slot of an SD host controller (behind a USB one), or PCI.
 
 use std::os::fd::RawFd;
 
@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use wire::usb::setup::Setup;
 pub use wire::usb::usbip::Speed;
 
+use crate::pci::PciIdentity;
 use crate::state::{Reader, StateError, Writer};
 
 /// What a device says about itself: the bytes of its descriptors (USB 2.0, 9.6).
@@ -173,19 +174,51 @@ impl Serialize for dyn DeviceCounters {
     }
 }
 
-/// A virtual USB device. Times are nanoseconds of one clock that never goes back.
+/// Of a device that is not on USB.
+static NO_DESCRIPTORS: Identity =
+    Identity { device: [0; 18], configuration: Vec::new(), strings: Vec::new(), speed: Speed::High };
+
+/// A virtual device. Times are nanoseconds of one clock that never goes back.
+///
+/// A device on USB has the first four methods, one on PCI the next three.
 pub trait Device {
     /// Its descriptors.
-    fn identity(&self) -> &Identity;
+    fn identity(&self) -> &Identity {
+        &NO_DESCRIPTORS
+    }
 
     /// A class or vendor request to endpoint 0; `data` is the data stage of an OUT transfer.
-    fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply;
+    fn control(&mut self, _now_ns: u64, _setup: Setup, _data: &[u8]) -> ControlReply {
+        ControlReply::Stall
+    }
 
     /// A bulk or interrupt OUT transfer.
-    fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply;
+    fn transfer_out(&mut self, _now_ns: u64, _endpoint: u8, _data: &[u8]) -> OutReply {
+        OutReply::Stall
+    }
 
     /// The host asks endpoint `endpoint` for data. `transfer` is empty.
-    fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply;
+    fn transfer_in(&mut self, _now_ns: u64, _endpoint: u8, _transfer: &mut Vec<u8>) -> InReply {
+        InReply::Stall
+    }
+
+    /// The functions that it is on PCI, in the order of their numbers.
+    fn functions(&self) -> Vec<PciIdentity> {
+        Vec::new()
+    }
+
+    /// The host reads a register of one of them; `offset` is a multiple of 4. What is not there reads as ones.
+    fn read_register(&mut self, _now_ns: u64, _function: usize, _offset: u32) -> u32 {
+        u32::MAX
+    }
+
+    /// The host writes one.
+    fn write_register(&mut self, _now_ns: u64, _function: usize, _offset: u32, _value: u32) {}
+
+    /// The functions that hold their interrupt line, a bit for each.
+    fn interrupts(&self) -> u32 {
+        0
+    }
 
     /// Lets everything happen that is due by `now_ns`.
     fn advance(&mut self, now_ns: u64);
@@ -268,6 +301,18 @@ impl<D: Device + ?Sized> Device for Box<D> {
     }
     fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
         (**self).transfer_in(now_ns, endpoint, transfer)
+    }
+    fn functions(&self) -> Vec<PciIdentity> {
+        (**self).functions()
+    }
+    fn read_register(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
+        (**self).read_register(now_ns, function, offset)
+    }
+    fn write_register(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
+        (**self).write_register(now_ns, function, offset, value);
+    }
+    fn interrupts(&self) -> u32 {
+        (**self).interrupts()
     }
     fn advance(&mut self, now_ns: u64) {
         (**self).advance(now_ns);

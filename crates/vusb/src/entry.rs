@@ -65,6 +65,7 @@ use sdio::CardIdentity;
 
 use crate::device::{Device, Identity};
 use crate::making::{MakeError, Making};
+use crate::pci::PciIdentity;
 use crate::trace::Vocabulary;
 
 /// A device, as everything outside of its model knows it.
@@ -98,6 +99,8 @@ pub enum Plug {
     Usb(fn() -> Identity),
     /// A card in the slot of an SD host controller.
     Sdio(fn() -> CardIdentity),
+    /// PCI.
+    Pci(fn() -> PciIdentity),
 }
 
 /// What kind of device it is.
@@ -294,6 +297,10 @@ impl Entry {
                 let identity = identity();
                 (identity.vendor, identity.device)
             }
+            Plug::Pci(identity) => {
+                let identity = identity();
+                (identity.vendor, identity.device)
+            }
         }
     }
 
@@ -319,6 +326,11 @@ impl Entry {
     /// Whether it is an SDIO card.
     pub const fn is_card(&self) -> bool {
         matches!(self.plug, Plug::Sdio(_))
+    }
+
+    /// Whether it is on PCI.
+    pub const fn is_on_pci(&self) -> bool {
+        matches!(self.plug, Plug::Pci(_))
     }
 }
 

@@ -12,6 +12,7 @@ pub mod functions;
 pub mod machine;
 pub mod making;
 pub mod options;
+pub mod pci;
 pub mod peers;
 pub mod record;
 pub mod registry;

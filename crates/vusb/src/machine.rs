@@ -2,6 +2,7 @@
 
 use monitor::Origin;
 
+use crate::pci::SharedMemory;
 use crate::peers::relay::{Mailbox, Relay, Transport};
 use crate::peers::ApError;
 use crate::wired::{Carries, Wired, WiredInterface, WiredQueues};
@@ -20,6 +21,8 @@ pub enum Machine {
         radios: Mailbox,
         /// Those of its network interface.
         wired: WiredQueues,
+        /// Its memory, for devices on PCI.
+        memory: SharedMemory,
     },
 }
 
@@ -41,6 +44,14 @@ impl Machine {
             Self::Kernel => Box::new(Relay::new()?),
             Self::Outside { radios, .. } => Box::new(radios.clone()),
         })
+    }
+
+    /// Its memory; `None`: devices of it are not on PCI.
+    pub(crate) fn memory(&self) -> Option<SharedMemory> {
+        match self {
+            Self::Kernel => None,
+            Self::Outside { memory, .. } => Some(memory.clone()),
+        }
     }
 
     /// A network interface of it; on the kernel of this program it is made with this name.

@@ -35,6 +35,8 @@ GIVEN = "given"
 CONFIG = "devices.json"
 FAR_END = "02:74:78:6f:70:01"
 """Hardware address of the guest's interface at the far end of a network function (crates/vusb, machine.rs)."""
+PCI_FUNCTIONS = 8
+"""Slots on PCI for the functions of a device (crates/vusb, pci.rs); they are empty where it is on another bus."""
 GUEST_FOLDER = "/txop/out"
 """What that folder is called in the options that the guest gives."""
 CAPTURE_LIMIT_BYTES = 2 << 30
@@ -78,6 +80,8 @@ def device_arguments(config: Path, *, restored: bool = False) -> list[str]:
     announce = ",guest_announce=off" if restored else ""
     argv = ["-device", f"txop-control,config={config.as_posix().replace(',', ',,')},name=txop.{CONTROL_PORT}"]
     argv += ["-device", "qemu-xhci", "-device", "txop-usb"]
+    for number in range(PCI_FUNCTIONS):
+        argv += ["-device", f"txop-pci,number={number}"]
     argv += ["-device", "txop-hwsim-pci,disable-legacy=on", "-device", "txop-mmc-pci,disable-legacy=on"]
     # by a timer of the guest's clock: another thread would send at a time of its own
     return [

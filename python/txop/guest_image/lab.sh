@@ -8,7 +8,7 @@
 # with the next access point of several, or with the one of this number). A network
 # function (ncm, mbim, ecm, qmi-modem) has a wire in place of air and access point. What it is made of comes in variables:
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
-#   LAB_KIND  chip, or function: a network function   LAB_BUS   usb, or sdio: the bus that it is on
+#   LAB_KIND  chip, or function: a network function   LAB_BUS   usb, sdio or pci: the bus that it is on
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
 #   LAB_HOST  ushc, or virtual: the SD host controller of an SDIO card      LAB_HOST_PARAMETERS  of virtual_mmc_host
 #   LAB_AP  hostapd, or builtin: that of txop-vusb, open
@@ -182,7 +182,7 @@ load() {
     if [ "$host" = virtual ]; then
         # shellcheck disable=SC2086
         modprobe virtual_mmc_host ${LAB_HOST_PARAMETERS:-} || fail "the virtual SD host controller cannot be loaded"
-    else
+    elif [ "$bus" != pci ]; then
         modprobe xhci_pci || fail "this kernel has no driver for the USB host controller"
         [ "$bus" != sdio ] || modprobe ushc || fail "this kernel has no driver for the SD host controller"
     fi
@@ -211,6 +211,7 @@ chip() { # chip OPTIONS...: plugged in
     : >"$run/attached"
     txop-vusb control attach --device "$device" --stats "$out/chip.json" "$@" 2>"$out/vusb.log" ||
         fail "the virtual device cannot be plugged in"
+    [ "$bus" != pci ] || echo 1 >/sys/bus/pci/rescan || fail "this kernel does not look for new devices on PCI"
 }
 
 far_end() { # far_end NAME: the interface at the other end of the device, a virtio one, is called that
@@ -410,20 +411,32 @@ limit() { # limit N: of the airtime that waits in the driver for station N
 
 plug_of_stations() { # the radios of the stations are made, and the chip, which is their access point
     stations=$(echo "$LAB_STATIONS" | tr ',' '\n' | wc -l)
-    modprobe mac80211_hwsim "radios=$stations" || fail "the simulated radios of the stations cannot be made"
-    country
-    wait_for 10 wireless || fail "the stations' radios have no interface"
-    of_stations station_radio
+    if ! station_chips; then
+        modprobe mac80211_hwsim "radios=$stations" || fail "the simulated radios of the stations cannot be made"
+        country
+        wait_for 10 wireless || fail "the stations' radios have no interface"
+        of_stations station_radio
+    fi
     load
     case " $options " in *" --loss"[" ="]*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
     # shellcheck disable=SC2086
     chip "--stations=$LAB_STATIONS" --seed "${TXOP_SEED:-0}" $options
     wait_for 40 wireless || fail "the driver $driver made no wireless interface"
     stage "the driver has the chip: $(wireless)"
+    ! station_chips || wait_for 40 radios $((stations + 1)) || fail "the driver $driver has not all of the chips"
 }
+
+# The stations are chips like the access point, with its driver.
+station_chips() { case " $options " in *" --station-chips "*) ;; *) return 1 ;; esac; }
+
+radios() { [ "$(echo /sys/class/ieee80211/* | wc -w)" = "$1" ]; } # radios COUNT: as many are there
 
 serve_stations() {
     move dut wlan0 || fail "the interface under test cannot be moved"
+    if station_chips; then # they were made in the order of their numbers
+        country
+        of_stations station_radio
+    fi
     { hostapd_conf wlan0; tuned_rates; } >"$run/hostapd.conf"
     hostapd_in dut
     ip -n dut addr add "$DUT_ADDRESS/24" dev wlan0

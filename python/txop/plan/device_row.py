@@ -27,7 +27,7 @@ class Device:
     """What it is called in sentences."""
     about: str
     kind: Literal["chip", "function"]
-    bus: Literal["usb", "sdio"]
+    bus: Literal["usb", "sdio", "pci"]
     ids: str
     modalias: str | None
     """What a wireless chip is called to drivers."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 from txop.plan.device_row import Device, Driver
 
-DeviceName = Literal["rtl8188cus", "rtl8723au", "rtl8188eu", "mt7610u", "mt7601u", "ar6003", "ar6004", "sd8686", "ncm", "mbim", "ecm", "qmi-modem"]
+DeviceName = Literal["rtl8188cus", "rtl8723au", "rtl8188eu", "mt7610u", "mt7601u", "ar6003", "ar6004", "sd8686", "ar9280", "ar9287", "ncm", "mbim", "ecm", "qmi-modem"]
 SecurityName = Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"]
 
 SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe")
@@ -165,6 +165,42 @@ DEVICES = (
         assumptions=("tx-frames", "rx-frames", "download-bytes", "eapol-by-key"),
         endpoints=(),
         statistics="Sd8686Statistics",
+    ),
+    Device(
+        name="ar9280",
+        label="AR9280",
+        about="Atheros AR9280, 168c:002a on PCI (ath9k): a station, or with --stations an access point",
+        kind="chip",
+        bus="pci",
+        ids="168c:002a",
+        modalias="pci:v0000168Cd0000002Asv0000168Csd00003093bc02sc80i00",
+        drivers=(Driver("ath9k"),),
+        interface="wlan0",
+        bands_ghz=("2.4", "5"),
+        securities=("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"),
+        is_access_point=True,
+        options=("access-points", "assume", "stations", "stations-up", "efuse", "station-chips"),
+        assumptions=("filter",),
+        endpoints=(),
+        statistics="Ar9280Statistics",
+    ),
+    Device(
+        name="ar9287",
+        label="AR9287",
+        about="Atheros AR9287, 168c:002e on PCI (ath9k): the same in 2.4 GHz, with the short guard interval in 20 MHz",
+        kind="chip",
+        bus="pci",
+        ids="168c:002e",
+        modalias="pci:v0000168Cd0000002Esv0000168Csd00003093bc02sc80i00",
+        drivers=(Driver("ath9k"),),
+        interface="wlan0",
+        bands_ghz=("2.4",),
+        securities=("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"),
+        is_access_point=True,
+        options=("access-points", "assume", "stations", "stations-up", "efuse", "station-chips"),
+        assumptions=("filter",),
+        endpoints=(),
+        statistics="Ar9280Statistics",
     ),
     Device(
         name="ncm",

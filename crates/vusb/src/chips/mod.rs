@@ -1,6 +1,7 @@
 //! Virtual chips.
 
 pub mod ar6003;
+pub mod ar9280;
 mod block_ack_request;
 pub mod ccmp;
 mod duplicates;

@@ -8,6 +8,7 @@ use super::script::{Action, Direction, Fault, Script};
 use crate::device::{
     ControlReply, Device, DeviceCounters, Effect, FaultCounters, FaultEvent, Identity, InReply, OutReply, Source,
 };
+use crate::pci::PciIdentity;
 use crate::state::{Reader, State, StateError, Writer};
 
 const MS: u64 = 1_000_000;
@@ -241,6 +242,22 @@ impl<D: Device> Faulty<D> {
 impl<D: Device> Device for Faulty<D> {
     fn identity(&self) -> &Identity {
         self.inner.identity()
+    }
+
+    fn functions(&self) -> Vec<PciIdentity> {
+        self.inner.functions()
+    }
+
+    fn read_register(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
+        self.inner.read_register(now_ns, function, offset)
+    }
+
+    fn write_register(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
+        self.inner.write_register(now_ns, function, offset, value);
+    }
+
+    fn interrupts(&self) -> u32 {
+        self.inner.interrupts()
     }
 
     fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {

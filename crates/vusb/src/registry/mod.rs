@@ -12,7 +12,7 @@ pub use check::{assumption, incompatible, STATIONS_MAX};
 pub use command_line::{default_device, named, OwnOptions};
 pub use table::{Assumption, DeviceKind, DeviceRow, Endpoint, KnownDriver, Table, Transport, FORMAT, FORMAT_VERSION};
 
-use crate::chips::{ar6003, mt7610u, rtl8188cus, sd8686};
+use crate::chips::{ar6003, ar9280, mt7610u, rtl8188cus, sd8686};
 use crate::entry::Entry;
 use crate::functions::{ecm, mbim, ncm, qmi_modem};
 
@@ -26,6 +26,8 @@ pub static DEVICES: &[&Entry] = &[
     &ar6003::entry::AR6003,
     &ar6003::entry::AR6004,
     &sd8686::entry::SD8686,
+    &ar9280::entry::AR9280,
+    &ar9280::entry::AR9287,
     &ncm::entry::NCM,
     &mbim::entry::MBIM,
     &ecm::entry::ECM,

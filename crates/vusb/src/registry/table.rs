@@ -7,6 +7,7 @@ use wire::usb::TransferType;
 
 use super::{DEVICES, STATIONS_MAX};
 use crate::entry::{Band, Efuse, Entry, Kind, Plug, Security};
+use crate::pci::{PciIdentity, NETWORK_CONTROLLER};
 
 /// Name of the document.
 pub const FORMAT: &str = "txop-vusb-devices";
@@ -53,6 +54,8 @@ pub enum Transport {
     Usb,
     /// The slot of an SD host controller.
     Sdio,
+    /// PCI.
+    Pci,
 }
 
 /// A device.
@@ -71,7 +74,7 @@ pub struct DeviceRow {
     pub bus: Transport,
     /// Vendor and product or device, in hexadecimal, as it comes.
     pub ids: String,
-    /// What a wireless chip is called to drivers (Linux scripts/mod/file2alias.c, do_usb_entry and do_sdio_entry); `None` for a
+    /// What a wireless chip is called to drivers (Linux scripts/mod/file2alias.c: do_usb_entry, do_sdio_entry, do_pci_entry); `None` for a
     /// network function, with interfaces that depend on its options.
     pub modalias: Option<String>,
     /// The drivers that know it.
@@ -88,7 +91,7 @@ pub struct DeviceRow {
     pub options: Vec<String>,
     /// What is assumed of it, by name.
     pub assumptions: Vec<Assumption>,
-    /// Its control endpoint and its bulk endpoints; none for an SDIO card, and for a network function, with endpoints that depend
+    /// Its control endpoint and its bulk endpoints; none for an SDIO card or a device on PCI, and for a network function, with endpoints that depend
     /// on its options.
     pub endpoints: Vec<Endpoint>,
     /// What its counters are called in the schema of `txop-vusb-statistics`.
@@ -163,7 +166,11 @@ impl DeviceRow {
             label: entry.label,
             about: entry.about,
             kind,
-            bus: if entry.is_card() { Transport::Sdio } else { Transport::Usb },
+            bus: match entry.plug {
+                Plug::Usb(_) => Transport::Usb,
+                Plug::Sdio(_) => Transport::Sdio,
+                Plug::Pci(_) => Transport::Pci,
+            },
             ids: format!("{vendor:04x}:{product:04x}"),
             modalias: chip.map(|_| modalias(entry)),
             drivers: entry
@@ -216,6 +223,13 @@ fn modalias(entry: &Entry) -> String {
     let (vendor, product) = entry.ids();
     match entry.plug {
         Plug::Sdio(_) => format!("sdio:c00v{vendor:04X}d{product:04X}"),
+        Plug::Pci(identity) => {
+            let PciIdentity { subsystem_vendor, subsystem, .. } = identity();
+            let (class, subclass) = NETWORK_CONTROLLER;
+            format!(
+                "pci:v{vendor:08X}d{product:08X}sv{subsystem_vendor:08X}sd{subsystem:08X}bc{class:02X}sc{subclass:02X}i00"
+            )
+        }
         Plug::Usb(identity) => {
             let identity = identity();
             let [_, _, _, _, class, subclass, protocol, _, _, _, _, _, r0, r1, ..] = identity.device;

@@ -21,6 +21,7 @@ use wire::usb::setup::Setup;
 use crate::device::{
     ControlReply, Device, DeviceCounters, Effect, FaultCounters, FaultEvent, Identity, InReply, OutReply, Source,
 };
+use crate::pci::PciIdentity;
 use crate::state::{self, Continued, State, StateError};
 pub use line::{hex, Detail, FrameDetail, Plain, Vocabulary};
 
@@ -128,6 +129,22 @@ impl<D: Device, W: Write> Traced<D, W> {
 impl<D: Device, W: Continued> Device for Traced<D, W> {
     fn identity(&self) -> &Identity {
         self.inner.identity()
+    }
+
+    fn functions(&self) -> Vec<PciIdentity> {
+        self.inner.functions()
+    }
+
+    fn read_register(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
+        self.inner.read_register(now_ns, function, offset)
+    }
+
+    fn write_register(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
+        self.inner.write_register(now_ns, function, offset, value);
+    }
+
+    fn interrupts(&self) -> u32 {
+        self.inner.interrupts()
     }
 
     fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {

@@ -351,6 +351,74 @@ class NcmStatistics(Model):
     """Faults of its script; null for a device that no script is around."""
 
 
+class Ar9280RxCounters(Model):
+    """What the receiver of an AR9280 or AR9287 has done."""
+
+    frames: int
+    """Frames that came off the air whole."""
+    delivered: int
+    """Frames handed to the driver."""
+    bytes: int
+    """Bytes of them."""
+    filtered: int
+    """Frames that the filters kept back."""
+    overruns: int
+    """Frames that found no descriptor (they are not acknowledged either)."""
+    too_long: int
+    """Frames that are longer than the host's buffer."""
+    decrypted: int
+    """Frames that the chip decrypted."""
+    integrity_errors: int
+    """Frames with an integrity check that failed."""
+
+
+class Ar9280TxCounters(Model):
+    """What the transmitter of an AR9280 or AR9287 has done."""
+
+    frames: int
+    """Frames and A-MPDUs of the host that are done."""
+    mpdus: int
+    """MPDUs in them."""
+    ppdus: int
+    """PPDUs that were sent, each try counted."""
+    failed: int
+    """Tries that were not acknowledged."""
+    encrypted: int
+    """Frames that the chip encrypted."""
+    not_encrypted: int
+    """Frames with a key that is not there or of a cipher that is not modelled; they are sent as they are."""
+    filtered: int
+    """Frames to stations that did not answer before, given back unsent."""
+    no_rate: int
+    """Frames with a rate that the chip does not have, or without a try."""
+
+
+class Ar9280Counters(Model):
+    """Accesses to registers, and what they did."""
+
+    reads: int
+    """Reads."""
+    writes: int
+    """Writes."""
+    interrupts: int
+    """Times that the interrupt line was raised."""
+    resets: int
+    """Resets of the MAC."""
+    beacon_alerts: int
+    """Alerts to the host for the next beacon."""
+
+
+class Ar9280Chip(Model):
+    """One of several chips."""
+
+    chip: Ar9280Counters
+    """Its registers."""
+    tx: Ar9280TxCounters
+    """Its transmitter."""
+    rx: Ar9280RxCounters
+    """Its receiver."""
+
+
 class EventCounters(Model):
     """An event of the script of an access point."""
 
@@ -591,6 +659,35 @@ class AirCounters(Model):
     """From the neighbour, and its own access point's answers to it."""
     stations: list[StationCounters] = Field(default_factory=list)
     """What went to and from each station, where stations are the chip's peers."""
+
+
+class Ar9280Assumptions(Model):
+    """What is assumed of an AR9280 or AR9287: `--assume`."""
+
+    filter: str
+    """A station that did not answer gets no more frames until one comes that clears its filter: the driver counts on
+    it where a station sleeps (Linux ath9k/xmit.c, ATH9K_TXERR_FILT). `on`: it does; `off`: it does not."""
+
+
+class Ar9280Statistics(Model):
+    """What an AR9280 or AR9287 has counted."""
+
+    chip: Ar9280Counters
+    """Its registers."""
+    tx: Ar9280TxCounters
+    """Its transmitter."""
+    rx: Ar9280RxCounters
+    """Its receiver."""
+    assumptions: Ar9280Assumptions
+    """What is assumed of the chip."""
+    air: AirCounters
+    """The air."""
+    peers: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
+    """The access points, or the stations."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+    station_chips: list[Ar9280Chip] = Field(default_factory=list)
+    """Its stations, where these are chips of the same kind."""
 
 
 class Sd8686RxCounters(Model):
@@ -1258,6 +1355,7 @@ class Statistics(Model):
         | Mt7610uStatistics
         | Ar6003Statistics
         | Sd8686Statistics
+        | Ar9280Statistics
         | NcmStatistics
         | MbimStatistics
         | EcmStatistics

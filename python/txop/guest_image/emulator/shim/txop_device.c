@@ -7,6 +7,7 @@
  *   txop-usb         the device, on a USB bus
  *   txop-hwsim-pci   the virtio transport of Linux' mac80211_hwsim (drivers/net/wireless/virtual/mac80211_hwsim.c)
  *   txop-mmc-pci     an SD host controller, for the module virtual_mmc_host
+ *   txop-pci         a function of the device, on PCI; an empty slot until the device is one that is on PCI
  *   netdev "wired"   the far end of a network function, for a virtio-net device
  *
  * Everything runs in the thread of the guest's processor, or in one timer of QEMU_CLOCK_VIRTUAL. */
@@ -16,6 +17,7 @@
 #include "qemu/iov.h"
 #include "qom/object.h"
 #include "qapi/error.h"
+#include "hw/pci/pci_device.h"
 #include "hw/usb.h"
 #include "hw/usb/hcd-xhci.h"
 #include "hw/qdev-properties.h"
@@ -31,8 +33,13 @@
 #include "standard-headers/linux/virtio_ids.h"
 
 /* The functions of the library; crates/qemu/src/abi.rs has the same. */
-enum { TXOP_ABI = 3 };
-enum { TXOP_NONE, TXOP_FINISHED, TXOP_ATTACH, TXOP_DETACH, TXOP_REPLY, TXOP_INSERT, TXOP_PULL_OUT, TXOP_STOP };
+enum { TXOP_ABI = 4 };
+enum {
+    TXOP_NONE, TXOP_FINISHED, TXOP_ATTACH, TXOP_DETACH, TXOP_REPLY, TXOP_INSERT, TXOP_PULL_OUT, TXOP_APPEAR, TXOP_VANISH,
+    TXOP_STOP,
+};
+/* crates/vusb/src/pci.rs */
+enum { FUNCTIONS_MAX = 8, IDENTITY_LEN = 11, REGISTERS_LEN = 0x10000 };
 
 typedef struct Lab Lab;
 
@@ -74,6 +81,11 @@ void txop_from_radios(Lab *, uint64_t now_ns, const uint8_t *, size_t);
 const uint8_t *txop_to_radios(Lab *, size_t *);
 void txop_from_slot(Lab *, uint64_t now_ns, const uint8_t *, size_t);
 const uint8_t *txop_to_slot(Lab *, size_t *);
+void txop_memory(Lab *, void (*read)(uint32_t, uint64_t, uint8_t *, size_t),
+                 void (*write)(uint32_t, uint64_t, const uint8_t *, size_t));
+uint32_t txop_read(Lab *, uint64_t now_ns, uint32_t function, uint32_t offset);
+void txop_write(Lab *, uint64_t now_ns, uint32_t function, uint32_t offset, uint32_t value);
+uint32_t txop_interrupts(Lab *);
 void txop_from_wired(Lab *, uint64_t now_ns, const uint8_t *, size_t);
 const uint8_t *txop_to_wired(Lab *, size_t *);
 const uint8_t *txop_save(Lab *, size_t *);
@@ -121,6 +133,13 @@ typedef struct {
     uint8_t *data;
 } Awaited;
 
+typedef struct {
+    PCIDevice parent;
+    MemoryRegion registers;
+    uint32_t number;
+    bool present, interrupt;
+} Function;
+
 /* One laboratory to a QEMU. */
 static struct {
     Lab *lab;
@@ -129,6 +148,7 @@ static struct {
     USBDevice *usb;
     Radios *radios;
     Slot *slot;
+    Function *functions[FUNCTIONS_MAX];
     NetClientState *wired;
     GHashTable *pending; /* USBPacket by the number that the library has for it */
     GHashTable *numbers; /* and the other way */
@@ -249,6 +269,42 @@ static void give_wired(void)
     while ((frame = txop_to_wired(the.lab, &len))) {
         if (the.wired) {
             qemu_send_packet(the.wired, frame, len);
+        }
+    }
+}
+
+static void give_interrupts(void)
+{
+    uint32_t wanted = txop_interrupts(the.lab);
+
+    for (size_t i = 0; i < FUNCTIONS_MAX; i++) {
+        Function *function = the.functions[i];
+        bool interrupt = wanted >> i & 1;
+        if (function && function->interrupt != interrupt) {
+            function->interrupt = interrupt;
+            pci_set_irq(&function->parent, interrupt);
+        }
+    }
+}
+
+/* Who the functions are; the guest finds them when it looks at its bus again. */
+static void appear(const uint8_t *identities, size_t len)
+{
+    for (size_t i = 0; i < FUNCTIONS_MAX; i++) {
+        Function *function = the.functions[i];
+        const uint8_t *id = identities + i * IDENTITY_LEN;
+        if (!function) {
+            continue;
+        }
+        function->present = (i + 1) * IDENTITY_LEN <= len;
+        if (function->present) {
+            uint8_t *config = function->parent.config;
+            pci_set_word(config + PCI_VENDOR_ID, lduw_le_p(id));
+            pci_set_word(config + PCI_DEVICE_ID, lduw_le_p(id + 2));
+            pci_set_word(config + PCI_SUBSYSTEM_VENDOR_ID, lduw_le_p(id + 4));
+            pci_set_word(config + PCI_SUBSYSTEM_ID, lduw_le_p(id + 6));
+            pci_set_byte(config + PCI_REVISION_ID, id[8]);
+            pci_set_word(config + PCI_CLASS_DEVICE, id[9] << 8 | id[10]);
         }
     }
 }
@@ -423,6 +479,12 @@ static void do_action(const Action *action)
         the.stop = true;
         timer_mod_ns(the.patience, now() + PATIENCE_NS);
         break;
+    case TXOP_APPEAR:
+        appear(action->data, action->len);
+        break;
+    case TXOP_VANISH:
+        appear(NULL, 0);
+        break;
     case TXOP_REPLY:
         virtio_serial_write(VIRTIO_SERIAL_PORT(the.control), action->data, action->len);
         break;
@@ -494,6 +556,7 @@ static void settle(void)
         give_radios();
         give_slot();
         give_wired();
+        give_interrupts();
     } while (txop_has_actions(the.lab));
     the.settling = false;
     arm();
@@ -519,6 +582,114 @@ static void due(void *opaque)
         settle();
     }
 }
+
+/* --- the device on PCI --- */
+
+static void function_reads(uint32_t number, uint64_t address, uint8_t *data, size_t len)
+{
+    if (number >= FUNCTIONS_MAX || !the.functions[number] ||
+        pci_dma_read(&the.functions[number]->parent, address, data, len) != MEMTX_OK) {
+        memset(data, 0xff, len);
+    }
+}
+
+static void function_writes(uint32_t number, uint64_t address, const uint8_t *data, size_t len)
+{
+    if (number < FUNCTIONS_MAX && the.functions[number]) {
+        pci_dma_write(&the.functions[number]->parent, address, data, len);
+    }
+}
+
+static uint64_t function_register_read(void *opaque, hwaddr offset, unsigned size)
+{
+    Function *function = opaque;
+    uint32_t value = the.lab ? txop_read(the.lab, now(), function->number, offset) : UINT32_MAX;
+
+    if (the.lab) {
+        settle();
+    }
+    return value;
+}
+
+static void function_register_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
+{
+    Function *function = opaque;
+
+    if (the.lab) {
+        txop_write(the.lab, now(), function->number, offset, value);
+        settle();
+    }
+}
+
+static const MemoryRegionOps register_operations = {
+    .read = function_register_read,
+    .write = function_register_write,
+    .endianness = DEVICE_LITTLE_ENDIAN,
+    .valid = { .min_access_size = 4, .max_access_size = 4 },
+    .impl = { .min_access_size = 4, .max_access_size = 4 },
+};
+
+/* An empty slot reads as ones. */
+static uint32_t function_config_read(PCIDevice *device, uint32_t address, int len)
+{
+    return ((Function *)device)->present ? pci_default_read_config(device, address, len) : UINT32_MAX;
+}
+
+static void function_config_write(PCIDevice *device, uint32_t address, uint32_t value, int len)
+{
+    if (((Function *)device)->present) {
+        pci_default_write_config(device, address, value, len);
+    }
+}
+
+static void function_realize(PCIDevice *device, Error **errp)
+{
+    Function *function = (Function *)device;
+
+    if (function->number >= FUNCTIONS_MAX || the.functions[function->number]) {
+        error_setg(errp, "txop-pci needs a number of its own below %d", FUNCTIONS_MAX);
+        return;
+    }
+    the.functions[function->number] = function;
+    /* who it is comes with the device, and so with a saved guest */
+    memset(device->cmask + PCI_VENDOR_ID, 0, 4);
+    memset(device->cmask + PCI_REVISION_ID, 0, 4);
+    memset(device->cmask + PCI_SUBSYSTEM_VENDOR_ID, 0, 4);
+    pci_config_set_interrupt_pin(device->config, 1);
+    memory_region_init_io(&function->registers, OBJECT(device), &register_operations, function, "txop-pci",
+                          REGISTERS_LEN);
+    pci_register_bar(device, 0, PCI_BASE_ADDRESS_SPACE_MEMORY, &function->registers);
+}
+
+static const Property function_properties[] = {
+    DEFINE_PROP_UINT32("number", Function, number, 0),
+};
+
+static const VMStateDescription function_state = {
+    .name = "txop-pci",
+    .fields = (const VMStateField[]) {
+        VMSTATE_PCI_DEVICE(parent, Function),
+        VMSTATE_BOOL(present, Function),
+        VMSTATE_BOOL(interrupt, Function),
+        VMSTATE_END_OF_LIST()
+    },
+};
+
+static void function_class(ObjectClass *class, void *data)
+{
+    PCIDeviceClass *pci = PCI_DEVICE_CLASS(class);
+
+    pci->realize = function_realize;
+    pci->config_read = function_config_read;
+    pci->config_write = function_config_write;
+    pci->vendor_id = PCI_VENDOR_ID_REDHAT; /* until the device has others */
+    pci->class_id = PCI_CLASS_OTHERS;
+    DEVICE_CLASS(class)->hotpluggable = false;
+    DEVICE_CLASS(class)->vmsd = &function_state;
+    device_class_set_props(DEVICE_CLASS(class), function_properties);
+}
+
+static const InterfaceInfo function_interfaces[] = { { INTERFACE_CONVENTIONAL_PCI_DEVICE }, {} };
 
 /* --- the control port --- */
 
@@ -678,6 +849,7 @@ static void control_realize(DeviceState *device, Error **errp)
         return;
     }
     the.control = port;
+    txop_memory(the.lab, function_reads, function_writes);
     the.timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, due, NULL);
     the.patience = timer_new_ns(QEMU_CLOCK_VIRTUAL, out_of_patience, NULL);
     the.pending = g_hash_table_new(NULL, NULL);
@@ -1157,6 +1329,8 @@ static const VirtioPCIDeviceTypeInfo slot_pci_info = {
 };
 
 static const TypeInfo types[] = {
+    { .name = "txop-pci", .parent = TYPE_PCI_DEVICE, .instance_size = sizeof(Function), .class_init = function_class,
+      .interfaces = (InterfaceInfo *)function_interfaces },
     { .name = "txop-control", .parent = TYPE_VIRTIO_SERIAL_PORT, .instance_size = sizeof(ControlPort), .class_init = control_class },
     { .name = "txop-usb", .parent = TYPE_USB_DEVICE, .instance_size = sizeof(USBDevice), .class_init = usb_class },
     { .name = TYPE_RADIOS, .parent = TYPE_VIRTIO_DEVICE, .instance_size = sizeof(Radios), .class_init = radios_class },
