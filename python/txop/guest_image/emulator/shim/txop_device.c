@@ -520,7 +520,7 @@ static bool an_interrupt_waits(void)
  * Nor does it save in which interval it was at an interrupt endpoint last: the moment when it is there is the best one. */
 static void stop_if_asked(bool at_interrupt)
 {
-    if (!the.stop || the.between || !(at_interrupt || the.anywhere || !an_interrupt_waits())) {
+    if (!the.stop || the.between || the.awaited.length || !(at_interrupt || the.anywhere || !an_interrupt_waits())) {
         return;
     }
     the.stop = the.anywhere = false;
