@@ -8,6 +8,7 @@ is said.
     bench/exact                       200 repeats
     bench/exact -n 20 --minutes 10    as many as go into ten minutes, at most 20
     bench/exact --only pause          with one kind of load only
+    bench/exact --device ncm          another device with its first driver (--driver, --host), ping and TCP
     bench/exact --without-record      the control: what QEMU does without its record; repeats have to differ
 """
 
@@ -31,12 +32,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from txop.guest import outside, qemu
-from txop.guest.chips import IN_GUEST, VARIABLE, Chip, find_chips
+from txop.guest.chips import COMMAND_LOG, IN_GUEST, SDIO_HOSTS, VARIABLE, Chip, find_chips
 from txop.guest.exactness import difference
+from txop.guest.rebuilt import modules_for
 from txop.guest.running import run_guest
 from txop.guest_image.image import build_image
 from txop.guest_image.locks import find_lock
 from txop.guest_image.overlay import Overlay
+from txop.plan.devices import FUNCTIONS, ROWS, SDIO_CARDS
 from txop.process.held import DIES_WITH_PARENT
 
 CLOCKS = "cat /proc/interrupts /proc/stat; grep '^now at' /proc/timer_list; head -c 100 /dev/urandom | sha256sum\n"
@@ -51,8 +54,8 @@ dut ping -c 10 -i 0.05 10.80.210.1 || exit
     + CLOCKS,
     "sleep": "n=0; while [ $n -lt 200 ]; do sleep 0.011; n=$((n + 1)); done\n" + CLOCKS,
 }
-"""rtl8192cu on the virtual chip with WPA2, TCP and ping, captured on air and bus; or a boot and 200 short sleeps, which
-costs a third of that."""
+"""rtl8192cu on the virtual chip (or another device and driver) with WPA2, TCP and ping, captured on air and bus; or a
+boot and 200 short sleeps, which costs a third of that."""
 
 KINDS = ("hogs", "pin", "nice", "stop", "watcher", "pause")
 HERE = Path(__file__).resolve().parent
@@ -111,15 +114,31 @@ def drawn(chance: random.Random, only: str | None, *, pauses: bool) -> Load:
     )
 
 
-def one(results: Path, scenario: str, seed: int, *, record: bool) -> int:
+def chip(device: str, driver: str, host: str) -> Chip:
+    """A device with all that can be written down of it."""
+    card, radio = device in SDIO_CARDS, device not in FUNCTIONS
+    return Chip(
+        device,
+        driver,
+        sdio_host=host,
+        air="air.pcapng" if radio else None,
+        usb="usb.pcapng" if host == "ushc" else None,
+        command_log=COMMAND_LOG if card else None,
+    )
+
+
+async def one(options: argparse.Namespace) -> int:
     """The guest itself, in a process of its own."""
-    if not record:
+    if options.without_record:
         qemu.RECORD = "align=off"  # what is so anyway
-    chip = Chip(options=("--air", "/txop/out/air.pcapng", "--usb", "/txop/out/usb.pcapng"))
-    overlay = Overlay(script=SCENARIOS[scenario], environment=chip.variables(), files={IN_GUEST: find_chips()})
-    computer = qemu.Computer(mode=qemu.Mode.EXACT, seed=seed)
-    image = build_image(find_lock("6.12"))
-    return asyncio.run(run_guest(image, overlay, computer, results=results, wall_limit_s=3600)).status
+    made, lock = chip(options.device, options.driver, options.host), find_lock("6.12")
+    image = build_image(lock)
+    modules = await modules_for(options.device, options.driver, (), image, lock, print, host=options.host)
+    files = {**made.files(), IN_GUEST: find_chips()}
+    overlay = Overlay(script=SCENARIOS[options.scenario], environment=made.variables(), files=files, modules=modules)
+    computer = qemu.Computer(mode=qemu.Mode.EXACT, seed=options.seed)
+    ended = await run_guest(image, overlay, computer, results=options.one, wall_limit_s=3600)
+    return ended.status
 
 
 def children(pid: int) -> list[int]:
@@ -152,7 +171,8 @@ def repeat(folder: Path, load: Load, chance: random.Random, options: argparse.Na
         program.chmod(0o755)
         environment[outside.VARIABLE] = str(program)
     argv = [*DIES_WITH_PARENT, sys.executable, __file__, "--one", str(folder), "--scenario", options.scenario]
-    argv += ["--seed", str(options.seed)]
+    argv += ["--seed", str(options.seed), "--device", options.device, "--driver", options.driver]
+    argv += ["--host", options.host]
     argv += ["--without-record"] if options.without_record else []
 
     def bear() -> None:
@@ -195,17 +215,23 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the guest (1)")
     parser.add_argument("--draw", type=int, default=1, help="of the loads (1)")
     parser.add_argument("--scenario", choices=SCENARIOS, default="chip", help="what the guest does (chip)")
+    parser.add_argument("--device", choices=ROWS, default="rtl8188cus", help="the virtual device (rtl8188cus)")
+    parser.add_argument("--driver", help="its driver (rtl8192cu; of another device the first)")
+    parser.add_argument("--host", choices=SDIO_HOSTS, default="ushc", help="host controller of an SDIO card (ushc)")
     parser.add_argument("--only", choices=KINDS, help="one kind of load")
     parser.add_argument("--keep", type=Path, help="folder for everything; default: only repeats that differ are kept")
     parser.add_argument("--without-record", action="store_true", help="the control")
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    first = "rtl8192cu" if options.device == "rtl8188cus" else ROWS[options.device].drivers[0].name
+    options.driver = options.driver or first
     if options.one:
-        return one(options.one, options.scenario, options.seed, record=not options.without_record)
+        return asyncio.run(one(options))
     folder = options.keep or Path(tempfile.mkdtemp(prefix="txop-exact-"))
     folder.mkdir(parents=True, exist_ok=True)
-    # A copy: a build that ends meanwhile would be another guest.
+    # Copies: a build that ends meanwhile would be another guest.
     os.environ[VARIABLE] = str(shutil.copy2(find_chips(), folder / "txop-vusb"))
+    os.environ[outside.LIBRARY_VARIABLE] = str(shutil.copy2(outside.find_library(), folder / outside.LIBRARY))
     preload = built(folder)
     print(qemu.qemu_version(), "" if preload else "(no C compiler: no pauses within QEMU)")
     doubt = qemu.untested_qemu(qemu.qemu_version())

@@ -29,6 +29,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("arms/patches.py", "previously applied"): "what patch prints",
     ("cli/air_interface.py", "Capturing on"): "what dumpcap prints",
     ("cli/air_interface.py", "Running as"): "what dumpcap prints",
+    ("guest/checkpoint.py", "does not allow making snapshot right now"): "what QEMU's monitor prints",
     ("guest_image/packages/apt.py", "does not have a Release file"): "what apt prints",
     ("measure/probes/guest_trial.py", "Future hung task reports are suppressed"): "what a kernel prints",
     ("measure/probes/packet_capture.py", "find user"): "what tcpdump prints",

@@ -36,6 +36,7 @@ class Guests:
     def __init__(self, *crng: str) -> None:
         self.crng = crng
         self.seeds: list[int] = []
+        self.said: tuple[str, ...] = ()
 
     async def __call__(self, _: Image, __: object, computer: Computer, *, results: Path, **___: object) -> Ended:
         crng = self.crng[len(self.seeds)]
@@ -45,7 +46,7 @@ class Guests:
         files = {"marks.txt": MARKS, "driver.txt": "/sys/bus/usb/drivers/rtl8192cu", "facts": FACTS}
         for name, text in {**files, "kernel.log": f"[   {crng}] random: crng init done\n"}.items():
             (results / "files" / name).write_text(text)
-        return Ended(0, (Event("end", 30.0, "0"),), (), 7.5 + len(self.seeds))
+        return Ended(0, (Event("end", 30.0, "0"),), (), 7.5 + len(self.seeds), self.said)
 
 
 def run(
@@ -122,6 +123,14 @@ def test_a_guest_that_goes_down_says_where(
     assert gate in GATES
     assert "NMI: Not continuing" in void.cause
     assert "RIP: 0010:spin+0xf/0x20 [bad]" in void.cause
+
+
+def test_what_qemu_and_its_devices_warn_of_is_a_warning_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    booted = Guests("1.0")
+    booted.said = ("txop-vusb: the trace is full",)
+    assert "QEMU: txop-vusb: the trace is full" in run(tmp_path, monkeypatch, booted, block=2).warnings
 
 
 def test_two_that_are_identical_leave_one_run_and_its_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from txop.cli.guest_run import _perturbation
 from txop.guest.chips import Chip
 from txop.guest.outside import find_library
 from txop.guest.perturbation import perturbation
+from txop.guest_image.emulator.shim import shim_sha256
 from txop.guest_image.image import Image
 
 RunTxop = Callable[..., CompletedProcess[str]]
@@ -46,6 +47,8 @@ def test_a_stock_driver_associates_and_its_traffic_passes_the_chip(
     assert document["processor"] in ("kvm", "translator")
     assert "QEMU emulator version" in document["qemu"]
     assert document["chips_sha256"] == hashlib.sha256(find_library().read_bytes()).hexdigest()
+    assert document["shim_sha256"] == shim_sha256()
+    assert document["emulator_said"] == []
     assert (document["modules_sha256"], document["faults_sha256"]) == ([], None)
     assert document["release"] == image.release
     assert document["perturbation"] == {"phase_us": 0, "start_us": 0, "loss": 0.0, "loss_missing": None}

@@ -14,6 +14,7 @@ import pytest
 
 from txop.guest_image.cache import default_cache
 from txop.guest_image.image import Image
+from txop.plan.devices import ROWS, SDIO_CARDS
 
 PROGRAM = """
 import asyncio, sys
@@ -43,6 +44,14 @@ sys.exit(ended.status)
 
 REPEATS = "TXOP_EXACT_REPEATS"
 """Environment variable: how many repeats under load the slow tier makes; default 200, some 40 minutes on two cores."""
+EACH_REPEATS = "TXOP_EXACT_REPEATS_EACH"
+"""Environment variable: the same for each device on each of its buses; default 3, 200 for what a release says."""
+EACH = (
+    ("rtl8188cus", "rtl8192cu", "ushc"),
+    *((device, row.drivers[0].name, "ushc") for device, row in ROWS.items() if device != "rtl8188cus"),
+    *((device, ROWS[device].drivers[0].name, "virtual") for device in SDIO_CARDS),
+)
+"""Device, driver, host controller of an SDIO card: on USB, or with a driver of its own."""
 HARNESS = Path(__file__).resolve().parents[2] / "bench" / "exact.py"
 
 LEFT = ("console", "stdout", "events", "files/kernel.log", "files/chip.json", "files/iperf3.json",
@@ -166,5 +175,18 @@ def test_repeats_under_load_are_identical(
     del image, chips
     count = max(1, round(int(os.environ.get(REPEATS, "200")) * share))
     status, said = repeated("-n", str(count), "--scenario", scenario, "--keep", str(tmp_path))
+    assert status == 0, said
+    assert f"{count} identical" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("device", "driver", "host"), EACH)
+def test_repeats_of_each_device_on_each_bus_are_identical_under_load(
+    image: Image, chips: Path, tmp_path: Path, device: str, driver: str, host: str
+) -> None:
+    del image, chips
+    count = int(os.environ.get(EACH_REPEATS, "3"))
+    options = ("--device", device, "--driver", driver, "--host", host)
+    status, said = repeated("-n", str(count), *options, "--keep", str(tmp_path))
     assert status == 0, said
     assert f"{count} identical" in said

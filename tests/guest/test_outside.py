@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from txop.guest import outside
-from txop.guest.outside import device_arguments, qemu_command, take_files, write_config
+from txop.guest.outside import device_arguments, find_library, qemu_command, take_files, too_much, write_config
+from txop.guest_image.error import GuestError, MissingGuestToolError
 
 
 def test_options_may_name_what_the_guest_was_given_and_nothing_else(tmp_path: Path) -> None:
@@ -22,7 +23,7 @@ def test_options_may_name_what_the_guest_was_given_and_nothing_else(tmp_path: Pa
     }
     assert Path(config["folder"]).is_dir()
     assert config["guest_folder"] == outside.GUEST_FOLDER
-    assert config.keys() == {"folder", "guest_folder", "files", "exact", "capture_limit"}, (
+    assert config.keys() == {"folder", "guest_folder", "files", "exact", "capture_limit", "checkpoints"}, (
         "crates/qemu, config.rs takes no others"
     )
 
@@ -57,3 +58,36 @@ def test_a_folder_that_has_the_name_of_a_capture_does_not_hide_it(tmp_path: Path
 def test_a_program_in_place_of_qemu_is_started_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(outside.VARIABLE, "/opt/qemu")
     assert qemu_command() == ("/opt/qemu",)
+
+
+def test_files_with_names_that_cannot_be_shown_are_left_out(tmp_path: Path) -> None:
+    write_config(tmp_path, {}, {}, exact=False)
+    for name in ("chip.json", "a\x1b[2Jb", "two\nlines"):
+        (tmp_path / outside.FOLDER / name).write_bytes(b"")
+    assert take_files(tmp_path, tmp_path / "results") == ["chip.json"]
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["chip.json"]
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MAX_DEVICE_FILES", 2), ("MAX_DEVICE_BYTES", 5)])
+def test_more_or_larger_files_than_are_taken_end_a_guest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+) -> None:
+    write_config(tmp_path, {}, {}, exact=False)
+    for number in range(2):
+        (tmp_path / outside.FOLDER / str(number)).write_bytes(b"ab")
+    monkeypatch.setattr(outside, limit, most)
+    assert too_much(tmp_path) is None
+    (tmp_path / outside.FOLDER / "2").write_bytes(b"ab")
+    trouble = too_much(tmp_path)
+    assert trouble is not None
+    with pytest.raises(GuestError, match=trouble):
+        take_files(tmp_path, tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+def test_another_library_can_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(outside.LIBRARY_VARIABLE, str(tmp_path / "devices.so"))
+    with pytest.raises(MissingGuestToolError, match=outside.LIBRARY_VARIABLE):
+        find_library()
+    (tmp_path / "devices.so").write_bytes(b"")
+    assert find_library() == tmp_path / "devices.so"

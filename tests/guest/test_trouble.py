@@ -121,6 +121,17 @@ def test_what_qemu_complains_of_is_reported(stand_ins: Path, tmp_path: Path) -> 
     assert list((tmp_path / "cache" / "runs").iterdir()) == []
 
 
+def test_what_qemu_and_its_devices_warn_of_is_kept_when_all_ends_well(stand_ins: Path, tmp_path: Path) -> None:
+    say = 'printf \'end 2.0 0\n\' >"$events"; tar -cf "$files" -T /dev/null'
+    program(stand_ins, QEMU, f"{VERSION}{PORTS}{say}; printf 'txop-vusb: the trace\033[2J is full\n' >&2")
+    ended = run(tmp_path)
+    assert (ended.status, ended.said) == (0, ("txop-vusb: the trace is full",))
+    assert b"is full" in (tmp_path / "results" / running.SAID).read_bytes()
+    program(stand_ins, QEMU, f"{VERSION}{PORTS}{say}")
+    assert run(tmp_path).said == ()
+    assert not (tmp_path / "results" / running.SAID).exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["console", "stdout", "stderr", "events", "files"])
 def test_a_guest_that_never_stops_talking_is_ended(

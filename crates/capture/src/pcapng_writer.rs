@@ -54,6 +54,18 @@ pub struct PcapngWriter<W> {
     block: Vec<u8>,
 }
 
+impl<W> PcapngWriter<W> {
+    /// What is written to.
+    pub const fn inner(&self) -> &W {
+        &self.inner
+    }
+
+    /// What is written to.
+    pub fn inner_mut(&mut self) -> &mut W {
+        &mut self.inner
+    }
+}
+
 impl<W: Write> PcapngWriter<W> {
     /// Writes the first section header.
     ///

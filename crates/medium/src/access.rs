@@ -10,7 +10,7 @@ const OFDM_RX_START_NS: u64 = 20_000;
 const DSSS_RX_START_NS: u64 = 192_000;
 
 /// The times that channel access counts with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Spaces {
     /// A slot.
     pub slot_ns: u64,
@@ -81,7 +81,7 @@ pub struct Collider {
 
 /// Channel access of all stations around one medium. Each has the same number of channel access functions; those of
 /// station `n` have the numbers from `n` times that.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Access {
     contention: Contention,
     spaces: Spaces,

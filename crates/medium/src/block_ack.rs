@@ -10,7 +10,7 @@ const HALF: u16 = Seq::MODULUS / 2;
 const GAP_NS: u64 = 100_000_000;
 
 /// Which sequence numbers have arrived of late, each with what the recipient remembers of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Scoreboard<T> {
     /// By number modulo the memory.
     arrived: Vec<Option<(Seq, T)>>,
@@ -95,7 +95,7 @@ pub enum Arrival<P> {
 }
 
 /// Hands MPDUs on in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Reorder<P> {
     next: Seq,
     /// What came before its turn, by number modulo [`WINDOW`].

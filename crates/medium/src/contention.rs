@@ -11,7 +11,7 @@ use random::Rng;
 const NEVER: u64 = u64::MAX;
 
 /// Contention parameters of one channel access function, in slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Parameters {
     /// Slots after SIFS before the backoff.
     pub aifsn: u32,
@@ -24,7 +24,7 @@ pub struct Parameters {
 }
 
 /// A channel access function: one category of one radio.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Function {
     parameters: Parameters,
     /// Contention window.
@@ -43,7 +43,7 @@ struct Function {
 }
 
 /// All channel access functions around one medium.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Contention {
     functions: Vec<Function>,
     /// Those with something to send or to count down.

@@ -187,7 +187,7 @@ fn bit_error_rate(mode: &Mode, snr_db: f64) -> f64 {
 }
 
 /// The errors of one direction, by rate.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ErrorRates {
     snr_db: Option<f64>,
     /// ln(1 - bit error rate) of the rates that were asked for; NaN: not yet.

@@ -5,7 +5,7 @@ use wire::phy::{Mode, CTS_LEN, RTS_LEN};
 use super::rates::Rates;
 
 /// What goes before a PPDU to protect it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Protection {
     /// Nothing.
     None,
@@ -16,7 +16,7 @@ pub enum Protection {
 }
 
 /// What must answer a PPDU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Response {
     /// Nothing: group addresses, No Ack policy, responses themselves.
     None,
@@ -40,7 +40,7 @@ pub struct Plan {
 }
 
 /// A frame's place in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Slice {
     /// First sample of its preamble, ns after the exchange began.
     pub start_ns: u64,
@@ -55,7 +55,7 @@ pub struct Slice {
 }
 
 /// When which frame of an exchange is on the air. Times are ns after its beginning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Timeline {
     /// RTS, or CTS to oneself.
     pub protection: Option<Slice>,

@@ -60,13 +60,38 @@ impl Remembered {
 }
 
 /// All rates that are in use on a medium.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(from = "Saved", into = "Saved")]
 pub struct Rates {
     band: Band,
     basic: Option<RateSet>,
     rates: Vec<Rate>,
     /// What was found out of each of them.
     known: Vec<Remembered>,
+}
+
+/// What is saved of them: the modes in the order of their numbers; the rest follows.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Saved {
+    band: Band,
+    basic: Option<RateSet>,
+    modes: Vec<Mode>,
+}
+
+impl From<Rates> for Saved {
+    fn from(rates: Rates) -> Self {
+        Self { band: rates.band, basic: rates.basic, modes: rates.rates.iter().map(|rate| rate.mode).collect() }
+    }
+}
+
+impl From<Saved> for Rates {
+    fn from(saved: Saved) -> Self {
+        let mut rates = Self::new(saved.band, saved.basic);
+        for mode in saved.modes {
+            rates.rate_id(mode);
+        }
+        rates
+    }
 }
 
 impl Rates {

@@ -9,7 +9,7 @@ use wire::radiotap::Reception;
 
 use crate::collision::{damage, damage_key, Overlap, Party};
 use crate::on_air::OnAir;
-use crate::output::Output;
+use crate::output::{Output, OutputState};
 use crate::settings::{CaptureSettings, CaptureStatus, Collisions};
 
 /// Bytes of a frame check sequence.
@@ -25,6 +25,37 @@ pub struct AirRecorder<W> {
     overlap: Option<Overlap>,
     ampdus: u32,
     record: Vec<u8>,
+}
+
+/// What another process needs to continue a file, beside the file.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct AirState {
+    output: OutputState,
+    overlap: Option<Overlap>,
+    ampdus: u32,
+}
+
+impl<W> AirRecorder<W> {
+    /// What another process needs to continue the file, beside the file.
+    pub fn state(&self) -> AirState {
+        AirState { output: self.output.state(), overlap: self.overlap.clone(), ampdus: self.ampdus }
+    }
+
+    /// Continues a file with that state; what is written to is at the place where it was.
+    pub fn continue_as(&mut self, state: AirState) {
+        self.output.continue_as(state.output);
+        (self.overlap, self.ampdus) = (state.overlap, state.ampdus);
+    }
+
+    /// What is written to.
+    pub const fn inner(&self) -> &W {
+        self.output.inner()
+    }
+
+    /// What is written to.
+    pub fn inner_mut(&mut self) -> &mut W {
+        self.output.inner_mut()
+    }
 }
 
 impl<W: Write> AirRecorder<W> {

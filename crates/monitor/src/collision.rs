@@ -13,6 +13,7 @@ const CAPTURE_DB: i16 = 10;
 const NO_KIND: u8 = 0xff;
 
 /// A PPDU that overlaps with others, until these are known.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Party {
     pub(crate) ppdu: OnAir,
     pub(crate) aggregated: bool,
@@ -21,6 +22,7 @@ pub(crate) struct Party {
 }
 
 /// PPDUs that began in the same slot.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Overlap {
     /// When the slot began.
     pub(crate) begin_ns: u64,

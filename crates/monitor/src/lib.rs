@@ -13,10 +13,11 @@ mod settings;
 mod spool;
 mod usb;
 
-pub use air::AirRecorder;
+pub use air::{AirRecorder, AirState};
 #[cfg(feature = "link")]
 pub use link_air::{address, AirCapture, Network};
 pub use on_air::OnAir;
+pub use output::OutputState;
 pub use sdio::SdioCapture;
 pub use settings::{CaptureSettings, CaptureStatus, Collisions, Origin};
 pub use spool::Spool;

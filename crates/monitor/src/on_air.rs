@@ -3,7 +3,7 @@
 use wire::phy::Mode;
 
 /// A PPDU on the air.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct OnAir {
     /// First sample of its preamble.
     pub start_ns: u64,

@@ -25,6 +25,42 @@ pub(crate) struct Output<W> {
     pub(crate) status: CaptureStatus,
 }
 
+/// What another process needs to continue a file, beside the file.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct OutputState {
+    bytes: u64,
+    full: bool,
+    last_ns: u64,
+    status: CaptureStatus,
+    full_unix_ns: Option<i64>,
+}
+
+impl<W> Output<W> {
+    pub(crate) fn state(&self) -> OutputState {
+        OutputState {
+            bytes: self.bytes,
+            full: self.full,
+            last_ns: self.last_ns,
+            status: self.status.clone(),
+            full_unix_ns: self.status.full_unix_ns,
+        }
+    }
+
+    pub(crate) fn continue_as(&mut self, state: OutputState) {
+        let OutputState { bytes, full, last_ns, status, full_unix_ns } = state;
+        (self.bytes, self.full, self.last_ns) = (bytes, full, last_ns);
+        self.status = CaptureStatus { full_unix_ns, ..status };
+    }
+
+    pub(crate) const fn inner(&self) -> &W {
+        self.file.inner()
+    }
+
+    pub(crate) fn inner_mut(&mut self) -> &mut W {
+        self.file.inner_mut()
+    }
+}
+
 impl<W: Write> Output<W> {
     pub(crate) fn new(
         inner: W,

@@ -6,7 +6,7 @@ use capture::WriteError;
 use wire::linktype::LinkType;
 use wire::sdio::log::{Record, HEADER};
 
-use crate::output::Output;
+use crate::output::{Output, OutputState};
 use crate::settings::{CaptureSettings, CaptureStatus};
 
 /// Writes a command log: pcapng with the link type of [`wire::sdio::log`].
@@ -14,6 +14,28 @@ pub struct SdioCapture<W> {
     output: Output<W>,
     snap_bytes: usize,
     record: Vec<u8>,
+}
+
+impl<W> SdioCapture<W> {
+    /// What another process needs to continue the file, beside the file.
+    pub fn state(&self) -> OutputState {
+        self.output.state()
+    }
+
+    /// Continues a file with that state; what is written to is at the place where it was.
+    pub fn continue_as(&mut self, state: OutputState) {
+        self.output.continue_as(state);
+    }
+
+    /// What is written to.
+    pub const fn inner(&self) -> &W {
+        self.output.inner()
+    }
+
+    /// What is written to.
+    pub fn inner_mut(&mut self) -> &mut W {
+        self.output.inner_mut()
+    }
 }
 
 impl<W: Write> SdioCapture<W> {

@@ -77,7 +77,7 @@ impl CaptureSettings {
 }
 
 /// The account of a capture file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CaptureStatus {
     /// Frames or URB events in it.

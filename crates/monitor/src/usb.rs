@@ -8,7 +8,7 @@ use wire::pcap::ByteOrder;
 use wire::usb::urb::Urb;
 use wire::usb::usbmon::LONG_HEADER;
 
-use crate::output::Output;
+use crate::output::{Output, OutputState};
 use crate::settings::{CaptureSettings, CaptureStatus};
 
 /// The one bus there is.
@@ -19,6 +19,28 @@ pub struct UsbCapture<W> {
     output: Output<W>,
     snap_bytes: usize,
     record: Vec<u8>,
+}
+
+impl<W> UsbCapture<W> {
+    /// What another process needs to continue the file, beside the file.
+    pub fn state(&self) -> OutputState {
+        self.output.state()
+    }
+
+    /// Continues a file with that state; what is written to is at the place where it was.
+    pub fn continue_as(&mut self, state: OutputState) {
+        self.output.continue_as(state);
+    }
+
+    /// What is written to.
+    pub const fn inner(&self) -> &W {
+        self.output.inner()
+    }
+
+    /// What is written to.
+    pub fn inner_mut(&mut self) -> &mut W {
+        self.output.inner_mut()
+    }
 }
 
 impl<W: Write> UsbCapture<W> {

@@ -45,6 +45,7 @@ const INSERT: u32 = 5;
 const PULL_OUT: u32 = 6;
 const APPEAR: u32 = 7;
 const VANISH: u32 = 8;
+const STOP: u32 = 9;
 
 /// Bytes that say who a function on PCI is: vendor, device, subsystem vendor, subsystem (16 bits each, little endian), revision,
 /// class and subclass.
@@ -119,6 +120,7 @@ impl Handle {
             Action::Insert => (INSERT, 0, 0, 0, Vec::new()),
             Action::PullOut => (PULL_OUT, 0, 0, 0, Vec::new()),
             Action::Reply(bytes) => (REPLY, 0, 0, 0, bytes),
+            Action::Stop => (STOP, 0, 0, 0, Vec::new()),
             Action::Appear(functions) => (APPEAR, 0, 0, 0, functions.iter().flat_map(identity_bytes).collect()),
             Action::Vanish => (VANISH, 0, 0, 0, Vec::new()),
         };
@@ -416,8 +418,31 @@ pub unsafe extern "C" fn txop_to_wired(handle: *mut Handle, len: *mut usize) -> 
     handle.kept(frame, len)
 }
 
+/// What another process needs to continue; null, with an error on stderr: it cannot be saved.
+///
+/// # Safety
+/// `handle` is of [`txop_open`]; `len` is the place of a size.
+#[no_mangle]
+pub unsafe extern "C" fn txop_save(handle: *mut Handle, len: *mut usize) -> *const u8 {
+    // SAFETY: by contract.
+    let handle = unsafe { &mut *handle };
+    let saved = handle.guarded(|lab| lab.save().map_err(|error| eprintln!("txop-vusb: {error}")).ok(), None);
+    handle.kept(saved, len)
+}
+
+/// Continues with what [`txop_save`] gave; false, with an error on stderr: it does not.
+///
+/// # Safety
+/// `handle` is of [`txop_open`], and was not used; `data` has `len` bytes.
+#[no_mangle]
+pub unsafe extern "C" fn txop_restore(handle: *mut Handle, data: *const u8, len: usize) -> bool {
+    // SAFETY: by contract.
+    let (handle, data) = unsafe { (&mut *handle, bytes(data, len)) };
+    handle.guarded(|lab| lab.restore(data).map_err(|error| eprintln!("txop-vusb: {error}")).is_ok(), false)
+}
+
 /// The layout of what passes between C and Rust: both sides have to have the same number.
 #[no_mangle]
 pub extern "C" fn txop_abi() -> c_int {
-    3
+    4
 }

@@ -10,7 +10,7 @@ pub struct GuestClocks {
 }
 
 /// From QEMU's virtual clock to the guest's CLOCK_MONOTONIC. Both run at the same rate: the guest's is made of QEMU's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Clock {
     /// CLOCK_MONOTONIC minus QEMU's clock, ns.
     offset_ns: i64,

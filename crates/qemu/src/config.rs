@@ -24,6 +24,9 @@ pub struct Config {
     pub exact: bool,
     /// The largest capture, bytes; an option may only say less.
     pub capture_limit: u64,
+    /// Whether somebody waits for the guest to ask for a checkpoint, and continues it.
+    #[serde(default)]
+    pub checkpoints: bool,
 }
 
 /// A file that options may not name.
@@ -107,6 +110,7 @@ mod tests {
             files: [("/txop/faults.toml".into(), "/plans/noise.toml".into())].into(),
             exact: true,
             capture_limit: 1 << 20,
+            checkpoints: false,
         };
         assert_eq!(config.written(Path::new("/txop/out/air.pcapng")), Ok("/here/air.pcapng".into()));
         assert_eq!(config.written(Path::new("chip.json")), Ok("/here/chip.json".into()));

@@ -1,6 +1,6 @@
 //! The device, what its guest does to it, and what QEMU is to do next.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
 use clap::Parser;
@@ -12,6 +12,7 @@ use vusb::options::HostKind;
 use vusb::pci::{PciIdentity, SharedMemory};
 use vusb::peers::Mailbox;
 use vusb::session::Slot;
+use vusb::state::{Reader, State, StateError, Writer};
 use vusb::statistics::{DeviceStatistics, Statistics, FORMAT, FORMAT_VERSION};
 use vusb::urbs::{Endpoint, Finished, Request as Transfer, UrbCounters, Urbs};
 use vusb::wired::WiredQueues;
@@ -28,11 +29,13 @@ const WAITING_MAX: usize = 8 << 20;
 const FRAMES_MAX: usize = 1000;
 /// How long a device is away that is plugged in again.
 const UNPLUGGED_MS: u64 = 1_000;
+/// Files with counters that a guest may name.
+const COUNTERS_MAX: usize = 32;
 /// The number that wired interfaces are read by: none has a descriptor here.
 const NO_DESCRIPTOR: std::os::fd::RawFd = -1;
 
 /// What QEMU is to do, in this order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Action {
     /// A transfer goes back to the host.
     Finished(Finished),
@@ -50,10 +53,19 @@ pub enum Action {
     Vanish,
     /// A line for the control port.
     Reply(Vec<u8>),
+    /// The guest stops, to be saved.
+    Stop,
+}
+
+fn parsed(words: &[String]) -> Result<Command, clap::Error> {
+    let words = std::iter::once("control").chain(words.iter().map(String::as_str));
+    Request::try_parse_from(words).map(|request| request.command)
 }
 
 /// A device that was plugged in.
 struct Plugged {
+    /// The line that it was asked for with.
+    words: Vec<String>,
     args: Box<DeviceArgs>,
     device: Box<dyn Device>,
     bus: Bus,
@@ -88,6 +100,10 @@ pub struct Lab {
     reached_ns: u64,
     /// Why the device has ended by itself.
     ended: Option<String>,
+    /// The guest has asked to be stopped.
+    stops: bool,
+    /// Files with counters.
+    counted: BTreeSet<PathBuf>,
 }
 
 impl Lab {
@@ -104,6 +120,8 @@ impl Lab {
             line: Vec::new(),
             reached_ns: 0,
             ended: None,
+            stops: false,
+            counted: BTreeSet::new(),
         }
     }
 
@@ -279,6 +297,9 @@ impl Lab {
             let mut text = serde_json::to_vec(&reply).unwrap_or_default();
             text.push(b'\n');
             self.actions.push_back(Action::Reply(text));
+            if std::mem::take(&mut self.stops) {
+                self.actions.push_back(Action::Stop);
+            }
         }
         if self.line.len() > LINE_MAX {
             self.line.clear();
@@ -291,22 +312,34 @@ impl Lab {
             self.clock = Some(Clock::new(now_ns, line.clocks()));
         }
         self.advance(now_ns);
-        let words = std::iter::once("control").chain(line.words.iter().map(String::as_str));
-        match Request::try_parse_from(words) {
-            Ok(request) => self.carry_out(now_ns, request.command),
+        match parsed(&line.words) {
+            Ok(command) => self.carry_out(now_ns, command, &line.words),
             Err(error) => Reply::failed(2, error.to_string().trim_end()),
         }
     }
 
-    fn carry_out(&mut self, now_ns: u64, command: Command) -> Reply {
+    fn carry_out(&mut self, now_ns: u64, command: Command, words: &[String]) -> Reply {
         match command {
             Command::Clock => Reply::done(""),
-            Command::Attach(args) => match self.attach(now_ns, args) {
+            Command::Checkpoint if !self.config.checkpoints => {
+                Reply::failed(3, "nobody waits for a checkpoint of this guest")
+            }
+            Command::Checkpoint => {
+                self.stops = true;
+                Reply::done("")
+            }
+            Command::Attach(args) => match self.attach(now_ns, args, words) {
                 Ok(()) => Reply::done(""),
                 Err(reply) => reply,
             },
             Command::Counters(args) => match self.config.written(&args.file) {
-                Ok(path) => self.write_counters(path),
+                Ok(path) if self.counted.len() >= COUNTERS_MAX && !self.counted.contains(&args.file) => {
+                    Reply::failed(2, format!("{}: {COUNTERS_MAX} files have counters already", path.display()))
+                }
+                Ok(path) => {
+                    self.counted.insert(args.file);
+                    self.write_counters(path)
+                }
                 Err(error) => Reply::failed(2, error.to_string()),
             },
             Command::Struck => {
@@ -334,10 +367,21 @@ impl Lab {
         }
     }
 
-    fn attach(&mut self, now_ns: u64, mut args: Box<DeviceArgs>) -> Result<(), Reply> {
+    fn attach(&mut self, now_ns: u64, args: Box<DeviceArgs>, words: &[String]) -> Result<(), Reply> {
         if self.plugged.is_some() {
             return Err(Reply::failed(2, "a device is plugged in already"));
         }
+        let mut plugged = self.made(args, words)?;
+        self.radios.clear();
+        self.reached_ns = self.guest_ns(now_ns);
+        plugged.look(self.reached_ns, &mut self.actions);
+        self.plugged = Some(plugged);
+        self.ended = None;
+        Ok(())
+    }
+
+    /// A device after its options, on its bus, not yet in the port.
+    fn made(&self, mut args: Box<DeviceArgs>, words: &[String]) -> Result<Plugged, Reply> {
         let wrong = |error: crate::config::PathError| Reply::failed(2, error.to_string());
         let around = &mut args.surroundings;
         for path in [&mut around.usb, &mut around.command_log, &mut around.trace, &mut around.air, &mut around.stats] {
@@ -363,8 +407,6 @@ impl Lab {
         let failed = |error: vusb::assembly::AssemblyError| Reply::failed(error.code(), error.to_string());
         let device = args.device(&machine, epoch_ns).map_err(failed)?;
         let observer = args.observer(&machine, epoch_ns).map_err(failed)?;
-        self.radios.clear();
-        self.reached_ns = self.guest_ns(now_ns);
         let bus = if args.surroundings.host == HostKind::Virtual {
             Bus::Slot(Slot::default())
         } else if args.device.is_on_pci() {
@@ -372,11 +414,8 @@ impl Lab {
         } else {
             Bus::Usb(Box::new(Urbs::new(&device, observer, WAITING_MAX)))
         };
-        let mut plugged = Plugged { args, device, bus, before: UrbCounters::default(), present: false };
-        plugged.look(self.reached_ns, &mut self.actions);
-        self.plugged = Some(plugged);
-        self.ended = None;
-        Ok(())
+        let words = words.to_vec();
+        Ok(Plugged { words, args, device, bus, before: UrbCounters::default(), present: false })
     }
 
     fn write_counters(&self, path: PathBuf) -> Reply {
@@ -502,5 +541,95 @@ impl Plugged {
         };
         let usb = observer.map_or(Ok(()), |mut observer| observer.finish());
         statistics.and(usb).and(self.device.finish())
+    }
+}
+
+/// The format of [`Lab::save`]. The version counts up with every change of what a device saves; the program that writes it is
+/// known by its hash beside.
+const STATE: (&str, u32) = ("txop-vusb-state", 1);
+
+impl Lab {
+    /// Everything that another process needs to continue, beside the files and the configuration.
+    ///
+    /// # Errors
+    /// The device cannot be saved.
+    pub fn save(&self) -> Result<Vec<u8>, StateError> {
+        let mut to = Writer::default();
+        to.put(&STATE)?;
+        self.state(&mut to)?;
+        to.put(&self.plugged.as_ref().map(|plugged| &plugged.words))?;
+        if let Some(plugged) = &self.plugged {
+            plugged.save_state(&mut to)?;
+        }
+        Ok(to.into_bytes())
+    }
+
+    fn state(&self, to: &mut Writer) -> Result<(), StateError> {
+        let Self {
+            config: _,
+            memory: _,
+            clock,
+            radios,
+            wired,
+            plugged: _,
+            actions,
+            line,
+            reached_ns,
+            ended,
+            stops,
+            counted,
+        } = self;
+        radios.save(to)?;
+        wired.save(to)?;
+        to.put(&(clock, actions, line, reached_ns))?;
+        to.put(&(ended, stops, counted))
+    }
+
+    /// Continues as the one that was saved. The files of its device have to be in the folder of results as they were then.
+    ///
+    /// # Errors
+    /// It is not such a state, or the device cannot be made; this one is without a device then.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let mut from = Reader::new(bytes);
+        if from.take::<(String, u32)>()? != (STATE.0.to_owned(), STATE.1) {
+            return Err(StateError::Other("it is of another version of txop".to_owned()));
+        }
+        self.radios.restore(&mut from)?;
+        self.wired.restore(&mut from)?;
+        (self.clock, self.actions, self.line, self.reached_ns) = from.take()?;
+        (self.ended, self.stops, self.counted) = from.take()?;
+        if let Some(words) = from.take::<Option<Vec<String>>>()? {
+            let Ok(Command::Attach(mut args)) = parsed(&words) else {
+                return Err(StateError::Other(format!("no device is asked for by {words:?}")));
+            };
+            args.surroundings.continued = true;
+            let mut plugged = self.made(args, &words).map_err(|reply| StateError::Other(reply.text))?;
+            plugged.restore_state(&mut from)?;
+            self.plugged = Some(plugged);
+        }
+        from.end()
+    }
+}
+
+impl Plugged {
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        let Self { words: _, args: _, device, bus, before, present } = self;
+        to.put(&(before, present))?;
+        device.save_state(to)?;
+        match bus {
+            Bus::Usb(urbs) => urbs.save_state(to),
+            Bus::Slot(slot) => slot.save(to),
+            Bus::Pci => Ok(()),
+        }
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        (self.before, self.present) = from.take()?;
+        self.device.restore_state(from)?;
+        match &mut self.bus {
+            Bus::Usb(urbs) => urbs.restore_state(from),
+            Bus::Slot(slot) => slot.restore(from),
+            Bus::Pci => Ok(()),
+        }
     }
 }

@@ -75,6 +75,8 @@ pub enum Command {
     Detach,
     /// Nothing: the line carries the guest's clocks.
     Clock,
+    /// Stop the guest, to be saved; it continues here, or where it is restored.
+    Checkpoint,
 }
 
 /// A file of results.

@@ -28,6 +28,7 @@ impl Guest {
             files: [("/txop/faults.toml".into(), folder.join("given.toml"))].into(),
             exact: true,
             capture_limit: 1 << 24,
+            checkpoints: true,
         };
         Self { lab: Lab::new(config), now_ns: 5_000_000_000, actions: Vec::new() }
     }
@@ -198,6 +199,21 @@ fn what_the_guest_may_not_name_is_refused() {
     assert_eq!(guest.line(b"{\"words\": 3}\n").0, 2);
     assert!(guest.actions.is_empty());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_guest_names_only_so_many_files_of_counters() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    guest.ask(&["attach", "--device", "ncm"]);
+    for number in 0..32 {
+        assert_eq!(guest.ask(&["counters", &format!("{number}.json")]).0, 0);
+    }
+    let (status, text) = guest.ask(&["counters", "more.json"]);
+    assert_eq!(status, 2);
+    assert!(text.contains("32 files"), "{text}");
+    assert_eq!(guest.ask(&["counters", "7.json"]).0, 0, "it is there already");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 32);
 }
 
 #[test]

@@ -10,6 +10,8 @@ pub use walk::Walk;
 
 use chacha20::rand_core::{Rng as _, SeedableRng};
 use chacha20::ChaCha8Rng;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A source of random numbers.
 #[derive(Debug)]
@@ -18,6 +20,21 @@ pub struct Rng(ChaCha8Rng);
 impl Clone for Rng {
     fn clone(&self) -> Self {
         Self(ChaCha8Rng::deserialize_state(&self.0.serialize_state()))
+    }
+}
+
+/// Saved with its place in the stream.
+impl Serialize for Rng {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize_state().as_slice().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rng {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        let state = bytes.as_slice().try_into().map_err(|_| D::Error::invalid_length(bytes.len(), &"a state"))?;
+        Ok(Self(ChaCha8Rng::deserialize_state(state)))
     }
 }
 

@@ -8,7 +8,7 @@ const MOST_STEPS: u64 = 100_000;
 /// A random walk: in equal steps of time the value goes up or down by one length, each as likely, and is reflected at its
 /// bounds. With short steps that is Brownian motion. It begins anywhere between the bounds, all values as likely, as it is found
 /// later.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Walk {
     rng: Rng,
     least: f64,

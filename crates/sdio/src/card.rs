@@ -42,6 +42,14 @@ impl Answer {
     }
 }
 
+/// What changes of a card, beside its function.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct CardState {
+    registers: (Vec<u8>, Vec<u8>),
+    counters: CardCounters,
+    line: bool,
+}
+
 /// A card with one function.
 #[derive(Clone, Debug)]
 pub struct Card<F> {
@@ -73,6 +81,17 @@ impl<F: Function> Card<F> {
     /// Its function.
     pub fn function_mut(&mut self) -> &mut F {
         &mut self.function
+    }
+
+    /// What is saved of the card, beside its function.
+    pub fn state(&self) -> CardState {
+        CardState { registers: self.registers.state(), counters: self.counters, line: self.line }
+    }
+
+    /// Continues as the card that this was saved of.
+    pub fn continue_as(&mut self, state: &CardState) {
+        self.registers.continue_as(&state.registers);
+        (self.counters, self.line) = (state.counters, state.line);
     }
 
     /// What was counted.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What a card was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CardCounters {
     /// CMD52 that read.

@@ -34,6 +34,17 @@ pub(crate) struct Registers {
 }
 
 impl Registers {
+    /// What the host may have written.
+    pub(crate) fn state(&self) -> (Vec<u8>, Vec<u8>) {
+        (self.cccr.to_vec(), self.fbr.to_vec())
+    }
+
+    pub(crate) fn continue_as(&mut self, (cccr, fbr): &(Vec<u8>, Vec<u8>)) {
+        for (own, other) in [(&mut self.cccr, cccr), (&mut self.fbr, fbr)] {
+            own.iter_mut().zip(other).for_each(|(own, other)| *own = *other);
+        }
+    }
+
     /// As they are after power came, or after a reset.
     pub(crate) fn new(identity: &CardIdentity, ability: BusAbility) -> Self {
         let lines = if ability.four_lines { 0 } else { at::LOW_SPEED };

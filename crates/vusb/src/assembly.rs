@@ -106,7 +106,9 @@ impl DeviceArgs {
         // Also without faults: it is what can be unplugged.
         let device = Box::new(Faulty::new(device, script.unwrap_or_default()));
         Ok(match &around.trace {
-            Some(path) => Box::new(Traced::create(device, (self.device.vocabulary)(), path).map_err(file(path))?),
+            Some(path) => Box::new(
+                Traced::create(device, (self.device.vocabulary)(), path, around.continued).map_err(file(path))?,
+            ),
             None => device,
         })
     }
@@ -120,7 +122,8 @@ impl DeviceArgs {
         let Some(path) = &around.usb else { return Ok(None) };
         let snap_bytes = around.usb_snap.saturating_add(LONG_HEADER);
         let captured = self.making(None, machine, epoch_ns).captured();
-        let recorder = UsbFile::create(path, &CaptureSettings { snap_bytes, ..captured }).map_err(file(path))?;
+        let recorder = UsbFile::open(path, &CaptureSettings { snap_bytes, ..captured }, self.surroundings.continued)
+            .map_err(file(path))?;
         Ok(Some(Box::new(recorder)))
     }
 

@@ -7,6 +7,7 @@ use wire::usb::setup::Setup;
 pub use wire::usb::usbip::Speed;
 
 use crate::pci::PciIdentity;
+use crate::state::{Reader, StateError, Writer};
 
 /// What a device says about itself: the bytes of its descriptors (USB 2.0, 9.6).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +80,7 @@ pub struct Source {
 }
 
 /// Something that goes wrong inside a device, which no transfer shows by itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Effect {
     /// The firmware, or the MAC of a chip without one, does not start any more, until the device was unplugged.
     FirmwareHang,
@@ -104,7 +105,7 @@ pub enum Effect {
 }
 
 /// What happens to a command of an SDIO card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum CommandFault {
     /// The card does not get it, and so does not answer.
     NoAnswer,
@@ -136,7 +137,7 @@ impl CommandFault {
 }
 
 /// A fault of a script, which happened or has ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FaultEvent {
     /// Its name in the script.
     pub name: String,
@@ -274,6 +275,22 @@ pub trait Device {
     fn finish(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+
+    /// Writes what another process needs to continue with it, made again from the same options ([`crate::state::State::save`]).
+    ///
+    /// # Errors
+    /// It cannot be saved: the default.
+    fn save_state(&self, _to: &mut Writer) -> Result<(), StateError> {
+        Err(StateError::NotSaved)
+    }
+
+    /// Takes it ([`crate::state::State::restore`]).
+    ///
+    /// # Errors
+    /// It is not the state of such a device.
+    fn restore_state(&mut self, _from: &mut Reader<'_>) -> Result<(), StateError> {
+        Err(StateError::NotSaved)
+    }
 }
 
 impl<D: Device + ?Sized> Device for Box<D> {
@@ -336,5 +353,11 @@ impl<D: Device + ?Sized> Device for Box<D> {
     }
     fn finish(&mut self) -> std::io::Result<()> {
         (**self).finish()
+    }
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        (**self).save_state(to)
+    }
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        (**self).restore_state(from)
     }
 }

@@ -6,11 +6,12 @@
 //! ```
 //! use vusb::device::{ControlReply, Device, DeviceCounters, Identity, InReply, OutReply, Speed};
 //! use vusb::entry::{CountersOf, Driver, Entry, Function, Kind, Plug};
+//! use vusb::state::{Reader, State, StateError, Writer};
 //! use vusb::trace::Plain;
 //! use wire::usb::setup::Setup;
 //!
 //! /// What it has counted: the document of statistics has it.
-//! #[derive(Clone, Copy, Default, serde::Serialize)]
+//! #[derive(Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
 //! # #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 //! pub struct Statistics {
 //!     /// Transfers from the host.
@@ -36,7 +37,12 @@
 //!     fn advance(&mut self, _now_ns: u64) {}
 //!     fn next_event(&self) -> Option<u64> { None }
 //!     fn statistics(&self) -> Option<Box<dyn DeviceCounters>> { Some(Box::new(self.counters)) }
+//!     fn save_state(&self, to: &mut Writer) -> Result<(), StateError> { self.save(to) }
+//!     fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> { self.restore(from) }
 //! }
+//!
+//! // What changes, and what it is made with: every field.
+//! vusb::state!(Sink { counters } made { identity });
 //!
 //! /// In `crates/vusb/src/functions/sink/entry.rs`; its line in `registry.rs` is `&functions::sink::entry::SINK`.
 //! pub static SINK: Entry = Entry {

@@ -19,6 +19,7 @@ pub mod registry;
 pub mod serve;
 pub mod session;
 mod small_file;
+pub mod state;
 pub mod statistics;
 pub mod trace;
 pub mod urbs;

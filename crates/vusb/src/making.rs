@@ -114,7 +114,7 @@ impl Making<'_> {
     pub fn medium(&self) -> Result<Medium, MakeError> {
         let around = self.surroundings;
         let recorder = match &around.air {
-            Some(path) => Some(AirFile::create(path, &self.captured()).map_err(file(path))?),
+            Some(path) => Some(AirFile::open(path, &self.captured(), around.continued).map_err(file(path))?),
             None => None,
         };
         let channel = ChannelSettings { signal_dbm: around.signal, noise_dbm: around.noise, loss: around.loss };
@@ -175,7 +175,7 @@ impl Making<'_> {
     pub fn in_slot(&self, chip: impl SdioChip + 'static) -> Result<Box<dyn Device>, MakeError> {
         let around = self.surroundings;
         let log = match &around.command_log {
-            Some(path) => Some(CommandFile::create(path, &self.captured()).map_err(file(path))?),
+            Some(path) => Some(CommandFile::open(path, &self.captured(), around.continued).map_err(file(path))?),
             None => None,
         };
         // The controller in the kernel keeps the state of the line: a change is enough.

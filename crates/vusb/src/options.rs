@@ -27,6 +27,9 @@ pub enum ApKind {
 /// The surroundings of a device.
 #[derive(Debug, Args)]
 pub struct Surroundings {
+    /// Files are there, and are continued.
+    #[arg(skip)]
+    pub continued: bool,
     /// The access point.
     #[arg(long, value_enum, default_value = "hostapd")]
     pub ap: ApKind,

@@ -5,7 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 /// Who a function says it is, in its configuration space (PCI Local Bus 3.0, 6.2.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PciIdentity {
     /// Vendor ID.
     pub vendor: u16,

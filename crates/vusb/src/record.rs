@@ -9,6 +9,8 @@ use monitor::{AirRecorder, CaptureSettings, CaptureStatus, Origin, SdioCapture, 
 use wire::sdio::log::Record;
 use wire::usb::urb::Urb;
 
+use crate::state::{self, Continued, State, StateError};
+
 /// A whole capture. `epoch_ns` is what to add to the run's clock to get the time since 1970; the chips' clock (TSF) is the run's.
 pub fn settings(origin: Origin, epoch_ns: i64, limit_bytes: Option<u64>) -> CaptureSettings {
     CaptureSettings { start_unix_ns: epoch_ns, tsf_start_us: 0, limit_bytes, ..CaptureSettings::new(origin) }
@@ -24,6 +26,22 @@ pub trait Observer {
     /// # Errors
     /// Those of its file.
     fn finish(&mut self) -> io::Result<()>;
+
+    /// Saves itself, as [`State::save`].
+    ///
+    /// # Errors
+    /// It cannot.
+    fn save_state(&self, _to: &mut state::Writer) -> Result<(), StateError> {
+        Err(StateError::NotSaved)
+    }
+
+    /// As [`State::restore`].
+    ///
+    /// # Errors
+    /// It cannot.
+    fn restore_state(&mut self, _from: &mut state::Reader<'_>) -> Result<(), StateError> {
+        Err(StateError::NotSaved)
+    }
 }
 
 /// The capture of the air, until it is finished.
@@ -51,9 +69,40 @@ fn named(path: &Path) -> impl FnOnce(io::Error) -> io::Error + '_ {
     move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-fn create(path: &Path) -> io::Result<BufWriter<File>> {
-    Ok(BufWriter::new(File::create(path)?))
+fn create(path: &Path, continued: bool) -> io::Result<BufWriter<File>> {
+    let file = File::options().write(true).create(true).truncate(!continued).open(path)?;
+    Ok(BufWriter::new(file))
 }
+
+/// The place in a file and the state of its recorder, in this order.
+macro_rules! continued {
+    ($type:ty) => {
+        impl State for $type {
+            fn save(&self, to: &mut state::Writer) -> Result<(), StateError> {
+                to.put(&self.recorder.is_some())?;
+                if let Some(recorder) = &self.recorder {
+                    recorder.inner().save_place(to)?;
+                    to.put(&recorder.state())?;
+                }
+                Ok(())
+            }
+
+            fn restore(&mut self, from: &mut state::Reader<'_>) -> Result<(), StateError> {
+                if !from.take::<bool>()? {
+                    self.recorder = None;
+                } else if let Some(recorder) = &mut self.recorder {
+                    recorder.inner_mut().restore_place(from)?;
+                    recorder.continue_as(from.take()?);
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+continued!(AirFile);
+continued!(UsbFile);
+continued!(CommandFile);
 
 /// What was printed of captures that are full, for those that cannot read stderr.
 static FULL: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -82,7 +131,15 @@ impl AirFile {
     /// # Errors
     /// Those of the file.
     pub fn create(path: &Path, settings: &CaptureSettings) -> io::Result<Self> {
-        let recorder = AirRecorder::new(create(path)?, settings).map_err(io::Error::other)?;
+        Self::open(path, settings, false)
+    }
+
+    /// Creates the file, or opens the one that [`State::restore`] continues.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn open(path: &Path, settings: &CaptureSettings, continued: bool) -> io::Result<Self> {
+        let recorder = AirRecorder::new(create(path, continued)?, settings).map_err(io::Error::other)?;
         Ok(Self { path: path.into(), recorder: Some(recorder), limit_bytes: settings.limit_bytes })
     }
 
@@ -109,7 +166,15 @@ impl CommandFile {
     /// # Errors
     /// Those of the file.
     pub fn create(path: &Path, settings: &CaptureSettings) -> io::Result<Self> {
-        let recorder = SdioCapture::new(create(path)?, settings).map_err(io::Error::other)?;
+        Self::open(path, settings, false)
+    }
+
+    /// Creates the file, or opens the one that [`State::restore`] continues.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn open(path: &Path, settings: &CaptureSettings, continued: bool) -> io::Result<Self> {
+        let recorder = SdioCapture::new(create(path, continued)?, settings).map_err(io::Error::other)?;
         Ok(Self { path: path.into(), recorder: Some(recorder), limit_bytes: settings.limit_bytes })
     }
 
@@ -138,7 +203,15 @@ impl UsbFile {
     /// # Errors
     /// Those of the file.
     pub fn create(path: &Path, settings: &CaptureSettings) -> io::Result<Self> {
-        let recorder = UsbCapture::new(create(path)?, settings).map_err(io::Error::other)?;
+        Self::open(path, settings, false)
+    }
+
+    /// Creates the file, or opens the one that [`State::restore`] continues.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn open(path: &Path, settings: &CaptureSettings, continued: bool) -> io::Result<Self> {
+        let recorder = UsbCapture::new(create(path, continued)?, settings).map_err(io::Error::other)?;
         Ok(Self { recorder: Some(recorder), limit_bytes: settings.limit_bytes })
     }
 }
@@ -155,6 +228,14 @@ impl Observer for UsbFile {
             Some(recorder) => ended("bus", self.limit_bytes, recorder.finish().1),
             None => Ok(()),
         }
+    }
+
+    fn save_state(&self, to: &mut state::Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut state::Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
     }
 }
 

@@ -11,6 +11,8 @@ use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use crate::device::Source;
 
+use crate::state::{Reader, State, StateError, Writer};
+
 /// Bytes of the largest datagram that is read.
 const DATAGRAM_MAX: usize = 65_536;
 /// Datagrams that a function reads before the bus is looked at again.
@@ -112,6 +114,20 @@ pub struct WiredQueues {
     pub from_host: Rc<RefCell<Vec<Vec<u8>>>>,
     /// What it is to get.
     pub to_host: Rc<RefCell<VecDeque<Vec<u8>>>>,
+}
+
+/// What nobody has taken yet.
+impl State for WiredQueues {
+    fn save(&self, to: &mut Writer) -> Result<(), StateError> {
+        to.put(&*self.from_host.borrow())?;
+        to.put(&*self.to_host.borrow())
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        *self.from_host.borrow_mut() = from.take()?;
+        *self.to_host.borrow_mut() = from.take()?;
+        Ok(())
+    }
 }
 
 impl Wired for WiredQueues {

@@ -85,6 +85,7 @@ class GuestArm:
         watch = Stopwatch()
         ended = await self._boot(overlay, computer, guest, watch)
         self._learn(self.spec, context.test, ended.seconds, ended.guest_seconds, watch)
+        placed.warnings += [f"QEMU: {line}" for line in ended.said]
         if ended.status == ExitCode.NO_TESTBED:
             take_over(guest / FILES, context.folder, self.spec)  # the kernel log says why
             raise ArmError("arm-load-failed", _last_words(guest / "stderr"))

@@ -22,6 +22,7 @@ from txop.guest.outside import BENCH, find_library
 from txop.guest.qemu import Mode, kvm_works, qemu_version
 from txop.guest.wireless_stack import StackBuild, build_with_debugfs
 from txop.guest_image.cache import sha256_of
+from txop.guest_image.emulator.shim import shim_sha256
 from txop.guest_image.error import GuestError
 from txop.guest_image.extra_programs import extra_files
 from txop.guest_image.image import Image, build_image, build_image_of
@@ -59,7 +60,7 @@ class GuestTestbed:
     async def open(self) -> dict[str, dict[str, Any]]:
         """Make every arm's image and driver."""
         try:
-            chips_sha256 = sha256_of(find_library())
+            chips_sha256, shim = sha256_of(find_library()), shim_sha256()
             self._kvm = Mode(self._spec.mode) is Mode.FAST and kvm_works()
             for arm in self._plan.arm:
                 self._arms[arm.name] = await self._prepare(arm)
@@ -70,7 +71,7 @@ class GuestTestbed:
         releases = sorted({arm.image.release for arm in self._arms.values()})
         facts["kernel"] = ", ".join(releases)
         facts["interface"] = ", ".join(sorted({arm.spec.interface for arm in self._arms.values()}))
-        facts["chips_sha256"] = chips_sha256
+        facts["chips_sha256"], facts["shim_sha256"] = chips_sha256, shim
         return {"dut": facts}
 
     def instruments(self, test: Test) -> Sequence[Instrument]:

@@ -250,6 +250,8 @@ def run(
             )
             if json:
                 console.write_json(_document(made, computer, overlay, chip, ended, results))
+    for line in ended.said:
+        note(f"QEMU: {line}")
     note(f"The guest ended after {ended.seconds:.1f} s ({ended.guest_seconds:.1f} s by its clock).")
     if output is not None:
         note(f"In {output}: console, stdout, stderr, events, {', '.join(ended.files)}.")
@@ -283,6 +285,7 @@ def _document(
         "guest_seconds": ended.guest_seconds,
         "events": [{"uptime_s": event.uptime_s, "kind": event.kind, "words": event.words} for event in ended.events],
         "files": list(ended.files),
+        "emulator_said": list(ended.said),
         **{name: data.decode("utf-8", "replace") for name, data in said.items()},
     }
 

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from txop.core.origin import Bench
+from txop.guest.results import safe_name
 from txop.guest_image.emulator.qemu import emulator
 from txop.guest_image.emulator.shim import build_shim
-from txop.guest_image.error import MissingGuestToolError
+from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.packages.apt import Progress
 
 BENCH = Bench.OUTSIDE
@@ -23,6 +24,8 @@ BENCH = Bench.OUTSIDE
 LIBRARY = "libtxop_qemu.so"
 VARIABLE = "TXOP_QEMU"
 """Environment variable: a program in place of the pinned QEMU. It gets the same arguments, and no devices of txop."""
+LIBRARY_VARIABLE = "TXOP_QEMU_DEVICES"
+"""Environment variable: a library in place of the one that txop has."""
 CONTROL_PORT = "control"
 """The port on which the guest asks."""
 FOLDER = "devices"
@@ -38,11 +41,18 @@ GUEST_FOLDER = "/txop/out"
 """What that folder is called in the options that the guest gives."""
 CAPTURE_LIMIT_BYTES = 2 << 30
 """Of each capture: what a guest outputs beside them is less."""
+MAX_DEVICE_FILES = 64
+"""A guest names the files of its counters itself; of each other kind there is one."""
+MAX_DEVICE_BYTES = 8 << 30
+"""Limit of all files of the devices."""
 
 
 def find_library() -> Path:
     """The library with the devices, for QEMU. Raises :class:`MissingGuestToolError`."""
-    path = Path(__file__).parent / "bin" / LIBRARY
+    named = os.environ.get(LIBRARY_VARIABLE)
+    path = Path(named) if named else Path(__file__).parent / "bin" / LIBRARY
+    if not path.is_file() and named:
+        raise MissingGuestToolError(f"{LIBRARY_VARIABLE} names {path}, and that is no file")
     if not path.is_file():
         raise MissingGuestToolError(
             f"there is no {LIBRARY}, which has the virtual devices", what_to_do="in a clone: make setup"
@@ -59,11 +69,15 @@ def qemu_command(cache: Path | None = None, progress: Progress = lambda _: None)
     return emulator(cache=cache, progress=progress).argv([library, shim])
 
 
-def device_arguments(config: Path) -> list[str]:
+def device_arguments(config: Path, *, restored: bool = False) -> list[str]:
     """Arguments of QEMU for the devices. The controller of virtio-serial is there already.
 
-    ``config``: the file that :func:`write_config` wrote.
+    Args:
+        config: The file that :func:`write_config` wrote.
+        restored: The guest may be saved and restored. It does not tell its network then that it has moved
+            (VIRTIO_NET_F_GUEST_ANNOUNCE), as it would after it was restored only.
     """
+    announce = ",guest_announce=off" if restored else ""
     argv = ["-device", f"txop-control,config={config.as_posix().replace(',', ',,')},name=txop.{CONTROL_PORT}"]
     argv += ["-device", "qemu-xhci", "-device", "txop-usb"]
     for number in range(PCI_FUNCTIONS):
@@ -73,11 +87,13 @@ def device_arguments(config: Path) -> list[str]:
     return [
         *argv,
         "-device",
-        f"virtio-net-pci,disable-legacy=on,netdev=wired,mac={FAR_END},tx=timer,x-txtimer=1000,ioeventfd=off,romfile=",
+        f"virtio-net-pci,disable-legacy=on,netdev=wired,mac={FAR_END},tx=timer,x-txtimer=1000,ioeventfd=off,romfile={announce}",
     ]
 
 
-def write_config(work: Path, files: Mapping[str, Path], texts: Mapping[str, bytes], *, exact: bool) -> Path:
+def write_config(
+    work: Path, files: Mapping[str, Path], texts: Mapping[str, bytes], *, exact: bool, checkpoints: bool = False
+) -> Path:
     """Write the configuration for a guest, and make the folder of the devices.
 
     Args:
@@ -85,6 +101,7 @@ def write_config(work: Path, files: Mapping[str, Path], texts: Mapping[str, byte
         files: By name in the guest: the files of this machine that its options may name.
         texts: The same, as contents.
         exact: The guest's time goes with its instructions.
+        checkpoints: The guest may ask to be stopped and saved: somebody waits for it.
     """
     folder, given = work / FOLDER, work / GIVEN
     folder.mkdir()
@@ -100,23 +117,57 @@ def write_config(work: Path, files: Mapping[str, Path], texts: Mapping[str, byte
         "files": places,
         "exact": exact,
         "capture_limit": CAPTURE_LIMIT_BYTES,
+        "checkpoints": checkpoints,
     }
     path = work / CONFIG
     path.write_text(json.dumps(config), encoding="utf-8")
     return path
 
 
+def too_much(work: Path) -> str | None:
+    """What the devices have written more of than is taken; ``None``: nothing."""
+    files = _written(work)
+    if len(files) > MAX_DEVICE_FILES:
+        return f"its devices wrote more than {MAX_DEVICE_FILES} files"
+    if sum(path.stat().st_size for path in files) > MAX_DEVICE_BYTES:
+        return f"its devices wrote more than {MAX_DEVICE_BYTES >> 20} MB"
+    return None
+
+
 def take_files(work: Path, results: Path) -> list[str]:
-    """Move the files of the devices to those that the guest output; their names."""
+    """Move the files of the devices to those that the guest output; their names.
+
+    Files with a name that leads out of the folder, or cannot be shown, are left out. Raises :class:`GuestError` when
+    there are too many, or they are too large.
+    """
+    if (trouble := too_much(work)) is not None:
+        raise GuestError(trouble)
     names = []
-    for path in sorted((work / FOLDER).iterdir() if (work / FOLDER).is_dir() else []):
-        if path.is_file() and not path.is_symlink() and not path.name.endswith(".part"):
-            results.mkdir(parents=True, exist_ok=True)
-            place = results / path.name
-            if place.is_dir() and not place.is_symlink():  # the guest's, which named it so
-                shutil.rmtree(place)
-            else:
-                place.unlink(missing_ok=True)
-            shutil.move(path, place)
-            names.append(path.name)
+    for path in _written(work):
+        if not is_plain(path.name):
+            continue
+        results.mkdir(parents=True, exist_ok=True)
+        place = results / path.name
+        if place.is_dir() and not place.is_symlink():  # the guest's, which named it so
+            shutil.rmtree(place)
+        else:
+            place.unlink(missing_ok=True)
+        shutil.move(path, place)
+        names.append(path.name)
     return names
+
+
+def is_plain(name: str) -> bool:
+    """Whether it is the name of a file directly in a folder, in characters that can be shown.
+
+    >>> [is_plain(name) for name in ("air.pcapng", "a/b", "..", "/x", "", "a\\x1bb")]
+    [True, False, False, False, False, False]
+    """
+    return "/" not in name and safe_name(name) == name
+
+
+def _written(work: Path) -> list[Path]:
+    """The files of the devices that are whole, in order of name."""
+    folder = work / FOLDER
+    found = (path for path in folder.iterdir()) if folder.is_dir() else ()
+    return sorted(p for p in found if p.is_file() and not p.is_symlink() and not p.name.endswith(".part"))

@@ -12,6 +12,7 @@ from txop.core.version import program_version
 from txop.guest.outside import BENCH, find_library
 from txop.guest.qemu import Computer, Mode, qemu_version, untested_qemu
 from txop.guest_image.cache import sha256_of
+from txop.guest_image.emulator.shim import shim_sha256
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 
@@ -36,6 +37,7 @@ def provenance(image: Image, computer: Computer, modules: Iterable[Path]) -> dic
         "bench": BENCH.value,
         "txop": program_version(),
         "chips_sha256": _chips_sha256(),
+        "shim_sha256": _shim_sha256(),
         "modules_sha256": sorted({f"{path.name} {sha256_of(path)}" for path in modules}),
     }
 
@@ -63,4 +65,10 @@ def _qemu() -> str | None:
 def _chips_sha256() -> str | None:
     with suppress(GuestError, OSError):
         return sha256_of(find_library())
+    return None
+
+
+def _shim_sha256() -> str | None:
+    with suppress(GuestError):
+        return shim_sha256()
     return None

@@ -82,6 +82,10 @@ class Computer:
     """More words of the kernel's command line."""
     debugger: Path | None = None
     """Unix socket, made by QEMU, on which the guest waits for gdb before its first instruction."""
+    record: Path | None = None
+    """In exact mode: file for what QEMU's main loop does, and when, by the instructions executed."""
+    replay: Path | None = None
+    """In exact mode: such a file of the same guest. QEMU does then what is in it."""
 
     @property
     def instructions_per_second(self) -> int | None:
@@ -204,11 +208,29 @@ def shift_of(mips: int) -> int:
 
 
 def arguments(
-    computer: Computer, kernel: Path, initramfs: Path, folder: Path, *, devices: Sequence[str] = ()
+    computer: Computer,
+    kernel: Path,
+    initramfs: Path,
+    folder: Path,
+    *,
+    devices: Sequence[str] = (),
+    continued: bool = False,
 ) -> list[str]:
-    """The arguments of QEMU. ``folder``: for the console and the ports, each a file of its name; ``devices``: more."""
+    """The arguments of QEMU.
+
+    Args:
+        computer: The computer.
+        kernel: What it boots.
+        initramfs: The same.
+        folder: For the console and the ports, each a file of its name.
+        devices: More arguments.
+        continued: These files are there, and are appended to.
+    """
+    append = ",append=on" if continued else ""
     if computer.mode is Mode.EXACT and computer.kvm:
         raise GuestError("an exact guest cannot run with KVM: only QEMU's own translator counts instructions")
+    if (computer.record or computer.replay) and (computer.mode is not Mode.EXACT or computer.shell):
+        raise GuestError("only an exact guest that nobody types into is recorded and replayed")
     if not 0 <= computer.shift <= MAX_SHIFT:
         raise GuestError(f"the shift {computer.shift} is not between 0 and {MAX_SHIFT}")
     settings: dict[str, object] = {
@@ -244,7 +266,7 @@ def arguments(
     ]
     if computer.mode is Mode.EXACT:
         # an interactive guest takes what is typed, so there is nothing to keep exact
-        record = "" if computer.shell else f",{RECORD}"
+        record = "" if computer.shell else f",{_record(computer)}"
         argv += ["-accel", "tcg,thread=single", "-cpu", CPU, "-icount", f"shift={computer.shift},sleep=off{record}"]
         argv += ["-rtc", f"base={CLOCK_START},clock=vm", "-seed", str(computer.seed)]
     else:
@@ -258,12 +280,13 @@ def arguments(
     if computer.shell:
         argv += ["-serial", "mon:stdio"]
     else:
-        argv += ["-chardev", f"file,id=console,path={_escaped(folder / 'console')}", "-serial", "chardev:console"]
+        argv += ["-chardev", f"file,id=console,path={_escaped(folder / 'console')}{append}"]
+        argv += ["-serial", "chardev:console"]
     # ioeventfd would hand the guest's writes to another thread, at a time of its own. The firmware gives legacy
     # drivers no I/O ports, and Linux 6.1 does without a device that lacks them.
     argv += ["-device", f"virtio-serial-pci,disable-legacy=on,max_ports={len(PORTS) + 2},ioeventfd=off"]
     for name in PORTS:
-        argv += ["-chardev", f"file,id={name},path={_escaped(folder / name)}"]
+        argv += ["-chardev", f"file,id={name},path={_escaped(folder / name)}{append}"]
         argv += ["-device", f"virtserialport,chardev={name},name=txop.{name}"]
     argv += devices
     if watchdog:
@@ -272,6 +295,13 @@ def arguments(
         path = _escaped(computer.debugger)
         argv += ["-S", "-chardev", f"socket,id=gdb,path={path},server=on,wait=off", "-gdb", "chardev:gdb"]
     return argv
+
+
+def _record(computer: Computer) -> str:
+    """Options of ``-icount`` (QEMU, docs/system/replay.rst)."""
+    if computer.replay is not None:
+        return f"rr=replay,rrfile={_escaped(computer.replay.absolute())}"
+    return RECORD if computer.record is None else f"rr=record,rrfile={_escaped(computer.record.absolute())}"
 
 
 def _watchdog_words(computer: Computer) -> list[str]:

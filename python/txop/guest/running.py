@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from txop.core.errors import ExitCode
-from txop.guest.console import excerpt
-from txop.guest.outside import device_arguments, qemu_command, take_files, write_config
+from txop.guest.console import console_lines, excerpt
+from txop.guest.outside import device_arguments, qemu_command, take_files, too_much, write_config
 from txop.guest.qemu import PORTS, Computer, Mode, arguments
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
 from txop.guest.scratch import scratch_folder
@@ -36,9 +36,16 @@ POLL_S = 0.05
 INITRAMFS = "initramfs"
 FILES = "files"
 """Folder of what a guest output."""
+SAID = "emulator"
+"""What QEMU and the devices in it printed as errors and warnings; there is no such file when they printed nothing."""
+MAX_SAID_BYTES = 8192
+"""Of that the last bytes are kept."""
 MAX_CONSOLE_BYTES = 64 << 20
 """Limit of the console and of each output; a guest that writes more is ended."""
 
+MONITOR = "monitor"
+"""Socket of QEMU's monitor in the guest's folder, where somebody attends a guest."""
+MOMENT_S = 1.0
 OFF_S = 60.0
 """What turning itself off may take a guest that has output its results, by this machine's clock. A driver that
 holds a lock of the kernel forever keeps it from that."""
@@ -90,6 +97,8 @@ class Ended:
     """Names of what it output, in ``files`` of the folder given."""
     seconds: float
     """By this machine's clock."""
+    said: tuple[str, ...] = ()
+    """Lines that QEMU and the devices in it printed as errors and warnings."""
 
     @property
     def guest_seconds(self) -> float:
@@ -105,6 +114,23 @@ class Listener(Protocol):
 
     def output(self, stream: str, data: bytes) -> None:
         """``stdout`` or ``stderr`` of the command."""
+
+
+class Attendant(Protocol):
+    """Does something with QEMU's monitor while a guest runs: it saves it, or has it continue as it was saved."""
+
+    @property
+    def continues(self) -> bool:
+        """The files that the guest outputs are there, put by :meth:`prepare`, and are continued."""
+
+    def prepare(self, work: Path) -> None:
+        """Before QEMU starts. ``work``: the guest's folder, with that of its devices."""
+
+    def arguments(self) -> list[str]:
+        """More arguments of QEMU."""
+
+    async def attend(self, monitor: Path, work: Path) -> bool:
+        """From QEMU's start on; whether it has ended the guest. ``monitor``: the socket of QEMU's monitor."""
 
 
 class Silence:
@@ -143,16 +169,38 @@ async def run_guest(
         GuestFailedError: It ended without a result, or not in its time.
         MissingGuestToolError: No QEMU here, or one that is too old.
     """
+    ended = await attended_guest(
+        image, overlay, computer, None, results=results, wall_limit_s=wall_limit_s, listener=listener, cache=cache
+    )
+    if ended is None:
+        raise AssertionError("nobody ends a guest that nobody attends")
+    return ended
+
+
+async def attended_guest(
+    image: Image,
+    overlay: Overlay,
+    computer: Computer,
+    attendant: Attendant | None,
+    *,
+    results: Path,
+    wall_limit_s: float,
+    listener: Listener | None = None,
+    cache: Path | None = None,
+) -> Ended | None:
+    """As :func:`run_guest`, with somebody at QEMU's monitor, who may end it: ``None``, and it output no files then."""
     check_results(results)
     with _work_folder(cache, image, overlay) as work:
         watch = _Watch(work, listener or Silence())
-        argv = _command_line(image, overlay, computer, work, cache)
+        argv = _command_line(image, overlay, computer, work, cache, attendant)
         begun = time.monotonic()
         try:
-            problem = await _supervise(argv, watch, wall_limit_s)
+            problem, was_ended = await _supervise(argv, watch, wall_limit_s, work, attendant)
         finally:
             _forget_socket(computer)
             _keep(work, results)
+        if was_ended and problem is None:
+            return None
         return _outcome(work, results, time.monotonic() - begun, problem)
 
 
@@ -175,10 +223,25 @@ def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cac
             signal.signal(signal.SIGINT, before)
 
 
-def _command_line(image: Image, overlay: Overlay, computer: Computer, work: Path, cache: Path | None) -> list[str]:
-    config = write_config(work, overlay.files, overlay.texts, exact=computer.mode is Mode.EXACT)
-    devices = device_arguments(config)
-    own = arguments(computer, image.kernel, work / INITRAMFS, work, devices=devices)
+def _command_line(
+    image: Image,
+    overlay: Overlay,
+    computer: Computer,
+    work: Path,
+    cache: Path | None,
+    attendant: Attendant | None = None,
+) -> list[str]:
+    exact, attended = computer.mode is Mode.EXACT, attendant is not None
+    config = write_config(work, overlay.files, overlay.texts, exact=exact, checkpoints=attended)
+    devices = device_arguments(config, restored=attended)
+    continued = False
+    if attendant is not None:
+        attendant.prepare(work)
+        # a name without folder: a socket's may not be long
+        devices += ["-chardev", f"socket,id={MONITOR},path={MONITOR},server=on,wait=off"]
+        devices += ["-mon", f"chardev={MONITOR},mode=control", *attendant.arguments()]
+        continued = attendant.continues
+    own = arguments(computer, image.kernel, work / INITRAMFS, work, devices=devices, continued=continued)
     return [*DIES_WITH_PARENT, *qemu_command(cache), *own]
 
 
@@ -247,6 +310,8 @@ class _Watch:
         for name, limit in _LIMITS.items():
             if self._size(name) > limit:
                 return _Problem(f"its {name} grew beyond {limit >> 20} MB", Cause.FLOOD)
+        if (trouble := too_much(self._folder)) is not None:
+            return _Problem(trouble, Cause.FLOOD)
         if _free_bytes(self._folder) < MIN_FREE_BYTES:
             return _Problem(f"the disk that has {self._folder} is full", Cause.HOST)
         return None
@@ -275,15 +340,19 @@ class _Watch:
         return 0
 
 
-async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> _Problem | None:
-    """Run QEMU to its end; what went wrong, ``None`` if nothing did."""
+async def _supervise(
+    argv: list[str], watch: _Watch, wall_limit_s: float, work: Path, attendant: Attendant | None
+) -> tuple[_Problem | None, bool]:
+    """Run QEMU to its end; what went wrong, ``None`` if nothing did, and whether its attendant ended it."""
     process = await asyncio.create_subprocess_exec(
         *argv,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,
+        cwd=None if attendant is None else work,
     )
+    attending = asyncio.create_task(_attend(attendant, work))
     complaint = asyncio.create_task(_last_bytes(process.stderr))
     problem: _Problem | None = None
     deadline = time.monotonic() + wall_limit_s
@@ -297,6 +366,12 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> _Pr
             problem = watch.look()
             if watch.is_over and off_by is None:
                 off_by = time.monotonic() + OFF_S
+            if problem is None and not ended and attending.done() and (trouble := attending.result().problem):
+                # QEMU's own end, which follows, says more
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(process.wait(), MOMENT_S)
+                    ended = True
+                problem = None if ended and process.returncode else trouble
             if problem is None and not ended and not watch.is_over and time.monotonic() > deadline:
                 problem = _Problem(f"it did not end within {wall_limit_s:g} s", Cause.HOST)
     finally:
@@ -304,16 +379,41 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> _Pr
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
         said = await complaint
+        if said:
+            (work / SAID).write_bytes(said)
+        # QEMU may end before what is attended has ended
+        attended = await _given_up(attending)
     while watch.look() is None and watch.more:
         pass
     if problem is None and process.returncode and ended:
         rows = said.decode("utf-8", "replace").strip().splitlines()
         words = f"QEMU ended with {process.returncode}" + (f": {rows[-1][:300]}" if rows else "")
         problem = _Problem(words, Cause.HOST)
-    return problem
+    return problem or attended.problem, attended.ended
 
 
-async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = 8192) -> bytes:
+class _Attended(NamedTuple):
+    problem: _Problem | None = None
+    ended: bool = False
+
+
+async def _attend(attendant: Attendant | None, work: Path) -> _Attended:
+    if attendant is None:
+        return _Attended()
+    try:
+        return _Attended(ended=await attendant.attend(work / MONITOR, work))
+    except (GuestError, OSError) as error:
+        return _Attended(_Problem(str(error), Cause.HOST))
+
+
+async def _given_up(attending: asyncio.Task[_Attended]) -> _Attended:
+    """What came of it, with a moment for what QEMU's end has for it."""
+    with contextlib.suppress(TimeoutError):
+        return await asyncio.wait_for(attending, MOMENT_S)
+    return _Attended()
+
+
+async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = MAX_SAID_BYTES) -> bytes:
     kept = b""
     while stream is not None and (chunk := await stream.read(4096)):
         kept = (kept + chunk)[-keep:]
@@ -330,7 +430,8 @@ def _keep(work: Path, results: Path) -> None:
     with room(results, advice="give another folder"):
         results.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(results / FILES, ignore_errors=True)
-        for name in ("console", "events", "stdout", "stderr"):
+        (results / SAID).unlink(missing_ok=True)
+        for name in ("console", "events", "stdout", "stderr", SAID):
             if (work / name).is_file():
                 shutil.copyfile(work / name, results / name)
 
@@ -359,11 +460,12 @@ def _outcome(work: Path, results: Path, seconds: float, problem: _Problem | None
             with room(results, advice="give another folder"):
                 names = unpack_files(work / "files", results / FILES)
                 names = sorted({*names, *take_files(work, results / FILES)})
-            return Ended(status, tuple(events), tuple(names), seconds)
+            said = tuple(console_lines(_last_of(work / SAID, MAX_SAID_BYTES)))
+            return Ended(status, tuple(events), tuple(names), seconds, said)
         last = events[-1].words if events else "nothing: it did not boot"
         words = f"it powered off before it delivered its results; its last message was {last!r}"
         problem = _Problem(words, Cause.OFF)
-    with room(results, advice="give another folder"):
+    with room(results, advice="give another folder"), contextlib.suppress(GuestError):  # too many: the problem says so
         take_files(work, results / FILES)  # captures up to then are what one wants to see
     console = _last_of(work / "console", MAX_CONSOLE_BYTES)
     raise GuestFailedError(f"the guest failed: {problem.words}", excerpt(console), cause=problem.cause)

@@ -5,7 +5,7 @@ use random::Rng;
 use wire::phy::{Band, Bandwidth, Mode};
 
 /// Where a radio is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Tuned {
     /// Centre frequency of the primary channel, MHz.
     pub frequency_mhz: u16,
@@ -33,7 +33,7 @@ impl Tuned {
 }
 
 /// Signal on a link, dBm. The two directions differ where one end sends with more power.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LinkSignal {
     /// The chip's frames, at the peer.
     pub down_dbm: i8,
@@ -49,7 +49,7 @@ impl LinkSignal {
 }
 
 /// How good the channel is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ChannelSettings {
     /// Signal at each receiver.
     pub signal_dbm: i8,
@@ -78,7 +78,7 @@ pub(crate) const fn width(mode: &Mode) -> Bandwidth {
 }
 
 /// What is lost of frames with rates that are numbered by one table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Losses {
     loss: f64,
     /// In 20, 40 and 80 MHz.

@@ -9,7 +9,7 @@ use super::{Ppdu, Protection, Response};
 use crate::air::exchange::FCS_LEN;
 
 /// Frames that were sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frames {
     /// PPDUs, control frames not counted (but Block Ack requests are PPDUs like others).
@@ -233,6 +233,21 @@ impl AirCounters {
         }
     }
 }
+
+crate::state!(SideCounters {
+    sent,
+    collided,
+    acknowledged,
+    bytes,
+    cts,
+    acks,
+    block_acks,
+    answers_lost,
+    lost,
+    airtime_ns,
+});
+crate::state!(StationCounters { signal_dbm, signal_up_dbm, down, up });
+crate::state!(AirCounters { chip, neighbour, collisions, lost, busy_ns } each { ap, stations, access_points });
 
 #[cfg(test)]
 mod tests {

@@ -20,6 +20,7 @@ use crate::record::AirFile;
 const BAND: Band = Band::Ghz2_4;
 
 /// What is kept of a side.
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Side {
     rates: Rates,
     /// On each of its links: of the chip those to its peers, of others the one to the chip.
@@ -548,3 +549,8 @@ fn link_of(side: usize, to: Option<usize>) -> Option<usize> {
 fn reached(stations: &Stations<'_, '_>, side: usize, to: Option<usize>) -> bool {
     to.is_some_and(|to| to == side || stations.shared(side, to).is_some())
 }
+
+crate::state!(Medium { air } each { neighbour });
+crate::state!(Air {
+    settings, signals, noise_dbm, loss, backoff, loss_draws, access, sides, busy, winners, counters,
+} each { monitor });

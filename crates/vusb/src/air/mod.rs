@@ -44,7 +44,7 @@ pub fn response_to(mpdu: &[u8], aggregated: bool) -> Response {
 }
 
 /// A PPDU on its way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Ppdu {
     /// How it is modulated.
     pub mode: Mode,

@@ -138,3 +138,5 @@ pub(super) fn set_durations(ppdu: &mut Ppdu, timeline: &Timeline) {
         }
     }
 }
+
+crate::state!(Monitor { file, scoreboards });

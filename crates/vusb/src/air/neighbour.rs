@@ -20,7 +20,7 @@ const ADDRESS: MacAddr = MacAddr([2, 0, 0, 0, 0x4e, 1]);
 const ITS_AP: MacAddr = MacAddr([2, 0, 0, 0, 0x4e, 2]);
 
 /// A station that sends packets to its own access point at a given rate.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Neighbour {
     interval_ns: u64,
     /// When the next packet comes.

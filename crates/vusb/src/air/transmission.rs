@@ -5,6 +5,7 @@ use medium::Timeline;
 use super::Ppdu;
 
 /// An exchange under way, or several that collide.
+#[derive(serde::Serialize, serde::Deserialize)]
 pub(super) struct Busy {
     pub(super) end_ns: u64,
     /// The answer is on the air.
@@ -12,6 +13,7 @@ pub(super) struct Busy {
     pub(super) transmissions: Vec<Transmission>,
 }
 
+#[derive(serde::Serialize, serde::Deserialize)]
 pub(super) struct Transmission {
     pub(super) side: usize,
     /// The side that is to answer, or the one that it is for; `None`: none here, or several.

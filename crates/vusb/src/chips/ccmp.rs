@@ -15,6 +15,7 @@ pub const HEADER: usize = 8;
 pub const MIC: usize = 8;
 
 /// A key, ready for use.
+#[derive(Clone)]
 pub struct Ccmp {
     cipher: Aes128Ccm,
     key: [u8; 16],

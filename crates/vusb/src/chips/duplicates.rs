@@ -3,7 +3,7 @@
 use wire::ieee80211::Seq;
 
 /// Sequence numbers of one TID that have come.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Duplicates {
     newest: Option<Seq>,
     /// Bit n: the number n before the newest has come.

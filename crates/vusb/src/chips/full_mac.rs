@@ -7,6 +7,7 @@ use sdio::{CardIdentity, Function};
 use crate::air::{AirCounters, Medium, Station};
 use crate::device::{DeviceCounters, Effect, Source};
 use crate::peers::{PeerStatistics, Peers};
+use crate::state::{Reader, State, StateError, Writer};
 use crate::ushc::{SdioChip, SdioStatistics};
 
 /// A firmware, besides what it does on the air.
@@ -22,7 +23,7 @@ pub(super) trait Firmware: Station {
 }
 
 /// A chip as its driver sees it.
-pub(super) trait Chip {
+pub(super) trait Chip: State {
     /// What runs on it.
     type Firmware: Firmware;
 
@@ -138,4 +139,14 @@ impl<C: Chip> SdioChip for FullMac<C> {
     fn finish(&mut self) -> std::io::Result<()> {
         self.medium.finish()
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!({C: Chip} FullMac<C> { chip, medium } within { peers });

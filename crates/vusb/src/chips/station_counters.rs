@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What the transmitter of a card has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CardTxCounters"))]
 pub struct TxCounters {
     /// Frames of the host.
@@ -21,7 +21,7 @@ pub struct TxCounters {
 }
 
 /// What the receiver of a card has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CardRxCounters"))]
 pub struct RxCounters {
     /// Data frames that came off the air for this station.

@@ -17,7 +17,7 @@ const EAPOL: [u8; 8] = {
 };
 
 /// When frames of EAPOL are encrypted. No driver and no public document says it of a firmware.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum EapolRule {
     /// When the last one of the access point was. So message 4 of a handshake is not, whether the host sets the key
     /// before it or after it: the access point has no key until it has that message.
@@ -28,7 +28,7 @@ pub(super) enum EapolRule {
 }
 
 /// A key as the host gives it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
 pub(super) enum Key {
     /// CCMP with 128 bits.
     Ccmp([u8; 16]),
@@ -38,6 +38,8 @@ pub(super) enum Key {
 }
 
 /// A key, ready for use.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+#[serde(from = "Key", into = "Key")]
 enum Cipher {
     Ccmp(Box<Ccmp>),
     Tkip { tkip: Tkip, sends: [u8; MIC_LEN], receives: [u8; MIC_LEN] },
@@ -47,6 +49,27 @@ enum Cipher {
 fn mic(key: [u8; MIC_LEN], header: &Header, msdu: &[u8]) -> Option<[u8; MIC_LEN]> {
     let (MacAddr(destination), MacAddr(source)) = (header.destination()?, header.source()?);
     Some(michael(key, destination, source, header.qos.map_or(0, QosControl::tid), msdu))
+}
+
+impl From<Key> for Cipher {
+    fn from(key: Key) -> Self {
+        Self::new(key)
+    }
+}
+
+impl From<Cipher> for Key {
+    fn from(cipher: Cipher) -> Self {
+        match cipher {
+            Cipher::Ccmp(ccmp) => Self::Ccmp(*ccmp.key()),
+            Cipher::Tkip { tkip, sends, receives } => {
+                let mut bytes = [0; 32];
+                for (place, byte) in bytes.iter_mut().zip(tkip.key().iter().chain(&sends).chain(&receives)) {
+                    *place = *byte;
+                }
+                Self::Tkip(bytes)
+            }
+        }
+    }
 }
 
 impl Cipher {
@@ -127,7 +150,7 @@ pub(super) enum Unreadable {
 }
 
 /// The keys of a connection.
-#[derive(Default)]
+#[derive(Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Keys {
     pairwise: Option<Cipher>,
     group: [Option<Cipher>; 4],

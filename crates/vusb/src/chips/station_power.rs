@@ -47,7 +47,7 @@ pub(super) enum Heard {
 }
 
 /// What the receiver of a station that sleeps is on for, besides the beacons of its network.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Listening {
     /// A PS-Poll is out: beacons that have come since.
     polled: Option<u8>,

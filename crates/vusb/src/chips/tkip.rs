@@ -10,12 +10,18 @@ use super::wep::{open, seal, Seed};
 use crate::chips::ccmp::header_len;
 
 /// A temporal key, ready for use.
+#[derive(Clone)]
 pub struct Tkip(KeyMixer);
 
 impl Tkip {
     /// With a temporal key.
     pub const fn new(key: [u8; 16]) -> Self {
         Self(KeyMixer::new(key))
+    }
+
+    /// The temporal key.
+    pub const fn key(&self) -> &[u8; 16] {
+        self.0.key()
     }
 
     fn seed(&mut self, frame: &[u8], header: usize) -> Option<Seed> {

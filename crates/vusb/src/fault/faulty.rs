@@ -9,6 +9,7 @@ use crate::device::{
     ControlReply, Device, DeviceCounters, Effect, FaultCounters, FaultEvent, Identity, InReply, OutReply, Source,
 };
 use crate::pci::PciIdentity;
+use crate::state::{Reader, State, StateError, Writer};
 
 const MS: u64 = 1_000_000;
 /// How long a device stays unplugged where the script does not say.
@@ -46,7 +47,7 @@ pub struct Faulty<D> {
 }
 
 /// The end of a fault inside the device.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Ending {
     at_ns: u64,
     undo: Effect,
@@ -461,4 +462,15 @@ impl<D: Device> Device for Faulty<D> {
     fn finish(&mut self) -> std::io::Result<()> {
         self.inner.finish()
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!({D: Device} Faulty<D> { origin_ns, unplugged_until_ns, ends, reached_ns, events } each { armed } within { inner });
+crate::state!(Armed { seen, struck, done, silent_until_ns } made { fault });

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::histogram;
 
 /// One direction.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockDirection {
     /// Transfer blocks.
@@ -34,7 +34,7 @@ impl BlockDirection {
 }
 
 /// What went between host and function.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockCounters {
     /// From the host.

@@ -160,3 +160,5 @@ impl Blocks {
         found
     }
 }
+
+crate::state!(Blocks { width, input_size, sequence, expected, counters } made { limits });

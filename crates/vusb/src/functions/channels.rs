@@ -1,7 +1,7 @@
 //! Multiplexed connections: which there are, and which of them a packet for the host belongs to.
 
 /// A connection that carries datagrams.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Channel {
     mux_id: u8,
     /// Packet data handle; none where the connection exists without messages.
@@ -14,7 +14,7 @@ struct Channel {
 }
 
 /// All of them.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Channels {
     channels: Vec<Channel>,
     next_handle: u32,

@@ -27,14 +27,14 @@ impl Aggregation {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Waiting {
     ready_ns: u64,
     datagram: Vec<u8>,
 }
 
 /// The queue.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Downlink {
     queue: VecDeque<Waiting>,
     room: usize,

@@ -59,3 +59,5 @@ impl Outbox {
         Some([a, b, c, d, self.interface, 0, 0, 0])
     }
 }
+
+crate::state!(Outbox { messages, unannounced } made { interface });

@@ -4,7 +4,7 @@
 use wire::ieee80211::{Action, AddbaResponse, Delba, FrameKind, Mpdu, StatusCode};
 
 /// TIDs for which one side has agreed to receive A-MPDUs, one bit each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Agreements {
     /// Towards the station.
     pub(crate) down: u16,

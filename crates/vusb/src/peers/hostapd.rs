@@ -8,6 +8,7 @@ use super::statistics::{HostapdStatistics, PeerStatistics, RadioStatistics};
 use super::Peers;
 use crate::air::Station;
 use crate::device::Source;
+use crate::state::{Reader, State, StateError, Writer};
 
 /// hostapd's radio.
 pub struct Hostapd {
@@ -63,4 +64,14 @@ impl Peers for Hostapd {
         let RadioStatistics { relay, waiting } = self.radio.statistics();
         PeerStatistics::Hostapd(HostapdStatistics { kind: "hostapd", relay, waiting })
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!(Hostapd { radio } made { relay });

@@ -16,6 +16,7 @@ use std::os::fd::RawFd;
 
 use crate::air::Station;
 use crate::device::Source;
+use crate::state::{Reader, StateError, Writer};
 pub use relay::Mailbox;
 pub use statistics::{
     AccessPointsStatistics, ApCounters, BuiltinStatistics, EventCounters, HostapdStatistics, NoPeers, PeerStatistics,
@@ -51,6 +52,22 @@ pub trait Peers {
 
     /// What they have counted.
     fn statistics(&self) -> PeerStatistics;
+
+    /// Writes what another process needs to continue with them, made again from the same options ([`crate::state::State::save`]).
+    ///
+    /// # Errors
+    /// They cannot be saved: the default.
+    fn save_state(&self, _to: &mut Writer) -> Result<(), StateError> {
+        Err(StateError::NotSaved)
+    }
+
+    /// Takes it ([`crate::state::State::restore`]).
+    ///
+    /// # Errors
+    /// It is not the state of such peers.
+    fn restore_state(&mut self, _from: &mut Reader<'_>) -> Result<(), StateError> {
+        Err(StateError::NotSaved)
+    }
 }
 
 /// Why there is none.

@@ -15,7 +15,7 @@ const AGGREGATE_BYTES: usize = 65_535;
 const PPDU_NS: u64 = 5_484_000;
 
 /// A frame.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Queued {
     /// Without frame check sequence.
     pub mpdu: Vec<u8>,
@@ -81,7 +81,7 @@ impl Queued {
 }
 
 /// What happened to a frame.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Done {
     /// The frame's cookie.
     pub cookie: u64,
@@ -92,7 +92,7 @@ pub struct Done {
 }
 
 /// All frames that wait: urgent ones, then data.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Queue {
     urgent: VecDeque<Queued>,
     data: VecDeque<Queued>,

@@ -19,6 +19,7 @@ const QUEUE_MAX: usize = 128;
 const HEADER_MIN: usize = 24;
 
 /// What the kernel must be told about a frame.
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Ticket {
     cookie: u64,
     transmitter: [u8; 6],
@@ -318,6 +319,10 @@ impl Station for Radio {
         self.basic
     }
 }
+
+crate::state!(Radio {
+    name, own, tuned, queue, tickets, done, received, agreements, basic, rates, counters,
+} made { signal_dbm, strict_agreements });
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,7 @@ use super::statistics::{AccessPointsStatistics, PeerStatistics, StationsStatisti
 use super::Peers;
 use crate::air::{LinkSignal, Station};
 use crate::device::Source;
+use crate::state::{Reader, State, StateError, Writer};
 
 /// What the radios are to the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,4 +85,14 @@ impl Peers for Radios {
             }
         }
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!(Radios {} each { radios } made { role, relay });

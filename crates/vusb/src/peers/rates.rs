@@ -15,7 +15,7 @@ const SAMPLE: u32 = 32;
 const ATTEMPTS: u8 = 3;
 
 /// What a side is capable of.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Abilities {
     ht: Option<HtCapabilities>,
     vht: Option<VhtCapabilities>,
@@ -28,7 +28,7 @@ impl Abilities {
 }
 
 /// Rates towards the chip: an access point's radio sends to its one station, a station's to its access point.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct DownRates {
     /// What the two sides said of themselves.
     station: Abilities,

@@ -15,6 +15,7 @@ use netlink_sys::{protocols::NETLINK_GENERIC, Socket, SocketAddr};
 use super::hwsim::{Incoming, Incomings, Message, FRAME, REGISTER};
 use super::ApError;
 use crate::device::Source;
+use crate::state::{Reader, State, StateError, Writer};
 
 /// Bytes that may wait in the socket.
 const RECEIVE_BUFFER: usize = 4 << 20;
@@ -43,7 +44,7 @@ pub(crate) trait Transport {
 #[derive(Clone, Debug, Default)]
 pub struct Mailbox(Rc<RefCell<Letters>>);
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Letters {
     from_kernel: VecDeque<Vec<u8>>,
     to_kernel: VecDeque<Vec<u8>>,
@@ -63,6 +64,18 @@ impl Mailbox {
     /// Drops what nobody has read.
     pub fn clear(&self) {
         self.0.borrow_mut().from_kernel.clear();
+    }
+}
+
+/// What nobody has taken yet.
+impl State for Mailbox {
+    fn save(&self, to: &mut Writer) -> Result<(), StateError> {
+        to.put(&*self.0.borrow())
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        *self.0.borrow_mut() = from.take()?;
+        Ok(())
     }
 }
 

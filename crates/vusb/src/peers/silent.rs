@@ -5,6 +5,7 @@ use wire::phy::{AccessCategory, EdcaParameters};
 use super::statistics::PeerStatistics;
 use super::Peers;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
+use crate::state::{Reader, State, StateError, Writer};
 
 /// An access point that is not there.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +22,14 @@ impl Peers for Silent {
 
     fn statistics(&self) -> PeerStatistics {
         PeerStatistics::default()
+    }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
     }
 }
 
@@ -47,3 +56,5 @@ impl Station for Silent {
         false
     }
 }
+
+crate::state!(Silent {});

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What was relayed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RelayCounters {
     /// Frames from the kernel.
@@ -21,7 +21,7 @@ pub struct RelayCounters {
 }
 
 /// What the built-in access point has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApCounters {
     /// Frames from the TAP device for the station.

@@ -28,6 +28,7 @@ pub enum SlotError {
 }
 
 /// A command that the card has.
+#[derive(serde::Serialize, serde::Deserialize)]
 struct UnderWay {
     sequence: u32,
     /// What it writes, when the card has not taken it.
@@ -38,7 +39,7 @@ struct UnderWay {
 }
 
 /// One plugging of a card into the slot.
-#[derive(Default)]
+#[derive(Default, serde::Serialize, serde::Deserialize)]
 pub struct Slot {
     waiting: VecDeque<(SlotCommand, Vec<u8>)>,
     under_way: Option<UnderWay>,

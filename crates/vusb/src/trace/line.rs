@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 use wire::ieee80211::{FrameControl, MacAddr};
+
+use crate::state::{Reader, StateError, Writer};
 use wire::usb::setup::Setup;
 
 /// Bytes of a transfer that are shown where nothing knows what they mean.
@@ -86,6 +88,22 @@ pub trait Vocabulary {
 
     /// The device was plugged in.
     fn reset(&mut self) {}
+
+    /// Saves what it remembers ([`crate::state::State::save`]); by default nothing.
+    ///
+    /// # Errors
+    /// It cannot.
+    fn save_state(&self, _to: &mut Writer) -> Result<(), StateError> {
+        Ok(())
+    }
+
+    /// As [`crate::state::State::restore`].
+    ///
+    /// # Errors
+    /// It is not its state.
+    fn restore_state(&mut self, _from: &mut Reader<'_>) -> Result<(), StateError> {
+        Ok(())
+    }
 }
 
 /// Knows nothing: bytes.

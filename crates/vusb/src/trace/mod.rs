@@ -22,6 +22,7 @@ use crate::device::{
     ControlReply, Device, DeviceCounters, Effect, FaultCounters, FaultEvent, Identity, InReply, OutReply, Source,
 };
 use crate::pci::PciIdentity;
+use crate::state::{self, Continued, State, StateError};
 pub use line::{hex, Detail, FrameDetail, Plain, Vocabulary};
 
 /// Bytes after which a trace ends: a guest keeps it in memory.
@@ -80,12 +81,13 @@ pub struct Traced<D, W> {
 }
 
 impl<D: Device> Traced<D, BufWriter<File>> {
-    /// Creates the file.
+    /// Creates the file; one that is continued is there, and stays until [`State::restore`].
     ///
     /// # Errors
     /// Those of the file.
-    pub fn create(inner: D, vocabulary: Box<dyn Vocabulary>, path: &Path) -> io::Result<Self> {
-        Ok(Self::new(inner, vocabulary, BufWriter::new(File::create(path)?), LIMIT))
+    pub fn create(inner: D, vocabulary: Box<dyn Vocabulary>, path: &Path, continued: bool) -> io::Result<Self> {
+        let file = File::options().write(true).create(true).truncate(!continued).open(path)?;
+        Ok(Self::new(inner, vocabulary, BufWriter::new(file), LIMIT))
     }
 }
 
@@ -138,7 +140,7 @@ impl<D: Device, W: Write> Traced<D, W> {
     }
 }
 
-impl<D: Device, W: Write> Device for Traced<D, W> {
+impl<D: Device, W: Continued> Device for Traced<D, W> {
     fn identity(&self) -> &Identity {
         self.inner.identity()
     }
@@ -253,5 +255,27 @@ impl<D: Device, W: Write> Device for Traced<D, W> {
             Some(error) => Err(error),
             None => self.writer.out.flush(),
         }
+    }
+
+    fn save_state(&self, to: &mut state::Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut state::Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
+}
+
+crate::state!({D: Device, W: Continued} Traced<D, W> { writer, present, events } within { inner, vocabulary });
+
+impl<W: Continued> State for Writer<W> {
+    fn save(&self, to: &mut state::Writer) -> Result<(), StateError> {
+        to.put(&self.left)?;
+        self.out.save_place(to)
+    }
+
+    fn restore(&mut self, from: &mut state::Reader<'_>) -> Result<(), StateError> {
+        self.left = from.take()?;
+        self.out.restore_place(from)
     }
 }

@@ -6,7 +6,7 @@ use wire::usb::TransferType;
 use crate::device::Identity;
 
 /// An endpoint of the active configuration.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Endpoint {
     /// What it transfers.
     pub transfer: TransferType,
@@ -16,7 +16,7 @@ pub struct Endpoint {
 }
 
 /// All endpoints, and the state of the standard requests.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Endpoints {
     /// By number; OUT, then IN.
     table: [[Option<Endpoint>; 2]; 16],

@@ -18,6 +18,7 @@ use wire::usb::{EndpointAddress, TransferType};
 
 use crate::device::{ControlReply, Device, InReply, OutReply};
 use crate::record::Observer;
+use crate::state::{Reader, State, StateError, Writer};
 pub use counters::UrbCounters;
 pub use endpoint::Endpoint;
 use endpoint::Endpoints;
@@ -84,6 +85,24 @@ impl Urbs {
     /// What it has done.
     pub const fn counters(&self) -> &UrbCounters {
         &self.counters
+    }
+
+    /// Writes what another process needs to continue with them.
+    ///
+    /// # Errors
+    /// The observer cannot be saved.
+    pub fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)?;
+        self.observer.as_ref().map_or(Ok(()), |observer| observer.save_state(to))
+    }
+
+    /// Takes it, with an observer where there was one.
+    ///
+    /// # Errors
+    /// It is not their state.
+    pub fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)?;
+        self.observer.as_mut().map_or(Ok(()), |observer| observer.restore_state(from))
     }
 
     /// Gives the observer back, for the next host.
@@ -345,3 +364,7 @@ impl Urbs {
         }
     }
 }
+
+crate::state!(Urbs {
+    endpoints, finished, finished_bytes, held_back, control, out, input, pending, pending_bytes, counters,
+} made { waiting_max, observer });

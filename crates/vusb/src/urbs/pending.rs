@@ -10,7 +10,7 @@ use super::request::Request;
 use super::status;
 
 /// A transfer that the host wants.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Urb {
     pub(super) id: u32,
     pub(super) endpoint: u8,
@@ -54,7 +54,7 @@ impl Urb {
 }
 
 /// An IN endpoint: URBs that wait, and the device's transfer that is being sent in packets.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct InPipe {
     pub(super) pending: VecDeque<Urb>,
     transfer: Vec<u8>,

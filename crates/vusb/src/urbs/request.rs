@@ -22,7 +22,7 @@ pub struct Request {
 }
 
 /// A transfer that goes back to the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Finished {
     /// As in its [`Request`].
     pub id: u32,

@@ -10,6 +10,7 @@ use super::HostCounters;
 use crate::record::CommandFile;
 
 /// A command with a status that the host has not fetched yet.
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Waiting {
     began_ns: u64,
     command: LoggedCommand,
@@ -88,3 +89,5 @@ impl Log {
         self.file.finish()
     }
 }
+
+crate::state!(Log { file, waiting, line } made { bus_time });

@@ -23,6 +23,7 @@ use crate::device::{
     CommandFault, ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed,
 };
 use crate::record::CommandFile;
+use crate::state::{Reader, State as _, StateError, Writer};
 use log::Log;
 pub use statistics::{HostCounters, SdioStatistics};
 
@@ -56,6 +57,22 @@ pub trait SdioChip: Function {
     fn finish(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+
+    /// Writes what another process needs to continue with it ([`crate::state::State::save`]).
+    ///
+    /// # Errors
+    /// It cannot be saved: the default.
+    fn save_state(&self, _to: &mut Writer) -> Result<(), StateError> {
+        Err(StateError::NotSaved)
+    }
+
+    /// Takes it ([`crate::state::State::restore`]).
+    ///
+    /// # Errors
+    /// It is not the state of such a chip.
+    fn restore_state(&mut self, _from: &mut Reader<'_>) -> Result<(), StateError> {
+        Err(StateError::NotSaved)
+    }
 }
 
 /// How a controller and its card are made.
@@ -70,6 +87,7 @@ pub struct Settings {
 }
 
 /// A transfer of the bulk IN endpoint.
+#[derive(serde::Serialize, serde::Deserialize)]
 enum Reply {
     Data(Vec<u8>),
     Status(StatusBlock),
@@ -391,5 +409,35 @@ impl<C: SdioChip> Device for Ushc<C> {
         let chip = self.card.function_mut().finish();
         let log = self.log.as_mut().map_or(Ok(()), Log::finish);
         chip.and(log)
+    }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
+}
+
+crate::state!({C: SdioChip} Ushc<C> {
+    powered, waiting, replies, busy_until_ns, fault, reported, repeat_at_ns, counters, now_ns,
+} each { log } within { card } made { identity, settings });
+
+/// The card, then its function.
+trait Inserted {
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError>;
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError>;
+}
+
+impl<C: SdioChip> Inserted for Card<C> {
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        to.put(&self.state())?;
+        self.function().save_state(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.continue_as(&from.take()?);
+        self.function_mut().restore_state(from)
     }
 }

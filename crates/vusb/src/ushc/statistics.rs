@@ -4,7 +4,7 @@ use sdio::CardCounters;
 use serde::Serialize;
 
 /// What the host controller has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostCounters {
     /// Commands, whatever the outcome.

@@ -11,6 +11,7 @@ use vusb::chips::rtl8188cus::registers as reg;
 use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script};
+use vusb::state::{self, Continued, StateError};
 use vusb::trace::{Plain, Traced};
 use wire::usb::setup::Setup;
 
@@ -24,6 +25,16 @@ impl Write for Paper {
         Ok(bytes.len())
     }
     fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Continued for Paper {
+    fn save_place(&self, to: &mut state::Writer) -> Result<(), StateError> {
+        to.put(&*self.0.lock().unwrap())
+    }
+    fn restore_place(&mut self, from: &mut state::Reader<'_>) -> Result<(), StateError> {
+        *self.0.lock().unwrap() = from.take()?;
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 /// A 48-bit MAC address, in transmission order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct MacAddr(pub [u8; 6]);
 
 impl MacAddr {

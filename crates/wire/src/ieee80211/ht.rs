@@ -3,7 +3,7 @@
 use super::elements::{id, u16_at, Element};
 
 /// HT Capabilities.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct HtCapabilities {
     /// HT Capability Information, as sent.
     pub info: u16,

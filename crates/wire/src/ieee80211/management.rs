@@ -6,7 +6,7 @@ use super::{
 };
 
 /// The Capability Information field (9.4.1.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct CapabilityInfo(pub u16);
 
 impl CapabilityInfo {

@@ -3,7 +3,7 @@
 /// A sequence number, 0..=4095.
 ///
 /// There is no `Ord`: on a circle "less" depends on where one stands; see [`Seq::is_before`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Seq(u16);
 
 impl Seq {

@@ -69,6 +69,11 @@ impl KeyMixer {
         Self { key, first: None }
     }
 
+    /// The temporal key.
+    pub const fn key(&self) -> &[u8; 16] {
+        &self.key
+    }
+
     /// The RC4 key of the MPDU with this [`counter`].
     pub fn mpdu_key(&mut self, transmitter: [u8; 6], (upper, lower): (u32, u16)) -> [u8; 16] {
         let mixed = match self.first {

@@ -8,7 +8,7 @@ pub(super) fn map_streams(map: u16) -> u8 {
 }
 
 /// VHT Capabilities.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct VhtCapabilities {
     /// VHT Capabilities Information, as sent.
     pub info: u32,

@@ -1,7 +1,7 @@
 //! How a PPDU was modulated, as far as the capture shows.
 
 /// Channel width that a PPDU occupies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Bandwidth {
     /// 5 MHz (quarter-clocked OFDM).
     Mhz5,
@@ -47,7 +47,7 @@ impl Bandwidth {
 }
 
 /// Guard interval between OFDM symbols.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub enum GuardInterval {
     /// 0.4 µs (HT and VHT "short").
     Ns400,
@@ -72,7 +72,7 @@ impl GuardInterval {
 }
 
 /// High throughput (802.11n, IEEE 802.11-2020 clause 19).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Ht {
     /// MCS index, 0 to 76 (0 to 31 with equal modulation; 32 is the 40 MHz duplicate).
     pub mcs: u8,
@@ -91,7 +91,7 @@ pub struct Ht {
 }
 
 /// Very high throughput (802.11ac, IEEE 802.11-2020 clause 21), single user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Vht {
     /// MCS index, 0 to 9 (10 and 11 as some vendors use them).
     pub mcs: u8,
@@ -110,7 +110,7 @@ pub struct Vht {
 }
 
 /// The four HE PPDU formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum HeFormat {
     /// Single user.
     Su,
@@ -123,7 +123,7 @@ pub enum HeFormat {
 }
 
 /// High efficiency (802.11ax, IEEE 802.11ax-2021 clause 27).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct He {
     /// PPDU format.
     pub format: HeFormat,
@@ -148,7 +148,7 @@ pub struct He {
 }
 
 /// To whom an EHT PPDU goes (U-SIG of IEEE 802.11be-2024 36.3.12.7: UL/DL and PPDU Type And Compression Mode).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum EhtFormat {
     /// MU PPDU to one user in the whole band, or for sounding.
     SingleUser,
@@ -161,7 +161,7 @@ pub enum EhtFormat {
 }
 
 /// Extremely high throughput (802.11be, IEEE 802.11be-2024 clause 36).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Eht {
     /// To whom it goes; `None` where the capture does not say.
     pub format: Option<EhtFormat>,
@@ -186,7 +186,7 @@ impl Eht {
 }
 
 /// The modulation of one PPDU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 pub enum Mode {
     /// The capture does not say.
     #[default]

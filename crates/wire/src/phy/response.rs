@@ -15,7 +15,7 @@ const fn is_dsss(rate_500kbps: u8) -> bool {
 }
 
 /// A set of DSSS and OFDM rates (of a 20 MHz channel).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct RateSet {
     /// Bit n stands for `RATES[n]`.
     bits: u16,

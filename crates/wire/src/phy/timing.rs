@@ -8,7 +8,7 @@ use super::mode::{Bandwidth, Mode};
 use crate::AccessCategory;
 
 /// A frequency band with channel numbers of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Band {
     /// 2.4 GHz.
     Ghz2_4,
@@ -130,7 +130,7 @@ pub fn response_gap_ns(band: Band, soliciting: &Mode) -> Option<u32> {
 }
 
 /// Contention parameters of one access category, in the units of the WMM and EDCA parameter elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct EdcaParameters {
     /// Slots between SIFS and the backoff.
     pub aifsn: u8,

@@ -108,7 +108,7 @@ pub fn emit_event(event: u32) -> Vec<u8> {
 }
 
 /// What is in front of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Header {
     /// What it is.
     pub id: u16,
@@ -194,7 +194,7 @@ const SCAN_CHANNEL: usize = 7;
 const SSID_MAX: usize = 32;
 
 /// A channel of a scan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ScanChannel {
     /// Its number.
     pub number: u8,
@@ -205,7 +205,7 @@ pub struct ScanChannel {
 }
 
 /// CMD_802_11_ASSOCIATE.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Associate {
     /// The peer.
     pub bssid: MacAddr,

@@ -25,7 +25,7 @@ const BUS_TIME: u8 = 0x04;
 const WRONG_CRC: u8 = 0x08;
 
 /// The header of a command's record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LoggedCommand {
     /// Number of the command, 0 to 63.
     pub number: u8,

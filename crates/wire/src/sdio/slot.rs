@@ -4,7 +4,7 @@
 use crate::usb::ushc::StatusBlock;
 
 /// The host's lines and clock, and how often it has switched power on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct BusSettings {
     /// Lines of the data bus.
     pub lines: u8,
@@ -17,7 +17,7 @@ pub struct BusSettings {
 }
 
 /// A command for the card. The data that it writes follow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SlotCommand {
     /// Number by which the answer names it.
     pub sequence: u32,

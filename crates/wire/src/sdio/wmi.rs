@@ -73,7 +73,7 @@ pub enum Disconnected {
 }
 
 /// WMI_CONNECT_CMDID.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Connect {
     /// 1: infrastructure (`enum network_type`).
     pub network: u8,

@@ -81,7 +81,7 @@ impl TxInfo {
 
 /// A rate (mt76x02_mac.h, MT_RXWI_RATE_*, MT_RATE_INDEX_VHT_*, enum mt76_phy_type and mt76_phy_bandwidth): index, width, guard
 /// interval and format in 16 bits. The index of VHT has the MCS in bits 3:0 and the streams less one in 5:4.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Rate(pub u16);
 
 const PHY_CCK: u16 = 0;
@@ -239,7 +239,7 @@ const fn width_bits(bandwidth: Bandwidth) -> u16 {
 }
 
 /// What a driver says of a frame to be sent (mt76x02_mac.h, struct mt76x02_txwi).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Txwi {
     /// The chip puts its timer into the frame (MT_TXWI_FLAGS_TS).
     pub timestamp: bool,

@@ -40,7 +40,7 @@ pub mod usbpcap;
 pub mod ushc;
 
 /// How an endpoint transfers. The discriminants are those of Linux' usbmon and of USBPcap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum TransferType {
     /// At fixed times, without retries.
     Isochronous = 0,

@@ -15,7 +15,7 @@ pub const SIGNATURE_32: [u8; 4] = *b"ncmh";
 pub const TABLES_MAX: usize = 256;
 
 /// Width of lengths and offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Width {
     /// NTB-16.
     Bits16,

@@ -4,7 +4,7 @@
 pub const STANDARD_IN: u8 = 0x80;
 
 /// The eight bytes that begin a control transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Setup {
     /// Direction (bit 7), type (bits 6:5: standard, class, vendor) and recipient.
     pub request_type: u8,

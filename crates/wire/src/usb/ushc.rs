@@ -36,7 +36,7 @@ pub const CARD_PRESENT: u8 = 0x01;
 pub const CARD_INTERRUPT: u8 = 0x02;
 
 /// A command for the card (`struct ushc_cbw`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CommandBlock {
     /// Number of the command.
     pub number: u8,
@@ -65,7 +65,7 @@ impl CommandBlock {
 }
 
 /// What happened to a command (`struct ushc_csw`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct StatusBlock {
     /// See [`error`].
     pub status: u8,

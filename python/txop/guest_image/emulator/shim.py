@@ -78,6 +78,17 @@ def build_shim(
     return place / OBJECT
 
 
+def shim_sha256(source: Path = SHIM) -> str:
+    """SHA-256 of the names and contents of a C file and the headers beside it. Raises :class:`ShimError`.
+
+    With the pinned QEMU and compiler it decides the bytes of the object.
+    """
+    digest = hashlib.sha256()
+    for name, data in _own_files(source).items():
+        digest.update(f"{hashlib.sha256(data).hexdigest()} {name}\n".encode())
+    return digest.hexdigest()
+
+
 def _own_files(source: Path) -> dict[str, bytes]:
     try:
         return {path.name: path.read_bytes() for path in sorted([source, *source.parent.glob("*.h")])}

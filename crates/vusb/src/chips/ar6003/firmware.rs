@@ -43,7 +43,7 @@ const RECOMMENDED: u8 = 1;
 const FILTER_CURRENT: u8 = 4;
 
 /// Something for the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum ToHost {
     /// An event of WMI.
     Event(Vec<u8>),
@@ -502,3 +502,9 @@ impl Station for Firmware {
         self.network.as_ref().and_then(|network| network.basic)
     }
 }
+
+crate::state!(Firmware {
+    address, running, home, profile, request_elements, join, network, scan, probed, seen, filter, beacon_ns, queue, probes,
+    done, agreements, rates, keys, sequences, duplicates, asked, to_host, waiting, signal_dbm, tx_rate, rx_rate, chip, tx, rx,
+    power, now_ns,
+} made { assumptions });

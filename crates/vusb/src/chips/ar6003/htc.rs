@@ -10,7 +10,7 @@ pub(super) const BLOCK_BYTES: usize = 128;
 /// Messages that may wait for the host: it stops answering what it does not fetch.
 const MESSAGES_MAX: usize = 8_192;
 
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Message {
     bytes: Vec<u8>,
     /// A received frame.
@@ -18,7 +18,7 @@ struct Message {
 }
 
 /// What HTC has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HtcCounters {
     /// Messages from the host.
@@ -44,7 +44,7 @@ pub struct HtcCounters {
 }
 
 /// The mailbox towards the host.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Htc {
     messages: VecDeque<Message>,
     /// Bytes of the first one that were fetched.

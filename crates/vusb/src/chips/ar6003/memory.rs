@@ -115,6 +115,8 @@ impl Memory {
     }
 }
 
+crate::state!(Memory { ram, registers } made { addresses });
+
 #[cfg(test)]
 mod tests {
     use super::super::model::Model;

@@ -92,7 +92,7 @@ const CONTROL_ENDPOINT: u8 = 1;
 const MESSAGE_MAX: u16 = 2048;
 
 /// How far the chip has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum State {
     /// It takes commands of BMI.
     Bmi,
@@ -446,3 +446,7 @@ impl Chip for Ar6003 {
         })
     }
 }
+
+crate::state!(Ar6003 {
+    memory, state, hung, enabled, window, debug_counter, transfer, htc, firmware, compressed_at,
+} made { settings });

@@ -6,7 +6,7 @@ use wire::phy::RateSet;
 use crate::air::Tuned;
 
 /// A scan under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Scan {
     pub(super) channels: Vec<Tuned>,
     pub(super) at: usize,
@@ -26,7 +26,7 @@ impl Scan {
 }
 
 /// A network that was heard.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Seen {
     pub(super) bssid: MacAddr,
     pub(super) ssid: Vec<u8>,
@@ -40,7 +40,7 @@ pub(super) struct Seen {
 }
 
 /// How far joining is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Join {
     Idle,
     /// The network is looked for.
@@ -53,7 +53,7 @@ pub(super) enum Join {
 }
 
 /// The network that is joined, or is being joined.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Network {
     pub(super) bssid: MacAddr,
     pub(super) frequency_mhz: u16,

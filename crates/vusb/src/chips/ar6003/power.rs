@@ -11,7 +11,7 @@ use super::statistics::PowerCounters;
 use crate::chips::station_power::{Heard, Listening, NULL};
 
 /// What the access point thinks, and what is about to change that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum State {
     /// The station is awake.
     #[default]
@@ -34,7 +34,7 @@ pub(super) enum Send {
 }
 
 /// The state of power save.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct PowerSave {
     /// The driver has chosen REC_POWER.
     enabled: bool,

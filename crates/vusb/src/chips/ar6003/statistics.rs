@@ -10,7 +10,7 @@ use crate::peers::PeerStatistics;
 use crate::ushc::SdioStatistics;
 
 /// What the chip was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003Counters"))]
 pub struct ChipCounters {
     /// Commands of BMI, before the firmware runs.
@@ -36,7 +36,7 @@ pub struct ChipCounters {
 }
 
 /// What power save has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003PowerCounters"))]
 pub struct PowerCounters {
     /// Times that the access point has acknowledged that the card sleeps.

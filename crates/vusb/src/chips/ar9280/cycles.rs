@@ -4,7 +4,7 @@
 use super::registers as reg;
 
 /// What they count, by the run's clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Times {
     all_ns: u64,
     busy_ns: u64,
@@ -12,7 +12,7 @@ struct Times {
 }
 
 /// The counters.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Cycles {
     now: Times,
     /// When each was set to 0.

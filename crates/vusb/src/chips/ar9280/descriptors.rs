@@ -49,7 +49,7 @@ pub enum Protection {
 }
 
 /// A descriptor of a frame, or of a part of one, that is to be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TxDescriptor([u32; WORDS]);
 
 const fn bits(word: u32, shift: u32, mask: u32) -> u32 {

@@ -6,7 +6,7 @@
 use super::registers as reg;
 
 /// What happened and was not acknowledged.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Interrupts {
     primary: u32,
     s0: u32,

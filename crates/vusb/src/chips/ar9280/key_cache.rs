@@ -8,6 +8,7 @@ use super::registers as reg;
 use crate::chips::ccmp::{header_len, Ccmp};
 use crate::chips::tkip::Tkip;
 use crate::chips::wep::{self, Wep};
+use crate::state::{Reader, State, StateError, Writer};
 
 /// Entries.
 const ENTRIES: usize = ((reg::KEYTABLE_END - reg::KEYTABLE) / ENTRY_LEN) as usize;
@@ -191,6 +192,19 @@ fn has_michael(key: [u8; MIC_LEN], frame: &[u8]) -> bool {
         frame.get(header.header_len + tkip::HEADER_LEN..frame.len().saturating_sub(wep::ICV)).unwrap_or_default();
     let Some((msdu, code)) = body.split_last_chunk::<MIC_LEN>() else { return false };
     michael(key, destination, source, header.qos.map_or(0, |qos| qos.tid()), msdu) == *code
+}
+
+/// Keys are made ready again.
+impl State for KeyCache {
+    fn save(&self, to: &mut Writer) -> Result<(), StateError> {
+        to.put(&self.entries)
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.entries = from.take()?;
+        self.ready.fill_with(|| None);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

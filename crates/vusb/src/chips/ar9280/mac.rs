@@ -6,6 +6,7 @@ use wire::phy::EdcaParameters;
 use super::assumptions::{Assumptions, Switch};
 use super::cycles::Cycles;
 use super::eeprom::Eeprom;
+use super::frame;
 use super::interrupts::{Interrupts, Masks};
 use super::key_cache::KeyCache;
 use super::memory::{queue_of, Registers};
@@ -16,7 +17,7 @@ use super::receive::{self, rssi, Receiver};
 use super::registers as reg;
 use super::statistics::{ChipCounters, OneChip};
 use super::timers::{Fired, Timers, TIMERS};
-use super::transmit::{self, Transmitter};
+use super::transmit::Transmitter;
 use crate::air::exchange::{duration_ns, FCS_LEN};
 use crate::air::{width, Outcome, Ppdu, Reception, Station, Tuned};
 use crate::pci::FunctionMemory;
@@ -52,7 +53,7 @@ pub(super) struct Mac {
 }
 
 /// What is wrong with the chip.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Failures {
     /// Its MAC has stopped, until the power was cut.
     pub(super) hung: bool,
@@ -283,9 +284,9 @@ impl Mac {
     fn transmit<T>(
         &mut self,
         now_ns: u64,
-        what: impl FnOnce(&mut Transmitter, &mut transmit::Surroundings<'_>) -> T,
+        what: impl FnOnce(&mut Transmitter, &mut frame::Surroundings<'_>) -> T,
     ) -> T {
-        let mut around = transmit::Surroundings {
+        let mut around = frame::Surroundings {
             now_ns,
             memory: &self.memory,
             registers: &self.registers,
@@ -426,3 +427,7 @@ impl Mac {
         self.transmitter.queues.head(&self.registers, self.cycles.now_ns()).unwrap_or(0)
     }
 }
+
+crate::state!(Mac {
+    latched, registers, interrupts, timers, keys, transmitter, receiver, cycles, line, failures, counters,
+} made { model, memory, assumptions, eeprom });

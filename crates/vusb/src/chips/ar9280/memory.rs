@@ -4,7 +4,7 @@ use super::registers as reg;
 use crate::pci::REGISTERS_LEN;
 
 /// The registers.
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 pub(super) struct Registers(Vec<u32>);
 
 impl Default for Registers {

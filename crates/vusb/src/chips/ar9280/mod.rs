@@ -8,7 +8,7 @@
 //! | interrupts | `interrupts.rs` | ar9002_mac.c, ar9002_hw_get_isr |
 //! | TSF, timers | `timers.rs` | hw.c, ath9k_hw_beaconinit; beacon.c |
 //! | descriptors | `descriptors.rs`, `rates.rs` | ar9002_mac.c, mac.c, mac.h |
-//! | queues, transmission | `queues.rs`, `transmit.rs` | mac.c, xmit.c |
+//! | queues, transmission | `frame.rs`, `queues.rs`, `transmit.rs` | mac.c, xmit.c |
 //! | reception | `receive.rs` | recv.c |
 //! | keys | `key_cache.rs` | ath/key.c |
 //! | channel | `radio.rs` | ar9002_phy.c |
@@ -23,6 +23,7 @@ mod cycles;
 mod descriptors;
 pub mod eeprom;
 pub mod entry;
+mod frame;
 mod interrupts;
 mod key_cache;
 mod mac;
@@ -46,6 +47,7 @@ use crate::air::{Medium, Station};
 use crate::device::{Device, DeviceCounters, Effect, Source};
 use crate::pci::{PciIdentity, SharedMemory, FUNCTIONS_MAX};
 use crate::peers::Peers;
+use crate::state::{Reader, State as _, StateError, Writer};
 use assumptions::Assumptions;
 use eeprom::Eeprom;
 use mac::Mac;
@@ -196,4 +198,14 @@ impl Device for Ar9280 {
     fn finish(&mut self) -> std::io::Result<()> {
         self.medium.finish()
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!(Ar9280 { medium, now_ns } each { chips } within { peers } made { settings });

@@ -5,16 +5,16 @@
 
 use wire::phy::EdcaParameters;
 
+use super::frame::Fetched;
 use super::memory::Registers;
 use super::registers as reg;
 use super::timers::Fired;
-use super::transmit::Fetched;
 
 /// The channel access function of all queues that are not those of an access category.
 const OTHER_FUNCTION: usize = 4;
 
 /// Whether a queue that waits for the beacon alert has its turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum Gate {
     #[default]
     Closed,
@@ -25,7 +25,7 @@ enum Gate {
 }
 
 /// A queue.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Queue {
     /// The descriptor that comes next; 0: none.
     pub(super) next: u32,
@@ -39,7 +39,7 @@ pub(super) struct Queue {
 }
 
 /// All of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Queues {
     pub(super) all: [Queue; reg::QUEUES],
     /// Q_TXE: those that are to send.

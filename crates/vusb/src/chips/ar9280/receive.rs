@@ -17,7 +17,7 @@ use crate::pci::FunctionMemory;
 const NOISE_DBM: i16 = -95;
 
 /// The receiver.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Receiver {
     enabled: bool,
     /// The descriptor that comes next; 0: none.

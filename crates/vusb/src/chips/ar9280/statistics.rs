@@ -7,7 +7,7 @@ use crate::air::AirCounters;
 use crate::peers::PeerStatistics;
 
 /// Accesses to registers, and what they did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar9280Counters"))]
 pub struct ChipCounters {
     /// Reads.
@@ -23,7 +23,7 @@ pub struct ChipCounters {
 }
 
 /// What the transmitter of an AR9280 or AR9287 has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar9280TxCounters"))]
 pub struct TxCounters {
     /// Frames and A-MPDUs of the host that are done.
@@ -47,7 +47,7 @@ pub struct TxCounters {
 }
 
 /// What the receiver of an AR9280 or AR9287 has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar9280RxCounters"))]
 pub struct RxCounters {
     /// Frames that came off the air whole.

@@ -24,7 +24,7 @@ pub(super) enum Fired {
 }
 
 /// The TSF, and the timers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Timers {
     /// What is added to the run's clock, in µs, to get the TSF.
     offset_us: i64,

@@ -41,7 +41,7 @@ const GAIN_CONTROL_INDEX: u8 = 195;
 const GAIN_CONTROL: u8 = 196;
 
 /// Registers of a byte, by numbers of a byte.
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct Bank(Box<[u8]>);
 
 impl Default for Bank {
@@ -63,7 +63,7 @@ impl Bank {
 }
 
 /// Its registers.
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 pub struct Baseband {
     registers: Bank,
     calibration: Bank,

@@ -15,7 +15,7 @@ const DRIFT_NS: u64 = 1_000;
 const LEFT_UNIT_NS: u64 = 32_000;
 
 /// The timer of beacons.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Beacons {
     next_ns: Option<u64>,
 }

@@ -328,3 +328,7 @@ impl Station for Mac {
         rates::basic(&self.memory)
     }
 }
+
+crate::state!(Mac {
+    memory, configuration, mcu, answers, radio, baseband, keys, beacons, transmitter, receiver, tsf_zero_ns,
+} made { model, efuse, assumptions });

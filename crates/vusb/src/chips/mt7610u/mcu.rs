@@ -36,7 +36,7 @@ pub(super) enum Place {
 }
 
 /// Its state.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Mcu {
     running: bool,
     loaded: bool,

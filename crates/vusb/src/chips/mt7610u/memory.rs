@@ -1,7 +1,7 @@
 //! A register file: words that keep what is written, unless a block of the chip says otherwise.
 
 /// A register file.
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 pub struct Memory {
     words: Box<[u32]>,
 }

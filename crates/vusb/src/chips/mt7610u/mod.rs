@@ -45,6 +45,7 @@ use wire::usb::setup::Setup;
 use crate::air::{AirCounters, Medium};
 use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed};
 use crate::peers::Peers;
+use crate::state::{Reader, State as _, StateError, Writer};
 use assumptions::Assumptions;
 use efuse::Efuse;
 use mac::Mac;
@@ -236,4 +237,14 @@ impl Device for Mt7610u {
     fn finish(&mut self) -> std::io::Result<()> {
         self.medium.finish()
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!(Mt7610u { mac, medium, counters, request, now_ns } within { peers } made { identity, settings });

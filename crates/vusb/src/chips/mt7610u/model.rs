@@ -7,7 +7,7 @@ use wire::usb::mt7601;
 use super::registers as reg;
 
 /// What the chip is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Model {
     /// MT7610U (148f:7610).
     #[default]

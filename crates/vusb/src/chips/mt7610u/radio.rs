@@ -33,7 +33,7 @@ const NUMBER: u32 = 20;
 const REFERENCE_KHZ: u64 = 7_500;
 
 /// The radio.
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 pub struct Radio {
     registers: Box<[u8]>,
 }

@@ -138,6 +138,8 @@ fn passes(memory: &Memory, mpdu: &Mpdu<&[u8]>, receiver: MacAddr, is_own: bool) 
     filter & kept_back == 0 && !of_others
 }
 
+crate::state!(Receiver { buffer, counters } made { model });
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ use wire::usb::mediatek::Rate;
 use super::model::Model;
 
 /// What happened to a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Report {
     pub(super) acknowledged: bool,
     pub(super) aggregated: bool,
@@ -21,7 +21,7 @@ pub(super) struct Report {
 }
 
 /// The queue.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Reports {
     waiting: VecDeque<Report>,
     /// The register with the mark was read while there was none: the main one shows none either, once. The driver reads

@@ -8,6 +8,7 @@ use wire::ieee80211::{MacAddr, Mpdu};
 use super::memory::Memory;
 use super::registers as reg;
 use crate::chips::ccmp::{header_len, Ccmp, HEADER, MIC};
+use crate::state::{Reader, State, StateError, Writer};
 
 /// Entry of frames that belong to no station.
 pub const NO_STATION: u8 = 0xff;
@@ -150,6 +151,18 @@ impl Stations {
             frame.truncate(frame.len().saturating_sub(MIC));
         }
         Some(right)
+    }
+}
+
+/// Keys are made ready again.
+impl State for Stations {
+    fn save(&self, _to: &mut Writer) -> Result<(), StateError> {
+        Ok(())
+    }
+
+    fn restore(&mut self, _from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.ready.clear();
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ use crate::air::AirCounters;
 use crate::peers::PeerStatistics;
 
 /// Vendor requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Mt7610uCounters"))]
 pub struct ChipCounters {
     /// Vendor requests that read.
@@ -17,7 +17,7 @@ pub struct ChipCounters {
 }
 
 /// What the MCU was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McuCounters {
     /// Bytes of firmware.
@@ -31,7 +31,7 @@ pub struct McuCounters {
 }
 
 /// What the transmitter of an MT7610U or MT7601U has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Mt7610uTxCounters"))]
 pub struct TxCounters {
     /// Frames of the host.
@@ -61,7 +61,7 @@ pub struct TxCounters {
 }
 
 /// What the receiver of an MT7610U or MT7601U has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Mt7610uRxCounters"))]
 pub struct RxCounters {
     /// Frames that came off the air whole.

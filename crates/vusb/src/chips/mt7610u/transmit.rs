@@ -31,6 +31,7 @@ const WINDOW: u16 = 64;
 const TIMESTAMP: std::ops::Range<usize> = 24..32;
 
 /// A frame that waits.
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Queued {
     txwi: Txwi,
     mpdu: Vec<u8>,
@@ -347,6 +348,8 @@ fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, fits: impl F
         taken.extend(queue.remove(at));
     }
 }
+
+crate::state!(Transmitter { queues, on_air, reports, sequence, waiting, counters } made { model });
 
 #[cfg(test)]
 mod tests {

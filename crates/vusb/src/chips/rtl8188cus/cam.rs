@@ -49,7 +49,7 @@ pub struct Key {
 }
 
 /// The key memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Cam {
     entries: [[u32; 8]; 32],
 }

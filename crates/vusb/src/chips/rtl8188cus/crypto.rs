@@ -4,6 +4,7 @@ use super::cam::{Cipher, Key};
 use crate::chips::ccmp::{header_len, Ccmp};
 use crate::chips::tkip::Tkip;
 use crate::chips::wep::Wep;
+use crate::state::{Reader, State, StateError, Writer};
 
 enum Engine {
     Wep(Wep),
@@ -68,4 +69,16 @@ impl Engines {
 pub fn key_index(frame: &[u8]) -> Option<u8> {
     let header = header_len(frame)?;
     frame.get(header + 3).map(|byte| byte >> 6)
+}
+
+/// Keys are made ready again.
+impl State for Engines {
+    fn save(&self, _to: &mut Writer) -> Result<(), StateError> {
+        Ok(())
+    }
+
+    fn restore(&mut self, _from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.ready.clear();
+        Ok(())
+    }
 }

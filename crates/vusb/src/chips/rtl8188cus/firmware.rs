@@ -45,7 +45,7 @@ const MEDIA_STATUS: u8 = 1;
 const EXTENDED: u8 = 0x80;
 
 /// State of the 8051.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Firmware {
     running: bool,
     /// Bytes downloaded since the download was enabled.

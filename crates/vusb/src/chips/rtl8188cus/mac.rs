@@ -263,3 +263,7 @@ impl Station for Mac {
         legacy_rates(self.memory.u16(reg::RESPONSE_RATE_SET).into())
     }
 }
+
+crate::state!(Mac {
+    memory, firmware, radio, cam, transmitter, receiver, power, tsf_zero_ns, late,
+} made { model, efuse });

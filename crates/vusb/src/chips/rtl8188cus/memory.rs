@@ -4,7 +4,7 @@
 const LEN: usize = 0x1_0000;
 
 /// The register file.
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 pub struct Memory {
     bytes: Box<[u8]>,
 }

@@ -52,6 +52,7 @@ use wire::usb::setup::Setup;
 use crate::air::{AirCounters, Medium};
 use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed};
 use crate::peers::Peers;
+use crate::state::{Reader, State, StateError, Writer};
 use assumed::Assumed;
 use assumptions::Assumptions;
 use efuse::Efuse;
@@ -299,4 +300,15 @@ impl Device for Rtl8188cus {
     fn finish(&mut self) -> std::io::Result<()> {
         self.medium.finish()
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!(Rtl8188cus { mac, medium, interrupt_due_ns, interrupt_asked, counters, now_ns } within { ap }
+    made { identity, settings });

@@ -3,7 +3,7 @@
 use super::registers as reg;
 
 /// What the chip is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Model {
     /// RTL8188CUS, as in an Edimax EW-7811Un (7392:7811).
     #[default]

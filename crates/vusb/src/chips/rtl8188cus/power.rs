@@ -15,7 +15,7 @@ use super::statistics::PowerCounters;
 use crate::chips::station_power::{null, poll, Heard, Listening, NULL};
 
 /// The state of power save.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct PowerSave {
     /// What the driver has asked for: not 0 is power save.
     mode: u8,

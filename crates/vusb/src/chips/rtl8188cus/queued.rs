@@ -5,6 +5,7 @@ use wire::ieee80211::{MacAddr, Mpdu, Seq};
 use super::tx_descriptor::TxDescriptor;
 
 /// A frame that waits.
+#[derive(serde::Serialize, serde::Deserialize)]
 pub(super) struct Queued {
     pub(super) descriptor: TxDescriptor,
     pub(super) mpdu: Vec<u8>,

@@ -23,8 +23,9 @@ const IQK_RESULTS: [(u16, u32); 4] = [
 ];
 
 /// The radio.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Radio {
+    #[serde(with = "crate::state::array")]
     registers: [u32; 256],
     /// MODE_AG's bandwidth for 40 MHz.
     wide: u32,

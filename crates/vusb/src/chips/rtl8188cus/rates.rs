@@ -23,7 +23,7 @@ const RATES: u32 = 0x000f_ffff;
 const STATIONS: usize = 32;
 
 /// What is known of the way to one station.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Way {
     /// Bit n: descriptor rate n may be used; 0: the driver has not said.
     mask: u32,
@@ -51,7 +51,7 @@ impl Way {
 }
 
 /// Rate adaptation of all stations.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct RateAdaptation {
     ways: [Way; STATIONS],
 }

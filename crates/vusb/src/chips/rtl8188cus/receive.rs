@@ -31,12 +31,14 @@ const AGGREGATE_FRAMES: usize = 255;
 const AGGREGATE_WAIT_NS: u64 = 34_000_000;
 
 /// What the buffer has for the host.
+#[derive(serde::Serialize, serde::Deserialize)]
 enum What {
     Frame(Received),
     /// A transmit report, and its valid stations.
     Report(u64),
 }
 
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Waiting {
     what: What,
     bytes: Vec<u8>,
@@ -281,3 +283,5 @@ fn passes(memory: &Memory, frame: &[u8], receiver: MacAddr, is_own: bool) -> boo
         _ => true,
     }
 }
+
+crate::state!(Receiver { buffer, used, engines, counters } made { model });

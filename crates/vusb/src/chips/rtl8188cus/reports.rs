@@ -60,7 +60,7 @@ pub(super) struct Assumptions {
 }
 
 /// The fate of frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ReportTally"))]
 pub struct Tally {
     /// Frames that arrived: at once, after one, two, three, and four or more retries.
@@ -79,7 +79,7 @@ impl Tally {
 }
 
 /// Transmit reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportCounters {
     /// Reports put into the receive buffer.
@@ -230,6 +230,8 @@ pub(super) fn described(valid: u64, bytes: &[u8]) -> String {
     });
     format!("transmit report: {}", texts.collect::<Vec<_>>().join("; "))
 }
+
+crate::state!(Reporter { since_ns, counters } each { stations } made { assumptions });
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,7 @@ use crate::air::rates::{mode, Modulation, LEGACY_RATES, MCS0};
 const PHY_STATUS: usize = 32;
 
 /// What the chip says about a received frame.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Received {
     /// How it was modulated.
     pub mode: Mode,

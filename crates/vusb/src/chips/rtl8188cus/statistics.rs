@@ -9,7 +9,7 @@ use crate::air::AirCounters;
 use crate::peers::PeerStatistics;
 
 /// Registers, interrupts and commands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Rtl8188cusCounters"))]
 pub struct ChipCounters {
     /// Register reads.
@@ -23,7 +23,7 @@ pub struct ChipCounters {
 }
 
 /// What the transmitter of an RTL8188CUS has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Rtl8188cusTxCounters"))]
 pub struct TxCounters {
     /// Frames from the driver.
@@ -55,7 +55,7 @@ pub struct TxCounters {
 }
 
 /// What the receiver of an RTL8188CUS has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Rtl8188cusRxCounters"))]
 pub struct RxCounters {
     /// Frames that came off the air whole.
@@ -77,7 +77,7 @@ pub struct RxCounters {
 }
 
 /// What power save has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PowerCounters {
     /// Times that the access point has acknowledged that the chip sleeps.

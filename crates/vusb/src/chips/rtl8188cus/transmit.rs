@@ -413,6 +413,10 @@ fn protection(memory: &Memory, first: &Queued, assumptions: &Assumptions) -> Pro
     }
 }
 
+crate::state!(Transmitter {
+    queues, pages, on_air, rates, engines, sequence, waiting, without_rates, counters, reporter,
+} made { model, aggregate_limit, assumptions });
+
 #[cfg(test)]
 mod tests {
     use super::*;

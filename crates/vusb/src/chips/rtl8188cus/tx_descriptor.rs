@@ -14,7 +14,7 @@ pub const QUEUE_HIGH: u8 = 0x11;
 pub const QUEUE_MANAGEMENT: u8 = 0x12;
 
 /// What a driver asks for one frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TxDescriptor {
     words: [u32; 8],
     model: Model,

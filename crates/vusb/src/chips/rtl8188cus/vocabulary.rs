@@ -14,6 +14,7 @@ use super::reports;
 use super::rx_descriptor::mode_of;
 use super::tx_descriptor::TxDescriptor;
 use crate::air::rates::{mode, Modulation};
+use crate::state::{Reader, State, StateError, Writer};
 use crate::trace::{hex, Detail, FrameDetail, Plain, Vocabulary};
 
 const NAMES: &str = include_str!("register_names.txt");
@@ -208,7 +209,17 @@ impl Vocabulary for RegisterNames {
     fn reset(&mut self) {
         self.memory = Memory::default();
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!(RegisterNames { memory } made { names, model });
 
 #[cfg(test)]
 mod tests {

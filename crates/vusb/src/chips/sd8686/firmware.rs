@@ -31,7 +31,7 @@ const TX_POWER_DBM: [u8; 4] = [15, 0, 18, 0];
 const QUEUE_MAX: usize = 1_100;
 
 /// Something for the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum ToHost {
     /// A packet with an answer or an event.
     Message(Vec<u8>),
@@ -272,3 +272,8 @@ impl full_mac::Firmware for Firmware {
 pub(super) fn snr_db(signal_dbm: i8) -> u8 {
     (i16::from(signal_dbm) + i16::from(NOISE_DB)).clamp(0, 127) as u8
 }
+
+crate::state!(Firmware {
+    address, running, home, control, groups, join, network, scan, keys, beacon_ns, queue, probes, done, sequence, duplicates,
+    to_host, waiting, signal_dbm, chip, tx, rx, filtered,
+} made { made_with, assumptions });

@@ -63,7 +63,7 @@ const READY: u8 = 0x0f;
 const RUNS: u16 = 0xfedc;
 
 /// How far the chip has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum State {
     /// It takes blocks of the helper.
     Helper,
@@ -83,6 +83,7 @@ pub struct Settings {
 }
 
 /// A packet that waits to be fetched, and whether it is a frame.
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Waiting {
     bytes: Vec<u8>,
     is_frame: bool,
@@ -320,3 +321,7 @@ impl Chip for Sd8686 {
         })
     }
 }
+
+crate::state!(Sd8686 {
+    state, hung, mask, pending, scratch, image_bytes, waiting, shown, held_back, firmware,
+} made { settings });

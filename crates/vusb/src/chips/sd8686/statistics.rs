@@ -9,7 +9,7 @@ use crate::peers::PeerStatistics;
 use crate::ushc::SdioStatistics;
 
 /// What the chip was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sd8686Counters"))]
 pub struct ChipCounters {
     /// Blocks of the helper that were written.

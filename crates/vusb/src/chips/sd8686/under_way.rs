@@ -7,7 +7,7 @@ use wire::sdio::libertas::{Associate, Header, ScanChannel};
 use crate::air::Tuned;
 
 /// How far joining is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Join {
     Idle,
     /// An authentication is under way: when it is asked for again, and how often it was.
@@ -25,7 +25,7 @@ impl Join {
 }
 
 /// The network that is joined, or is being joined.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Network {
     /// The command that joining answers.
     pub(super) header: Header,
@@ -34,7 +34,7 @@ pub(super) struct Network {
 }
 
 /// A scan under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Scan {
     /// The command that it answers.
     pub(super) header: Header,
@@ -47,7 +47,7 @@ pub(super) struct Scan {
 }
 
 /// A network that was heard.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct HeardNetwork {
     pub(super) bssid: MacAddr,
     pub(super) signal_dbm: i8,

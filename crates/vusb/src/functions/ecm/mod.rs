@@ -13,6 +13,7 @@ use crate::descriptors::{
     device, function, link_notifications, CONTROL_INTERFACE, DATA_INTERFACE, FROM_HOST, NOTIFICATIONS, TO_HOST,
 };
 use crate::device::{ControlReply, Device, DeviceCounters, Identity, InReply, OutReply, Source, Speed};
+use crate::state::{Reader, State as _, StateError, Writer};
 use crate::wired::{Wired, READS};
 pub use statistics::{EcmCounters, EcmDirection, EcmStatistics};
 
@@ -163,4 +164,14 @@ impl<W: Wired> Device for Ecm<W> {
     fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
         Some(Box::new(EcmStatistics { ecm: self.counters }))
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!({W: Wired} Ecm<W> { notifications, reading, downlink, now_ns, counters } made { identity, wired });

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// One direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EcmDirection {
     /// Ethernet frames, which are as many transfers.
@@ -20,7 +20,7 @@ impl EcmDirection {
 }
 
 /// What went between host and function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EcmCounters {
     /// From the host.

@@ -16,7 +16,7 @@ use crate::functions::outbox::Outbox;
 use crate::functions::BlockCounters;
 
 /// A session that is connected.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Session {
     /// Its connection; none where it is there without messages.
     pub(super) handle: Option<u32>,
@@ -175,3 +175,5 @@ impl Control {
         self.outbox.notification()
     }
 }
+
+crate::state!(Control { outbox, is_open, radio_is_on, is_attached, sessions, channels, counters } made { connect });

@@ -18,6 +18,7 @@ use super::downlink::Downlink;
 use super::{BlockCounters, SettingsError};
 use crate::descriptors::{FROM_HOST, NOTIFICATIONS, TO_HOST};
 use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source};
+use crate::state::{Reader, State as _, StateError, Writer};
 use crate::wired::{Wired, READS};
 use control::Control;
 use descriptors::{identity, CONTROL_MAX};
@@ -247,4 +248,15 @@ impl<W: Wired> Device for Mbim<W> {
             format: self.blocks.format(),
         }))
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!({W: Wired} Mbim<W> { control, reading, blocks, downlinks, last, now_ns, uncarried }
+    made { settings, identity, wired });

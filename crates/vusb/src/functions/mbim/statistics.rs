@@ -6,7 +6,7 @@ use super::settings::MbimSettings;
 use crate::functions::{BlockCounters, BlockFormat};
 
 /// MBIM messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MbimControlCounters {
     /// Messages of the host, errors included.
@@ -22,7 +22,7 @@ pub struct MbimControlCounters {
 }
 
 /// Packets that no session carries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MbimUncarried {
     /// Packets from the host in sessions that are not connected.

@@ -16,6 +16,7 @@ use super::downlink::Downlink;
 use super::{BlockCounters, SettingsError};
 use crate::descriptors::{link_notifications, CONTROL_INTERFACE, FROM_HOST, NOTIFICATIONS, TO_HOST};
 use crate::device::{ControlReply, Device, DeviceCounters, Identity, InReply, OutReply, Source};
+use crate::state::{Reader, State as _, StateError, Writer};
 use crate::wired::{Wired, READS};
 use descriptors::identity;
 pub use settings::{NcmSettings, Posing};
@@ -166,4 +167,14 @@ impl<W: Wired> Device for Ncm<W> {
             format: self.blocks.format(),
         }))
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!({W: Wired} Ncm<W> { notifications, reading, blocks, downlink, now_ns } made { settings, identity, wired });

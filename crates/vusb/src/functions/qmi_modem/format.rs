@@ -22,7 +22,7 @@ pub enum Framing {
 }
 
 /// How datagrams stand in transfers of one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Packing {
@@ -66,7 +66,7 @@ impl Packing {
 }
 
 /// What one transfer may be at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TransferLimit"))]
 pub struct Limit {
     /// Datagrams.
@@ -89,7 +89,7 @@ impl Limit {
 }
 
 /// The format of the data path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DataFormat {
     /// Transfers from the host.

@@ -24,6 +24,7 @@ use wire::usb::setup::Setup;
 use super::downlink::Downlink;
 use super::{Aggregation, SettingsError};
 use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source};
+use crate::state::{Reader, State as _, StateError, Writer};
 use crate::wired::{Wired, READS};
 use control::Control;
 pub use format::{DataFormat, Framing, Limit, Packing};
@@ -34,7 +35,7 @@ pub use statistics::{ControlCounters, ControlStatistics, ModemCounters, ModemDir
 use uplink::Uplink;
 
 /// A transfer that crashed the modem, beside what was agreed on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Crash {
     /// Its datagrams.
     pub datagrams: usize,
@@ -297,4 +298,16 @@ impl<W: Wired> Device for QmiModem<W> {
             control,
         }))
     }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
 }
+
+crate::state!({W: Wired} QmiModem<W> {
+    control, crashed, uplink, downlink, radio_free_ns, radio_rate, now_ns, counters,
+} made { settings, posing, wired });

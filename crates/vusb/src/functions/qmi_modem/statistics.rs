@@ -7,7 +7,7 @@ use super::settings::ModemSettings;
 use crate::functions::histogram;
 
 /// One direction.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModemDirection {
     /// Transfers.
@@ -71,7 +71,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// QMI messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ControlCounters {
     /// Requests of the host.
@@ -110,3 +110,16 @@ pub struct QmiModemStatistics {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<ControlStatistics>,
 }
+
+crate::state!(ModemCounters {
+    uplink,
+    downlink,
+    engine_busy_ns,
+    commands,
+    other_connections,
+    faults,
+    not_ip,
+    unconnected,
+    checksums_filled,
+    crashes,
+});

@@ -7,7 +7,7 @@ use super::settings::ModemSettings;
 /// Datagrams under way at most: far more than the radio's buffer lets in.
 const UNDER_WAY: usize = 16_384;
 
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct UnderWay {
     arrives_ns: u64,
     packet: Vec<u8>,
@@ -68,3 +68,5 @@ impl Uplink {
         engine.into_iter().chain(arrival).filter(|&at_ns| at_ns > now_ns).min()
     }
 }
+
+crate::state!(Uplink { done_ns, radio_free_ns, under_way } made { settings });

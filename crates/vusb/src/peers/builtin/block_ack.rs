@@ -3,7 +3,7 @@
 use wire::ieee80211::{CompressedBlockAck, FrameKind, Header, MacAddr, Mpdu, Seq};
 
 /// A Block Ack that is still to be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct LateBlockAck {
     /// When.
     pub(super) due_ns: u64,

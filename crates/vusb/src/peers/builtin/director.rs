@@ -6,7 +6,7 @@ use crate::peers::EventCounters;
 const MS: u64 = 1_000_000;
 
 /// How a frame of the station is met.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Verdict {
     /// As usual.
     #[default]
@@ -43,7 +43,7 @@ pub(super) struct Director {
 }
 
 /// What times count from.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
 struct Since {
     /// The first moment that it was asked about: the clock of a guest does not start with the run.
     started_ns: Option<u64>,
@@ -171,6 +171,9 @@ impl Director {
         self.armed.iter().map(one).collect()
     }
 }
+
+crate::state!(Director { since } each { armed });
+crate::state!(Armed { seen, happened } made { event });
 
 #[cfg(test)]
 mod tests {

@@ -12,6 +12,11 @@ mod management;
 pub mod script;
 pub mod settings;
 mod sleep;
+crate::state!(Builtin {
+    director, queue, done, later, authenticated, client, agreements, reorders, last, sleep, ampdu_verdict, late, switch,
+    next_beacon_ns, stranger_ns, sequence, data_sequence, counters,
+} made { settings, wired });
+
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +32,7 @@ use super::statistics::{ApCounters, BuiltinStatistics, PeerStatistics};
 use super::Peers;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::device::Source;
+use crate::state::{Reader, State, StateError, Writer};
 use crate::wired::Wired;
 use block_ack::LateBlockAck;
 use director::{Director, Verdict};
@@ -49,6 +55,7 @@ const ONE_MBIT_S: Mode = Mode::Dsss { rate_500kbps: 2, short_preamble: Some(fals
 type Frames = Vec<Vec<u8>>;
 
 /// The station that is associated.
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Client {
     address: MacAddr,
     /// It has HT, and so QoS.
@@ -245,6 +252,14 @@ impl Peers for Builtin {
             channel: self.settings.channel,
             script: self.director.statistics(),
         })
+    }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
     }
 }
 

@@ -7,7 +7,7 @@ use wire::ieee80211::Mpdu;
 use crate::peers::queue::Queued;
 
 /// The station's sleep.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Sleep {
     /// Its last frame said that it sleeps from now on.
     pub(super) asleep: bool,

@@ -26,7 +26,7 @@ use super::Fault;
 use tlv::{Tlvs, Writer};
 
 /// A service of the modem (`QmiService` of libqmi).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Service(pub u8);
 
 impl Service {

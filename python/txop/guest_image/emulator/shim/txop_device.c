@@ -19,18 +19,24 @@
 #include "qapi/error.h"
 #include "hw/pci/pci_device.h"
 #include "hw/usb.h"
+#include "hw/usb/hcd-xhci.h"
 #include "hw/qdev-properties.h"
 #include "hw/virtio/virtio.h"
 #include "hw/virtio/virtio-pci.h"
 #include "hw/virtio/virtio-serial.h"
+#include "migration/qemu-file-types.h"
+#include "migration/vmstate.h"
 #include "net/net.h"
+#include "system/cpus.h"
+#include "system/runstate.h"
 #include "system/system.h"
 #include "standard-headers/linux/virtio_ids.h"
 
 /* The functions of the library; crates/qemu/src/abi.rs has the same. */
-enum { TXOP_ABI = 3 };
+enum { TXOP_ABI = 4 };
 enum {
     TXOP_NONE, TXOP_FINISHED, TXOP_ATTACH, TXOP_DETACH, TXOP_REPLY, TXOP_INSERT, TXOP_PULL_OUT, TXOP_APPEAR, TXOP_VANISH,
+    TXOP_STOP,
 };
 /* crates/vusb/src/pci.rs */
 enum { FUNCTIONS_MAX = 8, IDENTITY_LEN = 11, REGISTERS_LEN = 0x10000 };
@@ -82,9 +88,15 @@ void txop_write(Lab *, uint64_t now_ns, uint32_t function, uint32_t offset, uint
 uint32_t txop_interrupts(Lab *);
 void txop_from_wired(Lab *, uint64_t now_ns, const uint8_t *, size_t);
 const uint8_t *txop_to_wired(Lab *, size_t *);
+const uint8_t *txop_save(Lab *, size_t *);
+bool txop_restore(Lab *, const uint8_t *, size_t);
 
 /* Frames of an access point of which the guest gets the buffers back together: an interrupt for each only frees memory. */
 enum { BUFFERS_TOGETHER = 32 };
+/* How long a guest that is to be saved waits for an interrupt endpoint: the shortest intervals are 125 us. */
+enum { PATIENCE_NS = 2000000 };
+/* Of the library's state, bytes. */
+enum { LAB_MAX = 1 << 30 };
 enum { RADIO_TX_BUFFERS = 128, RADIO_RX_BUFFERS = 256 };
 
 typedef struct {
@@ -111,6 +123,16 @@ typedef struct {
     uint8_t present;
 } Slot;
 
+/* A transfer that the library has, and QEMU's host controller not yet: it asks for it again after a guest was restored. */
+typedef struct {
+    uint64_t packet; /* USBPacket.id: where the host controller found it in the guest's memory */
+    uint32_t number;
+    uint8_t endpoint, pid;
+    bool done; /* it was finished meanwhile */
+    Action action;
+    uint8_t *data;
+} Awaited;
+
 typedef struct {
     PCIDevice parent;
     MemoryRegion registers;
@@ -135,7 +157,17 @@ static struct {
     size_t room;
     bool settling;
     uint64_t armed_ns;
-} the = { .armed_ns = UINT64_MAX };
+    GQueue awaited;       /* of Awaited, in the order of their numbers */
+    bool stop;            /* the guest stops as soon as it can be saved */
+    bool anywhere;        /* and waits for no interrupt endpoint any more */
+    bool stopped;         /* it has */
+    QEMUTimer *patience;
+    GQueue early;         /* USBPackets that the host controller has fetched only because the guest was restored */
+    bool loaded;          /* a saved guest, which does not run yet */
+    uint64_t restored_ns; /* when it continued */
+    uint16_t interrupts;  /* IN endpoints that the host asks at intervals, bit by number */
+    uint16_t between;     /* those that the host controller has, or may have, a transfer of which was not handed on yet */
+} the = { .armed_ns = UINT64_MAX, .awaited = G_QUEUE_INIT, .early = G_QUEUE_INIT, .restored_ns = UINT64_MAX };
 
 static uint64_t now(void)
 {
@@ -311,6 +343,14 @@ static void fill(USBPacket *packet, const Action *done)
     }
 }
 
+/* The host controller keeps a transfer of an interrupt endpoint to itself until the next interval. */
+static void note_interrupt(const USBPacket *packet, bool between)
+{
+    uint16_t bit = packet->pid == USB_TOKEN_IN ? the.interrupts & 1 << packet->ep->nr : 0;
+
+    the.between = between ? the.between | bit : the.between & ~bit;
+}
+
 static void forget(USBPacket *packet)
 {
     gpointer number = g_hash_table_lookup(the.numbers, packet);
@@ -319,15 +359,38 @@ static void forget(USBPacket *packet)
     g_hash_table_remove(the.numbers, packet);
 }
 
+/* What became of a transfer that the host controller did not ask for again yet. */
+static void keep_for_later(const Action *done)
+{
+    for (GList *at = the.awaited.head; at; at = at->next) {
+        Awaited *awaited = at->data;
+        if (awaited->number == done->id && !awaited->done) {
+            awaited->done = true;
+            awaited->data = g_memdup2(done->data, done->len);
+            awaited->action = *done;
+            awaited->action.data = awaited->data;
+            return;
+        }
+    }
+}
+
+static void drop_awaited(gpointer opaque)
+{
+    g_free(((Awaited *)opaque)->data);
+    g_free(opaque);
+}
+
 static void finished(const Action *done)
 {
     USBPacket *packet = g_hash_table_lookup(the.pending, GUINT_TO_POINTER(done->id));
 
     if (!packet) {
+        keep_for_later(done);
         return;
     }
     forget(packet);
     fill(packet, done);
+    note_interrupt(packet, true);
     if (packet->ep->nr == 0) {
         usb_generic_async_ctrl_complete(the.usb, packet);
     } else {
@@ -340,30 +403,42 @@ static const uint8_t transfer_types[] = {
     USB_ENDPOINT_XFER_CONTROL, USB_ENDPOINT_XFER_ISOC, USB_ENDPOINT_XFER_BULK, USB_ENDPOINT_XFER_BULK,
 };
 
-static void attach(int32_t linux_speed)
+/* The device's endpoints, as QEMU has to know them. */
+static void describe(void)
 {
-    static const uint8_t speeds[] = {
-        USB_SPEED_HIGH, USB_SPEED_LOW, USB_SPEED_FULL, USB_SPEED_HIGH, USB_SPEED_HIGH, USB_SPEED_SUPER,
-    };
     USBDevice *usb = the.usb;
     Endpoint endpoints[30];
     size_t count = txop_endpoints(the.lab, endpoints, ARRAY_SIZE(endpoints));
-    Error *error = NULL;
 
-    if (!usb) {
-        return;
-    }
-    usb->speed = linux_speed >= 0 && linux_speed < (int)ARRAY_SIZE(speeds) ? speeds[linux_speed] : USB_SPEED_HIGH;
     usb->speedmask = 1 << usb->speed;
     usb_ep_init(usb);
+    the.interrupts = 0;
     for (size_t i = 0; i < count; i++) {
         int pid = endpoints[i].is_in ? USB_TOKEN_IN : USB_TOKEN_OUT;
         usb_ep_set_type(usb, pid, endpoints[i].number, transfer_types[endpoints[i].transfer & 3]);
         usb_ep_set_max_packet_size(usb, pid, endpoints[i].number, endpoints[i].max_packet);
         usb_ep_set_ifnum(usb, pid, endpoints[i].number, 0);
         usb_ep_get(usb, pid, endpoints[i].number)->pipeline = true;
+        if (endpoints[i].transfer == USB_ENDPOINT_XFER_INT && endpoints[i].is_in) {
+            the.interrupts |= 1 << endpoints[i].number;
+        }
     }
-    usb_device_attach(usb, &error);
+}
+
+static void attach(int32_t linux_speed)
+{
+    static const uint8_t speeds[] = {
+        USB_SPEED_HIGH, USB_SPEED_LOW, USB_SPEED_FULL, USB_SPEED_HIGH, USB_SPEED_HIGH, USB_SPEED_SUPER,
+    };
+    Error *error = NULL;
+
+    if (!the.usb) {
+        return;
+    }
+    the.usb->speed = linux_speed >= 0 && linux_speed < (int)ARRAY_SIZE(speeds) ? speeds[linux_speed] : USB_SPEED_HIGH;
+    describe();
+    the.between = 0;
+    usb_device_attach(the.usb, &error);
     if (error) {
         error_reportf_err(error, "txop-usb: ");
     }
@@ -376,6 +451,9 @@ static void detach(void)
     }
     g_hash_table_remove_all(the.pending);
     g_hash_table_remove_all(the.numbers);
+    g_queue_clear_full(&the.awaited, drop_awaited);
+    g_queue_clear(&the.early);
+    the.between = 0;
 }
 
 static void do_action(const Action *action)
@@ -395,6 +473,10 @@ static void do_action(const Action *action)
         break;
     case TXOP_PULL_OUT:
         card_is_in(false);
+        break;
+    case TXOP_STOP:
+        the.stop = true;
+        timer_mod_ns(the.patience, now() + PATIENCE_NS);
         break;
     case TXOP_APPEAR:
         appear(action->data, action->len);
@@ -423,6 +505,40 @@ static void arm(void)
     the.armed_ns = next;
 }
 
+static bool an_interrupt_waits(void)
+{
+    for (int i = 0; the.interrupts && i < USB_MAX_ENDPOINTS; i++) {
+        if (the.interrupts >> (i + 1) & 1 && !QTAILQ_EMPTY(&the.usb->ep_in[i].queue)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The guest stops where all transfers that the host wants are here: the host controller does not save those that it has.
+ * Nor does it save in which interval it was at an interrupt endpoint last: the moment when it is there is the best one. */
+static void stop_if_asked(bool at_interrupt)
+{
+    if (!the.stop || the.between || the.awaited.length || !(at_interrupt || the.anywhere || !an_interrupt_waits())) {
+        return;
+    }
+    the.stop = the.anywhere = false;
+    the.stopped = true;
+    timer_del(the.patience);
+    if (qemu_in_vcpu_thread()) {
+        vm_stop(RUN_STATE_PAUSED);
+    } else { /* before the processor goes on, but not in the middle of a transfer */
+        qemu_system_vmstop_request_prepare();
+        qemu_system_vmstop_request(RUN_STATE_PAUSED);
+    }
+}
+
+static void out_of_patience(void *opaque)
+{
+    the.anywhere = true;
+    stop_if_asked(false);
+}
+
 /* After anything that happened from outside of the USB bus. */
 static void settle(void)
 {
@@ -443,15 +559,17 @@ static void settle(void)
     } while (txop_has_actions(the.lab));
     the.settling = false;
     arm();
+    stop_if_asked(false);
 }
 
 /* After a callback of the USB bus, inside of which no other transfer may end: that is for the timer, at once. */
-static void settle_later(void)
+static void settle_later(bool at_interrupt)
 {
     if (!the.settling) {
         give_radios();
         give_wired();
         arm();
+        stop_if_asked(at_interrupt);
     }
 }
 
@@ -539,6 +657,10 @@ static void function_realize(PCIDevice *device, Error **errp)
         return;
     }
     the.functions[function->number] = function;
+    /* who it is comes with the device, and so with a saved guest */
+    memset(device->cmask + PCI_VENDOR_ID, 0, 4);
+    memset(device->cmask + PCI_REVISION_ID, 0, 4);
+    memset(device->cmask + PCI_SUBSYSTEM_VENDOR_ID, 0, 4);
     pci_config_set_interrupt_pin(device->config, 1);
     memory_region_init_io(&function->registers, OBJECT(device), &register_operations, function, "txop-pci",
                           REGISTERS_LEN);
@@ -547,6 +669,16 @@ static void function_realize(PCIDevice *device, Error **errp)
 
 static const Property function_properties[] = {
     DEFINE_PROP_UINT32("number", Function, number, 0),
+};
+
+static const VMStateDescription function_state = {
+    .name = "txop-pci",
+    .fields = (const VMStateField[]) {
+        VMSTATE_PCI_DEVICE(parent, Function),
+        VMSTATE_BOOL(present, Function),
+        VMSTATE_BOOL(interrupt, Function),
+        VMSTATE_END_OF_LIST()
+    },
 };
 
 static void function_class(ObjectClass *class, void *data)
@@ -559,6 +691,7 @@ static void function_class(ObjectClass *class, void *data)
     pci->vendor_id = PCI_VENDOR_ID_REDHAT; /* until the device has others */
     pci->class_id = PCI_CLASS_OTHERS;
     DEVICE_CLASS(class)->hotpluggable = false;
+    DEVICE_CLASS(class)->vmsd = &function_state;
     device_class_set_props(DEVICE_CLASS(class), function_properties);
 }
 
@@ -598,6 +731,114 @@ static NetClientInfo wired_info = {
     .receive = wired_data,
 };
 
+/* --- saved and restored --- */
+
+/* Puts the host controller's place in the guest's memory back to the first transfer that waits, so that a restored one finds
+ * it again; QEMU's own keeps what it has read already to itself (hcd-xhci.c, usb_xhci_post_load). The guest asks for this
+ * place only after it has stopped the endpoint, and then it is written anew. */
+static void rewind_endpoint(XHCIState *xhci, USBEndpoint *endpoint, int number)
+{
+    USBPacket *packet = QTAILQ_FIRST(&endpoint->queue);
+    dma_addr_t context = xhci->slots[the.usb->addr - 1].ctx + 32 * number;
+    uint32_t control, place[2];
+
+    if (packet) {
+        address_space_rw(xhci->as, packet->id + 12, MEMTXATTRS_UNSPECIFIED, &control, sizeof control, false);
+        place[0] = cpu_to_le32((uint32_t)packet->id | (le32_to_cpu(control) & 1));
+        place[1] = cpu_to_le32(packet->id >> 32);
+        address_space_rw(xhci->as, context + 8, MEMTXATTRS_UNSPECIFIED, place, sizeof place, true);
+    }
+}
+
+static void state_changed(void *opaque, bool running, RunState state)
+{
+    USBDevice *usb = the.usb;
+
+    if (running) {
+        the.stopped = false;
+        if (the.loaded) {
+            the.loaded = false;
+            the.restored_ns = now();
+        }
+        if (the.lab) {
+            arm();
+        }
+    } else if (the.stopped && usb && usb->attached && usb->addr && usb->addr <= XHCI_MAXSLOTS) {
+        XHCIState *xhci = usb->port->opaque;
+        rewind_endpoint(xhci, &usb->ep_ctl, 1);
+        for (int i = 0; i < USB_MAX_ENDPOINTS; i++) {
+            rewind_endpoint(xhci, &usb->ep_out[i], 2 * (i + 1));
+            rewind_endpoint(xhci, &usb->ep_in[i], 2 * (i + 1) + 1);
+        }
+    }
+}
+
+static void put_awaited(QEMUFile *file, uint64_t packet, uint32_t number, uint8_t endpoint, uint8_t pid)
+{
+    qemu_put_be64(file, packet);
+    qemu_put_be32(file, number);
+    qemu_put_byte(file, endpoint);
+    qemu_put_byte(file, pid);
+}
+
+static int lab_put(QEMUFile *file, void *opaque, size_t size, const VMStateField *field, JSONWriter *description)
+{
+    size_t len;
+    const uint8_t *bytes = txop_save(the.lab, &len);
+    GHashTableIter pending;
+    gpointer number, packet;
+
+    if (!bytes) {
+        return -ENOTSUP;
+    }
+    qemu_put_be64(file, len);
+    qemu_put_buffer(file, bytes, len);
+    qemu_put_be32(file, the.number);
+    qemu_put_be32(file, the.between);
+    qemu_put_be32(file, g_hash_table_size(the.pending) + the.awaited.length);
+    for (g_hash_table_iter_init(&pending, the.pending); g_hash_table_iter_next(&pending, &number, &packet);) {
+        USBPacket *of = packet;
+        put_awaited(file, of->id, GPOINTER_TO_UINT(number), of->ep->nr, of->ep->pid);
+    }
+    for (GList *at = the.awaited.head; at; at = at->next) {
+        Awaited *awaited = at->data;
+        put_awaited(file, awaited->packet, awaited->number, awaited->endpoint, awaited->pid);
+    }
+    return 0;
+}
+
+static int lab_get(QEMUFile *file, void *opaque, size_t size, const VMStateField *field)
+{
+    size_t len = qemu_get_be64(file);
+    g_autofree uint8_t *bytes = len <= LAB_MAX ? g_malloc(len) : NULL;
+
+    if (!bytes || qemu_get_buffer(file, bytes, len) != len || !txop_restore(the.lab, bytes, len)) {
+        return -EINVAL;
+    }
+    the.loaded = true;
+    the.number = qemu_get_be32(file);
+    the.between = qemu_get_be32(file);
+    for (uint32_t left = qemu_get_be32(file); left; left--) {
+        Awaited *awaited = g_new0(Awaited, 1);
+        awaited->packet = qemu_get_be64(file);
+        awaited->number = qemu_get_be32(file);
+        awaited->endpoint = qemu_get_byte(file);
+        awaited->pid = qemu_get_byte(file);
+        g_queue_push_tail(&the.awaited, awaited);
+    }
+    return 0;
+}
+
+static const VMStateInfo lab_info = { .name = "txop", .get = lab_get, .put = lab_put };
+
+static const VMStateDescription control_state = {
+    .name = "txop-control",
+    .fields = (const VMStateField[]) {
+        { .name = "lab", .size = 1, .info = &lab_info, .flags = VMS_SINGLE },
+        VMSTATE_END_OF_LIST()
+    },
+};
+
 static void control_realize(DeviceState *device, Error **errp)
 {
     ControlPort *port = (ControlPort *)device;
@@ -616,11 +857,13 @@ static void control_realize(DeviceState *device, Error **errp)
     the.control = port;
     txop_memory(the.lab, function_reads, function_writes);
     the.timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, due, NULL);
+    the.patience = timer_new_ns(QEMU_CLOCK_VIRTUAL, out_of_patience, NULL);
     the.pending = g_hash_table_new(NULL, NULL);
     the.numbers = g_hash_table_new(NULL, NULL);
     the.wired = qemu_new_net_client(&wired_info, NULL, "txop", "wired");
     virtio_serial_open(&port->parent);
     qemu_add_exit_notifier(&at_exit);
+    qemu_add_vm_change_state_handler(state_changed, NULL);
 }
 
 static const Property control_properties[] = {
@@ -634,6 +877,7 @@ static void control_class(ObjectClass *class, void *data)
     port->realize = control_realize;
     port->have_data = control_data;
     DEVICE_CLASS(class)->hotpluggable = false;
+    DEVICE_CLASS(class)->vmsd = &control_state;
     device_class_set_props(DEVICE_CLASS(class), control_properties);
 }
 
@@ -642,7 +886,30 @@ static void control_class(ObjectClass *class, void *data)
 static void usb_reset_port(USBDevice *usb)
 {
     txop_reset(the.lab, now());
-    settle_later();
+    settle_later(false);
+}
+
+/* Whether the library has a transfer already, from before the guest was saved. */
+static bool was_awaited(USBPacket *packet)
+{
+    for (GList *at = the.awaited.head; at; at = at->next) {
+        Awaited *awaited = at->data;
+        if (awaited->packet != packet->id || awaited->endpoint != packet->ep->nr || awaited->pid != packet->ep->pid) {
+            continue;
+        }
+        if (awaited->done) {
+            fill(packet, &awaited->action);
+            note_interrupt(packet, true);
+        } else {
+            g_hash_table_insert(the.pending, GUINT_TO_POINTER(awaited->number), packet);
+            g_hash_table_insert(the.numbers, packet, GUINT_TO_POINTER(awaited->number));
+            packet->status = USB_RET_ASYNC;
+        }
+        g_queue_delete_link(&the.awaited, at);
+        drop_awaited(awaited);
+        return true;
+    }
+    return false;
 }
 
 /* Hands a transfer on; its packet says what became of it, or that it waits. */
@@ -650,6 +917,15 @@ static void transfer(USBPacket *packet, Transfer *wanted, const uint8_t *data, s
 {
     Action done;
 
+    note_interrupt(packet, false);
+    if (was_awaited(packet)) {
+        return;
+    }
+    if (now() == the.restored_ns && packet->ep->nr) {
+        g_queue_push_tail(&the.early, packet);
+        packet->status = USB_RET_ASYNC;
+        return;
+    }
     do {
         wanted->id = ++the.number;
     } while (!wanted->id || g_hash_table_contains(the.pending, GUINT_TO_POINTER(wanted->id)));
@@ -657,12 +933,13 @@ static void transfer(USBPacket *packet, Transfer *wanted, const uint8_t *data, s
     wanted->at_once = QTAILQ_EMPTY(&packet->ep->queue);
     if (txop_transfer(the.lab, now(), wanted, data, len, &done)) {
         fill(packet, &done);
+        note_interrupt(packet, true);
     } else {
         g_hash_table_insert(the.pending, GUINT_TO_POINTER(wanted->id), packet);
         g_hash_table_insert(the.numbers, packet, GUINT_TO_POINTER(wanted->id));
         packet->status = USB_RET_ASYNC;
     }
-    settle_later();
+    settle_later(packet->pid == USB_TOKEN_IN && the.interrupts >> packet->ep->nr & 1);
 }
 
 static void usb_control(USBDevice *usb, USBPacket *packet, int request, int value, int index, int length, uint8_t *data)
@@ -698,10 +975,47 @@ static void usb_cancelled(USBDevice *usb, USBPacket *packet)
 {
     uint32_t number = GPOINTER_TO_UINT(g_hash_table_lookup(the.numbers, packet));
 
+    g_queue_remove(&the.early, packet);
     if (number) {
         forget(packet);
         txop_cancel(the.lab, now(), number);
-        settle_later();
+        settle_later(false);
+    }
+}
+
+/* The host controller has looked for more. A restored one has found more at once, as it keeps a transfer that is finished
+ * until it has looked (hcd-xhci.c, xhci_complete and xhci_ep_alloc_xfer): the device gets that now. */
+static void usb_looked(USBDevice *usb, USBEndpoint *endpoint)
+{
+    GList *at = now() == the.restored_ns ? NULL : the.early.head;
+
+    while (at) {
+        USBPacket *packet = at->data;
+        GList *next = at->next;
+        if (packet->ep == endpoint) {
+            g_queue_delete_link(&the.early, at);
+            usb_data(usb, packet);
+        }
+        at = next;
+    }
+}
+
+static void usb_stopped(USBDevice *usb, USBEndpoint *endpoint)
+{
+    GList *at = the.awaited.head;
+
+    if (endpoint->pid == USB_TOKEN_IN) {
+        the.between &= ~(1 << endpoint->nr);
+    }
+    while (at) {
+        Awaited *awaited = at->data;
+        GList *next = at->next;
+        if (awaited->endpoint == endpoint->nr && awaited->pid == endpoint->pid) {
+            txop_cancel(the.lab, now(), awaited->number);
+            g_queue_delete_link(&the.awaited, at);
+            drop_awaited(awaited);
+        }
+        at = next;
     }
 }
 
@@ -717,6 +1031,24 @@ static void usb_realized(USBDevice *usb, Error **errp)
     usb->speedmask = USB_SPEED_MASK_HIGH;
 }
 
+static int usb_loaded(void *opaque, int version)
+{
+    if (the.usb->attached) {
+        describe();
+    }
+    return 0;
+}
+
+static const VMStateDescription usb_state = {
+    .name = "txop-usb",
+    .post_load = usb_loaded,
+    .fields = (const VMStateField[]) {
+        { .name = "device", .size = sizeof(USBDevice), .vmsd = &vmstate_usb_device, .flags = VMS_STRUCT },
+        VMSTATE_INT32(speed, USBDevice),
+        VMSTATE_END_OF_LIST()
+    },
+};
+
 static void usb_class(ObjectClass *class, void *data)
 {
     USBDeviceClass *usb = USB_DEVICE_CLASS(class);
@@ -727,6 +1059,9 @@ static void usb_class(ObjectClass *class, void *data)
     usb->handle_control = usb_control;
     usb->handle_data = usb_data;
     usb->cancel_packet = usb_cancelled;
+    usb->ep_stopped = usb_stopped;
+    usb->flush_ep_queue = usb_looked;
+    DEVICE_CLASS(class)->vmsd = &usb_state;
     DEVICE_CLASS(class)->hotpluggable = false;
 }
 
@@ -792,6 +1127,22 @@ static void radios_unrealize(DeviceState *device)
     virtio_cleanup(VIRTIO_DEVICE(device));
 }
 
+static const VMStateDescription radios_more = {
+    .name = "txop-hwsim/device",
+    .fields = (const VMStateField[]) {
+        VMSTATE_UINT32(unannounced, Radios),
+        VMSTATE_END_OF_LIST()
+    },
+};
+
+static const VMStateDescription radios_state = {
+    .name = "txop-hwsim",
+    .fields = (const VMStateField[]) {
+        VMSTATE_VIRTIO_DEVICE,
+        VMSTATE_END_OF_LIST()
+    },
+};
+
 static void radios_class(ObjectClass *class, void *data)
 {
     VirtioDeviceClass *virtio = VIRTIO_DEVICE_CLASS(class);
@@ -799,6 +1150,8 @@ static void radios_class(ObjectClass *class, void *data)
     virtio->realize = radios_realize;
     virtio->unrealize = radios_unrealize;
     virtio->get_features = radios_features;
+    virtio->vmsd = &radios_more;
+    DEVICE_CLASS(class)->vmsd = &radios_state;
 }
 
 typedef struct {
@@ -902,6 +1255,41 @@ static void slot_unrealize(DeviceState *device)
     virtio_cleanup(VIRTIO_DEVICE(device));
 }
 
+/* The command that the card has is in the guest's memory. */
+static void slot_save(VirtIODevice *device, QEMUFile *file)
+{
+    Slot *slot = (Slot *)device;
+
+    qemu_put_buffer(file, slot->sequence, sizeof slot->sequence);
+    qemu_put_buffer(file, slot->line, sizeof slot->line);
+    qemu_put_byte(file, slot->line_changed);
+    qemu_put_byte(file, slot->present);
+    qemu_put_byte(file, slot->command != NULL);
+    if (slot->command) {
+        qemu_put_virtqueue_element(device, file, slot->command);
+    }
+}
+
+static int slot_load(VirtIODevice *device, QEMUFile *file, int version)
+{
+    Slot *slot = (Slot *)device;
+
+    qemu_get_buffer(file, slot->sequence, sizeof slot->sequence);
+    qemu_get_buffer(file, slot->line, sizeof slot->line);
+    slot->line_changed = qemu_get_byte(file);
+    slot->present = qemu_get_byte(file);
+    slot->command = qemu_get_byte(file) ? qemu_get_virtqueue_element(device, file, sizeof *slot->command) : NULL;
+    return 0;
+}
+
+static const VMStateDescription slot_state = {
+    .name = "txop-mmc",
+    .fields = (const VMStateField[]) {
+        VMSTATE_VIRTIO_DEVICE,
+        VMSTATE_END_OF_LIST()
+    },
+};
+
 static void slot_class(ObjectClass *class, void *data)
 {
     VirtioDeviceClass *virtio = VIRTIO_DEVICE_CLASS(class);
@@ -911,6 +1299,9 @@ static void slot_class(ObjectClass *class, void *data)
     virtio->get_features = radios_features;
     virtio->get_config = slot_config;
     virtio->reset = slot_reset;
+    virtio->save = slot_save;
+    virtio->load = slot_load;
+    DEVICE_CLASS(class)->vmsd = &slot_state;
 }
 
 typedef struct {

@@ -6,7 +6,7 @@ use wire::usb::qmi::Service;
 const MAX: usize = 64;
 
 /// A client.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Client {
     service: Service,
     number: u8,
@@ -19,7 +19,7 @@ pub(super) struct Client {
 }
 
 /// All of them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Clients {
     clients: Vec<Client>,
 }

@@ -173,3 +173,6 @@ fn done<F: wire::usb::qmi::Fields>(fields: F) -> Answered {
     let outcome: Outcome<F> = Ok(fields);
     Ok(write_outcome(&outcome))
 }
+
+crate::state!(Control { listening, outbox, clients, format, channels, counters }
+    made { settings, model, interface, needs_dtr });

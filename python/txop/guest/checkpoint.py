@@ -1,0 +1,281 @@
+"""A running guest saved, and continued in other processes, with its chip, the air and the peers: a building block.
+
+The guest decides when: its script asks with ``txop-vusb control checkpoint``, after the association for instance. QEMU
+stops it there, at an instant that only its inputs decide, and its memory, processor and devices become a snapshot in a
+file (QEMU, docs/system/images.rst, "VM snapshots"; its migration would read clocks in a thread of its own, which the
+record of an exact guest does not allow: replay/replay-time.c). What is restored continues with the next instruction:
+every restored run of an exact guest leaves the same bytes, and the same as the run that was saved and continued.
+
+A checkpoint is a folder: ``machine`` (QEMU's), ``ports`` (what the guest had output), ``devices`` (captures and
+counters so far, which are continued), ``checkpoint.json`` (of what it is, so that nothing else is restored).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import shutil
+import struct
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from txop.core.visible import visible
+from txop.guest.outside import FOLDER, find_library
+from txop.guest.qemu import PORTS, Computer
+from txop.guest.qmp import Qmp, QmpClosedError, QmpError
+from txop.guest.running import Ended, Listener, attended_guest
+from txop.guest_image.cache import new_folder, room, sha256_of
+from txop.guest_image.emulator.lock import find_emulator_lock
+from txop.guest_image.emulator.shim import shim_sha256
+from txop.guest_image.error import GuestError
+from txop.guest_image.image import Image
+from txop.guest_image.overlay import Overlay
+
+FORMAT = "txop-checkpoint"
+FORMAT_VERSION = 1
+
+MACHINE = "machine"
+DESCRIPTION = "checkpoint.json"
+_PORTS = "ports"
+
+SNAPSHOT = "checkpoint"
+"""Name of the snapshot in its file."""
+BUSY = "does not allow making snapshot right now"
+"""What QEMU says while its record has events that wait (migration/savevm.c, save_snapshot)."""
+TRIES = 200
+_DRIVE = "snapshot"
+POLL_S = 0.02
+
+
+class CheckpointError(GuestError):
+    """A checkpoint that cannot be made or taken."""
+
+
+async def save(
+    image: Image,
+    overlay: Overlay,
+    computer: Computer,
+    checkpoint: Path,
+    *,
+    results: Path,
+    wall_limit_s: float,
+    then_continue: bool = False,
+    listener: Listener | None = None,
+    cache: Path | None = None,
+) -> Ended | None:
+    """Run a guest until it asks for a checkpoint, and save it.
+
+    Args:
+        image: What it boots.
+        overlay: What it runs; its script asks for the checkpoint.
+        computer: Where.
+        checkpoint: Folder for it, made here, completely or not at all.
+        results: Folder for what the guest outputs, as in :func:`txop.guest.running.run_guest`.
+        wall_limit_s: The guest is ended after that long by this machine's clock.
+        then_continue: It continues to its end.
+        listener: Receives progress and output.
+        cache: Folder for its temporary files; default the user's.
+
+    Returns:
+        How it ended; ``None``: it did not continue.
+
+    Raises:
+        CheckpointError: The folder is there, or QEMU cannot save the guest.
+        GuestFailedError: The guest ended otherwise than it should, or before it asked.
+    """
+    if checkpoint.exists():
+        raise CheckpointError(f"{checkpoint} exists", what_to_do="give another folder")
+    saving = _Saving(checkpoint, identity(image, overlay, computer), then_continue)
+    ended = await attended_guest(
+        image,
+        overlay,
+        computer,
+        saving,
+        results=results,
+        wall_limit_s=wall_limit_s,
+        listener=listener,
+        cache=cache,
+    )
+    if not checkpoint.is_dir():
+        raise CheckpointError("the guest ended before it asked for a checkpoint")
+    return ended
+
+
+async def restore(
+    image: Image,
+    overlay: Overlay,
+    computer: Computer,
+    checkpoint: Path,
+    *,
+    results: Path,
+    wall_limit_s: float,
+    listener: Listener | None = None,
+    cache: Path | None = None,
+) -> Ended:
+    """Continue a saved guest to its end. The checkpoint stays as it is.
+
+    Args:
+        image: The image that was saved.
+        overlay: The same.
+        computer: The same.
+        checkpoint: The folder that :func:`save` made.
+        results: As in :func:`save`; they begin with what the guest had output before.
+        wall_limit_s: As in :func:`save`.
+        listener: As in :func:`save`.
+        cache: As in :func:`save`.
+
+    Raises:
+        CheckpointError: It is of another guest, another QEMU or other devices, or it is damaged.
+        GuestFailedError: The guest ended otherwise than it should.
+    """
+    _check(checkpoint, identity(image, overlay, computer))
+    ended = await attended_guest(
+        image,
+        overlay,
+        computer,
+        _Restoring(checkpoint),
+        results=results,
+        wall_limit_s=wall_limit_s,
+        listener=listener,
+        cache=cache,
+    )
+    if ended is None:
+        raise AssertionError("a restored guest ends by itself")
+    return ended
+
+
+def identity(image: Image, overlay: Overlay, computer: Computer) -> dict[str, Any]:
+    """What has to be the same for a checkpoint to be restored. Raises :class:`GuestError` or :class:`OSError`."""
+    digest = hashlib.sha256()
+    for part in (overlay.command, overlay.script, sorted(overlay.environment.items()), overlay.more_modules):
+        digest.update(json.dumps(part).encode() + b"\n")
+    for name, place in sorted(overlay.files.items()):
+        digest.update(f"file {name} {sha256_of(place)}\n".encode("utf-8", "surrogateescape"))
+    for name, data in sorted(overlay.texts.items()):
+        digest.update(f"text {name} {hashlib.sha256(data).hexdigest()}\n".encode("utf-8", "surrogateescape"))
+    for path in overlay.modules:
+        digest.update(f"module {path.name} {sha256_of(path)}\n".encode("utf-8", "surrogateescape"))
+    return {
+        "image": image.key,
+        "overlay_sha256": digest.hexdigest(),
+        "computer": json.loads(json.dumps(asdict(computer), default=str)),
+        "qemu_sha256": find_emulator_lock().program_sha256,
+        "chips_sha256": sha256_of(find_library()),
+        "shim_sha256": shim_sha256(),
+    }
+
+
+def _check(checkpoint: Path, wanted: dict[str, Any]) -> None:
+    try:
+        found = json.loads((checkpoint / DESCRIPTION).read_bytes())
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{checkpoint} is no checkpoint: {error}") from None
+    if not isinstance(found, dict) or (found.get("format"), found.get("version")) != (FORMAT, FORMAT_VERSION):
+        raise CheckpointError(f"{checkpoint} is no checkpoint of this version", what_to_do="save the guest again")
+    differing = sorted(key for key, value in wanted.items() if found.get("of", {}).get(key) != value)
+    if differing:
+        raise CheckpointError(
+            f"{checkpoint} is of another guest: {', '.join(differing)}", what_to_do="save this guest, too"
+        )
+
+
+@dataclass(frozen=True)
+class _Saving:
+    """Waits until the guest asks, and saves it."""
+
+    checkpoint: Path
+    of: dict[str, Any]
+    then_continue: bool
+    continues: bool = False
+
+    def prepare(self, work: Path) -> None:
+        """Makes a file for the snapshot."""
+        (work / MACHINE).write_bytes(empty_disk())
+
+    def arguments(self) -> list[str]:
+        """The file, which the guest does not see."""
+        return _snapshot_file()
+
+    async def attend(self, monitor: Path, work: Path) -> bool:
+        """See :class:`txop.guest.running.Attendant`."""
+        async with Qmp(monitor) as qmp:
+            try:
+                await qmp.event("STOP")
+            except QmpClosedError:
+                return False
+            with room(self.checkpoint.absolute().parent), new_folder(self.checkpoint) as folder:
+                await _save_snapshot(qmp)
+                shutil.move(work / MACHINE, folder / MACHINE)
+                for name, place in ((_PORTS, work), (FOLDER, work / FOLDER)):
+                    (folder / name).mkdir()
+                    for path in sorted(place.iterdir()):
+                        if path.is_file() and (place != work or path.name in ("console", *PORTS)):
+                            shutil.copyfile(path, folder / name / path.name)
+                description = {"format": FORMAT, "version": FORMAT_VERSION, "of": self.of}
+                (folder / DESCRIPTION).write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
+            with contextlib.suppress(QmpClosedError):
+                await qmp.execute("cont" if self.then_continue else "quit")
+        return not self.then_continue
+
+
+@dataclass(frozen=True)
+class _Restoring:
+    """Has QEMU take a checkpoint instead of a boot."""
+
+    checkpoint: Path
+    continues: bool = True
+
+    def prepare(self, work: Path) -> None:
+        """Puts the files where they were. QEMU writes to the one with the snapshot, too."""
+        shutil.copyfile(self.checkpoint / MACHINE, work / MACHINE)
+        for name, place in ((_PORTS, work), (FOLDER, work / FOLDER)):
+            for path in sorted((self.checkpoint / name).iterdir()):
+                shutil.copyfile(path, place / path.name)
+
+    def arguments(self) -> list[str]:
+        """QEMU begins with the snapshot."""
+        return [*_snapshot_file(), "-loadvm", SNAPSHOT]
+
+    async def attend(self, monitor: Path, work: Path) -> bool:
+        """Nothing is left to do."""
+        del monitor, work
+        return False
+
+
+def _snapshot_file() -> list[str]:
+    return ["-drive", f"if=none,id={_DRIVE},format=qcow2,file={MACHINE}"]
+
+
+async def _save_snapshot(qmp: Qmp) -> None:
+    for _ in range(TRIES):
+        said = await _command(qmp, f"savevm {SNAPSHOT}")
+        if BUSY not in said:
+            break
+        await asyncio.sleep(POLL_S)
+    # QEMU closes the file
+    said = said or await _command(qmp, f"drive_del {_DRIVE}")
+    if said:
+        raise QmpError(f"QEMU did not save the guest: {visible(said[:300])}")
+
+
+async def _command(qmp: Qmp, words: str) -> str:
+    """What the monitor for people says to a command; nothing: it was done."""
+    return str(await qmp.execute("human-monitor-command", **{"command-line": words})).strip()
+
+
+def empty_disk() -> bytes:
+    """A disk image of one cluster in the format that has snapshots (QEMU, docs/interop/qcow2.rst), with nothing in it.
+
+    Clusters of 64 KiB: the header; the table of blocks of reference counts; one such block; the table of tables of
+    clusters, of one entry.
+    """
+    cluster = 1 << 16
+    header = b"QFI\xfb" + struct.pack(">IQIIQI", 3, 0, 0, 16, cluster, 0)
+    header += struct.pack(">IQQIIQ", 1, 3 * cluster, cluster, 1, 0, 0)
+    header += struct.pack(">QQQII", 0, 0, 0, 4, 104)
+    counts = struct.pack(">4H", 1, 1, 1, 1)
+    parts = (header, struct.pack(">Q", 2 * cluster), counts, b"")
+    return b"".join(part.ljust(cluster, b"\0") for part in parts)
