@@ -308,7 +308,8 @@ fn a_chip_on_pci_takes_any_descriptor() {
     let mut guest = Guest::new(folder.path());
     guest.lab.set_memory(SharedMemory::new(Ones));
     assert_eq!(guest.ask(&["attach", "--device", "ar9280", "--ap", "none"]).0, 0);
-    let writes = [(0x7040, 1), (0x704c, 3), (0x9874, 0x2a27_9999), (0x804, 0x1000), (0xc, 0x2000), (0x8, 4), (0x840, 2)];
+    let writes =
+        [(0x7040, 1), (0x704c, 3), (0x9874, 0x2a27_9999), (0x804, 0x1000), (0xc, 0x2000), (0x8, 4), (0x840, 2)];
     for (offset, value) in writes {
         guest.lab.write_register(guest.now_ns, 0, offset, value);
     }

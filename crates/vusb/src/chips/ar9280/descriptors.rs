@@ -62,8 +62,8 @@ impl TxDescriptor {
         let mut bytes = [0; 4 * WORDS];
         memory.read(address, &mut bytes);
         let mut words = [0; WORDS];
-        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
-            *word = u32::from_le_bytes(*bytes);
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(4)) {
+            *word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
         }
         Self(words)
     }

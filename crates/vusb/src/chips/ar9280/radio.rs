@@ -53,19 +53,19 @@ mod tests {
     #[test]
     fn channels() {
         for mhz in (2_412..=2_472u32).step_by(5) {
-            assert_eq!(at(1 << 29 | (mhz << 16) / 15, 0), Some((mhz as u16, Bandwidth::Mhz20)));
+            assert_eq!(at(1 << 29 | ((mhz << 16) / 15), 0), Some((mhz as u16, Bandwidth::Mhz20)));
         }
         for mhz in (5_180..=5_320u32).step_by(20) {
-            assert_eq!(at(1 << 28 | (mhz << 15) / 15, 0), Some((mhz as u16, Bandwidth::Mhz20)));
+            assert_eq!(at(1 << 28 | ((mhz << 15) / 15), 0), Some((mhz as u16, Bandwidth::Mhz20)));
         }
         // In steps of 60 MHz / 3 or / 6 (aModeRefSel 3 and 2): multiples of 20 and of 10 MHz. Bits 9 and up of the steps are
         // below the others, times two.
         for (mhz, select) in [(5_180u32, 3), (5_190, 2), (5_300, 3), (5_310, 2)] {
             let steps = mhz * (24 >> select) / 60;
-            let control = select << 26 | (steps & 0x1ff) << 17 | (steps & !0x1ff) * 2;
+            let control = select << 26 | (steps & 0x1ff) << 17 | ((steps & !0x1ff) * 2);
             assert_eq!(at(control, 0), Some((mhz as u16, Bandwidth::Mhz20)), "{mhz}");
         }
-        let wide = |mode| at(1 << 29 | (2_447 << 16) / 15, mode);
+        let wide = |mode| at(1 << 29 | ((2_447 << 16) / 15), mode);
         assert_eq!(wide(reg::MODE_40 | reg::MODE_PRIMARY_LOW), Some((2_437, Bandwidth::Mhz40)));
         assert_eq!(wide(reg::MODE_40), Some((2_457, Bandwidth::Mhz40)));
         assert_eq!(at(0, 0), None);

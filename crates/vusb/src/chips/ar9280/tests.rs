@@ -42,7 +42,7 @@ impl Host {
             (reg::STA_ID1, u32::from(u16::from_le_bytes([e, f]))),
             (reg::BSS_MASK, u32::MAX),
             (reg::BSS_MASK + 4, 0xffff),
-            (reg::PHY_SYNTH_CONTROL, 1 << 29 | (2_437 << 16) / 15),
+            (reg::PHY_SYNTH_CONTROL, 1 << 29 | ((2_437 << 16) / 15)),
             (reg::RX_FILTER, reg::FILTER_UNICAST | reg::FILTER_GROUP | reg::FILTER_MY_BEACON),
             (reg::USEC, 43),
             (reg::RIMT, 700 << 16 | 250),
@@ -78,7 +78,7 @@ impl Host {
             let len = frame.len() as u32;
             self.ram.set(
                 at,
-                &[link, buffer, len + 2 | 1 << 29, len | aggregate[0], series[0], series[1], 0, 0, aggregate[1], 0],
+                &[link, buffer, (len + 2) | 1 << 29, len | aggregate[0], series[0], series[1], 0, 0, aggregate[1], 0],
             );
             crate::pci::HostMemory::write(&self.ram, 0, buffer.into(), &frame);
         }

@@ -676,7 +676,6 @@ static const VMStateDescription function_state = {
     .fields = (const VMStateField[]) {
         VMSTATE_PCI_DEVICE(parent, Function),
         VMSTATE_BOOL(present, Function),
-        VMSTATE_BOOL(interrupt, Function),
         VMSTATE_END_OF_LIST()
     },
 };
