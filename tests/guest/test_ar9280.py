@@ -99,8 +99,9 @@ def test_an_access_point_serves_chips_fast_and_with_little_latency(tmp_path: Pat
     air = counted["air"]
     # Timers that are set while the processor is halted would let contention begin late: four times as many.
     assert air["collisions"] < 0.1 * (air["chip"]["ppdus"] + sum(each["up"]["ppdus"] for each in air["stations"]))
-    # A Block Ack that counts from the first MPDU would have delivered MPDUs sent again: twice as many.
-    assert air["chip"]["retries"] < 0.1 * air["chip"]["mpdus"]
+    # A collision repeats a whole A-MPDU. A Block Ack that counts from the first MPDU would repeat delivered ones as
+    # well: more than twice as many.
+    assert air["chip"]["retries"] < 0.25 * air["chip"]["mpdus"]
 
 
 @pytest.mark.slow

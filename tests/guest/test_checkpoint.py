@@ -23,7 +23,7 @@ from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.locks import find_lock
 from txop.guest_image.overlay import Overlay
-from txop.plan.devices import FUNCTIONS, ROWS, SDIO_CARDS
+from txop.plan.devices import FUNCTIONS, ON_PCI, ROWS, SDIO_CARDS
 
 SCRIPT = """
 txop-lab up || exit
@@ -183,7 +183,7 @@ def made(image: Image, chips: Path, script: str, device: str, driver: str, ap: s
         security="open" if ap == "builtin" else "wpa2",
         sdio_host=host,
         air=None if device in FUNCTIONS else "air.pcapng",
-        usb="usb.pcapng" if host == "ushc" else None,
+        usb="usb.pcapng" if host == "ushc" and device not in ON_PCI else None,
         command_log=COMMAND_LOG if device in SDIO_CARDS else None,
         trace="trace.jsonl",
     )

@@ -61,7 +61,7 @@ pub struct BlockAckLog {
 }
 
 impl BlockAckLog {
-    /// Takes note of a Block Ack that is not known to be damaged. `tids`: what it says of each TID that could be read.
+    /// Records a Block Ack that is not known to be damaged. `tids`: what it says of each TID that could be read.
     pub fn frame(&mut self, frame: &Frame, tids: &[AckedTid], at_ns: i64) {
         self.frames += 1;
         let row = Row {

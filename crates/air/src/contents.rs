@@ -37,7 +37,7 @@ fn place(kind: FrameKind) -> usize {
 }
 
 impl Contents {
-    /// Takes note of a frame that is not known to be damaged.
+    /// Records a frame that is not known to be damaged.
     #[inline]
     pub fn frame(&mut self, frame: &Frame) {
         if let Some(kind) = self.kinds.get_mut(place(frame.header.fc.kind())) {

@@ -22,7 +22,7 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Takes note of an MPDU; whether it is the first captured copy. Without the retry bit it always is.
+    /// Records an MPDU; whether it is the first captured copy. Without the retry bit it always is.
     pub fn is_first(&mut self, sequence: u16, fragment: u8, retry: bool, at_ns: i64) -> bool {
         let ahead = Seq::new(sequence).distance_from(Seq::new(self.newest));
         let behind = Seq::new(self.newest).distance_from(Seq::new(sequence));

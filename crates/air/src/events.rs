@@ -132,7 +132,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// Takes note of a frame that is not known to be damaged.
+    /// Records a frame that is not known to be damaged.
     pub fn frame(&mut self, frame: &Frame, detail: &Detail, at_ns: i64) {
         // No station has a group address: this one is damaged, and so is what the frame says.
         let Some(ta) = frame.ta().filter(|ta| !ta.is_group()) else { return };

@@ -274,7 +274,7 @@ impl Matcher {
         damaged.psdu_len <= LONGEST_RESPONSE && !is_later
     }
 
-    /// Takes note of a user's part of a PPDU to or from several.
+    /// Records a user's part of a PPDU to or from several.
     #[cold]
     fn joint(&mut self, ppdu: &Ppdu) {
         let Some(ta) = ppdu.ta.filter(|_| !ppdu.ra.is_group()) else { return };

@@ -160,7 +160,7 @@ impl Default for ExchangeStats {
 }
 
 impl ExchangeStats {
-    /// Takes note of the numbers of an A-MPDU: is the one before its first captured, so that no new one is missing there?
+    /// Records the numbers of an A-MPDU: is the one before its first captured, so that no new one is missing there?
     pub(crate) fn follows(&mut self, tid: Option<u8>, first: u16, last: u16) -> bool {
         let Some(newest) = self.newest.get_mut(tid.map_or(8, |tid| usize::from(tid & 7))) else { return false };
         let follows = newest.is_some_and(|newest| matches!(ahead(first, newest), 0 | 1 | 0x800..));
@@ -170,7 +170,7 @@ impl ExchangeStats {
         follows
     }
 
-    /// Takes note of a Block Ack for an A-MPDU that begins with `first`: does it acknowledge a number before that, which the one before it
+    /// Records a Block Ack for an A-MPDU that begins with `first`: does it acknowledge a number before that, which the one before it
     /// did not? Then this was sent again at the front, and not captured.
     pub(crate) fn shows_more(&mut self, first: u16, acked: &AckedTid) -> bool {
         let before = match &mut self.latest_ack {

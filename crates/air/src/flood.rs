@@ -62,7 +62,7 @@ pub fn is_answer(frame: &Frame, management: &Management) -> bool {
 }
 
 impl Floods {
-    /// Takes note of a management frame that is not known to be damaged.
+    /// Records a management frame that is not known to be damaged.
     pub fn frame(&mut self, frame: &Frame, management: &Management, at_ns: i64) {
         let kind = frame.header.fc.kind();
         let Some(place) = KINDS.iter().position(|(known, _)| *known == kind) else { return };

@@ -65,7 +65,7 @@ pub struct Counted<'a> {
 }
 
 impl Listener {
-    /// Takes note of a PPDU and of what it is to the others. `is_main`: of the medium's interface.
+    /// Records a PPDU and of what it is to the others. `is_main`: of the medium's interface.
     #[inline]
     pub fn ppdu(&mut self, ppdu: &Ppdu, role: Role, is_main: bool) {
         match role {

@@ -251,7 +251,7 @@ impl Medium {
         self.interval_ns.map_or(SILENCE_NS, |interval_ns| SILENCE_NS.max(interval_ns * SILENCE_TENTHS / 10))
     }
 
-    /// Takes note of the interval of a beacon, in TU.
+    /// Records the interval of a beacon, in TU.
     pub fn beacon_interval(&mut self, tu: u16) {
         let interval_ns = i64::from(tu) * TU_NS;
         self.interval_ns = Some(self.interval_ns.map_or(interval_ns, |shortest| shortest.min(interval_ns)));

@@ -58,7 +58,7 @@ impl PacketReader {
         self.sessions.as_ref()
     }
 
-    /// Takes note of a network's name.
+    /// Records a network's name.
     pub fn network(&mut self, header: &Header, ssid: &[u8]) {
         if let (Some(sessions), Some(bssid)) = (&mut self.sessions, header.addr3) {
             sessions.network(bssid, ssid);

@@ -351,7 +351,7 @@ impl Pair {
         Some(Delivered { authenticator: self.ends.0, key: temporal })
     }
 
-    /// Takes note of what happened to an MPDU with WEP.
+    /// Records what happened to an MPDU with WEP.
     pub(crate) fn wep(&mut self, outcome: Result<bool, Undecrypted>) {
         self.cipher = self.cipher.or(Some(Cipher::Wep));
         self.state = match (outcome, self.state) {

@@ -174,7 +174,7 @@ impl TemporalKey {
         Some(())
     }
 
-    /// Takes note of the packet number of an MPDU that was opened; `true` when it is not higher than all before it under the
+    /// Records the packet number of an MPDU that was opened; `true` when it is not higher than all before it under the
     /// same TID although the MPDU is not a retry: a replay, or a file in disorder.
     pub(crate) fn is_behind(&mut self, header: &Header, body: &[u8]) -> bool {
         let number = match self.cipher {

@@ -142,7 +142,7 @@ impl Access {
         self.contention.would_send_ns(function, parameters, ready_ns)
     }
 
-    /// Takes note of whether there is something to send.
+    /// Records whether there is something to send.
     #[inline]
     pub fn set_ready(&mut self, function: u32, now_ns: u64, ready: bool, rng: &mut Rng) {
         self.contention.set_ready(function, now_ns, ready, rng);

@@ -160,7 +160,7 @@ impl Contention {
         }
     }
 
-    /// Takes note of whether there is something to send.
+    /// Records whether there is something to send.
     #[inline]
     pub(super) fn set_ready(&mut self, index: u32, now_ns: u64, ready: bool, rng: &mut Rng) {
         if ready != (self.functions[index as usize].ready_ns != NEVER) {

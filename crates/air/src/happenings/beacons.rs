@@ -39,7 +39,7 @@ pub struct BeaconFlood {
 }
 
 impl BeaconFlood {
-    /// Takes note of a beacon that is not known to be damaged. `management`: its contents, where they are new.
+    /// Records a beacon that is not known to be damaged. `management`: its contents, where they are new.
     pub fn frame(&mut self, frame: &Frame, management: Option<&Management>, at_ns: i64) {
         let (Some(ta), Some(sequence)) = (frame.header.addr2, frame.header.sequence) else { return };
         let key = ta.as_u64();

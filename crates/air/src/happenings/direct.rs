@@ -29,7 +29,7 @@ struct Setup {
 pub struct DirectLinks(HashMap<(u64, u64), Setup>);
 
 impl DirectLinks {
-    /// Takes note of a TDLS frame that is not known to be damaged.
+    /// Records a TDLS frame that is not known to be damaged.
     pub fn frame(&mut self, frame: &Frame, tdls: Tdls, at_ns: i64) {
         let header = &frame.header;
         let (Some(from), Some(to)) = (header.source(), header.destination()) else { return };

@@ -193,7 +193,7 @@ impl Part<'_> {
 }
 
 impl Floods {
-    /// Takes note of a management frame that is not known to be damaged.
+    /// Records a management frame that is not known to be damaged.
     pub fn frame(&mut self, frame: &Frame, management: &Management, at_ns: i64) {
         let kind = frame.header.fc.kind();
         let Some(place) = KINDS.iter().position(|(known, ..)| *known == kind) else { return };

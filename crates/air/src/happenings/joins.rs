@@ -177,7 +177,7 @@ enum Part {
 }
 
 impl Joins {
-    /// Takes note of a management frame or EAPOL packet that is not known to be damaged.
+    /// Records a management frame or EAPOL packet that is not known to be damaged.
     pub fn frame(&mut self, frame: &Frame, detail: &Detail, at_ns: i64) {
         let Some((station, ap, part)) = read(frame, detail) else { return };
         if station == ap || station.is_group() || ap.is_group() {

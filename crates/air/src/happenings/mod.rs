@@ -40,7 +40,7 @@ pub struct Happenings {
 }
 
 impl Happenings {
-    /// Takes note of any frame that is not known to be damaged.
+    /// Records any frame that is not known to be damaged.
     #[inline]
     pub fn frame(&mut self, frame: &Frame, management: Option<&Management>, at_ns: i64) {
         self.sources.frame(frame, at_ns);
@@ -49,7 +49,7 @@ impl Happenings {
         }
     }
 
-    /// Takes note of a management frame or EAPOL packet that is not known to be damaged.
+    /// Records a management frame or EAPOL packet that is not known to be damaged.
     pub fn detail(&mut self, frame: &Frame, detail: &Detail, at_ns: i64) {
         self.joins.frame(frame, detail, at_ns);
         if let Detail::Management(management) = detail {

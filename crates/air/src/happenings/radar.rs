@@ -16,7 +16,7 @@ const MAX_REPORTERS: usize = 256;
 pub struct Radar(HashMap<(u64, u64, u8), (u64, i64, i64)>);
 
 impl Radar {
-    /// Takes note of a management frame that is not known to be damaged.
+    /// Records a management frame that is not known to be damaged.
     pub fn frame(&mut self, frame: &Frame, management: &Management, at_ns: i64) {
         let FixedFields::Action(Action::RadarReport(channel)) = management.fixed else { return };
         let (Some(ta), ra) = (frame.ta().filter(|ta| named(*ta)), frame.header.receiver()) else { return };

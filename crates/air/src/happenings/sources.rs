@@ -57,7 +57,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Takes note of a frame that is not known to be damaged.
+    /// Records a frame that is not known to be damaged.
     #[inline]
     pub fn frame(&mut self, frame: &Frame, at_ns: i64) {
         let fc = frame.header.fc;

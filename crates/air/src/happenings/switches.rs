@@ -31,7 +31,7 @@ struct Announced {
 pub struct Switches(HashMap<u64, Announced>);
 
 impl Switches {
-    /// Takes note of a management frame that is not known to be damaged.
+    /// Records a management frame that is not known to be damaged.
     pub fn frame(&mut self, frame: &Frame, management: &Management, at_ns: i64) {
         let switch = match management.fixed {
             FixedFields::Action(Action::ChannelSwitch(switch)) => switch,

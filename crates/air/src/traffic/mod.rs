@@ -280,7 +280,7 @@ impl Traffic {
         self.losses.push(Loss { flow: row, number, at_ns, segment: *segment, cause, is_retry, was_received, copy });
     }
 
-    /// Takes note of what a segment acknowledges of the other direction.
+    /// Records what a segment acknowledges of the other direction.
     fn acknowledgment(&mut self, segment: &TcpSegment, of: &Flow) {
         let back = Flow { source: of.destination, destination: of.source, ports: (of.ports.1, of.ports.0), ..*of };
         if segment.syn() {

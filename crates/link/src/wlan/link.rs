@@ -296,7 +296,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         }
     }
 
-    /// Takes note of what the queue of a radio has just dropped.
+    /// Records what the queue of a radio has just dropped.
     pub(crate) fn note_gone(&mut self, radio: usize, category: AccessCategory) {
         self.radios[radio].lanes[category.priority()].backlog -= self.gone_packets.len();
         self.gone.extend(self.gone_packets.drain(..).map(|(packet, cause)| (radio, packet, cause)));
@@ -369,7 +369,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         }
     }
 
-    /// Takes note of whether a radio has something to send in a category.
+    /// Records whether a radio has something to send in a category.
     pub(crate) fn refresh(&mut self, radio: usize, category: AccessCategory, at_ns: u64) {
         let ready = self.radios[radio].is_ready(category);
         let function = self.function(radio, category);

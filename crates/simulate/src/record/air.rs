@@ -82,7 +82,7 @@ impl Air {
         }
     }
 
-    /// Takes note of a PPDU for the time series.
+    /// Records a PPDU for the time series.
     pub(crate) fn note_time<P: Packet>(&mut self, ppdu: &Ppdu<'_, P>) {
         let interval = usize::try_from(ppdu.start_ns / self.interval_ns).unwrap_or(usize::MAX);
         let row = station(ppdu).and_then(|(number, _)| self.series.get_mut(number));
@@ -91,7 +91,7 @@ impl Air {
         }
     }
 
-    /// Takes note of a PPDU of the time that counts.
+    /// Records a PPDU of the time that counts.
     pub(crate) fn note<P: Packet>(&mut self, ppdu: &Ppdu<'_, P>) {
         let took_ns = ppdu.end_ns.saturating_sub(ppdu.start_ns);
         self.busy_ns += ppdu.end_ns.saturating_sub(ppdu.start_ns.max(self.busy_until_ns));

@@ -31,7 +31,7 @@ pub(crate) struct Bus {
 }
 
 impl Bus {
-    /// Takes note of a URB; `counts`: it is completed within the time that counts.
+    /// Records a URB; `counts`: it is completed within the time that counts.
     pub(crate) fn note(&mut self, urb: &Urb<'_>, counts: bool) {
         let endpoint = self.endpoints.entry((urb.device, urb.endpoint.0)).or_insert_with(|| Endpoint {
             transfer: urb.transfer,

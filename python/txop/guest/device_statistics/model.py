@@ -384,7 +384,7 @@ class Ar9280TxCounters(Model):
     ppdus: int
     """PPDUs that were sent, each try counted."""
     failed: int
-    """Tries that were not acknowledged."""
+    """Tries that were not acknowledged, those among them of which only the RTS was sent."""
     encrypted: int
     """Frames that the chip encrypted."""
     not_encrypted: int
