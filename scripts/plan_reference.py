@@ -19,6 +19,7 @@ TABLES = (
     ("GuestSpec", "`[guest]`"),
     ("GuestStation", "`stations` of `[guest]`, each"),
     ("QueueSpec", "`[guest.queues]`, `[arm.guest.queues]`"),
+    ("AllowedRates", "`rates` of `[guest.queues]`, `[arm.guest.queues]` and `[[test]]`"),
     ("ModemSpec", "`[guest.modem]`, `[arm.guest.modem]`"),
     ("TxAggregation", "`[guest.modem.tx_aggregation]`"),
     ("NcmSpec", "`[guest.ncm]`, `[arm.guest.ncm]`"),
@@ -54,7 +55,7 @@ TABLES = (
 """Models in the order of the reference, and the table of the plan that each is."""
 
 _REQUIRED = "**required**"
-_GUEST = ("GuestSpec", "GuestStation", "QueueSpec", "ModemSpec", "TxAggregation", "NcmSpec", "MbimSpec", "SdioSpec",
+_GUEST = ("GuestSpec", "GuestStation", "QueueSpec", "AllowedRates", "ModemSpec", "TxAggregation", "NcmSpec", "MbimSpec", "SdioSpec",
           "GuestVariant")  # fmt: skip
 _KINDS = {
     "every kind of `[target.NAME]`": tuple(name for name, heading in TABLES if heading.startswith("`[target.NAME]`,")),

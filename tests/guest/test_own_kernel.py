@@ -200,7 +200,7 @@ def test_every_module_of_the_recipe_is_asked_for():
         "i6300esb": "I6300ESB_WDT", "xhci_pci": "USB_XHCI_PCI", "virtio_net": "VIRTIO_NET",
         "usbmon": "USB_MON", "ushc": "MMC_USHC", "ath6kl_sdio": "ATH6KL_SDIO",
         "libertas_sdio": "LIBERTAS_SDIO", "rtl8xxxu": "RTL8XXXU", "rtl8192cu": "RTL8192CU", "mt76x0u": "MT76x0U",
-        "mt76x2u": "MT76x2U", "mt7601u": "MT7601U", "qmi_wwan": "USB_NET_QMI_WWAN", "cdc_ncm": "USB_NET_CDC_NCM",
+        "mt76x2u": "MT76x2U", "ath9k": "ATH9K", "mt7601u": "MT7601U", "qmi_wwan": "USB_NET_QMI_WWAN", "cdc_ncm": "USB_NET_CDC_NCM",
         "cdc_mbim": "USB_NET_CDC_MBIM", "cdc_ether": "USB_NET_CDCETHER", "mac80211_hwsim": "MAC80211_HWSIM",
         "ccm": "CRYPTO_CCM", "gcm": "CRYPTO_GCM", "cmac": "CRYPTO_CMAC", "ctr": "CRYPTO_CTR",
         "aesni_intel": "CRYPTO_AES_NI_INTEL", "af_packet": "PACKET", "veth": "VETH", "tun": "TUN", "bridge": "BRIDGE",
