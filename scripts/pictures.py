@@ -74,7 +74,8 @@ def latency_at_every_rate() -> Spec:
     with (ROOT / "docs/results/ath9k-latency.csv").open(encoding="utf-8", newline="") as file:
         rows = [{**row, "rtt_p50_ms": float(row["rtt_p50_ms"])} for row in csv.DictReader(file)]
     rates = list(dict.fromkeys(row["rate"] for row in rows))
-    x = {"field": "rate", "type": "ordinal", "sort": rates, "title": "rate of the access point", "axis": {"labelAngle": 0}}
+    title, upright = "rate of the access point", {"labelAngle": 0}
+    x = {"field": "rate", "type": "ordinal", "sort": rates, "title": title, "axis": upright}
     y = {
         "field": "rtt_p50_ms",
         "type": "quantitative",

@@ -55,8 +55,8 @@ TABLES = (
 """Models in the order of the reference, and the table of the plan that each is."""
 
 _REQUIRED = "**required**"
-_GUEST = ("GuestSpec", "GuestStation", "QueueSpec", "AllowedRates", "ModemSpec", "TxAggregation", "NcmSpec", "MbimSpec", "SdioSpec",
-          "GuestVariant")  # fmt: skip
+_GUEST = ("GuestSpec", "GuestStation", "QueueSpec", "AllowedRates", "ModemSpec", "TxAggregation", "NcmSpec", "MbimSpec",
+          "SdioSpec", "GuestVariant")  # fmt: skip
 _KINDS = {
     "every kind of `[target.NAME]`": tuple(name for name, heading in TABLES if heading.startswith("`[target.NAME]`,")),
     "every kind of `[[test]]`": tuple(name for name, heading in TABLES if heading.startswith("`[[test]]`")),
