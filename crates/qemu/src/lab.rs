@@ -322,7 +322,7 @@ impl Lab {
         match command {
             Command::Clock => Reply::done(""),
             Command::Checkpoint if !self.config.checkpoints => {
-                Reply::failed(3, "nobody waits for a checkpoint of this guest")
+                Reply::failed(3, "no process waits for a checkpoint of this guest")
             }
             Command::Checkpoint => {
                 self.stops = true;

@@ -97,7 +97,7 @@ impl BeaconFlood {
         .collect();
         let said = sentence!(
             "beacon flood: {beacons} announce {networks} in {seconds} s, each with {few} beacons at the most; {groups} of these have a group \
-             address, {chained} continue the sequence number of another one{looks}: networks that somebody invents, not access points",
+             address, {chained} continue the sequence number of another one{looks}: invented networks, not access points",
             beacons = Figure::all(beacons, "beacon"),
             networks = Figure::counted(networks, beacons, "network"),
             seconds = Figure::of((last_ns - first_ns).max(0) as f64 / 1e9, "s", beacons, 1),

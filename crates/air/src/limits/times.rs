@@ -162,7 +162,7 @@ pub fn repeated(links: &Links) -> Option<Limit> {
     let of: u64 = doubled.iter().map(|link| link.frames).sum();
     let sentence = sentence!(
         "{twice} of {frames} on {doubled} are there again within half a second, with the same number, length and addresses and without the \
-         retry bit, most of {ta} to {ra}: their senders repeat frames without marking them, or somebody else sends in their name; no verdict \
+         retry bit, most of {ta} to {ra}: their senders repeat frames without marking them, or another station sends in their name; no verdict \
          about responses on these links",
         twice = Figure::count(sum, of),
         frames = Figure::all(of, "frame"),
