@@ -9,6 +9,7 @@
 //! of the transfer that they happened to.
 
 mod line;
+mod names;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -24,6 +25,7 @@ use crate::device::{
 use crate::pci::PciIdentity;
 use crate::state::{self, Continued, State, StateError};
 pub use line::{hex, Detail, FrameDetail, Plain, Vocabulary};
+pub use names::Names;
 
 /// Bytes after which a trace ends: a guest keeps it in memory.
 pub const LIMIT: u64 = 256 << 20;

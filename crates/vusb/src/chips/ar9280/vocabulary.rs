@@ -1,28 +1,17 @@
 //! What registers are called, for traces.
 
-use std::collections::BTreeMap;
-
 use wire::usb::setup::Setup;
 
-use crate::trace::{Detail, Plain, Vocabulary};
+use crate::trace::{Detail, Names, Plain, Vocabulary};
 
 const NAMES: &str = include_str!("register_names.txt");
 
 /// Names of registers.
-pub struct RegisterNames {
-    /// By address: how many bytes, and the name.
-    names: BTreeMap<u32, (u32, &'static str)>,
-}
+pub struct RegisterNames(Names);
 
 impl Default for RegisterNames {
     fn default() -> Self {
-        let named = |line: &'static str| {
-            let mut words = line.split_ascii_whitespace();
-            let mut number = || u32::from_str_radix(words.next()?, 16).ok();
-            let (address, bytes) = (number()?, number()?);
-            Some((address, (bytes, words.next()?)))
-        };
-        Self { names: NAMES.lines().filter(|line| !line.starts_with('#')).filter_map(named).collect() }
+        Self(Names::parse(NAMES))
     }
 }
 
@@ -41,12 +30,7 @@ impl Vocabulary for RegisterNames {
 
     /// `ISR`, or `Q_TXDP+0x4` for what is inside of a table.
     fn register(&self, offset: u32) -> Option<String> {
-        let (start, (bytes, name)) = self.names.range(..=offset).next_back()?;
-        match offset - start {
-            0 => Some((*name).to_owned()),
-            inside if inside < *bytes => Some(format!("{name}+{inside:#x}")),
-            _ => None,
-        }
+        self.0.with_offset(offset)
     }
 }
 
@@ -62,5 +46,6 @@ mod tests {
         assert_eq!(name(0x804).as_deref(), Some("Q_TXDP+0x4"));
         assert_eq!(name(0x8820).as_deref(), Some("KEYTABLE+0x20"));
         assert_eq!((name(0x4), name(0xfffc)), (None, None));
+        Names::check(NAMES);
     }
 }

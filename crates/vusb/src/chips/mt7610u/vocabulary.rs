@@ -1,46 +1,31 @@
 //! What transfers of this chip mean, for traces: names of registers, reports of transmission, commands to the MCU,
 //! descriptors.
 
-use std::collections::BTreeMap;
-
 use wire::ieee80211::Header;
 use wire::usb::mediatek::{request, unpadded, Rate, TxInfo, INFO, RX_TRAILER};
 use wire::usb::setup::Setup;
 
 use super::registers as reg;
 use super::{mcu, Model, FRAMES_IN};
-use crate::trace::{hex, Detail, FrameDetail, Plain, Vocabulary};
+use crate::trace::{hex, Detail, FrameDetail, Names, Plain, Vocabulary};
 
 const NAMES: &str = include_str!("register_names.txt");
 
 /// Names of registers.
 pub struct RegisterNames {
     model: Model,
-    /// By address: how many bytes, and the name.
-    names: BTreeMap<u32, (u32, &'static str)>,
+    names: Names,
 }
 
 impl RegisterNames {
     /// Those of a chip.
     pub fn new(model: Model) -> Self {
-        let named = |line: &'static str| {
-            let mut words = line.split_ascii_whitespace();
-            let address = u32::from_str_radix(words.next()?, 16).ok()?;
-            let bytes = u32::from_str_radix(words.next()?, 16).ok()?;
-            Some((address, (bytes, words.next()?)))
-        };
-        let names = NAMES.lines().filter(|line| !line.starts_with('#')).filter_map(named).collect();
-        Self { model, names }
+        Self { model, names: Names::parse(NAMES) }
     }
 
     /// `TX_STAT_FIFO`, or `WCID_ADDR+0x8` for what is inside of a table.
     pub fn name(&self, address: u32) -> Option<String> {
-        let (start, (bytes, name)) = self.names.range(..=address).next_back()?;
-        match address - start {
-            0 => Some((*name).to_owned()),
-            offset if offset < *bytes => Some(format!("{name}+{offset:#x}")),
-            _ => None,
-        }
+        self.names.with_offset(address)
     }
 
     /// Registers of the MAC and the baseband, a word or several.
@@ -228,10 +213,7 @@ mod tests {
             ("MAC_SYS_CTRL".into(), "WCID_ADDR+0x8".into(), "BBP_AGC+0x4".into())
         );
         assert_eq!(names.name(0x1_ff00), None);
-        let lines: Vec<&str> = NAMES.lines().filter(|line| !line.starts_with('#')).collect();
-        assert_eq!(names.names.len(), lines.len());
-        let ends = names.names.iter().map(|(start, (bytes, _))| start + bytes);
-        assert!(ends.zip(names.names.keys().skip(1)).all(|(end, next)| end <= *next), "no two names for a byte");
+        Names::check(NAMES);
     }
 
     #[test]

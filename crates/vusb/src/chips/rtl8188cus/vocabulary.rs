@@ -1,8 +1,6 @@
 //! What transfers of this chip mean, for traces: names of registers, commands to the firmware, RF registers, keys, efuse,
 //! descriptors.
 
-use std::collections::BTreeMap;
-
 use wire::usb::realtek::{RxWalk, REGISTER_REQUEST};
 use wire::usb::setup::Setup;
 
@@ -15,7 +13,7 @@ use super::rx_descriptor::mode_of;
 use super::tx_descriptor::TxDescriptor;
 use crate::air::rates::{mode, Modulation};
 use crate::state::{Reader, State, StateError, Writer};
-use crate::trace::{hex, Detail, FrameDetail, Plain, Vocabulary};
+use crate::trace::{hex, Detail, FrameDetail, Names, Plain, Vocabulary};
 
 const NAMES: &str = include_str!("register_names.txt");
 /// Command bits of the key memory (cam.rs).
@@ -24,7 +22,7 @@ const CAM_WRITE_NOW: u32 = 1 << 31 | 1 << 16;
 /// Names of registers, and a copy of what was written.
 pub struct RegisterNames {
     /// By address: how many bytes, and the name.
-    names: BTreeMap<u16, (u16, &'static str)>,
+    names: Names,
     memory: Memory,
     model: Model,
 }
@@ -32,24 +30,13 @@ pub struct RegisterNames {
 impl RegisterNames {
     /// Those of a model.
     pub fn new(model: Model) -> Self {
-        let named = |line: &'static str| {
-            let mut words = line.split_ascii_whitespace();
-            let address = u16::from_str_radix(words.next()?, 16).ok()?;
-            let bytes = u16::from_str_radix(words.next()?, 16).ok()?;
-            Some((address, (bytes, words.next()?)))
-        };
-        let names = NAMES.lines().filter(|line| !line.starts_with('#')).filter_map(named).collect();
-        Self { names, memory: Memory::default(), model }
+        Self { names: Names::parse(NAMES), memory: Memory::default(), model }
     }
 
     /// `RCR`, or `RCR+2` for a byte inside of it.
     pub fn name(&self, address: u16) -> Option<String> {
-        let (start, (bytes, name)) = self.names.range(..=address).next_back()?;
-        match address - start {
-            0 => Some((*name).to_owned()),
-            offset if offset < *bytes => Some(format!("{name}+{offset}")),
-            _ => None,
-        }
+        let (name, inside) = self.names.at(address.into())?;
+        Some(if inside == 0 { name.to_owned() } else { format!("{name}+{inside}") })
     }
 
     fn downloading(&self, address: u16) -> bool {
@@ -231,11 +218,7 @@ mod tests {
         let name = |address| names.name(address).unwrap_or_default();
         assert_eq!((name(0x100), name(0x60a), name(0xfe66)), ("CR".into(), "RCR+2".into(), "NORMAL_SIE_EP_TX".into()));
         assert_eq!(names.name(0x2000), None);
-        let lines: Vec<&str> = NAMES.lines().filter(|line| !line.starts_with('#')).collect();
-        assert_eq!(names.names.len(), lines.len());
-        assert!(lines.is_sorted(), "by address");
-        let ends = names.names.iter().map(|(start, (bytes, _))| start + bytes);
-        assert!(ends.zip(names.names.keys().skip(1)).all(|(end, next)| end <= *next), "no two names for a byte");
+        Names::check(NAMES);
     }
 
     fn write(names: &mut RegisterNames, value: u16, data: &[u8]) -> Detail {
