@@ -116,8 +116,10 @@ def _show(out: Console, name: str, document: Document, *, figures: bool) -> None
     by = ", ".join(part for part in (document.author, document.date, document.source) if part)
     out.print(safe_text(f"{document.title} ({by})", style="bold"), soft_wrap=True)
     out.print(safe_text(f"{document.about}. Imported figures of {name}."), soft_wrap=True)
-    out.print(_findings(findings(document)))
+    found = findings(document)
+    out.print(_findings(found))
     for title, sentences in (
+        ("Repeated by txop", [f"Line {each.line}: {each.repeated}" for each in found if each.repeated]),
         ("Contradictions within the document", [each.sentence for each in contradictions(document)]),
         ("Notes", remarks(document)),
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from txop.core.metrics import METRICS, Better
@@ -52,6 +52,8 @@ class Finding:
     high_percent: float | None = None
     p: float | None = None
     """p-value of the comparison, where there is one; no correction for several conclusions of a document."""
+    repeated: str = ""
+    """What txop's own runs say of it; they decide nothing here."""
 
 
 def findings(document: Document) -> list[Finding]:
@@ -71,7 +73,7 @@ def findings(document: Document) -> list[Finding]:
                 near = [figure for figure in document.figure if figure.line in conclusion.figures]
                 basis = tuple(Basis(f.what, (f.low,), f.unit, (f.line,)) for f in near)
                 made.append(_undecided(conclusion, conclusion.because, basis))
-    return made
+    return [replace(each, repeated=said.repeated) for each, said in zip(made, document.conclusion, strict=True)]
 
 
 def _undecided(

@@ -136,6 +136,8 @@ class _Conclusion(_Table):
     line: Line
     said: Text
     """In short; not the document's words."""
+    repeated: Text = ""
+    """What runs of txop say of it, with their n, and where they are recorded: no figures of the document."""
 
 
 class BetweenTables(_Conclusion):
