@@ -87,7 +87,7 @@ guest-tools: $(GUEST_TOOLS) ## install QEMU and what drivers are built with, for
 guest-image: setup $(GUEST_TOOLS) ## make the guests' image and QEMU: some 220 MB of Debian packages, the first time
 	@$(BIN)/txop guest build || echo "Going on without an image: no guest can be started." >&2
 
-demo: setup $(RUN_TOOLS) ## compare driver variants on an emulated link, and show the page
+demo: $(NATIVE) $(RUN_TOOLS) ## compare driver variants on an emulated link, and show the page
 	@$(BIN)/txop demo
 
 man: setup ## write man pages and shell completions, for a package: build/man, build/completion

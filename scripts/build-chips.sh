@@ -27,6 +27,8 @@ elif ! have_musl; then
     program_flags="-C target-feature=+crt-static"
 fi
 
+echo "Building the virtual chips, for guests"
+
 # The program is part of what an exact guest does, so it names no folder of this machine: the same toolchain makes the same
 # bytes wherever the sources, the packages and the toolchain are. (Encoded: a folder's name may have a space.)
 separator=$(printf '\037')

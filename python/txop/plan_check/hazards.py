@@ -130,6 +130,12 @@ def _targets(loaded: LoadedPlan) -> Found:
         for key, text in (("address", target.address), ("host", getattr(target, "host", None))):
             if text is not None and _is_example(text):
                 yield ("target", name, key), f"{text} is an address for examples", "put in your own"
+    for key in ("ready", "commands", "down"):
+        words = getattr(plan.bring_up, key, None) or []
+        rows = [words] if key == "ready" else words
+        found = [word for row in rows for word in row if _is_example(word)]
+        if found:
+            yield ("bring_up", key), f"{found[0]} is an address for examples", "put in your own"
     gates = [name for name in ("association", "channel", "route") if getattr(plan.gates, name)]
     if dut is not None and dut.interface is None and dut.kind not in ("emulated", "guest") and gates:
         said = f"is missing, so these gates cannot be checked: {', '.join(gates)}"

@@ -6,6 +6,7 @@ Every function takes ``None`` for *not available* and then gives :data:`NOT_AVAI
 from __future__ import annotations
 
 import math
+import re
 
 NOT_AVAILABLE = "–"
 """Shown for a figure that is not available; a legend under the table says so."""
@@ -131,6 +132,10 @@ def _significant(value: float) -> str:
     return f"{value:,.{min(decimals, 3)}f}"
 
 
+_ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+"""A MAC address, which stays as it is."""
+
+
 def capital(text: str) -> str:
     """``text`` with its first letter as at the beginning of a sentence."""
-    return text[:1].upper() + text[1:]
+    return text if _ADDRESS.match(text) else text[:1].upper() + text[1:]
