@@ -24,7 +24,7 @@ pub struct Config {
     pub exact: bool,
     /// The largest capture, bytes; an option may only say less.
     pub capture_limit: u64,
-    /// Whether somebody waits for the guest to ask for a checkpoint, and continues it.
+    /// Whether the guest may ask for a checkpoint: a process waits for that, and continues the guest.
     #[serde(default)]
     pub checkpoints: bool,
 }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from txop.guest.function_host import FunctionHost
+from txop.guest.outside import PCI_FUNCTIONS
 from txop.guest_image.elf import NotElfError, read_dynamic
 from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.plan.device_table import SECURITIES, STATIONS_MAX
@@ -37,8 +38,8 @@ SIGNALS_DBM = (-100, -10)
 """Signal on the link to a station: from below the noise to beside the antenna."""
 ACCESS_POINTS = ("hostapd", "builtin")
 """The real hostapd, or the program's own: open, for faults, speed and exact control."""
-STATION_CHIPS_MAX = 7
-"""Chips that are stations: a device has eight functions on PCI (crates/vusb, pci.rs)."""
+STATION_CHIPS_MAX = PCI_FUNCTIONS - 1
+"""Chips that are stations, beside the one under test."""
 COMMAND_LOG = "sdio.pcapng"
 """What the command log of an SDIO card is called."""
 OUT = "/txop/out"

@@ -101,7 +101,7 @@ def write_config(
         files: By name in the guest: the files of this machine that its options may name.
         texts: The same, as contents.
         exact: The guest's time goes with its instructions.
-        checkpoints: The guest may ask to be stopped and saved: somebody waits for it.
+        checkpoints: The guest may ask to be stopped and saved: a process waits for it.
     """
     folder, given = work / FOLDER, work / GIVEN
     folder.mkdir()

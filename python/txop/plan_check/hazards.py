@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator
 
 from txop.plan.arm import Arm
-from txop.plan.devices import ON_PCI
 from txop.plan.guest import GuestSpec
 from txop.plan.guest_access_point import QueueSpec
 from txop.plan.load import LoadedPlan
@@ -24,6 +23,10 @@ Found = Iterator[tuple[Path, str, str | None]]
 
 SHORT_WINDOW_S = 5.0
 MANY_PRIMARY = 5
+
+
+WITHOUT_AQL = ("ath9k",)
+"""Drivers that do not announce airtime queue limits (Linux NL80211_EXT_FEATURE_AQL)."""
 
 
 def hazards(loaded: LoadedPlan) -> Found:
@@ -186,13 +189,13 @@ def _guests(loaded: LoadedPlan) -> Found:
 
 
 def _airtime_limits(plan: Plan) -> Found:
-    """Airtime queue limits of a driver that does not announce them (Linux NL80211_EXT_FEATURE_AQL)."""
+    """Airtime queue limits of a driver that does not announce them."""
     for index, arm in enumerate(plan.arm):
         spec = (plan.guest or GuestSpec()).varied(arm.guest)
         queues = spec.queues or QueueSpec()
         limits = (queues.aql_enable, queues.aql_txq_limit_us, queues.aql_threshold_us)
         of_stations = any(station.aql_limit_us is not None for station in spec.stations or ())
-        if spec.device in ON_PCI and (of_stations or any(limit is not None for limit in limits)):
+        if spec.driver in WITHOUT_AQL and (of_stations or any(limit is not None for limit in limits)):
             own = arm.guest is not None and "queues" in arm.guest.model_fields_set
             place: Path = ("arm", index, "guest", "queues") if own else ("guest", "queues")
             said = f"{spec.driver} does not announce airtime queue limits: they have no effect"

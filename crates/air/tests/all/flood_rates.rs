@@ -32,7 +32,7 @@ fn station(number: u64) -> Address {
     [2, 0, 0, 0, 9, number as u8]
 }
 
-/// A slice of a network's life: a beacon, data of its stations and their ACKs, now and then somebody who joins or leaves.
+/// A slice of a network's life: a beacon, data of its stations and their ACKs, now and then a station that joins or leaves.
 fn life(capture: &mut Handmade, random: &mut Random) {
     capture.beacon(AP, 0x0011, &[element(0, b"lab"), element(3, &[6])].concat());
     for _ in 0..random.within(1, 6) {

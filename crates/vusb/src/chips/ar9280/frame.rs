@@ -1,7 +1,6 @@
 //! A frame or an A-MPDU as descriptors have it, and what is tried with it.
 
 use wire::ieee80211::Header;
-use wire::phy::Mode;
 
 use super::descriptors::{Kind, Protection as Before, Series, TxDescriptor, SERIES};
 use super::interrupts::Interrupts;
@@ -19,7 +18,7 @@ use crate::pci::FunctionMemory;
 const MPDUS_MAX: usize = 64;
 const PARTS_MAX: usize = 16;
 /// Where the time stamp of a beacon or a probe response is (IEEE 802.11-2020, 9.3.3.2).
-const TIMESTAMP: std::ops::Range<usize> = 24..32;
+pub(super) const TIMESTAMP: std::ops::Range<usize> = 24..32;
 
 /// What the transmitter needs of the chip.
 pub(super) struct Surroundings<'a> {
@@ -144,12 +143,8 @@ impl Fetched {
             (Before::CtsToSelf, Some(mode)) => medium::Protection::CtsToSelf(mode),
             _ => medium::Protection::None,
         };
-        Some(Ppdu { mode, mpdus, aggregated: self.aggregated && can_aggregate(&mode), protection, response })
+        Some(Ppdu { mode, mpdus, aggregated: self.aggregated && mode.can_aggregate(), protection, response })
     }
-}
-
-fn can_aggregate(mode: &Mode) -> bool {
-    mode.can_aggregate()
 }
 
 fn set_timestamp(mpdu: &mut [u8], tsf_us: u64, adds: bool) {

@@ -28,8 +28,6 @@ const PHY_ID: u32 = 0x3000_0000;
 const NOISE_FLOOR_DBM: i32 = -112;
 /// What the observation bus shows of a MAC that hangs (ath9k/hw.c, ath9k_hw_check_alive).
 const HUNG: u32 = 0x0070_2400;
-/// Where the time stamp of a beacon is.
-const TIMESTAMP: std::ops::Range<usize> = 24..32;
 
 /// Registers, queues, keys, timers.
 pub(super) struct Mac {
@@ -344,7 +342,7 @@ impl Mac {
         if !is_station || !is_own || mpdu.kind() != Some(FrameKind::Beacon) {
             return;
         }
-        let Some(stamp) = frame.get(TIMESTAMP).and_then(|field| field.first_chunk()) else { return };
+        let Some(stamp) = frame.get(frame::TIMESTAMP).and_then(|field| field.first_chunk()) else { return };
         // The time stamp is that of its beginning here.
         let lasted_us = duration_ns(&reception.mode, frame.len() + FCS_LEN) / 1_000;
         self.timers.set_tsf(now_ns, u64::from_le_bytes(*stamp).wrapping_add(lasted_us));
