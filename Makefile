@@ -46,9 +46,10 @@ $(PACKAGES): requirements/development.txt | $(SYSTEM)
 
 # The package is installed editable: changes to Python files count at once, changes to Rust files at the next `make`.
 $(NATIVE): $(RUST_SOURCES) pyproject.toml $(PACKAGES)
-	@echo "Building txop (release) and installing it into $(VENV)/"
+	@echo "Building txop (release) and installing it into $(VENV)/: 2 to 4 minutes, the first time"
 	@touch $@.begun
-	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PIP_NO_DEPS=1 PIP_QUIET=1 $(RUST) $(BIN)/maturin develop --release --locked --quiet
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PIP_NO_DEPS=1 PIP_QUIET=1 $(RUST) $(BIN)/maturin develop --release --locked --quiet \
+		>$@.log 2>&1 || { cat $@.log >&2; exit 1; }
 	@mv $@.begun $@
 
 # The virtual chips run inside guests, so they are a program of their own.

@@ -118,6 +118,6 @@ def test_lines_above_the_live_view_are_whole_and_it_leaves_nothing():
     assert [line for line in live if line][: len(said)] == said
     view = [line for line in live if line][len(said) :]
     assert view[0] == "A title"
-    assert view[1].startswith("block 1 of 7, ")
+    assert view[1].startswith("block 1 of 7: measuring   7 runs left")
     # The number of runs is of all, not of the last few.
     assert re.fullmatch(r"old +tx +throughput 16\.00 Mbit/s +7", view[-1]), view

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from made_module import maker
 from txop.plan.problem import PlanError
 from txop.plan.templates import templates
 from txop.plan_check.check import check, ensure
@@ -377,7 +378,28 @@ def test_files_are_looked_for_beside_the_plan(parse, good, tmp_path):
     assert "is a folder" in found(parse(text), files=True)[0][1]
     (tmp_path / "a.ko").rmdir()
     (tmp_path / "a.ko").write_bytes(b"")
+    ((key, message),) = found(parse(text), files=True)
+    assert key == "arm[0].module.file", message
+
+
+def test_module_files_are_modules_and_know_their_parameters(parse, good, tmp_path):
+    made = maker(tmp_path)()
+    text = good.replace('module = { name = "rtl8xxxu" }', f'module = {{ file = "{made}", parameters = {{ ht40 = 1 }} }}', 1)
     assert found(parse(text), files=True) == []
+    ((key, _),) = found(parse(text.replace("ht40", "ht41")), files=True)
+    assert key == "arm[0].module.parameters.ht41"
+    made.write_bytes(made.read_bytes()[:100])
+    ((key, _),) = found(parse(text), files=True)
+    assert key == "arm[0].module.file"
+
+
+def test_lines_of_a_template_that_were_not_looked_at_are_named(parse, good):
+    marked = good.replace('title = "', '# CHANGE: the title\ntitle = "# CHANGE ', 1)
+    ((key, message),) = warned(parse(marked))
+    assert key is None
+    line = 1 + marked[: marked.index("# CHANGE: the title")].count("\n")
+    assert f"line {line} " in message
+    assert warned(parse(good.replace('title = "', '# What is marked CHANGE\ntitle = "', 1))) == []
 
 
 def test_every_file_a_plan_can_name_is_checked(parse):

@@ -144,7 +144,7 @@ def test_show_lists_the_steps_of_each_arm_in_order(txop, tmp_path):
         "rtl8xxxu, patches 10, 7 (patches-10-7)",
         f"this machine: git apply {tmp_path}/patches/10-usb-interrupts.patch",
         f"this machine: git apply {tmp_path}/patches/07-tx-ampdu.patch",
-        "dut: modprobe -r 8192cu",
+        "dut: modprobe -r 8192cu  # rmmod, where modprobe has no -r",
         "dut: insmod TEMPORARY/rtl8xxxu.ko",
         "dut: rmmod rtl8xxxu",
         "ready: ping -c 1 -W 2 -I wlan0 192.0.2.1",

@@ -128,7 +128,7 @@ class RemoveModule(Step):
 
     def shown(self) -> list[str]:
         """See :class:`Step`."""
-        return [line(["modprobe", "-r", self.module])]
+        return [line(["modprobe", "-r", self.module]) + "  # rmmod, where modprobe has no -r"]
 
     def undo_shown(self) -> list[str]:
         """See :class:`Step`."""

@@ -11,6 +11,7 @@ import io
 import lzma
 import struct
 from dataclasses import dataclass
+from pathlib import Path
 
 from txop.core.errors import TxopError
 
@@ -97,6 +98,17 @@ def module_info(data: bytes) -> ModuleInfo:
         depends=tuple(name for name in (first("depends") or "").split(",") if name),
         parameters=frozenset(named),
     )
+
+
+def read_module_info(path: Path) -> ModuleInfo:
+    """What the module in a file says of itself; the file may be compressed.
+
+    Raises:
+        NotAModuleError: see :func:`unpack` and :func:`module_info`.
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as source:
+        return module_info(unpack(source.read(MAX_BYTES + 1), path.name))
 
 
 def modinfo_entries(data: bytes) -> dict[str, list[str]]:

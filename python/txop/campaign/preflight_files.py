@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from txop.arms.build import recipe
-from txop.arms.module_file import MAX_BYTES, NotAModuleError, module_info, unpack
+from txop.arms.module_file import NotAModuleError, read_module_info
 from txop.campaign.preflight_row import THIS_MACHINE, Row, State, not_checked
 from txop.plan.arm import Arm
 from txop.plan.model import Plan
@@ -38,8 +38,7 @@ def _module(arm: Arm, path: Path, release: str | None) -> Row:
     """For which kernel a module was made."""
     what = f"{path.name} of {arm.name}"
     try:
-        with path.open("rb") as source:
-            info = module_info(unpack(source.read(MAX_BYTES + 1), path.name))
+        info = read_module_info(path)
     except (OSError, NotAModuleError) as error:
         return Row(THIS_MACHINE, what, "fails", str(error), "give a kernel module (.ko)")
     made_for = info.kernel_release

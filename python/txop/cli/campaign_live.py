@@ -148,12 +148,14 @@ class LiveReporter:
         under_way = [*self._under_way.values()]
         phase = self._phase if len(under_way) < 2 else ""  # of several, the phase would be anybody's
         elapsed = time.monotonic() - self._phase_begun
-        left = f", {self._left()}" if self._ends_at is not None else ""
+        what = [place] if (place := self._place) else []
+        what += [" | ".join(under_way)] if under_way else []
+        coming = f"{plural(self._to_come, 'run')} left"
+        left = f", {self._left()}" if self._to_come and self._ends_at is not None else ""
         line = Text.assemble(
-            (f"{self._place}, " if self._place else "", ""),
-            safe_text(" | ".join(under_way)),
-            (f": {phase}" if phase else "", "cyan"),
-            (f"   {self._to_come} runs{left}", "dim"),
+            safe_text(", ".join(what)),
+            (f": {phase}" if phase and what else phase, "cyan"),
+            (f"   {coming}{left}" if self._to_come else "", "dim"),
         )
         bar = ProgressBar(total=self._phase_s or 1.0, completed=min(elapsed, self._phase_s or 0.0), width=40)
         # A bar ends without a new line; padding gives it one.

@@ -95,7 +95,7 @@ def _questions(to: Interview) -> str:
         said = "Run there after an arm was loaded; netifd makes the interface and starts hostapd."
         network_up = to.ask("Command that brings its network up (empty: none)", "wifi up", str, said)
         if network_up:
-            said = "Run there before an arm is unloaded: hostapd would hold the modules."
+            said = "Run there before an arm is unloaded: it stops hostapd."
             network_down = to.ask("Command that takes it down (empty: none)", "wifi down", str, said)
     peer = to.ask("Other end of the traffic: local, or [user@]host", "local", _machine, where)
     address = to.ask(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from txop.core.errors import TxopError
@@ -44,6 +45,19 @@ def places(text: str) -> dict[Path, Place]:
     return _Scanner(text).scan()
 
 
+def comments(text: str) -> Iterator[tuple[int, str]]:
+    """Line (from 1) and text of each comment of a valid TOML document, without the ``#`` and blanks around it.
+
+    >>> list(comments('a = "# b" # c'))
+    [(1, 'c')]
+    """
+    line, at = 1, 0
+    for token in _TOKEN.finditer(text):
+        line, at = line + text.count("\n", at, token.start()), token.start()
+        if token.group().startswith("#"):
+            yield line, token.group()[1:].strip()
+
+
 def nearest(found: dict[Path, Place], path: Path) -> Place | None:
     """The place of ``path``, or of the innermost thing around it that has one."""
     for length in range(len(path), 0, -1):
@@ -77,6 +91,10 @@ _BASIC = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _LITERAL = re.compile(r"'[^'\n]*'")
 _BASIC_LINES = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}', re.DOTALL)
 _LITERAL_LINES = re.compile(r"'''(?:[^']|'(?!''))*'{3,5}", re.DOTALL)
+_TOKEN = re.compile(
+    "|".join(each.pattern for each in (_BASIC_LINES, _LITERAL_LINES, _BASIC, _LITERAL)) + r"|#[^\n]*", re.DOTALL
+)
+"""A string, or a comment."""
 _SCALAR = re.compile(r"[^,\]}#\n]*")
 _STRINGS = (_BASIC_LINES, _LITERAL_LINES, _BASIC, _LITERAL)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import math
+import re
 from collections.abc import Iterator
 
 from txop.plan.arm import Arm
 from txop.plan.guest import GuestSpec
 from txop.plan.guest_access_point import QueueSpec
 from txop.plan.load import LoadedPlan
-from txop.plan.locate import Path
+from txop.plan.locate import Path, comments
 from txop.plan.model import Plan
 from txop.plan_check.changes import comparisons
 from txop.plan_check.count import count
@@ -23,6 +24,9 @@ Found = Iterator[tuple[Path, str, str | None]]
 
 SHORT_WINDOW_S = 5.0
 MANY_PRIMARY = 5
+MARK = "CHANGE"
+"""The first word of a comment, in templates, beside what has to be set."""
+MOST_LINES = 20
 
 
 WITHOUT_AQL = ("ath9k",)
@@ -31,7 +35,7 @@ WITHOUT_AQL = ("ath9k",)
 
 def hazards(loaded: LoadedPlan) -> Found:
     """Every hazard of a plan."""
-    for part in (_design, _tests, _targets, _arms, _links, _guests):
+    for part in (_marks, _design, _tests, _targets, _arms, _links, _guests):
         yield from part(loaded)
 
 
@@ -44,6 +48,16 @@ def fewest_blocks(confidence: float, comparisons: int = 1) -> int:
     (6, 10)
     """
     return math.ceil(round(math.log2(2 * comparisons / (1 - confidence)), 9))
+
+
+def _marks(loaded: LoadedPlan) -> Found:
+    """Lines of a template that its user still has to look at."""
+    marked = [line for line, comment in comments(loaded.text) if re.match(rf"{MARK}\b", comment)]
+    if not marked:
+        return
+    lines = ", ".join(map(str, marked[:MOST_LINES])) + (", ..." if len(marked) > MOST_LINES else "")
+    said = f"line {lines} is still marked {MARK}" if len(marked) == 1 else f"lines {lines} are still marked {MARK}"
+    yield (), said, f"set the value, then delete the word {MARK}"
 
 
 def _design(loaded: LoadedPlan) -> Found:
