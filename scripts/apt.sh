@@ -80,7 +80,7 @@ apt_install() {
         echo "  apt-get -o DPkg::Lock::Timeout=$apt_wait_s update && $command" >&2
         return 1
     fi
-    apt_get install -y --no-install-recommends "$@" >/dev/null || { # errors go to stderr
+    apt_get install -y --no-install-recommends "$@" || {
         echo "Installing failed. The command was: $how$command" >&2
         return 1
     }
