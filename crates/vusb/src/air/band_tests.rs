@@ -23,7 +23,7 @@ impl Station for End {
     fn access(&self) -> EdcaParameters {
         EdcaParameters::default_for(AccessCategory::BestEffort)
     }
-    fn begin(&mut self, now_ns: u64) -> Option<Ppdu> {
+    fn begin(&mut self, now_ns: u64, _function: usize) -> Option<Ppdu> {
         self.began_ns = now_ns;
         self.outbox.pop()
     }

@@ -1,18 +1,18 @@
 //! Who sends when, and what comes of it.
 
-use medium::{mpdu_end_ns, Access, Collider, Parameters, Rates, Spaces, Unanswered};
+use medium::{mpdu_end_ns, Access, Collider, Parameters, Rates, Spaces, Timeline, Unanswered};
 use random::{Rng, Stream};
 use wire::ieee80211::Mpdu;
-use wire::phy::{Band, RateSet, ACK_LEN, BLOCK_ACK_64_LEN, RTS_LEN};
+use wire::phy::{Band, ACK_LEN, BLOCK_ACK_64_LEN, RTS_LEN};
 
 use super::channel::{ChannelSettings, LinkSignal, Losses, Tuned};
 use super::counters::{AirCounters, SideCounters, StationCounters};
 use super::exchange::{self, FCS_LEN};
 use super::monitor::{set_durations, Heard, Monitor};
 use super::neighbour::Neighbour;
-use super::sides::{function_of, parameters, Stations, CHIP, FUNCTIONS};
+use super::sides::{contenders, parameters, Stations, CHIP, FUNCTIONS};
 use super::transmission::{Busy, Transmission};
-use super::{Outcome, Protection, Reception, Response, Station};
+use super::{Outcome, Ppdu, Protection, Reception, Response, Station};
 use crate::device::Effect;
 use crate::record::AirFile;
 
@@ -27,8 +27,8 @@ struct Side {
     losses: Vec<Losses>,
     /// Losses of the answers to what it sent, which go the other way, on each of its links.
     answer_losses: Vec<Losses>,
-    /// The function that has something to send.
-    head: Option<usize>,
+    /// The functions that have something to send.
+    ready: [bool; FUNCTIONS],
 }
 
 /// The channel between a chip and its peers, and perhaps a neighbour.
@@ -175,8 +175,12 @@ impl Air {
         let sides = signals.len() + 2;
         // Every function gets its own before it is used.
         let unset = Parameters { aifsn: 2, cw_min: 15, cw_max: 1_023, retry_limit: 7 };
-        let fresh =
-            || Side { rates: Rates::new(BAND, None), losses: Vec::new(), answer_losses: Vec::new(), head: None };
+        let fresh = || Side {
+            rates: Rates::new(BAND, None),
+            losses: Vec::new(),
+            answer_losses: Vec::new(),
+            ready: [false; FUNCTIONS],
+        };
         let mut air = Self {
             settings,
             signals,
@@ -241,13 +245,16 @@ impl Air {
             return mpdu.filter(|_| !busy.answering).or(Some(busy.end_ns));
         }
         // What came since `advance` is not in the contention yet.
-        let turn = |(side, station): (usize, Option<&dyn Station>)| {
-            let station = station?;
-            let ready_ns = station.ready_since()?;
-            let function = self.access.function(side, function_of(station));
-            self.access.would_send_ns(function, parameters(station), ready_ns)
-        };
-        stations.enumerate().filter_map(turn).min()
+        let mut first_ns = None;
+        for (side, station) in stations.enumerate() {
+            let Some(station) = station else { continue };
+            contenders(station, |contender| {
+                let function = self.access.function(side, contender.function);
+                let turn_ns = self.access.would_send_ns(function, parameters(&contender), contender.since_ns);
+                first_ns = first_ns.into_iter().chain(turn_ns).min();
+            });
+        }
+        first_ns
     }
 
     fn advance(&mut self, now_ns: u64, stations: &mut Stations<'_, '_>) {
@@ -273,15 +280,22 @@ impl Air {
     fn look_at_queues(&mut self, stations: &Stations<'_, '_>) {
         for (number, side) in self.sides.iter_mut().enumerate() {
             let Some(station) = stations.get(number) else { continue };
-            let ready = station.ready_since().map(|since_ns| (function_of(station), since_ns));
-            if let Some(before) = side.head.filter(|&before| ready.is_none_or(|(function, _)| function != before)) {
-                self.access.set_ready(self.access.function(number, before), 0, false, &mut self.backoff);
+            let mut found = [None; FUNCTIONS];
+            contenders(station, |contender| {
+                if let Some(place) = found.get_mut(contender.function) {
+                    *place = Some(contender);
+                }
+            });
+            for ((function, ready), now) in side.ready.iter_mut().enumerate().zip(found) {
+                if *ready && now.is_none() {
+                    self.access.set_ready(self.access.function(number, function), 0, false, &mut self.backoff);
+                }
+                *ready = now.is_some();
             }
-            side.head = ready.map(|(function, _)| function);
-            if let Some((function, since_ns)) = ready {
-                let function = self.access.function(number, function);
-                self.access.set_parameters(function, parameters(station));
-                self.access.set_ready(function, since_ns, true, &mut self.backoff);
+            for contender in found.into_iter().flatten() {
+                let function = self.access.function(number, contender.function);
+                self.access.set_parameters(function, parameters(&contender));
+                self.access.set_ready(function, contender.since_ns, true, &mut self.backoff);
             }
         }
     }
@@ -291,38 +305,72 @@ impl Air {
         let mut winners = std::mem::take(&mut self.winners);
         self.access.winners(&mut winners);
         self.access.take(start_ns);
-        let begun = winners.iter().filter_map(|&function| self.transmission(start_ns, function, stations));
-        let mut transmissions: Vec<Transmission> = begun.collect();
+        let mut transmissions = Vec::new();
+        for (at, &function) in winners.iter().enumerate() {
+            // Functions of a station follow each other, and the last of them sends.
+            let side = |function| self.access.owner(function).0;
+            if winners.get(at + 1).is_some_and(|&next| side(next) == side(function)) {
+                self.access.internal_collision(function, &mut self.backoff);
+            } else {
+                transmissions.extend(self.transmission(start_ns, function, stations));
+            }
+        }
         self.winners = winners;
         let collided = transmissions.len() > 1;
         self.counters.collisions += u64::from(collided);
         for transmission in &mut transmissions {
-            let protected = matches!(transmission.ppdu.protection, Protection::Rts(_));
             transmission.collided = collided;
-            let (side, to) = (transmission.side, transmission.to);
-            let rts = transmission.timeline.first().mode;
-            transmission.data_sent =
-                !protected || !collided && reached(stations, side, to) && !self.loses(side, to, &rts, RTS_LEN);
+            self.protect(transmission, stations);
         }
         match transmissions.iter().map(Transmission::sent_until_ns).max() {
-            Some(end_ns) => self.busy = Some(Busy { end_ns, answering: false, transmissions }),
+            Some(end_ns) => {
+                let limit_ns = transmissions.first().and_then(|only| self.txop_limit_ns(only.function, stations));
+                let txop_ends_ns = limit_ns.map(|limit_ns| start_ns + limit_ns);
+                self.busy = Some(Busy { end_ns, answering: false, txop_ends_ns, transmissions });
+            }
             // Nothing to send after all.
             None => self.access.silent(start_ns + self.access.spaces().slot_ns),
         }
     }
 
+    /// Whether RTS is answered, where there is one.
+    fn protect(&mut self, transmission: &mut Transmission, stations: &Stations<'_, '_>) {
+        let protected = matches!(transmission.ppdu.protection, Protection::Rts(_));
+        let (side, to) = (transmission.side, transmission.to);
+        let rts = transmission.timeline.first().mode;
+        transmission.data_sent =
+            !protected || !transmission.collided && reached(stations, side, to) && !self.loses(side, to, &rts, RTS_LEN);
+    }
+
+    /// How long a function may go on sending once it has the turn; `None`: one exchange.
+    fn txop_limit_ns(&self, function: u32, stations: &Stations<'_, '_>) -> Option<u64> {
+        let (side, number) = self.access.owner(function);
+        stations.get(side)?.txop_limit_ns(number).filter(|&limit_ns| limit_ns > 0)
+    }
+
     fn transmission(&mut self, start_ns: u64, function: u32, stations: &mut Stations<'_, '_>) -> Option<Transmission> {
-        let (side, _) = self.access.owner(function);
+        let (side, number) = self.access.owner(function);
         let station = stations.get_mut(side)?;
-        let mut ppdu = station.begin(start_ns).filter(|ppdu| !ppdu.mpdus.is_empty())?;
-        let (band, basic) = (station.tuned().map_or(BAND, |tuned| tuned.band()), station.basic_rates());
-        let rates = self.rates_of(side, band, basic);
-        let Some(timeline) = exchange::timeline(rates, &ppdu) else {
+        let ppdu = station.begin(start_ns, number).filter(|ppdu| !ppdu.mpdus.is_empty())?;
+        let Some(timeline) = exchange::timeline(self.rates_of(side, station), &ppdu) else {
             // It could not be received: it counts as lost.
             let acknowledged = vec![false; ppdu.mpdus.len()];
             station.ended(start_ns, ppdu, &Outcome { acknowledged, sent: true });
             return None;
         };
+        Some(self.transmission_of(start_ns, function, ppdu, timeline, stations))
+    }
+
+    /// A PPDU with its place in time.
+    fn transmission_of(
+        &self,
+        start_ns: u64,
+        function: u32,
+        mut ppdu: Ppdu,
+        timeline: Timeline,
+        stations: &Stations<'_, '_>,
+    ) -> Transmission {
+        let (side, _) = self.access.owner(function);
         let receiver = ppdu.mpdus.first().and_then(|mpdu| Mpdu::new(mpdu).receiver()).unwrap_or_default();
         let to = if side + 1 == self.sides.len() {
             Some(side)
@@ -338,7 +386,7 @@ impl Air {
         let psdu_len = exchange::psdu_len(&ppdu, ppdu.mpdus.len());
         let end_of = |count| mpdu_end_ns(span_ns, preamble_ns, exchange::psdu_len(&ppdu, count), psdu_len);
         let mpdu_ends_ns = (1..=ppdu.mpdus.len()).map(end_of).collect();
-        Some(Transmission {
+        Transmission {
             side,
             to,
             function,
@@ -351,11 +399,12 @@ impl Air {
             lost: Vec::new(),
             accepted: Vec::new(),
             answer_lost: false,
-        })
+        }
     }
 
     #[expect(clippy::indexing_slicing, reason = "a side is what Access::owner named: one of those that there are")]
-    fn rates_of(&mut self, side: usize, band: Band, basic: Option<RateSet>) -> &mut Rates {
+    fn rates_of(&mut self, side: usize, station: &dyn Station) -> &mut Rates {
+        let (band, basic) = (station.tuned().map_or(BAND, |tuned| tuned.band()), station.basic_rates());
         let rates = &self.sides[side].rates;
         if rates.basic() != basic || rates.band() != band {
             self.sides[side].rates = Rates::new(band, basic);
@@ -437,13 +486,17 @@ impl Air {
         let response = transmission.ppdu.response;
         let answered = transmission.accepted.iter().any(|&it| it) && response != Response::None;
         if busy.answering || transmission.data_sent && response == Response::None {
-            let silence_ns = transmission.timeline.last().silence_ns;
+            let idle_ns = end_ns + transmission.timeline.last().silence_ns;
             let acknowledged = match response {
                 Response::None => vec![true; transmission.ppdu.mpdus.len()],
                 _ => transmission.accepted.clone(),
             };
             self.conclude(transmission, end_ns, acknowledged, stations);
-            return self.access.succeeded(function, end_ns + silence_ns, &mut self.backoff);
+            self.busy = self.go_on(function, busy.txop_ends_ns, idle_ns, stations);
+            if self.busy.is_none() {
+                self.access.succeeded(function, idle_ns, &mut self.backoff);
+            }
+            return;
         }
         let answer = transmission.timeline.response.filter(|_| answered);
         if let Some(slice) = answer {
@@ -452,7 +505,8 @@ impl Air {
             transmission.answer_lost = lost;
             if !lost {
                 let end_ns = transmission.start_ns + slice.end_ns;
-                self.busy = Some(Busy { end_ns, answering: true, transmissions: vec![transmission] });
+                let txop_ends_ns = busy.txop_ends_ns;
+                self.busy = Some(Busy { end_ns, answering: true, txop_ends_ns, transmissions: vec![transmission] });
                 return;
             }
         }
@@ -468,6 +522,30 @@ impl Air {
         let acknowledged = vec![false; transmission.ppdu.mpdus.len()];
         self.conclude(transmission, end_ns, acknowledged, stations);
         self.access.unanswered(&unanswered, &mut self.backoff);
+    }
+
+    /// The next exchange of a TXOP, SIFS behind the last one (IEEE 802.11-2020 10.23.2.8); `None`: the TXOP is over.
+    fn go_on(
+        &mut self,
+        function: u32,
+        txop_ends_ns: Option<u64>,
+        idle_ns: u64,
+        stations: &mut Stations<'_, '_>,
+    ) -> Option<Busy> {
+        let ends_ns = txop_ends_ns?;
+        let start_ns = idle_ns + self.access.spaces().sifs_ns;
+        let (side, number) = self.access.owner(function);
+        let station = stations.get_mut(side).filter(|_| start_ns < ends_ns)?;
+        let rates = self.rates_of(side, station);
+        let mut timeline = None;
+        let ppdu = station.go_on(start_ns, number, &mut |ppdu| {
+            timeline = exchange::timeline(rates, ppdu).filter(|found| start_ns + found.last().end_ns <= ends_ns);
+            timeline.is_some()
+        })?;
+        let mut transmission = self.transmission_of(start_ns, function, ppdu, timeline?, stations);
+        self.protect(&mut transmission, stations);
+        let end_ns = transmission.sent_until_ns();
+        Some(Busy { end_ns, answering: false, txop_ends_ns, transmissions: vec![transmission] })
     }
 
     fn collision_ended(&mut self, busy: Busy, stations: &mut Stations<'_, '_>) {

@@ -10,6 +10,8 @@ mod band_tests;
 pub mod channel;
 pub mod counters;
 pub mod exchange;
+#[cfg(test)]
+mod function_tests;
 pub mod medium;
 mod monitor;
 pub mod neighbour;
@@ -80,6 +82,20 @@ pub struct Outcome {
     pub sent: bool,
 }
 
+/// A channel access function that has something to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Contender {
+    /// Which it is, 0 to 4: each has a backoff of its own. Of two of a station that have the turn at once the one with the
+    /// higher number sends (IEEE 802.11-2020 10.23.2.4).
+    pub function: usize,
+    /// Since when it has something to send.
+    pub since_ns: u64,
+    /// Its contention parameters.
+    pub access: EdcaParameters,
+    /// After this many failures in a row its contention window starts again.
+    pub retry_limit: u32,
+}
+
 /// A station on the medium.
 pub trait Station {
     /// Where its radio is; `None`: it is off.
@@ -101,8 +117,27 @@ pub trait Station {
         7
     }
 
-    /// It may send: takes the next PPDU out of its queues.
-    fn begin(&mut self, now_ns: u64) -> Option<Ppdu>;
+    /// Its functions that have something to send: the one that the methods above describe, unless its queues contend beside
+    /// each other.
+    fn contenders(&self, visit: &mut dyn FnMut(Contender)) {
+        if let Some(since_ns) = self.ready_since() {
+            let (function, access, retry_limit) = (self.access_function(), self.access(), self.retry_limit());
+            visit(Contender { function, since_ns, access, retry_limit });
+        }
+    }
+
+    /// A function may send: takes the next PPDU out of its queues.
+    fn begin(&mut self, now_ns: u64, function: usize) -> Option<Ppdu>;
+
+    /// How long a function may go on sending once it has the turn (its TXOP limit); `None`: one exchange.
+    fn txop_limit_ns(&self, _function: usize) -> Option<u64> {
+        None
+    }
+
+    /// An exchange of a function went well, and its TXOP is not over: takes the next PPDU, if it has one that `fits`.
+    fn go_on(&mut self, _now_ns: u64, _function: usize, _fits: &mut dyn FnMut(&Ppdu) -> bool) -> Option<Ppdu> {
+        None
+    }
 
     /// What happened to the PPDU that was begun last.
     fn ended(&mut self, now_ns: u64, ppdu: Ppdu, outcome: &Outcome);

@@ -76,7 +76,7 @@ impl Station for Neighbour {
         EdcaParameters::default_for(AccessCategory::BestEffort)
     }
 
-    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
+    fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {
         let mode = Mode::Ofdm { rate_500kbps: RATE_500KBPS, bandwidth: Bandwidth::Mhz20 };
         let fc = FrameControl::default().with_to_ds(true).with_retry(self.attempts > 0);
         let qos = Some(QosControl::new(AccessCategory::BestEffort.tid()));
@@ -129,7 +129,7 @@ mod tests {
         neighbour.arrive(1, Tuned::channel(6));
         neighbour.arrive(2_500_000, Tuned::channel(6));
         for attempt in 0..ATTEMPTS {
-            let ppdu = neighbour.begin(0).expect("a packet");
+            let ppdu = neighbour.begin(0, 0).expect("a packet");
             assert_eq!(ppdu.mpdus[0][1] & 0x08 != 0, attempt > 0);
             assert_eq!(neighbour.waiting, 2);
             neighbour.ended(7, ppdu, &Outcome { acknowledged: vec![false], sent: true });

@@ -5,7 +5,7 @@ use wire::ieee80211::MacAddr;
 use wire::phy::{Band, EdcaParameters};
 
 use super::neighbour::Neighbour;
-use super::{Station, Tuned};
+use super::{Contender, Station, Tuned};
 
 /// The chip's side; its peers have the sides behind it, and the neighbour the last one.
 pub(super) const CHIP: usize = 0;
@@ -71,18 +71,21 @@ impl Stations<'_, '_> {
 }
 
 /// Contention parameters in slots.
-pub(super) fn parameters(station: &dyn Station) -> Parameters {
-    let EdcaParameters { aifsn, ecw_min, ecw_max, .. } = station.access();
+pub(super) fn parameters(contender: &Contender) -> Parameters {
+    let EdcaParameters { aifsn, ecw_min, ecw_max, .. } = contender.access;
     let window = |exponent: u8| (1u32 << exponent.min(15)) - 1;
     let cw_min = window(ecw_min);
     Parameters {
         aifsn: u32::from(aifsn),
         cw_min,
         cw_max: window(ecw_max).max(cw_min),
-        retry_limit: station.retry_limit(),
+        retry_limit: contender.retry_limit,
     }
 }
 
-pub(super) fn function_of(station: &dyn Station) -> usize {
-    station.access_function().min(FUNCTIONS - 1)
+/// The functions of a station that have something to send, each with a number below [`FUNCTIONS`].
+pub(super) fn contenders(station: &dyn Station, mut visit: impl FnMut(Contender)) {
+    station.contenders(&mut |contender| {
+        visit(Contender { function: contender.function.min(FUNCTIONS - 1), ..contender });
+    });
 }

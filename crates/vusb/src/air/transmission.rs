@@ -10,6 +10,8 @@ pub(super) struct Busy {
     pub(super) end_ns: u64,
     /// The answer is on the air.
     pub(super) answering: bool,
+    /// Until when the sender may go on after this exchange; `None`: it may not.
+    pub(super) txop_ends_ns: Option<u64>,
     pub(super) transmissions: Vec<Transmission>,
 }
 

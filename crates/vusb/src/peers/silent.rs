@@ -46,7 +46,7 @@ impl Station for Silent {
         EdcaParameters::default_for(AccessCategory::BestEffort)
     }
 
-    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
+    fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {
         None
     }
 

@@ -35,8 +35,8 @@ impl Station for Sta {
     fn access(&self) -> EdcaParameters {
         self.0.access()
     }
-    fn begin(&mut self, now_ns: u64) -> Option<Ppdu> {
-        self.0.begin(now_ns)
+    fn begin(&mut self, now_ns: u64, function: usize) -> Option<Ppdu> {
+        self.0.begin(now_ns, function)
     }
     fn ended(&mut self, now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
         self.0.ended(now_ns, ppdu, outcome);

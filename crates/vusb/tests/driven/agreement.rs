@@ -52,7 +52,7 @@ impl Station for FarEnd {
     fn access(&self) -> EdcaParameters {
         EdcaParameters::default_for(AccessCategory::BestEffort)
     }
-    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
+    fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {
         let mut peer = self.0.borrow_mut();
         let count = if peer.aggregates { peer.waiting.len().min(AMPDU_MAX) } else { 1 };
         let taken: Vec<_> = peer.waiting.drain(..count).collect();

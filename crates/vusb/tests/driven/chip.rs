@@ -42,7 +42,7 @@ impl Station for FarEnd {
     fn access(&self) -> EdcaParameters {
         EdcaParameters::default_for(AccessCategory::BestEffort)
     }
-    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
+    fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {
         Some(self.0.borrow_mut().to_send.remove(0).1)
     }
     fn ended(&mut self, _now_ns: u64, _ppdu: Ppdu, outcome: &Outcome) {

@@ -437,7 +437,7 @@ impl Station for Firmware {
         self.sending().access_function()
     }
 
-    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
+    fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {
         if self.scan.is_some() {
             return self.probes.begin(0, 1);
         }

@@ -409,19 +409,19 @@ fn what_power_save_sends_ends_with_the_connection_and_is_no_frame_of_the_host() 
         // It is given up, and counts nowhere.
         firmware.send_for_power(host.now_ns, Some(send));
         for _ in 0..7 {
-            let ppdu = firmware.begin(host.now_ns).unwrap();
+            let ppdu = firmware.begin(host.now_ns, 0).unwrap();
             firmware.ended(host.now_ns, ppdu, &unheard);
         }
         firmware.flush(host.now_ns);
         assert_eq!((firmware.queue.len(), firmware.tx.given_up, firmware.tx.retries), (0, 0, 0), "{send:?}");
         // One is on the air and one waits while the station leaves: only what says so is sent.
         (0..2).for_each(|_| firmware.send_for_power(host.now_ns, Some(send)));
-        let ppdu = firmware.begin(host.now_ns).unwrap();
+        let ppdu = firmware.begin(host.now_ns, 0).unwrap();
         firmware.leave(host.now_ns);
         assert_eq!(firmware.queue.len(), 2);
         firmware.ended(host.now_ns, ppdu, &unheard);
         assert_eq!((firmware.queue.len(), firmware.tx.dropped), (1, 0));
-        let last = firmware.begin(host.now_ns).unwrap();
+        let last = firmware.begin(host.now_ns, 0).unwrap();
         assert_eq!(last.mpdus[0][0], 0xc0, "Deauthentication");
     }
 }

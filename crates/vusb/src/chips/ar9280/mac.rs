@@ -11,7 +11,7 @@ use super::interrupts::{Interrupts, Masks};
 use super::key_cache::KeyCache;
 use super::memory::{queue_of, Registers};
 use super::model::Model;
-use super::queues;
+use super::queues::{self, Queue};
 use super::radio;
 use super::receive::{self, rssi, Receiver};
 use super::registers as reg;
@@ -19,7 +19,7 @@ use super::statistics::{ChipCounters, OneChip};
 use super::timers::{Fired, Timers, TIMERS};
 use super::transmit::Transmitter;
 use crate::air::exchange::{duration_ns, FCS_LEN};
-use crate::air::{width, Outcome, Ppdu, Reception, Station, Tuned};
+use crate::air::{width, Contender, Outcome, Ppdu, Reception, Station, Tuned};
 use crate::pci::FunctionMemory;
 
 /// What a PHY of the family says it is (Linux ath9k/ar9002_hw.c: anything with radio type 0 passes).
@@ -360,25 +360,40 @@ impl Station for Mac {
     }
 
     fn ready_since(&self) -> Option<u64> {
-        self.at().filter(|_| self.works() && self.is_awake())?;
-        let queue = self.transmitter.queues.head(&self.registers, self.cycles.now_ns())?;
-        self.transmitter.queues.all.get(queue).map(|queue| queue.since_ns)
+        self.heads().map(|(_, queue)| queue.since_ns).min()
     }
 
     fn access(&self) -> EdcaParameters {
-        queues::access(&self.registers, self.head())
+        queues::access(&self.registers, self.heads().last().map_or(0, |(number, _)| number))
     }
 
-    fn access_function(&self) -> usize {
-        queues::function(self.head())
+    fn contenders(&self, visit: &mut dyn FnMut(Contender)) {
+        for (number, queue) in self.heads() {
+            visit(Contender {
+                function: queues::function(number),
+                since_ns: queue.since_ns,
+                access: queues::access(&self.registers, number),
+                retry_limit: queues::retry_limit(&self.registers, number),
+            });
+        }
     }
 
-    fn retry_limit(&self) -> u32 {
-        queues::retry_limit(&self.registers, self.head())
+    fn begin(&mut self, now_ns: u64, function: usize) -> Option<Ppdu> {
+        let ppdu = self.transmit(now_ns, |transmitter, around| transmitter.begin(around, function, &mut |_| true));
+        self.look_at_line();
+        ppdu
     }
 
-    fn begin(&mut self, now_ns: u64) -> Option<Ppdu> {
-        let ppdu = self.transmit(now_ns, Transmitter::begin);
+    fn txop_limit_ns(&self, function: usize) -> Option<u64> {
+        let number = self.transmitter.queues.head(&self.registers, self.cycles.now_ns(), function)?;
+        Some(u64::from(queues::txop_us(&self.registers, number)) * 1_000)
+    }
+
+    fn go_on(&mut self, now_ns: u64, function: usize, fits: &mut dyn FnMut(&Ppdu) -> bool) -> Option<Ppdu> {
+        if !self.works() || !self.is_awake() {
+            return None;
+        }
+        let ppdu = self.transmit(now_ns, |transmitter, around| transmitter.begin(around, function, fits));
         self.look_at_line();
         ppdu
     }
@@ -421,8 +436,11 @@ impl Station for Mac {
 }
 
 impl Mac {
-    fn head(&self) -> usize {
-        self.transmitter.queues.head(&self.registers, self.cycles.now_ns()).unwrap_or(0)
+    /// The queues that contend, from the least urgent on; none while it cannot send.
+    fn heads(&self) -> impl Iterator<Item = (usize, &Queue)> {
+        let sends = self.at().is_some() && self.works() && self.is_awake();
+        let heads = self.transmitter.queues.heads(&self.registers, self.cycles.now_ns());
+        sends.then_some(heads).into_iter().flatten()
     }
 }
 

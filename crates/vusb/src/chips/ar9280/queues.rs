@@ -85,9 +85,21 @@ impl Queues {
             && (has_beacons(registers, queue) || !(0..reg::QUEUES).any(behind))
     }
 
-    /// The queue that sends next: the one with the highest number.
-    pub(super) fn head(&self, registers: &Registers, now_ns: u64) -> Option<usize> {
-        (0..reg::QUEUES).rev().find(|&queue| self.is_ready(registers, now_ns, queue))
+    /// The queue of a channel access function that sends next: the one with the highest number.
+    pub(super) fn head(&self, registers: &Registers, now_ns: u64, of: usize) -> Option<usize> {
+        (0..reg::QUEUES).rev().find(|&queue| function(queue) == of && self.is_ready(registers, now_ns, queue))
+    }
+
+    /// Those that contend, with their functions.
+    pub(super) fn heads<'a>(
+        &'a self,
+        registers: &'a Registers,
+        now_ns: u64,
+    ) -> impl Iterator<Item = (usize, &'a Queue)> {
+        (0..=OTHER_FUNCTION).filter_map(move |of| {
+            let number = self.head(registers, now_ns, of)?;
+            Some((number, self.all.get(number)?))
+        })
     }
 
     /// A beacon's timer has fired.
@@ -139,7 +151,17 @@ pub(super) fn access(registers: &Registers, queue: usize) -> EdcaParameters {
         aifsn: (value >> 20 & 0xff) as u8,
         ecw_min: exponent(value),
         ecw_max: exponent(value >> 10),
-        txop_limit_32us: 0,
+        txop_limit_32us: u16::try_from(txop_us(registers, queue) / 32).unwrap_or(u16::MAX),
+    }
+}
+
+/// How long a queue may go on sending, µs; 0: one exchange.
+pub(super) fn txop_us(registers: &Registers, queue: usize) -> u32 {
+    let value = registers.of_queue(reg::D_CHNTIME, queue);
+    if value & reg::CHNTIME_EN != 0 {
+        value & reg::CHNTIME_DURATION
+    } else {
+        0
     }
 }
 
@@ -171,32 +193,39 @@ mod tests {
         let (registers, mut queues) = (registers(), Queues::default());
         with_frames(&mut queues, 9);
         queues.timer(&registers, 1_000_000, Fired::Tbtt);
-        assert_eq!(queues.head(&registers, 1_000_000), None, "without an alert before");
+        assert_eq!(queues.head(&registers, 1_000_000, 4), None, "without an alert before");
         queues.timer(&registers, 2_000_000, Fired::DmaBeaconAlert);
         with_frames(&mut queues, 8);
-        assert_eq!(queues.head(&registers, 2_500_000), None, "before the time");
+        assert_eq!(queues.head(&registers, 2_500_000, 4), None, "before the time");
         queues.timer(&registers, 3_000_000, Fired::Tbtt);
-        assert_eq!(queues.head(&registers, 3_000_000), Some(9));
+        assert_eq!(queues.head(&registers, 3_000_000, 4), Some(9));
         queues.ended(9);
-        assert_eq!(queues.head(&registers, 3_000_000), None, "8 came after the alert");
+        assert_eq!(queues.head(&registers, 3_000_000, 4), None, "8 came after the alert");
         with_frames(&mut queues, 9);
         queues.timer(&registers, 102_000_000, Fired::DmaBeaconAlert);
         queues.timer(&registers, 103_000_000, Fired::Tbtt);
         queues.ended(9);
-        assert_eq!(queues.head(&registers, 103_000_000), Some(8));
-        assert_eq!(queues.head(&registers, 123_000_000), None, "its ready time is over");
+        assert_eq!(queues.head(&registers, 103_000_000, 4), Some(8));
+        assert_eq!(queues.head(&registers, 123_000_000, 4), None, "its ready time is over");
     }
 
     #[test]
-    fn the_highest_queue_goes_first() {
-        let (registers, mut queues) = (registers(), Queues::default());
-        assert_eq!(queues.head(&registers, 0), None);
-        with_frames(&mut queues, 1);
-        with_frames(&mut queues, 3);
-        assert_eq!(queues.head(&registers, 0), Some(3));
+    fn queues_contend_beside_each_other() {
+        let (mut registers, mut queues) = (registers(), Queues::default());
+        let heads =
+            |queues: &Queues| queues.heads(&Registers::default(), 0).map(|(queue, _)| queue).collect::<Vec<_>>();
+        assert_eq!(heads(&queues), Vec::<usize>::new());
+        for queue in [1, 3, 5, 7] {
+            with_frames(&mut queues, queue);
+        }
+        assert_eq!(heads(&queues), [1, 3, 7], "of those of one function the highest");
         queues.stop(3);
-        assert_eq!((queues.head(&registers, 0), function(1), function(7)), (Some(1), 1, 4));
+        queues.stop(7);
+        assert_eq!((heads(&queues), function(1), function(7)), (vec![1, 5], 1, 4));
+        registers.set(reg::D_CHNTIME + 4, 2_048);
+        assert_eq!(txop_us(&registers, 1), 0, "switched off");
+        registers.set(reg::D_CHNTIME + 4, reg::CHNTIME_EN | 2_048);
         let access = access(&registers, 1);
-        assert_eq!((access.aifsn, access.ecw_min, access.ecw_max), (3, 4, 10));
+        assert_eq!((access.aifsn, access.ecw_min, access.ecw_max, access.txop_limit_32us), (3, 4, 10, 64));
     }
 }

@@ -53,6 +53,10 @@ pub const Q_MISC: u32 = 0x09c0;
 pub const Q_STS: u32 = 0x0a00;
 pub const D_LCL_IFS: u32 = 0x1040;
 pub const D_RETRY_LIMIT: u32 = 0x1080;
+pub const D_CHNTIME: u32 = 0x10c0;
+/// How long a queue may go on sending, in µs, and whether it may.
+pub const CHNTIME_DURATION: u32 = 0x000f_ffff;
+pub const CHNTIME_EN: u32 = 1 << 20;
 /// Ready time: its duration in µs, and whether it counts.
 pub const RDYTIME_DURATION: u32 = 0x00ff_ffff;
 pub const RDYTIME_EN: u32 = 1 << 24;

@@ -8,7 +8,7 @@ use super::eeprom::Eeprom;
 use super::mac::Mac;
 use super::registers as reg;
 use super::{address, Model};
-use crate::air::{Outcome, Reception, Station, Tuned};
+use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::pci::tests::Ram;
 use crate::pci::SharedMemory;
 
@@ -94,8 +94,13 @@ impl Host {
         self.ram.word(descriptor + 56 + 4 * word)
     }
 
+    /// What goes on the air first.
+    fn begin(&mut self, now_ns: u64) -> Option<Ppdu> {
+        (0..5).rev().find_map(|function| self.mac.begin(now_ns, function))
+    }
+
     fn end(&mut self, now_ns: u64, acknowledged: &[bool]) {
-        let ppdu = self.mac.begin(now_ns).expect("a frame");
+        let ppdu = self.begin(now_ns).expect("a frame");
         let outcome = Outcome { acknowledged: acknowledged.to_vec(), sent: true };
         self.mac.ended(now_ns + 1_000_000, ppdu, &outcome);
     }
@@ -120,7 +125,7 @@ fn a_block_ack_counts_from_the_lowest_number_and_not_from_the_first() {
     let mut host = Host::new();
     let last = host.queue(&[(12, PART), (13, PART), (4_095, PART), (11, LAST)], ONE_TRY);
     host.send(0, 1);
-    let ppdu = host.mac.begin(0).expect("an A-MPDU");
+    let ppdu = host.begin(0).expect("an A-MPDU");
     assert!(ppdu.aggregated && ppdu.mpdus.len() == 4);
     assert_eq!(ppdu.mpdus[0].len(), 26 + 100, "without the padding");
     host.mac.ended(1, ppdu, &Outcome { acknowledged: vec![true, false, true, true], sent: true });
@@ -141,7 +146,7 @@ fn a_frame_goes_through_its_series_and_its_queue_to_the_end() {
     host.send(0, 1);
     let mut codes = Vec::new();
     for failed in 0..4u64 {
-        let ppdu = host.mac.begin(failed).expect("a frame");
+        let ppdu = host.begin(failed).expect("a frame");
         codes.push(ppdu.mode.rate_kbps().expect("a rate"));
         assert_eq!(Mpdu::new(&ppdu.mpdus[0]).retry(), failed > 0);
         host.mac.ended(failed, ppdu, &Outcome { acknowledged: vec![false], sent: true });
@@ -155,7 +160,7 @@ fn a_frame_goes_through_its_series_and_its_queue_to_the_end() {
         host.end(100 + failed, &[false]);
     }
     assert_eq!(host.status(last, 1) & 0xf0f, 2 | 1 << 8, "all tries were used");
-    assert!(host.mac.begin(200).is_none());
+    assert!(host.begin(200).is_none());
     let status = host.mac.read(200, reg::ISR);
     assert_eq!(
         status & (reg::ISR_TXOK | reg::ISR_TXERR | reg::ISR_TXEOL),
@@ -166,7 +171,7 @@ fn a_frame_goes_through_its_series_and_its_queue_to_the_end() {
     host.ram.set(last, &[DESCRIPTORS]);
     host.mac.write(300, reg::Q_TXE, 1 << 1);
     assert_eq!(host.mac.read(300, reg::Q_TXE), 1 << 1);
-    assert_eq!(Mpdu::new(&host.mac.begin(300).expect("the first again").mpdus[0]).sequence(), Some(Seq::new(1)));
+    assert_eq!(Mpdu::new(&host.begin(300).expect("the first again").mpdus[0]).sequence(), Some(Seq::new(1)));
 }
 
 #[test]
@@ -174,7 +179,7 @@ fn a_queue_that_was_stopped_loses_what_is_on_the_air() {
     let mut host = Host::new();
     host.queue(&[(1, ALONE)], ONE_TRY);
     host.send(0, 1);
-    let ppdu = host.mac.begin(0).expect("a frame");
+    let ppdu = host.begin(0).expect("a frame");
     assert_eq!(host.mac.read(1, reg::Q_STS + 4), 1);
     host.mac.write(1, reg::Q_TXD, 1 << 1);
     host.mac.ended(2, ppdu, &Outcome { acknowledged: vec![true], sent: true });
@@ -195,7 +200,7 @@ fn frames_to_a_station_that_sleeps_come_back_unsent() {
     host.send(0, 1);
     host.end(0, &[false]);
     // The second is not sent: the third is what comes.
-    let ppdu = host.mac.begin(5).expect("the third");
+    let ppdu = host.begin(5).expect("the third");
     assert_eq!(Mpdu::new(&ppdu.mpdus[0]).sequence(), Some(Seq::new(3)));
     assert_eq!([0, 1].map(|number| host.status(DESCRIPTORS + DESCRIPTOR_LEN * number, 1) & 0xf), [2, 8]);
 }
@@ -260,6 +265,41 @@ fn a_chip_wants_nothing_before_it_receives() {
     assert!(host.mac.wants(MacAddr(OWN)) && host.mac.wants(MacAddr::BROADCAST) && !host.mac.wants(MacAddr(PEER)));
 }
 
+#[test]
+fn queues_contend_each_with_its_own_parameters() {
+    let mut host = Host::new();
+    host.mac.write(0, reg::D_LCL_IFS + 4 * 3, 3 | 7 << 10 | 2 << 20);
+    host.queue(&[(1, ALONE)], [1 << 16, 0x0b]);
+    host.send(10, 1);
+    host.send(20, 3);
+    let mut found = Vec::new();
+    host.mac.contenders(&mut |each| found.push((each.function, each.since_ns, each.access.aifsn, each.access.ecw_min)));
+    assert_eq!(found, [(1, 10, 3, 4), (3, 20, 2, 2)]);
+    assert!(host.mac.begin(30, 2).is_none() && host.mac.begin(30, 1).is_some());
+}
+
+/// Behind an exchange the next frame follows only as far as the channel time goes.
+#[test]
+fn a_queue_goes_on_while_its_channel_time_lasts() {
+    let mut host = Host::new();
+    let last = host.queue(&[(1, ALONE), (2, ALONE), (3, ALONE)], [1 << 16, 0x0b]);
+    host.send(0, 1);
+    assert_eq!(host.mac.txop_limit_ns(1), Some(0));
+    host.mac.write(0, reg::D_CHNTIME + 4, reg::CHNTIME_EN | 1_504);
+    assert_eq!(host.mac.txop_limit_ns(1), Some(1_504_000));
+    let well = || Outcome { acknowledged: vec![true], sent: true };
+    let ppdu = host.begin(10).expect("the first");
+    host.mac.ended(20, ppdu, &well());
+    assert!(host.mac.go_on(30, 1, &mut |_| false).is_none(), "it does not fit");
+    let ppdu = host.mac.go_on(30, 1, &mut |_| true).expect("the second");
+    assert_eq!(Mpdu::new(&ppdu.mpdus[0]).sequence(), Some(Seq::new(2)));
+    host.mac.ended(40, ppdu, &well());
+    let ppdu = host.begin(50).expect("the third, which contends");
+    host.mac.ended(60, ppdu, &well());
+    assert_eq!(host.status(last, 1) & 0xf, 1, "all went well");
+    assert!(host.mac.go_on(70, 1, &mut |_| true).is_none());
+}
+
 proptest::proptest! {
     /// Whatever a driver writes, and whatever its memory has.
     #[test]
@@ -275,11 +315,15 @@ proptest::proptest! {
             host.mac.read(at, word * 4);
             host.mac.advance(at);
             host.receive(at, &frame);
-            if let Some(ppdu) = host.mac.begin(at) {
+            if let Some(ppdu) = host.begin(at) {
                 let acknowledged = vec![at % 2 == 0; ppdu.mpdus.len()];
                 host.mac.ended(at, ppdu, &Outcome { acknowledged, sent: at % 3 != 0 });
             }
         }
+        for function in 0..5 {
+            let _ = (host.mac.txop_limit_ns(function), host.mac.go_on(100, function, &mut |_| false));
+        }
+        host.mac.contenders(&mut |contender| assert!(contender.function < 5));
         let _ = (host.mac.tuned(), host.mac.ready_since(), host.mac.access());
     }
 }

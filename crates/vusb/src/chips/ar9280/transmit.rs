@@ -98,11 +98,16 @@ impl Transmitter {
         }
     }
 
-    /// The next PPDU.
-    pub(super) fn begin(&mut self, around: &mut Surroundings<'_>) -> Option<Ppdu> {
+    /// The next PPDU of a channel access function, if it `fits` into the time that there is.
+    pub(super) fn begin(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        function: usize,
+        fits: &mut dyn FnMut(&Ppdu) -> bool,
+    ) -> Option<Ppdu> {
         // Descriptors may follow each other in a circle, each with a frame that is not sent.
         for _ in 0..UNSENT_MAX {
-            let number = self.queues.head(around.registers, around.now_ns)?;
+            let number = self.queues.head(around.registers, around.now_ns, function)?;
             let queue = self.queues.all.get_mut(number)?;
             if queue.current.is_none() {
                 queue.current = fetch(around, queue.next, &mut self.counters);
@@ -115,6 +120,9 @@ impl Transmitter {
             };
             if self.silent.is_empty() || !is_kept_back(&mut self.silent, &current.first) {
                 if let Some(ppdu) = current.ppdu(around) {
+                    if !fits(&ppdu) {
+                        return None;
+                    }
                     self.on_air = Some((number, around.now_ns));
                     return Some(ppdu);
                 }

@@ -305,7 +305,7 @@ impl Station for Mac {
         u32::from(short_retry_limit(&self.memory))
     }
 
-    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
+    fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {
         let width = self.width();
         self.transmitter.begin(&self.memory, width, &self.assumptions)
     }

@@ -223,7 +223,7 @@ impl Station for Mac {
         u32::from(short_retry_limit(&self.memory))
     }
 
-    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
+    fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {
         let mut ppdu = self.transmitter.begin(&self.memory, self.radio.is_40mhz(&self.memory))?;
         ppdu.mpdus.iter_mut().for_each(|mpdu| self.power.mark(mpdu));
         Some(ppdu)

@@ -57,7 +57,7 @@ impl Station for Firmware {
         self.sending().access_function()
     }
 
-    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
+    fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {
         let queue = if self.scan.is_some() { &mut self.probes } else { &mut self.queue };
         queue.begin(0, 1)
     }

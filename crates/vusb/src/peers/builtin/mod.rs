@@ -281,7 +281,7 @@ impl Station for Builtin {
         self.queue.access_function()
     }
 
-    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
+    fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {
         self.queue.begin(self.agreements.down, self.agreements.down_window)
     }
 

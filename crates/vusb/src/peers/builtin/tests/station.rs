@@ -40,7 +40,7 @@ impl Station for Sta {
     fn access(&self) -> EdcaParameters {
         EdcaParameters::default_for(AccessCategory::Voice)
     }
-    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
+    fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {
         (!self.outbox.is_empty()).then(|| self.outbox.remove(0))
     }
     fn ended(&mut self, now_ns: u64, mut ppdu: Ppdu, outcome: &Outcome) {

@@ -117,7 +117,7 @@ proptest! {
         let mbit_s = Dongle::associated().saturated(len, &bits);
         let modulation = Modulation { wide, short_gi, ..Modulation::default() };
         let phy_mbit_s = f64::from(mode(MCS0 + mcs, modulation).rate_kbps().unwrap()) / 1_000.0;
-        prop_assert!(mbit_s > 0.02 * phy_mbit_s && mbit_s < phy_mbit_s, "{} of {}", mbit_s, phy_mbit_s);
+        prop_assert!(mbit_s > 0.01 * phy_mbit_s && mbit_s < phy_mbit_s, "{} of {}", mbit_s, phy_mbit_s);
     }
 }
 
