@@ -199,7 +199,7 @@ fn attach(name: &'static str, faults: bool) -> Vec<&'static str> {
     let sdio = matches!(name, "ar6003" | "ar6004" | "sd8686");
     if sdio {
         words.extend(["--host", "virtual", "--command-log", "sdio.pcapng"]);
-    } else if !matches!(name, "ar9280" | "ar9287") {
+    } else if !matches!(name, "ar9280" | "ar9220" | "ar9287") {
         words.extend(["--usb", "usb.pcapng"]);
     }
     if !matches!(name, "ncm" | "mbim" | "ecm" | "qmi-modem") {

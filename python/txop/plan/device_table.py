@@ -13,7 +13,7 @@ from typing import Literal
 
 from txop.plan.device_row import Device, Driver
 
-DeviceName = Literal["rtl8188cus", "rtl8723au", "rtl8188eu", "mt7610u", "mt7601u", "ar6003", "ar6004", "sd8686", "ar9280", "ar9287", "ncm", "mbim", "ecm", "qmi-modem"]
+DeviceName = Literal["rtl8188cus", "rtl8723au", "rtl8188eu", "mt7610u", "mt7601u", "ar6003", "ar6004", "sd8686", "ar9280", "ar9220", "ar9287", "ncm", "mbim", "ecm", "qmi-modem"]
 SecurityName = Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"]
 
 SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe")
@@ -182,6 +182,25 @@ DEVICES = (
         bus="pci",
         ids="168c:002a",
         modalias="pci:v0000168Cd0000002Asv0000168Csd00003093bc02sc80i00",
+        drivers=(Driver("ath9k"),),
+        interface="wlan0",
+        bands_ghz=("2.4", "5"),
+        streams=2,
+        securities=("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"),
+        is_access_point=True,
+        options=("access-points", "assume", "stations", "stations-up", "efuse", "station-chips"),
+        assumptions=("filter",),
+        endpoints=(),
+        statistics="Ar9280Statistics",
+    ),
+    Device(
+        name="ar9220",
+        label="AR9220",
+        about="Atheros AR9220, 168c:0029 on PCI (ath9k): an AR9280 without PCI Express, as many routers have it",
+        kind="chip",
+        bus="pci",
+        ids="168c:0029",
+        modalias="pci:v0000168Cd00000029sv0000168Csd00003093bc02sc80i00",
         drivers=(Driver("ath9k"),),
         interface="wlan0",
         bands_ghz=("2.4", "5"),

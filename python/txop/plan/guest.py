@@ -50,7 +50,7 @@ class GuestVariant(Strict):
     is the station of one."""
     station_chips: bool = False
     """The stations are chips of the same kind as the device, each with its driver in a namespace of its own, not
-    simulated radios: of an AR9280 or AR9287, 7 at most."""
+    simulated radios: of an AR9280, AR9220 or AR9287, 7 at most."""
     topology: Topology = "router"
     """Where the traffic of ``stations`` comes from: ``router`` a host behind the access point, which forwards it;
     ``server`` programs on the access point, with sockets that hold back what they send."""

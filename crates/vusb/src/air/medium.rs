@@ -462,7 +462,8 @@ impl Air {
             let Some(tuned) = stations.shared(side, listener) else { continue };
             let signal_dbm = self.signal_dbm(side, listener);
             let ampdu = transmission.ppdu.aggregated.then_some(next == 0);
-            let reception = Reception { mode, ampdu, tuned, signal_dbm };
+            let last = next + 1 == transmission.ppdu.mpdus.len();
+            let reception = Reception { mode, ampdu, last, tuned, signal_dbm };
             let station = stations.get_mut(listener);
             accepted |= station.is_some_and(|station| station.receive(at_ns, mpdu, &reception));
         }

@@ -67,6 +67,8 @@ pub struct Reception {
     pub mode: Mode,
     /// Part of an A-MPDU, and whether the first of it.
     pub ampdu: Option<bool>,
+    /// No other MPDU of its PPDU follows.
+    pub last: bool,
     /// Where the sender is tuned to.
     pub tuned: Tuned,
     /// How strong it is.

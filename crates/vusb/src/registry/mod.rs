@@ -27,6 +27,7 @@ pub static DEVICES: &[&Entry] = &[
     &ar6003::entry::AR6004,
     &sd8686::entry::SD8686,
     &ar9280::entry::AR9280,
+    &ar9280::entry::AR9220,
     &ar9280::entry::AR9287,
     &ncm::entry::NCM,
     &mbim::entry::MBIM,

@@ -352,7 +352,7 @@ class NcmStatistics(Model):
 
 
 class Ar9280RxCounters(Model):
-    """What the receiver of an AR9280 or AR9287 has done."""
+    """What the receiver of an AR9280, AR9220 or AR9287 has done."""
 
     frames: int
     """Frames that came off the air whole."""
@@ -365,7 +365,7 @@ class Ar9280RxCounters(Model):
     overruns: int
     """Frames that found no descriptor (they are not acknowledged either)."""
     too_long: int
-    """Frames that are longer than the host's buffer."""
+    """Frames that are longer than the buffers that the host had ready."""
     decrypted: int
     """Frames that the chip decrypted."""
     integrity_errors: int
@@ -373,7 +373,7 @@ class Ar9280RxCounters(Model):
 
 
 class Ar9280TxCounters(Model):
-    """What the transmitter of an AR9280 or AR9287 has done."""
+    """What the transmitter of an AR9280, AR9220 or AR9287 has done."""
 
     frames: int
     """Frames and A-MPDUs of the host that are done."""
@@ -664,7 +664,7 @@ class AirCounters(Model):
 
 
 class Ar9280Assumptions(Model):
-    """What is assumed of an AR9280 or AR9287: `--assume`."""
+    """What is assumed of an AR9280, AR9220 or AR9287: `--assume`."""
 
     filter: str
     """A station that did not answer gets no more frames until one comes that clears its filter: the driver counts on
@@ -672,7 +672,7 @@ class Ar9280Assumptions(Model):
 
 
 class Ar9280Statistics(Model):
-    """What an AR9280 or AR9287 has counted."""
+    """What an AR9280, AR9220 or AR9287 has counted."""
 
     chip: Ar9280Counters
     """Its registers."""

@@ -333,6 +333,7 @@ fn a_forged_frame_is_reported_to_the_driver() {
     let reception = crate::air::Reception {
         mode: wire::phy::Mode::Unknown,
         ampdu: None,
+        last: true,
         tuned: crate::air::Tuned::channel(6).unwrap(),
         signal_dbm: -50,
     };

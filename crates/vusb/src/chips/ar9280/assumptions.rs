@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::chips::{assume, one_of};
 
-/// What is assumed of an AR9280 or AR9287: `--assume`.
+/// What is assumed of an AR9280, AR9220 or AR9287: `--assume`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar9280Assumptions"))]
 #[serde(rename_all = "kebab-case")]

@@ -250,8 +250,10 @@ impl RxDescriptor {
 /// How a frame was received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RxStatus {
-    /// Bytes, with padding and FCS.
+    /// Bytes in its buffer, with padding and FCS.
     pub len: usize,
+    /// The frame goes on in the next descriptor; only the status of the last one counts.
+    pub more: bool,
     /// Rate code.
     pub code: u8,
     /// 40 MHz; short guard interval.
@@ -261,8 +263,8 @@ pub struct RxStatus {
     pub rssi: u8,
     /// The TSF when it came, µs.
     pub tsf: u32,
-    /// Part of an A-MPDU: whether it is the first.
-    pub ampdu: Option<bool>,
+    /// Part of an A-MPDU: whether it is the first, and whether it is the last.
+    pub ampdu: Option<(bool, bool)>,
     /// The entry of the key cache that it was decrypted with.
     pub key: Option<usize>,
     /// Its integrity code was wrong; its Michael code was.
@@ -283,10 +285,11 @@ impl RxStatus {
             | flag(self.michael_failed, 5)
             | key
             | flag(self.ampdu.is_some(), 17)
-            | flag(self.ampdu == Some(true), 29);
+            | flag(self.ampdu.is_some_and(|(_, last)| !last), 16)
+            | flag(self.ampdu.is_some_and(|(first, _)| first), 29);
         let words = [
             u32::from(self.code) << 24 | NO_ANTENNA << 16 | rssi << 8 | rssi,
-            self.len as u32 & 0xfff,
+            self.len as u32 & 0xfff | flag(self.more, 12),
             self.tsf,
             flag(self.short_gi, 0) | flag(self.wide, 1) | 1 << 8,
             rssi << 24 | NO_ANTENNA << 16 | NO_ANTENNA << 8 | NO_ANTENNA,
@@ -346,8 +349,11 @@ mod tests {
             [0x4000_0000, 0x301, 77, 5, 0x8000_0000]
         );
         assert_eq!(ram.word(4 * 23), 1 | 0x123 << 1 | 2 << 21 | 6 << 28);
-        RxStatus { len: 104, code: 0x87, ampdu: Some(true), key: Some(5), ..RxStatus::default() }.write(&memory, 0x100);
+        RxStatus { len: 104, code: 0x87, ampdu: Some((true, true)), key: Some(5), ..RxStatus::default() }
+            .write(&memory, 0x100);
         assert_eq!(ram.word(0x100 + 16) >> 24, 0x87);
         assert_eq!(ram.word(0x100 + 16 + 32), 3 | 1 << 8 | 5 << 9 | 1 << 17 | 1 << 29);
+        RxStatus { len: 9, more: true, ampdu: Some((false, false)), ..RxStatus::default() }.write(&memory, 0x100);
+        assert_eq!((ram.word(0x100 + 16 + 4), ram.word(0x100 + 16 + 32)), (9 | 1 << 12, 3 | 1 << 16 | 1 << 17));
     }
 }

@@ -92,7 +92,7 @@ impl Eeprom {
     /// That of a card with this address.
     pub fn new(model: Model, address: [u8; 6]) -> Self {
         match model {
-            Model::Ar9280 => Self::def(address),
+            Model::Ar9280 | Model::Ar9220 => Self::def(address),
             Model::Ar9287 => Self::ar9287(address),
         }
     }

@@ -1,4 +1,4 @@
-//! What is listed of an AR9280 and of an AR9287.
+//! What is listed of an AR9280, an AR9220 and an AR9287.
 
 use clap::Args;
 
@@ -22,6 +22,20 @@ pub static AR9280: Entry = Entry {
     drivers: &[Driver::stock("ath9k")],
     options: OPTIONS,
     make: |making| make(making, Model::Ar9280),
+    vocabulary: || Box::new(RegisterNames::default()),
+    counters: COUNTERS,
+};
+
+/// AR9220.
+pub static AR9220: Entry = Entry {
+    name: "ar9220",
+    label: "AR9220",
+    about: "Atheros AR9220, 168c:0029 on PCI (ath9k): an AR9280 without PCI Express, as many routers have it",
+    plug: Plug::Pci(|| Model::Ar9220.identity()),
+    kind: Kind::Chip(Chip { bands: &[Band::TwoPointFour, Band::Five], ..CHIP }),
+    drivers: &[Driver::stock("ath9k")],
+    options: OPTIONS,
+    make: |making| make(making, Model::Ar9220),
     vocabulary: || Box::new(RegisterNames::default()),
     counters: COUNTERS,
 };
@@ -57,7 +71,7 @@ const OPTIONS: &[Options] = &[Options::of::<StationOptions>("station chips")];
 /// What its stations are.
 #[derive(Clone, Copy, Debug, Args)]
 struct StationOptions {
-    /// AR9280 and AR9287: the stations are chips of the same kind, each a function on PCI with a driver of its own, not
+    /// AR9280, AR9220 and AR9287: the stations are chips of the same kind, each a function on PCI with a driver of its own, not
     /// simulated radios; 7 at most.
     #[arg(long)]
     station_chips: bool,

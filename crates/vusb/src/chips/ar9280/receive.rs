@@ -16,6 +16,9 @@ use crate::pci::FunctionMemory;
 /// The noise that signals are over: the driver takes it for -95 dBm (ATH_DEFAULT_NOISE_FLOOR in 2.4 GHz, ath9k/calib.c).
 const NOISE_DBM: i16 = -95;
 
+/// Descriptors that a frame may need: an A-MSDU of 7,935 bytes in the driver's buffers of 2 KB.
+const PARTS_MAX: usize = 8;
+
 /// The receiver.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Receiver {
@@ -128,34 +131,40 @@ impl Receiver {
             bytes.splice(header.header_len..header.header_len, [0, 0]);
         }
         bytes.resize(bytes.len() + FCS_LEN, 0);
-        let descriptor = RxDescriptor::read(around.memory, self.next);
-        if bytes.len() > descriptor.len {
+        let Some(parts) = parts(around.memory, self.next, bytes.len()) else {
             self.counters.too_long += 1;
+            around.interrupts.raise(reg::ISR_RXEOL | reg::ISR_RXORN);
             return false;
-        }
+        };
         let (code, wide, short_gi) = rates::code(&reception.mode).unwrap_or_default();
         let status = RxStatus {
-            len: bytes.len(),
+            len: 0,
+            more: false,
             code,
             wide,
             short_gi,
             rssi: rssi(reception.signal_dbm),
             tsf: around.tsf_us as u32,
-            ampdu: reception.ampdu,
+            ampdu: reception.ampdu.map(|first| (first, reception.last)),
             key: if let Decryption::Done(key) = decryption { Some(key) } else { None },
             decryption_failed: decryption == Decryption::Failed,
             michael_failed: decryption == Decryption::MichaelFailed,
         };
-        around.memory.write(descriptor.buffer, &bytes);
-        status.write(around.memory, self.next);
+        let mut rest = bytes.as_slice();
+        for (at, descriptor) in parts {
+            let (part, behind) = rest.split_at(rest.len().min(descriptor.len));
+            around.memory.write(descriptor.buffer, part);
+            RxStatus { len: part.len(), more: !behind.is_empty(), ..status }.write(around.memory, at);
+            rest = behind;
+            if descriptor.link == 0 {
+                self.held = Some(at);
+                around.interrupts.raise(reg::ISR_RXEOL);
+            } else {
+                self.next = descriptor.link;
+            }
+        }
         self.counters.delivered += 1;
         self.counters.bytes += frame.len() as u64;
-        if descriptor.link == 0 {
-            self.held = Some(self.next);
-            around.interrupts.raise(reg::ISR_RXEOL);
-        } else {
-            self.next = descriptor.link;
-        }
         around.interrupts.raise(reg::ISR_RXOK);
         self.wait(around.now_ns, around.registers.word(reg::RIMT));
         is_own
@@ -167,6 +176,21 @@ impl Receiver {
         self.first_ns.get_or_insert(after(times >> 16));
         self.last_ns = Some(after(times));
     }
+}
+
+/// The descriptors that a frame needs, with where they are; `None`: there are not enough behind each other.
+fn parts(memory: &FunctionMemory, first: u32, len: usize) -> Option<Vec<(u32, RxDescriptor)>> {
+    let (mut at, mut rest, mut found) = (first, len, Vec::new());
+    while rest > 0 {
+        if at == 0 || found.len() >= PARTS_MAX {
+            return None;
+        }
+        let descriptor = RxDescriptor::read(memory, at);
+        rest = rest.saturating_sub(descriptor.len);
+        found.push((at, descriptor));
+        at = descriptor.link;
+    }
+    Some(found)
 }
 
 /// The receive filter: each bit lets a kind of frame through.

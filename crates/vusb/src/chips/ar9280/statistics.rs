@@ -22,7 +22,7 @@ pub struct ChipCounters {
     pub beacon_alerts: u64,
 }
 
-/// What the transmitter of an AR9280 or AR9287 has done.
+/// What the transmitter of an AR9280, AR9220 or AR9287 has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar9280TxCounters"))]
 pub struct TxCounters {
@@ -46,7 +46,7 @@ pub struct TxCounters {
     pub no_rate: u64,
 }
 
-/// What the receiver of an AR9280 or AR9287 has done.
+/// What the receiver of an AR9280, AR9220 or AR9287 has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar9280RxCounters"))]
 pub struct RxCounters {
@@ -60,7 +60,7 @@ pub struct RxCounters {
     pub filtered: u64,
     /// Frames that found no descriptor (they are not acknowledged either).
     pub overruns: u64,
-    /// Frames that are longer than the host's buffer.
+    /// Frames that are longer than the buffers that the host had ready.
     pub too_long: u64,
     /// Frames that the chip decrypted.
     pub decrypted: u64,
@@ -80,7 +80,7 @@ pub struct OneChip {
     pub rx: RxCounters,
 }
 
-/// What an AR9280 or AR9287 has counted.
+/// What an AR9280, AR9220 or AR9287 has counted.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar9280Statistics"))]
 pub struct Statistics {

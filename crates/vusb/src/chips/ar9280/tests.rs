@@ -107,7 +107,8 @@ impl Host {
 
     fn receive(&mut self, now_ns: u64, frame: &[u8]) -> bool {
         let mode = Mode::from_legacy_rate(12, None).expect("6 Mbit/s");
-        let reception = Reception { mode, ampdu: None, tuned: Tuned::channel(6).expect("a channel"), signal_dbm: -50 };
+        let reception =
+            Reception { mode, ampdu: None, last: true, tuned: Tuned::channel(6).expect("a channel"), signal_dbm: -50 };
         self.mac.receive(now_ns, frame, &reception)
     }
 }
@@ -263,6 +264,29 @@ fn a_chip_wants_nothing_before_it_receives() {
     let mut host = Host::new();
     host.mac.write(0, reg::CR, reg::CR_RXE);
     assert!(host.mac.wants(MacAddr(OWN)) && host.mac.wants(MacAddr::BROADCAST) && !host.mac.wants(MacAddr(PEER)));
+}
+
+/// An A-MSDU is longer than a buffer (recv.c puts its parts together).
+#[test]
+fn a_long_frame_goes_on_in_the_next_buffers() {
+    let mut host = Host::new();
+    let at = |number: u32| RECEIVED + DESCRIPTOR_LEN * number;
+    for (number, link) in [(0, at(1)), (1, at(2)), (2, 0)] {
+        host.ram.set(at(number), &[link, BUFFERS + FRAME_LEN * number, 0, 100]);
+    }
+    host.mac.write(0, reg::RXDP, RECEIVED);
+    host.mac.write(0, reg::CR, reg::CR_RXE);
+    let frame =
+        |body: usize| [&[0x88, 0x01, 0, 0][..], &OWN, &PEER, &OWN, &[0x10, 0, 0, 0], &vec![0x77; body]].concat();
+    assert!(host.receive(1_000, &frame(120)));
+    // With padding and FCS: 152.
+    let words = [0, 1].map(|number| (host.ram.word(at(number) + 20), host.ram.word(at(number) + 48) & 1));
+    assert_eq!(words, [(100 | 1 << 12, 1), (52, 1)]);
+    assert_eq!(host.ram.word(BUFFERS + FRAME_LEN + 44), 0x7777_7777);
+    assert!(!host.receive(2_000, &frame(120)), "one buffer is not enough for it");
+    assert!(host.receive(3_000, &frame(20)));
+    let counted = host.mac.counted().rx;
+    assert_eq!((counted.delivered, counted.too_long, host.ram.word(at(2) + 20)), (2, 1, 52));
 }
 
 #[test]

@@ -161,7 +161,8 @@ mod tests {
         frame.extend([4; 12]);
         frame.extend([0x50, 0x01, 0, 0, 1, 2, 3]);
         let mode = Rate(0x4005).mode().unwrap();
-        let reception = Reception { mode, ampdu: Some(true), tuned: Tuned::channel(6).unwrap(), signal_dbm: -61 };
+        let reception =
+            Reception { mode, ampdu: Some(true), last: true, tuned: Tuned::channel(6).unwrap(), signal_dbm: -61 };
         let mut receiver = Receiver::default();
         let answers = receiver.receive(&memory, &mut Stations::default(), &frame, &reception, &Assumptions::default());
         (answers, receiver.take(&memory))
@@ -185,7 +186,7 @@ mod tests {
         frame.extend([0xff; 6]);
         frame.resize(1_000, 4);
         let mode = Rate(0x2000).mode().unwrap();
-        let reception = Reception { mode, ampdu: None, tuned: Tuned::channel(6).unwrap(), signal_dbm: -45 };
+        let reception = Reception { mode, ampdu: None, last: true, tuned: Tuned::channel(6).unwrap(), signal_dbm: -45 };
         for (setting, expected) in [(0x00c0_0100, vec![1, 1, 1]), (0x00e0_0300, vec![2, 1]), (0x00e0_1c80, vec![3])] {
             memory.set(reg::USB_DMA_CFG, setting);
             let mut receiver = Receiver::new(Model::Mt7601u);

@@ -39,7 +39,7 @@ proptest! {
             }
             mpdu.extend(rest);
             let tuned = Tuned::channel(6).unwrap();
-            let reception = Reception { mode: mcs7(), ampdu, tuned, signal_dbm: -45 };
+            let reception = Reception { mode: mcs7(), ampdu, last: true, tuned, signal_dbm: -45 };
             network.ap.receive(network.now_ns, &mpdu, &reception);
             network.run_ms(1);
         }
@@ -52,7 +52,8 @@ proptest! {
 #[test]
 fn a_flood_of_requests_does_not_fill_the_memory() {
     let mut network = Network::joined("");
-    let reception = Reception { mode: mcs7(), ampdu: None, tuned: Tuned::channel(6).unwrap(), signal_dbm: -45 };
+    let reception =
+        Reception { mode: mcs7(), ampdu: None, last: true, tuned: Tuned::channel(6).unwrap(), signal_dbm: -45 };
     let request = [&[0x40, 0, 0, 0][..], &[0xff; 6], &OWN, &[0xff; 6], &[0, 0, 0, 0]].concat();
     for _ in 0..10_000 {
         network.ap.receive(network.now_ns, &request, &reception);
