@@ -151,8 +151,13 @@ hostapd_conf() { # hostapd_conf INTERFACE: the configuration of the access point
     # the secondary channel above, as long as there are channels above
     side=+
     [ "$channel" -le 7 ] || side=-
-    ! in_5ghz || vht_conf
-    [ "$width" = 20 ] || printf 'ht_capab=[HT40%s][SHORT-GI-20][SHORT-GI-40]\n' "$side"
+    radio=$(radio_of "$1")
+    ! in_5ghz || channels_of_5ghz
+    case "$width $radio" in
+    "20 "*) ;;
+    *"RX HT20 SGI"*) printf 'ht_capab=[HT40%s][SHORT-GI-20][SHORT-GI-40]\n' "$side" ;;
+    *) printf 'ht_capab=[HT40%s][SHORT-GI-40]\n' "$side" ;;
+    esac
     case $security in
     open) ;;
     wep) printf 'wep_default_key=1\nwep_key1="%s"\n' "$WEP_KEY" ;;
@@ -168,10 +173,20 @@ hostapd_conf() { # hostapd_conf INTERFACE: the configuration of the access point
     esac
 }
 
-vht_conf() { # 802.11ac; channels of 40 and 80 MHz are where IEEE 802.11-2020, table E-4, has them
+radio_of() { # radio_of INTERFACE: what its radio can do
+    namespace=ap
+    [ "$1" != wlan0 ] || namespace=dut
+    ip netns exec "$namespace" iw phy "$(ip netns exec "$namespace" cat "/sys/class/net/$1/phy80211/name")" info
+}
+
+channels_of_5ghz() { # channels of 40 and 80 MHz are where IEEE 802.11-2020, table E-4, has them; 802.11ac, where the radio has it
     first=36
     [ "$channel" -lt 149 ] || first=149
     [ $(((channel - first) / 4 % 2)) = 1 ] || side=+
+    case $radio in
+    *"VHT Capabilities"*) ;;
+    *) [ "$width" != 80 ] || fail "80 MHz takes a radio with 802.11ac"; return ;;
+    esac
     # A-MPDUs of 65,535 bytes, as much as the chip announces for itself (mt76's mac80211.c, mt76_init_sband)
     [ "$width" = 80 ] || { printf 'ieee80211ac=1\nvht_capab=[MAX-A-MPDU-LEN-EXP3]\n'; return; }
     printf 'ieee80211ac=1\nvht_capab=[SHORT-GI-80][MAX-A-MPDU-LEN-EXP3]\nvht_oper_chwidth=1\n'
