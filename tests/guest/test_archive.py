@@ -15,6 +15,7 @@ from txop.guest_image.packages import archive
 from txop.guest_image.packages.archive import current_archive, security_beside
 from txop.guest_image.packages.lock import Lock, LockedPackage, in_order
 from txop.guest_image.packages.offers import changes, offers
+from txop.guest_image.packages.resolve import kernel_of_any
 from txop.guest_image.packages.store import PackageStore
 
 __all__ = ["key"]
@@ -51,6 +52,28 @@ def test_security_updates_count(key: Path, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("TXOP_DEBIAN_MIRROR", main)
     store = PackageStore(tmp_path / "cache", lambda _: None, "debian-12")
     assert store.package(pin("iw", "5.19-2", b"new")).read_bytes() == b"new"
+
+
+@needs_apt
+@pytest.mark.usefixtures("ours")
+def test_a_kernel_of_another_release_comes_from_its_archive(
+    key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_archive(tmp_path / "debian", key, {"iw": ("5.19-1", b"iw")})
+    kernel = "linux-image-5.10.0-46-amd64"
+    packages = {"linux-image-amd64": ("5.10.262-1", b"meta"), kernel: ("5.10.262-1", b"kernel")}
+    depends = {"linux-image-amd64": f"{kernel} (= 5.10.262-1)"}
+    url = make_archive(tmp_path / "debian", key, packages, suite="bullseye", depends=depends)
+    monkeypatch.setenv("TXOP_DEBIAN_MIRROR", url)
+    found = kernel_of_any(tmp_path / "cache", "debian-12", "5.10", lambda _: None)
+    assert (found[0], found[1].name, found[2]) == ("debian-11", kernel, "5.10.0-46-amd64")
+    with pytest.raises(GuestError, match=r"no kernel 4\.19: .*debian-12, debian-11"):
+        kernel_of_any(tmp_path / "cache", "debian-12", "4.19", lambda _: None)
+    pins = (pin("iw", "5.19-1", b"iw"), pin(kernel, "5.10.262-1", b"kernel"))
+    lock = Lock("5.10", "5.10.0-46-amd64", "debian-12", in_order(pins), kernel_distribution="debian-11")
+    store = PackageStore.of(lock, tmp_path / "cache", lambda _: None)
+    assert [store.package(package).read_bytes() for package in pins] == [b"iw", b"kernel"]
+    assert all(offer.offered for offer in offers(lock, cache=tmp_path / "cache"))
 
 
 @needs_apt

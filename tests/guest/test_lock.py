@@ -38,6 +38,7 @@ locks = st.builds(
     release=st.from_regex(r"6\.[0-9]{1,3}\.[0-9]{1,3}\+deb12-amd64", fullmatch=True),
     distribution=st.just("debian-12"),
     packages=st.lists(packages, max_size=8, unique_by=lambda package: package.name).map(in_order),
+    kernel_distribution=st.sampled_from([None, "debian-11"]),
 )
 
 GOOD = lock_text(
@@ -105,6 +106,20 @@ def test_the_shipped_locks_have_what_an_image_and_a_build_take(series: str, monk
     sources = [package for package in lock.packages if package.name.startswith(("linux-source", "linux-headers"))]
     assert kernel is not None
     assert {package.version for package in sources} == {kernel.version}
+
+
+def test_a_kernel_of_another_release_has_the_programs_of_the_others() -> None:
+    """Figures of two kernels are those of the kernels, not of two hostapds."""
+    old, new = find_lock("5.10"), find_lock("6.12")
+    userland = [
+        {package for package in lock.of_role("image") if not package.name.startswith("linux-image-")}
+        for lock in (old, new)
+    ]
+    assert userland[0] == userland[1]
+    whose = {package.name: old.distribution_of(package) for package in old.packages}
+    assert {whose[name] for name in ("linux-source-5.10", "gcc-10", f"linux-image-{old.release}")} == {"debian-11"}
+    assert {whose[name] for name in ("hostapd", "libc6", "linux-perf")} == {"debian-12"}
+    assert {new.distribution_of(package) for package in new.packages} == {"debian-12"}
 
 
 @pytest.mark.parametrize("series", recipe.KERNELS)

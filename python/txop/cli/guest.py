@@ -218,6 +218,7 @@ def _check(lock: Lock, emulator: EmulatorLock, *, json: bool) -> None:
                 "kernel": lock.kernel,
                 "release": lock.release,
                 "distribution": lock.distribution,
+                "kernel_distribution": lock.kernel_distribution or lock.distribution,
                 "pinned": lock.pinned,
                 "packages": [_row(row) for row in rows],
                 "emulator": {

@@ -29,7 +29,10 @@ class LockOptions:
     kernel: Annotated[
         str,
         typer.Option(
-            "--kernel", metavar="SERIES", help="Kernel series of the distribution: 6.1, 6.12.", autocompletion=kernels
+            "--kernel",
+            metavar="SERIES",
+            help="Kernel series of the distribution: 5.10, 6.1, 6.12.",
+            autocompletion=kernels,
         ),
     ] = "6.12"
     lock: Annotated[

@@ -59,6 +59,8 @@ def compiler_folder(lock: Lock, *, cache: Path | None = None, progress: Progress
             _link(tree, name, work / name)
         for name, target in compiler.beside_cc1():
             _link(tree, name, work / target)
+        for name in tree.names(compiler.headers):
+            _link(tree, name, work / name)
         for below, programs in (("lib", compiler.files()), ("objtool", kbuild_programs(tree))):
             (work / below).mkdir()
             for name in libraries_of(tree, programs):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from txop.plan.devices import DRIVERS as DEVICE_DRIVERS
 
-KERNELS = ("6.1", "6.12")
+KERNELS = ("5.10", "6.1", "6.12")
 """Kernel series that txop ships a lock for."""
 
 PROGRAMS: dict[str, tuple[str, ...]] = {
@@ -158,6 +158,16 @@ class Compiler:
             self.name.replace("gcc", "cpp"): (f"{inside}/cc1",),
             "binutils-x86-64-linux-gnu": tuple(f"usr/bin/{TRIPLET}{tool}" for tool in binutils),
         }
+
+    @property
+    def headers_package(self) -> str:
+        """The package with the compiler's own headers, which kernels before 5.15 include (``<stdarg.h>``)."""
+        return f"lib{self.name}-dev"
+
+    @property
+    def headers(self) -> str:
+        """Folder of these headers."""
+        return f"{self._inside}/include"
 
     def files(self) -> list[str]:
         """All of them, and the linker's plugin."""

@@ -84,6 +84,11 @@ class EmulatorLock:
         match = _UPSTREAM.match(self.source_version)
         return match[1] if match else self.source_version
 
+    def distribution_of(self, package: LockedPackage) -> str:
+        """Whose archive has a package of the lock."""
+        del package
+        return self.distribution
+
     def of_role(self, role: str) -> tuple[LockedPackage, ...]:
         """The packages of one of :data:`ROLES`."""
         return tuple(package for package in self.packages if package.role == role)

@@ -24,8 +24,11 @@ IMAGE_DISTRIBUTION = "debian-12"
 """What new locks are made of, on every machine: figures of guests are compared across machines, so all machines have
 the same guest."""
 
-CODENAMES = {"debian-12": "bookworm", "debian-13": "trixie"}
+CODENAMES = {"debian-11": "bullseye", "debian-12": "bookworm", "debian-13": "trixie"}
 """By distribution, as locks name it."""
+
+KERNEL_DISTRIBUTIONS = (IMAGE_DISTRIBUTION, "debian-11", "debian-13")
+"""Where a kernel series is looked for, in this order: programs are always those of :data:`IMAGE_DISTRIBUTION`."""
 
 MIRROR = "TXOP_DEBIAN_MIRROR"
 """Environment variable: URL of a Debian mirror, and after a space that of its security archive."""

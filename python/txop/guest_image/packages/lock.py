@@ -69,12 +69,20 @@ class LockedPackage:
             raise ValueError(f"unknown role {self.role!r}: {' or '.join((*ROLES, EMULATOR))}")
 
 
+def is_of_kernel(package: LockedPackage) -> bool:
+    """Whether a package belongs to a kernel: it, or what its modules are built from and with."""
+    return package.role in ("build", "compiler") or package.name.startswith("linux-image-")
+
+
 class Pinned(Protocol):
     """Packages of a release, pinned: what every kind of lock has."""
 
     @property
     def distribution(self) -> str:
         """As in ``debian-12``."""
+
+    def distribution_of(self, package: LockedPackage) -> str:
+        """Whose archive has a package of the lock."""
 
     @property
     def packages(self) -> tuple[LockedPackage, ...]:
@@ -99,6 +107,12 @@ class Lock:
     """In order of role and name."""
     pinned: str | None = None
     """The day on which the archive offered these, UTC, as in ``2026-11-22``."""
+    kernel_distribution: str | None = None
+    """Where the kernel, and what its modules are built with, come from (``debian-11``); ``None``: the same."""
+
+    def distribution_of(self, package: LockedPackage) -> str:
+        """Whose archive has a package of the lock."""
+        return self.kernel_distribution or self.distribution if is_of_kernel(package) else self.distribution
 
     def of_role(self, role: str) -> tuple[LockedPackage, ...]:
         """The packages of one of :data:`ROLES`."""
@@ -118,6 +132,7 @@ def lock_text(lock: Lock) -> str:
         f'kernel = "{lock.kernel}"',
         f'release = "{lock.release}"',
         f'distribution = "{lock.distribution}"',
+        *([f'kernel_distribution = "{lock.kernel_distribution}"'] if lock.kernel_distribution is not None else []),
         *([f'pinned = "{lock.pinned}"'] if lock.pinned is not None else []),
     ]
     for role in ROLES:
@@ -139,7 +154,8 @@ def read_lock(text: str, where: str) -> Lock:
     """The lock in the contents of a file; ``where`` is its name. Raises :class:`LockError`."""
     document = document_of(text, where, FORMAT, FORMAT_VERSION, "a guest")
     kernel, release, distribution = (label_of(document, key, where) for key in ("kernel", "release", "distribution"))
-    return Lock(kernel, release, distribution, packages_of(document, ROLES, where), day_of(document, where))
+    other = label_of(document, "kernel_distribution", where) if "kernel_distribution" in document else None
+    return Lock(kernel, release, distribution, packages_of(document, ROLES, where), day_of(document, where), other)
 
 
 def document_of(text: str, where: str, form: str, version: int, what: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from txop.guest_image.cache import default_cache
 from txop.guest_image.packages.apt import Apt, Progress
 from txop.guest_image.packages.archive import current_archive
+from txop.guest_image.packages.control import IndexEntry
 from txop.guest_image.packages.lock import Pinned
 from txop.guest_image.packages.store import PackageStore
 
@@ -30,14 +31,17 @@ class Offer:
 def offers(lock: Pinned, *, cache: Path | None = None, progress: Progress = lambda _: None) -> list[Offer]:
     """What the archive has of each package of a lock, by package lists fetched now. Raises :class:`GuestError`."""
     folder = cache or default_cache()
-    apt = Apt(folder / "apt", current_archive(lock.distribution))
-    progress(f"fetching package lists of {lock.distribution}")
-    apt.refresh()
-    shown = apt.show(package.name for package in lock.packages)
+    shown: dict[str, dict[str, list[IndexEntry]]] = {}
+    for distribution in dict.fromkeys(lock.distribution_of(package) for package in lock.packages):
+        apt = Apt(folder / "apt", current_archive(distribution))
+        progress(f"fetching package lists of {distribution}")
+        apt.refresh()
+        names = [package.name for package in lock.packages if lock.distribution_of(package) == distribution]
+        shown[distribution] = apt.show(names)
     store = PackageStore.of(lock, folder, progress)
     found = []
     for package in lock.packages:
-        versions = [entry.version for entry in shown.get(package.name, [])]
+        versions = [entry.version for entry in shown[lock.distribution_of(package)].get(package.name, [])]
         newest = versions[0] if versions else None
         offered = package.version in versions
         found.append(Offer(package.name, package.version, package.role, offered, newest, store.has(package)))

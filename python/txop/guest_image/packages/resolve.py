@@ -13,14 +13,16 @@ from txop.guest_image.compiler import compiler_files, kbuild_programs
 from txop.guest_image.error import GuestError
 from txop.guest_image.libraries import libraries_of
 from txop.guest_image.packages.apt import Apt, PackageNotOfferedError, Progress
-from txop.guest_image.packages.archive import IMAGE_DISTRIBUTION, current_archive
+from txop.guest_image.packages.archive import IMAGE_DISTRIBUTION, KERNEL_DISTRIBUTIONS, current_archive
 from txop.guest_image.packages.control import IndexEntry
-from txop.guest_image.packages.lock import Lock, LockedPackage, in_order
+from txop.guest_image.packages.lock import Lock, LockedPackage, in_order, is_of_kernel
 from txop.guest_image.packages.store import FileTree, PackageStore
 
 MAX_PACKAGES = 1000
 
 _GCC = re.compile(r"(?:linux-compiler-)?(gcc-\d+)(?:-x86)?")
+_OWN_STDARG = "usr/src/*/include/linux/stdarg.h"
+"""In the headers of a kernel that takes none of the compiler's: Linux has its own since 5.15."""
 _RELEASE = re.compile(r"linux-image-(\d+\.\d+[0-9A-Za-z.+~-]*-amd64)$")
 
 
@@ -38,31 +40,61 @@ def resolve(
         MissingGuestToolError: This machine has no APT.
     """
     folder = cache or default_cache()
-    apt = Apt(folder / "apt", current_archive(distribution))
-    progress(f"fetching package lists of {distribution}")
-    apt.refresh()
-    image, release = _kernel(apt, series)
+    apt = _lists(folder, distribution, progress)
+    kernels, image, release = kernel_of_any(folder, distribution, series, progress)
+    kernel_apt = apt if kernels == distribution else _lists(folder, kernels, progress)
     progress(f"looking for what {release} needs")
     programs = with_dependencies(apt, [*recipe.PROGRAMS, *recipe.FILES, *recipe.LIBRARY_PACKAGES])
     build = _with_version(
-        apt,
+        kernel_apt,
         {
             f"linux-headers-{release}": image.version,
             f"linux-headers-{release.removesuffix('-amd64')}-common": image.version,
-            f"linux-kbuild-{_kbuild(apt, release)}": None,
+            f"linux-kbuild-{_kbuild(kernel_apt, release)}": None,
             recipe.KernelPackages.of(series).source: image.version,
         },
     )
-    store = PackageStore(folder, progress, distribution)
+    store = PackageStore(folder, progress, lambda package: kernels if is_of_kernel(package) else distribution)
     named = {*recipe.PROGRAMS, *recipe.FILES}
     wanted = [name for names in recipe.PROGRAMS.values() for name in names]
     counted = _that_count(store, [pin(entry, "image") for entry in programs], named, wanted)
     built_with = [pin(entry, "build") for entry in build]
-    compiler = _compiler(apt, store, release, counted, built_with, progress)
+    compiler = _compiler(kernel_apt, store, release, counted, built_with, progress)
     extra = extra_packages(apt, store, counted)
     pins = [pin(image, "image"), *counted, *built_with, *compiler, *extra]
     today = datetime.now(UTC).date().isoformat()
-    return Lock(series, release, distribution, in_order(pins), today)
+    other = kernels if kernels != distribution else None
+    return Lock(series, release, distribution, in_order(pins), today, other)
+
+
+def _lists(folder: Path, distribution: str, progress: Progress) -> Apt:
+    """What a release of the distribution has now. Raises :class:`GuestError`."""
+    apt = Apt(folder / "apt", current_archive(distribution))
+    progress(f"fetching package lists of {distribution}")
+    apt.refresh()
+    return apt
+
+
+def kernel_of_any(folder: Path, distribution: str, series: str, progress: Progress) -> tuple[str, IndexEntry, str]:
+    """The release of the distribution that has a kernel of a series, the kernel, and what it calls itself. Beside a
+    lock's own release the others count. Raises :class:`PackageNotOfferedError` when none has it."""
+    releases = tuple(dict.fromkeys((distribution, *KERNEL_DISTRIBUTIONS)))
+    offered: list[str] = []
+    for whose in releases:
+        try:
+            apt = _lists(folder, whose, progress)
+        except GuestError:
+            if whose == distribution:
+                raise
+            continue  # a mirror may have dropped a release
+        found = _kernel(apt, series)
+        if found is not None:
+            return whose, *found
+        offered.append(whose)
+    raise PackageNotOfferedError(
+        f"the archive has no kernel {series}: it is none of those of {', '.join(offered)}",
+        what_to_do="give another series, or a kernel of your own with --kernel-file and --modules-dir",
+    )
 
 
 def extra_packages(apt: Apt, store: PackageStore, image: list[LockedPackage]) -> list[LockedPackage]:
@@ -91,8 +123,12 @@ def _compiler(
     if named is None:
         raise PackageNotOfferedError(f"the headers of {release} do not name the compiler that they are for")
     compiler = recipe.Compiler(named)
+    wanted = {*compiler.programs}
+    common = next(package for package in build if package.name.endswith("-common"))
+    if not any(store.unpacked(common, lambda _: True, "all").glob(_OWN_STDARG)):
+        wanted.add(compiler.headers_package)
     progress(f"looking for what {named} needs")
-    entries = with_dependencies(apt, compiler.programs)
+    entries = with_dependencies(apt, sorted(wanted))
     others = {package.name for package in image}
     packages = [pin(entry, "compiler") for entry in entries if entry.name not in others]
     store.fetch(packages)
@@ -104,11 +140,11 @@ def _compiler(
     return [
         package
         for package in packages
-        if package.name in compiler.programs or any(place.is_relative_to(folders[package]) for place in used)
+        if package.name in wanted or any(place.is_relative_to(folders[package]) for place in used)
     ]
 
 
-def _kernel(apt: Apt, series: str) -> tuple[IndexEntry, str]:
+def _kernel(apt: Apt, series: str) -> tuple[IndexEntry, str] | None:
     metas = recipe.KernelPackages.of(series).meta
     offered = apt.show(metas)
     for meta in metas:
@@ -119,10 +155,7 @@ def _kernel(apt: Apt, series: str) -> tuple[IndexEntry, str]:
                     images = [image for image in apt.show([name]).get(name, []) if image.version == entry.version]
                     if images:
                         return images[0], match[1]
-    raise PackageNotOfferedError(
-        f"the archive of this machine has no kernel {series} ({' and '.join(metas)} name none)",
-        what_to_do="give another series, or a kernel of your own with --kernel-file and --modules-dir",
-    )
+    return None
 
 
 def _kbuild(apt: Apt, release: str) -> str:

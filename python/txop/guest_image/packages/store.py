@@ -25,21 +25,24 @@ MAX_LINKS = 40
 
 
 class PackageStore:
-    """A folder of packages, of one release of the distribution."""
+    """A folder of packages, of the releases of the distribution that a lock is made of."""
 
-    def __init__(self, cache: Path, progress: Progress, distribution: str, pinned: str | None = None) -> None:
-        """``distribution``: packages are fetched from its archive; ``pinned``: the day when it had them, if known."""
+    def __init__(
+        self, cache: Path, progress: Progress, whose: str | Callable[[LockedPackage], str], pinned: str | None = None
+    ) -> None:
+        """``whose``: release whose archive packages are fetched from, or that of each; ``pinned``: the day when it had
+        them, if known."""
         self._packages = cache / "packages"
         self._unpacked = cache / "unpacked"
         self._lists = cache / "apt"
         self._progress = progress
-        self._distribution = distribution
+        self._whose = whose
         self._pinned = pinned
 
     @classmethod
     def of(cls, lock: Pinned, cache: Path, progress: Progress) -> PackageStore:
         """For the packages of a lock."""
-        return cls(cache, progress, lock.distribution, lock.pinned)
+        return cls(cache, progress, lock.distribution_of, lock.pinned)
 
     def package(self, pinned: LockedPackage) -> Path:
         """The package file, fetched when it is not there. Raises :class:`GuestError`."""
@@ -56,9 +59,13 @@ class PackageStore:
     def fetch(self, pinned: Sequence[LockedPackage]) -> None:
         """Fetch many packages at once, which is much quicker than one by one. Those that do not come this way are left
         to :meth:`package`, which says what is the matter. Raises :class:`GuestError`."""
+        for distribution in dict.fromkeys(self._of(package) for package in pinned):
+            self._fetch_many([package for package in pinned if self._of(package) == distribution], distribution)
+
+    def _fetch_many(self, pinned: Sequence[LockedPackage], distribution: str) -> None:
         if sum(not self.has(package) for package in pinned) < MANY:
             return
-        for apt in self._sources():
+        for apt in self._sources(distribution):
             missing = [package for package in pinned if not self.has(package)]
             if len(missing) < MANY:
                 return
@@ -69,8 +76,11 @@ class PackageStore:
                 self.adopt(work, missing)
                 shutil.rmtree(work)
 
-    def _sources(self) -> Iterator[Apt]:
-        return places(self._lists, self._distribution, self._pinned, self._progress)
+    def _of(self, package: LockedPackage) -> str:
+        return self._whose if isinstance(self._whose, str) else self._whose(package)
+
+    def _sources(self, distribution: str) -> Iterator[Apt]:
+        return places(self._lists, distribution, self._pinned, self._progress)
 
     def _place(self, pinned: LockedPackage) -> Path:
         return self._packages / f"{pinned.name}_{pinned.sha256[:24]}.deb"
@@ -101,7 +111,7 @@ class PackageStore:
 
     def _fetch(self, pinned: LockedPackage, work: Path) -> Path:
         gone: PackageNotOfferedError | None = None
-        for apt in self._sources():
+        for apt in self._sources(self._of(pinned)):
             try:
                 return apt.fetch(pinned, work)
             except PackageNotOfferedError as error:
