@@ -69,9 +69,15 @@ wait_for() { # wait_for SECONDS COMMAND...: until it succeeds; 1 when it never d
     done
 }
 
-# Drivers without mac80211 do not say that their radio may leave the first network namespace (WIPHY_FLAG_NETNS_OK): there
-# `dut` is another name of that one.
-stays() { [ "$bus" = sdio ] || [ -e "$run/stays" ]; }
+# Drivers without mac80211 mostly do not say that their radio may leave the first network namespace (WIPHY_FLAG_NETNS_OK).
+# Where the kernel refuses to move it, `dut` becomes another name of that one.
+stays() { [ -e "$run/stays" ]; }
+
+NOT_SUPPORTED=161 # as what iw exits with: -EOPNOTSUPP
+
+stay() { # the interface under test stays where it is; nothing is in the namespace that was made for it
+    ip netns delete dut && ip netns attach dut $$ && : >"$run/stays" && stage "the radio stays: its driver lets it go nowhere"
+}
 
 wireless() { # the first wireless interface of this namespace, in the order they were made: wlan10 after wlan2
     first=
@@ -85,11 +91,14 @@ wireless() { # the first wireless interface of this namespace, in the order they
 
 move() { # move NAMESPACE NEW_NAME: the wireless interface that is here, with its radio
     from=$(wireless) || return 1
-    if [ "$1" = dut ] && stays; then
-        [ "$from" = "$2" ] || { ip link set "$from" down && ip link set "$from" name "$2"; }
-        return
+    if ! { [ "$1" = dut ] && stays; }; then
+        iw phy "$(cat "/sys/class/net/$from/phy80211/name")" set netns name "$1" 2>"$run/refused"
+        case "$? $1" in
+        "0 "*) ;;
+        "$NOT_SUPPORTED dut") stay || return 1 ;;
+        *) cat "$run/refused" >&2; return 1 ;;
+        esac
     fi
-    iw phy "$(cat "/sys/class/net/$from/phy80211/name")" set netns name "$1" || return 1
     ip -n "$1" link set "$from" down
     [ "$from" = "$2" ] || ip -n "$1" link set "$from" name "$2"
 }
@@ -653,11 +662,7 @@ namespaces() {
     mkdir -p "$run" "$out"
     entropy
     for namespace in ap dut; do
-        if [ "$namespace" = dut ] && stays; then
-            ip netns attach dut $$ && : >"$run/stays" # for who ends the laboratory without these variables
-        else
-            ip netns add "$namespace"
-        fi && ip -n "$namespace" link set lo up || fail "no namespace $namespace"
+        ip netns add "$namespace" && ip -n "$namespace" link set lo up || fail "no namespace $namespace"
     done
 }
 

@@ -96,6 +96,7 @@ traffic() { # traffic SECONDS: TCP in both directions, a dozen frames at a time,
     ip netns exec dut timeout -k 1 "$1" ping -n -q -i 0.1 "$PEER_ADDRESS" >/dev/null 2>&1 &
 }
 quiet() { # ends the traffic of the interface under test
+    dut_net=$(ip netns exec dut readlink /proc/self/ns/net) # another one when the driver cannot leave the first
     for pid in $(pidof iperf3 ping); do
         [ "$(readlink "/proc/$pid/ns/net")" = "$dut_net" ] && kill -9 "$pid" 2>/dev/null
     done
@@ -107,7 +108,6 @@ carried() { # packets of the interface under test, in and out
 
 laboratory() { # the access point; then the namespace of the interface is there
     txop-lab prepare >>"$out/steps.log" 2>&1 || { fact no-laboratory; cat "$out/steps.log" >&2; exit 73; }
-    dut_net=$(ip netns exec dut readlink /proc/self/ns/net)
 }
 
 watch() { # writes down twice a second how many packets the interface has carried
