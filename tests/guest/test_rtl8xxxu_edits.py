@@ -1,4 +1,4 @@
-"""The shipped edit scripts for rtl8xxxu: what the chip and ``iw`` see of each, on both kernels."""
+"""The shipped edit scripts for rtl8xxxu: what the chip and ``iw`` see of each, on each kernel."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_script_is_one_and_says_what_it_does() -> None:
         script = read_script(named_file(Path(), RTL8XXXU + name))
         assert script.about
         assert script.kernels
-        assert set(script.kernels) <= {"6.1", "6.12"}
+        assert set(script.kernels) <= {"5.10", "6.1", "6.12"}
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,49 @@ def test_what_iw_shows_of_patches_1_to_6(tmp_path: Path, kernel: str, txrate: st
     assert "signal:  \t-3" in found.texts["station"]
     assert "txpower 12.00 dBm" in found.texts["info"]
     assert "txpower 5.00 dBm" in found.texts["info-5dbm"]
+
+
+@pytest.mark.slow
+def test_the_driver_of_5_10_as_it_is(tmp_path: Path) -> None:
+    """Stable releases have taken patch 7, and none of the others."""
+    found = seen("5.10", tmp_path)
+    assert found.tx["aggregate"] > 20
+    assert found.addba_requests >= 1
+    assert (found.tx["rts"], found.tx["hardware_rts"]) == (0, 0)
+    assert found.interrupts > 1000
+    assert "No RX STBC" in found.texts["phy"]
+    assert "Available Antennas: TX 0 RX 0" in found.texts["phy"]
+    assert "tx bitrate:\t(unknown)" in found.texts["station"]
+    assert "txpower 20.00 dBm" in found.texts["info"]
+
+
+@pytest.mark.slow
+def test_all_patches_of_the_list_on_5_10(tmp_path: Path) -> None:
+    names = ["0001-txpower-set", "0002-txpower-get", "0003-rx-stbc", "5.10/0004-antennas", "5.10/0005-txrate"]
+    names += ["0006-rx-signal", "5.10/0008-hw-rts", "6.1/0009-rts-rate", "5.10/0010-interrupts"]
+    found = seen("5.10", tmp_path, *(f"{name}.toml" for name in names))
+    tx = found.tx
+    assert tx["hardware_rts"] == tx["rts"] == tx["rts_rates"][RATE_24M] > 20
+    assert found.interrupts == 0
+    assert "RX STBC 1-stream" in found.texts["phy"]
+    assert "Available Antennas: TX 0x1 RX 0x1" in found.texts["phy"]
+    assert "tx bitrate:\t65.0 MBit/s MCS 7" in found.texts["station"]
+    assert "signal:  \t-3" in found.texts["station"]
+    assert "txpower 12.00 dBm" in found.texts["info"]
+    assert "txpower 5.00 dBm" in found.texts["info-5dbm"]
+
+
+@pytest.mark.slow
+def test_rts_of_patch_8_alone_on_5_10(tmp_path: Path) -> None:
+    tx = seen("5.10", tmp_path, "5.10/0008-hw-rts.toml").tx
+    assert tx["hardware_rts"] == tx["rts"] == tx["rts_rates"][RATE_1M] > 20
+
+
+@pytest.mark.slow
+def test_5_10_as_the_wiki_measured_it(tmp_path: Path) -> None:
+    found = seen("5.10", tmp_path, "5.10/as-5.10.51.toml", "0007-tx-ampdu.toml")
+    assert found.tx["aggregate"] > 20
+    assert found.addba_requests == 0
 
 
 @pytest.mark.slow
