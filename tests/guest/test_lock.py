@@ -116,9 +116,9 @@ def test_a_kernel_of_another_release_has_the_programs_of_the_others() -> None:
         for lock in (old, new)
     ]
     assert userland[0] == userland[1]
-    whose = {package.name: old.distribution_of(package) for package in old.packages}
-    assert {whose[name] for name in ("linux-source-5.10", "gcc-10", f"linux-image-{old.release}")} == {"debian-11"}
-    assert {whose[name] for name in ("hostapd", "libc6", "linux-perf")} == {"debian-12"}
+    found = {package.name: old.distribution_of(package) for package in old.packages}
+    assert {found[name] for name in ("linux-source-5.10", "gcc-10", f"linux-image-{old.release}")} == {"debian-11"}
+    assert {found[name] for name in ("hostapd", "libc6", "linux-perf")} == {"debian-12"}
     assert {new.distribution_of(package) for package in new.packages} == {"debian-12"}
 
 

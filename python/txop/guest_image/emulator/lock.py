@@ -85,7 +85,7 @@ class EmulatorLock:
         return match[1] if match else self.source_version
 
     def distribution_of(self, package: LockedPackage) -> str:
-        """Whose archive has a package of the lock."""
+        """The release with an archive that has a package of the lock."""
         del package
         return self.distribution
 

@@ -82,7 +82,7 @@ class Pinned(Protocol):
         """As in ``debian-12``."""
 
     def distribution_of(self, package: LockedPackage) -> str:
-        """Whose archive has a package of the lock."""
+        """The release with an archive that has a package of the lock."""
 
     @property
     def packages(self) -> tuple[LockedPackage, ...]:
@@ -111,7 +111,7 @@ class Lock:
     """Where the kernel, and what its modules are built with, come from (``debian-11``); ``None``: the same."""
 
     def distribution_of(self, package: LockedPackage) -> str:
-        """Whose archive has a package of the lock."""
+        """The release with an archive that has a package of the lock."""
         return self.kernel_distribution or self.distribution if is_of_kernel(package) else self.distribution
 
     def of_role(self, role: str) -> tuple[LockedPackage, ...]:

@@ -80,17 +80,17 @@ def kernel_of_any(folder: Path, distribution: str, series: str, progress: Progre
     lock's own release the others count. Raises :class:`PackageNotOfferedError` when none has it."""
     releases = tuple(dict.fromkeys((distribution, *KERNEL_DISTRIBUTIONS)))
     offered: list[str] = []
-    for whose in releases:
+    for release in releases:
         try:
-            apt = _lists(folder, whose, progress)
+            apt = _lists(folder, release, progress)
         except GuestError:
-            if whose == distribution:
+            if release == distribution:
                 raise
             continue  # a mirror may have dropped a release
         found = _kernel(apt, series)
         if found is not None:
-            return whose, *found
-        offered.append(whose)
+            return release, *found
+        offered.append(release)
     raise PackageNotOfferedError(
         f"the archive has no kernel {series}: it is none of those of {', '.join(offered)}",
         what_to_do="give another series, or a kernel of your own with --kernel-file and --modules-dir",

@@ -28,15 +28,15 @@ class PackageStore:
     """A folder of packages, of the releases of the distribution that a lock is made of."""
 
     def __init__(
-        self, cache: Path, progress: Progress, whose: str | Callable[[LockedPackage], str], pinned: str | None = None
+        self, cache: Path, progress: Progress, release: str | Callable[[LockedPackage], str], pinned: str | None = None
     ) -> None:
-        """``whose``: release whose archive packages are fetched from, or that of each; ``pinned``: the day when it had
-        them, if known."""
+        """``release``: that of all packages, or of each (its archive is asked); ``pinned``: the day when it
+        had them, if known."""
         self._packages = cache / "packages"
         self._unpacked = cache / "unpacked"
         self._lists = cache / "apt"
         self._progress = progress
-        self._whose = whose
+        self._release = release
         self._pinned = pinned
 
     @classmethod
@@ -77,7 +77,7 @@ class PackageStore:
                 shutil.rmtree(work)
 
     def _of(self, package: LockedPackage) -> str:
-        return self._whose if isinstance(self._whose, str) else self._whose(package)
+        return self._release if isinstance(self._release, str) else self._release(package)
 
     def _sources(self, distribution: str) -> Iterator[Apt]:
         return places(self._lists, distribution, self._pinned, self._progress)
