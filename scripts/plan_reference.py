@@ -24,6 +24,7 @@ TABLES = (
     ("TxAggregation", "`[guest.modem.tx_aggregation]`"),
     ("NcmSpec", "`[guest.ncm]`, `[arm.guest.ncm]`"),
     ("MbimSpec", "`[guest.mbim]`, `[arm.guest.mbim]`"),
+    ("AirSpec", "`[guest.air]`, `[arm.guest.air]`"),
     ("SdioSpec", "`[guest.sdio]`, `[arm.guest.sdio]`"),
     ("Hooks", "`[target.NAME.hooks]`"),
     ("Arm", "`[[arm]]`"),
@@ -56,7 +57,7 @@ TABLES = (
 
 _REQUIRED = "**required**"
 _GUEST = ("GuestSpec", "GuestStation", "QueueSpec", "AllowedRates", "ModemSpec", "TxAggregation", "NcmSpec", "MbimSpec",
-          "SdioSpec", "GuestVariant")  # fmt: skip
+          "AirSpec", "SdioSpec", "GuestVariant")  # fmt: skip
 _KINDS = {
     "every kind of `[target.NAME]`": tuple(name for name, heading in TABLES if heading.startswith("`[target.NAME]`,")),
     "every kind of `[[test]]`": tuple(name for name, heading in TABLES if heading.startswith("`[[test]]`")),

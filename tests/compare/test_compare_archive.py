@@ -12,7 +12,7 @@ from scipy import stats
 
 from txop.archive.damage import Code
 from txop.archive.reader import read_archive
-from txop.compare.archive import compare
+from txop.compare.archive import compare, lacking_arms
 from txop.compare.facts import NOT_RADIO
 from txop.compare.result import CompareResult
 from txop.compare.select import CompareError
@@ -264,6 +264,15 @@ def test_aa_campaigns_say_that_all_is_noise(copied):
     assert [arm.name for arm in result.arms] == ["vanilla-a", "vanilla-b"]
     assert any("A/A" in warning for warning in result.warnings)
     assert Code.RUN_UNKNOWN in {found.code for found in result.damage_found}
+
+
+def test_an_arm_that_this_machine_lacked_is_named_with_its_reason(copied):
+    identity = json.loads((copied / "archive.json").read_text())
+    left_out = {"vendor": "there is no vendor.ko beside the plan"}
+    (copied / "archive.json").write_text(json.dumps({**identity, "overrides": {"left_out": left_out}}))
+    archive = read_archive(copied)
+    assert lacking_arms(archive) == left_out
+    assert any(left_out["vendor"] in warning for warning in compare(archive).warnings)
 
 
 def test_an_empty_archive_has_nothing_to_compare(copied):

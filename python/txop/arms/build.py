@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,14 +38,33 @@ _KERNEL_FILES = (".config", "Module.symvers", "include/config/kernel.release", "
 """Files of a kernel build folder that a module depends on."""
 
 
+@dataclass(frozen=True)
+class CompilerError:
+    """What a compiler found wrong."""
+
+    file: str
+    """As the compiler names it; relative to the tree where it is in it."""
+    line: int
+    text: str
+
+
 class BuildError(StepError):
     """A module could not be built: a patch does not apply (``rejected``), or the tools failed. ``log`` is what they
-    said, ``None`` when it did not come that far."""
+    said, ``None`` when it did not come that far; ``first`` the compiler's first error, if there is one."""
 
-    def __init__(self, arm: str, what: str, log: Path | None = None, *, rejected: bool = False) -> None:
+    def __init__(
+        self,
+        arm: str,
+        what: str,
+        log: Path | None = None,
+        *,
+        rejected: bool = False,
+        first: CompilerError | None = None,
+    ) -> None:
         super().__init__("this machine", f"the module of {arm} could not be built: {what}")
         self.log = log
         self.rejected = rejected
+        self.first = first
 
 
 @dataclass(frozen=True)
@@ -182,7 +202,7 @@ async def _make(how: Recipe, tree: SourceTree, folder: Path, key: str, variables
             raise BuildError(how.arm, unpatched.text, failed, rejected=unpatched.rejected)
         if trouble := await _run_build(how, copy, log, variables):
             log.replace(failed)
-            raise BuildError(how.arm, trouble, failed)
+            raise BuildError(how.arm, trouble.text, failed, first=trouble.first)
         result = work / "result"
         result.mkdir()
         for module in (how.module, *how.beside):
@@ -209,31 +229,56 @@ async def _make(how: Recipe, tree: SourceTree, folder: Path, key: str, variables
     return built
 
 
-async def _run_build(how: Recipe, copy: Path, log: Path, variables: dict[str, str]) -> str | None:
+@dataclass(frozen=True)
+class _Trouble:
+    text: str
+    first: CompilerError | None = None
+
+
+async def _run_build(how: Recipe, copy: Path, log: Path, variables: dict[str, str]) -> _Trouble | None:
     argv = [part.replace("{tree}", str(copy)) for part in how.command]
     ended = await run_here(argv, folder=copy, log=log, variables=variables, timeout_s=how.timeout_s)
     if ended.timed_out:
-        return f"`{line(how.command)}` did not end within {how.timeout_s:g} s"
+        return _Trouble(f"`{line(how.command)}` did not end within {how.timeout_s:g} s")
     if ended.missing:
-        return f"program not found: {argv[0]}"
+        return _Trouble(f"program not found: {argv[0]}")
     if ended.status != 0:
-        return f"`{line(how.command)}` ended with {ended.status}{_first_errors(ended.output)}"
+        first = first_error(ended.output, copy)
+        said = f"{first.file}:{first.line}: {first.text}" if first is not None else _last_words(ended.output)
+        return _Trouble(f"{said} (`{line(how.command)}` ended with {ended.status})".lstrip(), first)
     for name in (how.module, *how.beside):
         module = copy / name
         if not module.is_file():
             made = sorted(str(path.relative_to(copy)) for path in copy.rglob("*.ko"))[:5]
-            return f"the build made no {name}" + (f", but {', '.join(made)}" if made else "")
+            return _Trouble(f"the build made no {name}" + (f", but {', '.join(made)}" if made else ""))
         try:
             module_info(unpack(module.read_bytes()[: MAX_BYTES + 1], module.name))
         except NotAModuleError as error:
-            return f"{name}: {error}"
+            return _Trouble(f"{name}: {error}")
     return None
 
 
-def _first_errors(output: str) -> str:
+_COMPILER_ERROR = re.compile(r"^([^\s:][^:\n]*):(\d{1,9})(?::\d+)?: (?:fatal )?error: (.+)$", re.MULTILINE)
+"""As GCC and Clang write it."""
+
+
+def first_error(output: str, tree: Path) -> CompilerError | None:
+    """The first error of a compiler in what a build printed; ``None``: it has none, a tool beside the compiler failed.
+
+    >>> first_error("make[1]: x\\n/t/core/a.c:12:3: error: no member", Path("/t"))
+    CompilerError(file='core/a.c', line=12, text='no member')
+    """
+    match = _COMPILER_ERROR.search(output)
+    if match is None:
+        return None
+    return CompilerError(match[1].removeprefix(f"{tree}/")[:400], int(match[2]), match[3].strip()[:400])
+
+
+def _last_words(output: str) -> str:
+    """What the tools beside the compiler said: modpost, make."""
     rows = [row.strip() for row in output.splitlines()]
     errors = [row for row in rows if "error:" in row.lower() or row.startswith("ERROR")] or rows[-2:]
-    return f": {' / '.join(errors[:3])[:800]}" if errors else ""
+    return " / ".join(errors[:3])[:800]
 
 
 def _finished(place: Path, tree: SourceTree, *, cached: bool) -> Built | None:

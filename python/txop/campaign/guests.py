@@ -17,6 +17,7 @@ from txop.campaign.testbed import CarryOut, Reachability
 from txop.guest.chips import Chip
 from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.driver_check import check_driver
+from txop.guest.driver_file import driver_file
 from txop.guest.mmc_host import with_mmc_host
 from txop.guest.outside import BENCH, find_library
 from txop.guest.qemu import Mode, kvm_works, qemu_version
@@ -112,6 +113,10 @@ class GuestTestbed:
         image = self._image(spec, lock)
         facts: dict[str, Any] = {"kernel": image.release, "image": image.key, "guest": spec.model_dump()}
         modules: tuple[Path, ...] = ()
+        if spec.module_file is not None:
+            given = driver_file(self._file(spec.module_file), spec.driver, image.release)
+            modules, facts["build_id"] = (given.path,), given.build_id
+            facts["module_sha256"] = sha256_of(given.path)
         for each in builds_of(arm, spec, self._folder):
             built, identity = await self._build(each.what, lock)
             modules = (*modules, *built)

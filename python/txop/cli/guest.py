@@ -67,6 +67,10 @@ Source = Annotated[
 Switch = Annotated[
     list[str] | None, typer.Option("--switch", metavar="CONFIG_X", help="Configuration symbol to turn on in the code.")
 ]
+Make = Annotated[
+    list[str] | None,
+    typer.Option("--make", metavar="NAME=VALUE", help="Variable that its Makefile takes; may be repeated."),
+]
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Copy the module there.")]
 
 
@@ -109,6 +113,10 @@ def register(app: typer.Typer) -> None:
                     "an edit script",
                 ),
                 ("txop guest module --driver 8192cu --source ~/rtl8192cu-vendor", "an out-of-tree driver"),
+                (
+                    "txop guest module --driver 8192cu --source ~/8192cu --make CONFIG_RTL8192CU=m --kernel 5.10",
+                    "one with variables for its Makefile",
+                ),
             ]
         ),
     )(grouped(module))
@@ -288,6 +296,7 @@ def module(
     reverse: Reverse = False,
     source: Source = None,
     switch: Switch = None,
+    make: Make = None,
     output: Output = None,
     json: JsonFlag = False,
 ) -> None:
@@ -302,7 +311,9 @@ def module(
         # opened first: a build takes minutes
         part = None if output is None else outputs.enter_context(replacement(output))
         with errors_reported() as ending:
-            what = DriverBuild(driver, patch_files(patch or []), reverse, source, tuple(switch or ()))
+            what = DriverBuild(
+                driver, patch_files(patch or []), reverse, source, tuple(switch or ()), tuple(make or ())
+            )
             built = ending.run(build_driver(what, lock.pinned(), progress=note), at_once=True)
         if part is not None:
             shutil.copyfile(built.module, part)

@@ -130,7 +130,8 @@ def _tables(key: str, value: Any) -> list[str]:
 def _in_guest(arm: Arm, spec: GuestSpec) -> str:
     """What a guest of the arm has. An edit script may take a patch out as well as put it in, so it is named as its file
     is; only of patches is it known which way they go."""
-    words = [f"{spec.builds} from {spec.source}" if spec.source is not None else spec.builds]
+    origin = spec.source or spec.module_file
+    words = [f"{spec.builds} from {origin}" if origin is not None else spec.builds]
     if spec.builds != spec.driver:
         words.insert(0, spec.driver)
     words.append(f"kernel {spec.kernel}")
@@ -152,6 +153,7 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
         "driver",
         "kernel",
         "source",
+        "module_file",
         "parameters",
         "faults",
         "reverse",

@@ -103,12 +103,13 @@ def run(
     """Carry out a plan: every arm in every block, in random order, each run checked; then compare and report."""
     from txop.campaign import session
     from txop.plan.overrides import Overrides
+    from txop.plan_check.files import left_out
 
     command = notify_command(notify)
     loaded, checked = read_plan(plan)
     if not quiet:
         print_problems(console.stderr(), str(plan), checked.warnings, style="yellow")
-    prepared = session.begin(loaded, output, Overrides(blocks=blocks, aa=aa))
+    prepared = session.begin(loaded, output, Overrides(blocks=blocks, aa=aa, left_out=left_out(loaded)))
     return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, notify=command)
 
 

@@ -88,6 +88,7 @@ def compare(
     pairs = ArmPairs(plan, name, arms, paired, beside)
     figures, missing, nameable = compare_figures(pairs, sets, chosen)
     family = family_size(chosen, pairs)
+    warnings += [f"{arm} was left out: {reason}." for arm, reason in lacking_arms(archive).items()]
     warnings += origin_warnings(origin)
     warnings += family_warnings(figures, plan.design.confidence, family)
     if not paired and runs:
@@ -183,6 +184,13 @@ def narrowed(
 
 def _covered(entry: NotAvailable, wider: Sequence[NotAvailable]) -> bool:
     return any(entry.arm == w.arm and entry.figure.startswith(w.figure.rstrip("*")) for w in wider)
+
+
+def lacking_arms(archive: Archive) -> dict[str, str]:
+    """Optional arms that the campaign was without, and why."""
+    overrides = archive.layout.facts().get("overrides")
+    found = overrides.get("left_out") if isinstance(overrides, dict) else None
+    return {str(arm): str(reason) for arm, reason in found.items()} if isinstance(found, dict) else {}
 
 
 def _is_aa(archive: Archive) -> bool:

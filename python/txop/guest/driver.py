@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.arms.build import BuildError, Built, Recipe, build
+from txop.arms.build import BuildError, Built, CompilerError, Recipe, build
 from txop.arms.edits.script import EditScriptError, read_script
 from txop.arms.patches import NOT_BACKWARDS, is_script
 from txop.core.visible import visible
@@ -26,6 +26,7 @@ from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.kernel_tree import build_folder, find_module, folder_of_module, is_one_file, source_folder
 from txop.guest_image.packages.apt import Progress
 from txop.guest_image.packages.lock import Lock
+from txop.plan.make_variables import TAKEN, is_variable
 from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
 
 TIMEOUT_S = 1800.0
@@ -48,13 +49,21 @@ _DEPTH = {"drivers/net/wireless": 5, "drivers/net/ethernet": 5}
 
 class DriverBuildError(GuestError):
     """The source does not build: a patch does not apply (``rejected``), the compiler fails, or it has no such driver.
-    ``log`` is what the tools said."""
+    ``log`` is what the tools said, ``first`` the compiler's first error, if there is one."""
 
-    def __init__(self, cause: str, log: Path | None = None, *, rejected: bool = False) -> None:
+    def __init__(
+        self,
+        cause: str,
+        log: Path | None = None,
+        *,
+        rejected: bool = False,
+        first: CompilerError | None = None,
+    ) -> None:
         super().__init__(cause if log is None else f"{cause} (all of it: {log})")
         self.cause = cause
         self.log = log
         self.rejected = rejected
+        self.first = first
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,8 @@ class DriverBuild:
     distribution's kernel source."""
     switches: tuple[str, ...] = ()
     """Configuration symbols to turn on, beside :data:`SWITCHES`."""
+    make: tuple[str, ...] = ()
+    """Variables for the Makefile, each as ``NAME=VALUE``."""
 
 
 async def build_driver(
@@ -88,6 +99,8 @@ async def build_driver(
     for name in what.switches:
         if not _SYMBOL.fullmatch(name):
             raise GuestError(f"{visible(name)!r} is not a configuration symbol: letters, digits and _ only")
+    for variable in what.make:
+        check_variable(variable)
     check_scripts(what)
     check_tools(what.source is None, own_compiler=bool(lock.of_role("compiler")))
     folder = cache or default_cache()
@@ -112,6 +125,7 @@ async def build_driver(
         command=(
             *("make", "-C", str(kernel), f"M={{tree}}/{inside.as_posix()}".removesuffix("/.")),
             *(f"KCFLAGS={' '.join(flags)}", f"-j{os.cpu_count() or 1}"),
+            *what.make,
             *makes,
         ),
         module=(inside / f"{what.driver}.ko").as_posix(),
@@ -126,7 +140,7 @@ async def build_driver(
         _remember(what, lock, folder, built)
         return built
     except BuildError as error:
-        raise DriverBuildError(error.what, error.log, rejected=error.rejected) from None
+        raise DriverBuildError(error.what, error.log, rejected=error.rejected, first=error.first) from None
 
 
 def compiler_flags(driver: str, switches: Sequence[str] = (), *, debug: str = "-g0") -> list[str]:
@@ -199,7 +213,7 @@ _BUILT = "asked"
 def _asked(what: DriverBuild, lock: Lock) -> str:
     parts = [
         [package.sha256 for package in lock.packages if package.role in ("build", "compiler")],
-        [what.driver, what.reverse, *what.switches],
+        [what.driver, what.reverse, *what.switches, *what.make],
         [hashlib.sha256(patch.read_bytes()).hexdigest() for patch in what.patches],
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
@@ -209,6 +223,16 @@ def _remember(what: DriverBuild, lock: Lock, folder: Path, built: Built) -> None
     """For :func:`was_built`. Losing it costs nothing else."""
     if what.source is None:
         keep(folder, _asked(what, lock), built)
+
+
+def check_variable(text: str) -> None:
+    """Raise :class:`GuestError` for what is not a variable of a Makefile with its value."""
+    name, equals, value = text.partition("=")
+    if not equals or not is_variable(name, value):
+        raise GuestError(
+            f"{visible(text)[:200]!r} is not NAME=VALUE for a Makefile",
+            what_to_do=f"no $ in it, and none of {', '.join(TAKEN)}, which txop sets",
+        )
 
 
 def check_scripts(what: DriverBuild) -> None:

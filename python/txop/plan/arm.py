@@ -170,6 +170,8 @@ class Arm(Strict):
     """What is different about it."""
     link: str | None = None
     """Where it can be read about, or its source."""
+    optional: bool = False
+    """Left out of the campaign, which says why, where the ``module_file`` or ``source`` of its guest is not there."""
     patches: list[Patch] = []
     """In the order they are applied."""
     module: ModuleSpec | None = None

@@ -10,15 +10,18 @@ from txop.plan.device_table import DeviceName, SecurityName
 from txop.plan.devices import DRIVERS, LAST_CHANNEL_2_GHZ
 from txop.plan.fields import Module
 from txop.plan.guest_access_point import GuestStation, QueueSpec, Topology
+from txop.plan.guest_air import AirSpec
 from txop.plan.guest_card import SdioSpec
 from txop.plan.guest_function import CHIP_INTERFACE, FUNCTION_INTERFACES, MbimSpec, ModemSpec, NcmSpec
+from txop.plan.make_variables import MAKE_NAME, MAKE_VALUE, TAKEN
 from txop.plan.strict import Strict
 
 KERNEL_WORDS_TAKEN = ("txop.", "console=", "init=", "rdinit=")
 """Beginnings of words on a guest's kernel command line that no user may give."""
 
-
 _Switch = Annotated[str, StringConstraints(pattern=r"^CONFIG_[A-Z0-9_]{1,80}$")]
+_MakeName = Annotated[str, StringConstraints(pattern=MAKE_NAME, max_length=80)]
+_MakeValue = Annotated[str, StringConstraints(pattern=MAKE_VALUE, max_length=1000)]
 _Assumption = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 _Assumed = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,39}$")]
 
@@ -57,6 +60,9 @@ class GuestVariant(Strict):
     queues: QueueSpec | None = None
     """The queues of mac80211 above the device, an access point of ``stations`` or a station. Those of an arm are laid
     over those of the plan, key by key."""
+    air: AirSpec | None = None
+    """Signal, noise, loss and another network on the air of a device that is a station. That of an arm is laid over
+    that of the plan, key by key."""
     modem: ModemSpec | None = None
     """Settings of the QMI modem. Those of an arm are laid over those of the plan, key by key."""
     ncm: NcmSpec | None = None
@@ -67,8 +73,12 @@ class GuestVariant(Strict):
     """The bus of an SDIO card, laid over in the same way."""
     parameters: dict[Module, str | int | bool] = {}
     """Module parameters; true and false become 1 and 0."""
+    module_file: str | None = None
+    """The driver as a module file (``.ko``) that was built for this kernel already; its name is ``driver``."""
     source: str | None = None
     """Source folder of the driver; default: the kernel's own source, when it has to be built."""
+    make: Annotated[dict[_MakeName, _MakeValue], Field(max_length=64)] = {}
+    """Variables that the Makefile of ``source`` takes, as in ``{ CONFIG_PLATFORM_X = "y" }``."""
     switches: list[_Switch] = []
     """Configuration symbols to turn on in its code, beside those that txop turns on by itself
     (``CONFIG_RTL8XXXU_UNTESTED`` in rtl8xxxu)."""
@@ -100,10 +110,20 @@ class GuestVariant(Strict):
                 raise ValueError(f"{word} is txop's own: it is how txop and the guest talk")
         return value
 
+    @field_validator("make")
+    @classmethod
+    def _own_variables(cls, value: dict[str, str]) -> dict[str, str]:
+        if taken := sorted({*TAKEN} & {*value}):
+            raise ValueError(f"{' and '.join(taken)}: txop sets it itself")
+        return value
+
     @model_validator(mode="after")
     def _kernel_and_modules(self) -> GuestVariant:
         if (self.kernel_file is None) != (self.modules_dir is None):
             raise ValueError("kernel_file and modules_dir go together")
+        built = [key for key in ("source", "make", "switches", "module", "reverse") if getattr(self, key)]
+        if self.module_file is not None and built:
+            raise ValueError(f"module_file is built already: take {' and '.join(built)} out")
         return self
 
     @property
@@ -114,7 +134,7 @@ class GuestVariant(Strict):
     @property
     def asks_for_a_build(self) -> bool:
         """Whether a module is built even for an arm without patches."""
-        return bool(self.source or self.module or self.switches)
+        return bool(self.source or self.module or self.switches or self.make)
 
     @property
     def is_in_5_ghz(self) -> bool:
@@ -162,7 +182,7 @@ class GuestSpec(GuestVariant):
     def varied(self, variant: GuestVariant | None) -> GuestSpec:
         """This guest with what a variant sets."""
         given = {} if variant is None else {key: getattr(variant, key) for key in variant.model_fields_set}
-        for key in ("modem", "ncm", "mbim", "sdio", "queues"):
+        for key in ("air", "modem", "ncm", "mbim", "sdio", "queues"):
             mine, over = getattr(self, key), given.get(key)
             if mine is not None and over is not None:
                 own = {name: getattr(over, name) for name in over.model_fields_set}

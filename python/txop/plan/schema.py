@@ -17,6 +17,7 @@ from txop.plan import (
     arm,
     guest,
     guest_access_point,
+    guest_air,
     guest_card,
     guest_function,
     measurement,
@@ -75,6 +76,7 @@ def all_descriptions() -> dict[str, ClassDocs]:
     for module in (
         allowed_rates,
         guest_access_point,
+        guest_air,
         guest_card,
         guest_function,
         target,

@@ -176,8 +176,9 @@ def _contents(plan: Plan, arm: Arm) -> dict[Key, str]:
         without = {"parallel", "parameters", "reverse"}
         found.update(_leaves(("guest",), inside.model_dump(mode="json", exclude=without)))
         found.update(_leaves(("parameter",), inside.parameters))
-        if inside.source is not None:
-            found[(_BUILD,)] = found.pop(("guest", "source"))
+        for key in ("source", "module_file"):
+            if getattr(inside, key) is not None:
+                found[(_BUILD,)] = found.pop(("guest", key))
     return found
 
 

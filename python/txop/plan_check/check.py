@@ -49,14 +49,14 @@ def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
             check_link.wrong_hosts,
         ),
         *(_guest, check_guest.wrong_chips, check_patches.wrong_modules),
-        *(wrong_tests, _figures, _arms, _interface, _turn, _collect),
+        *(wrong_tests, _figures, _arms, _optional, _interface, _turn, _collect),
     ]
     found = [entry for part in parts for entry in part(loaded)]
     if files:
         found += [*check_files.missing(loaded), *wrong_module_files(loaded)]
         found += [*check_patches.wrong_scripts(loaded), *check_guest.wrong_guests(loaded)]
     wrong = {path for path, _, _ in found}
-    of_files = [*check_patches.beside_the_module(loaded), *same_arms(loaded)] if files else []
+    of_files = [*check_patches.beside_the_module(loaded), *same_arms(loaded), *_left_out(loaded)] if files else []
     hazards = [entry for entry in [*hazards_of(loaded), *of_files] if entry[0] not in wrong]
     return Checked(_located(loaded, found), _located(loaded, hazards))
 
@@ -72,6 +72,21 @@ def ensure(loaded: LoadedPlan, *, files: bool = True) -> Checked:
 def _located(loaded: LoadedPlan, found: Sequence[tuple[Path, str, str | None]]) -> tuple[Problem, ...]:
     problems = [loaded.problem(*entry) for entry in dict.fromkeys(found)]
     return tuple(sorted(problems, key=lambda problem: problem.line or 0))
+
+
+def _left_out(loaded: LoadedPlan) -> Found:
+    for path, arm, reason in check_files.lacking(loaded):
+        yield path, f"{reason}: the arm {arm} is left out", "build it for the guest's kernel, and put it there"
+
+
+def _optional(loaded: LoadedPlan) -> Found:
+    plan = loaded.plan
+    for index, arm in enumerate(plan.arm):
+        if arm.optional and arm.name == plan.baseline:
+            said = "the others are compared with the baseline, which may not be left out"
+            yield ("arm", index, "optional"), said, "set design.baseline to another arm"
+        elif arm.optional and plan.guest is None:
+            yield ("arm", index, "optional"), "only arms in guests are left out", "take it out"
 
 
 def _names(loaded: LoadedPlan) -> Found:

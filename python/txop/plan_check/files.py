@@ -17,13 +17,18 @@ from txop.plan.model import Plan
 from txop.plan.named_file import SHIPPED, named_file
 
 Item = TypeVar("Item", bound=BaseModel)
-GUEST_FILES = ("lock", "source", "faults", "kernel_file", "modules_dir")
+GUEST_FILES = ("lock", "module_file", "source", "faults", "kernel_file", "modules_dir")
 """Keys of a guest that name files or folders."""
+OPTIONAL_FILES = ("module_file", "source")
+"""Those of them that an optional arm may lack."""
 
 
 def missing(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
     """Each file or folder that is missing, is neither a file nor a folder, or cannot be read."""
+    excused = {path for path, _, _ in lacking(loaded)}
     for path, name, folder in named(loaded):
+        if path in excused:
+            continue
         file = loaded.file(name)
         said = _wrong(file, folder=folder)
         if said is not None:
@@ -33,6 +38,20 @@ def missing(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
         if target.kind == "labgrid" and importlib.util.find_spec("labgrid") is None:
             path = ("target", target_name, "kind")
             yield path, "the Python package labgrid is not there", "install txop with the extra: txop[labgrid]"
+
+
+def lacking(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str]]:
+    """What optional arms lack: key, arm and reason."""
+    for index, arm in enumerate(loaded.plan.arm):
+        for key in OPTIONAL_FILES:
+            name = getattr(arm.guest, key, None)
+            if arm.optional and name is not None and not loaded.file(name).exists():
+                yield ("arm", index, "guest", key), arm.name, f"there is no {name} beside the plan"
+
+
+def left_out(loaded: LoadedPlan) -> dict[str, str]:
+    """Optional arms that cannot be carried out on this machine, and why."""
+    return {arm: reason for _, arm, reason in lacking(loaded)}
 
 
 def named(loaded: LoadedPlan) -> Iterator[tuple[Path, str, bool]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path as FilePath
 
+from txop.guest.driver_file import driver_file
 from txop.guest.fault_check import check_faults
 from txop.guest.shipped_faults import find_faults
 from txop.guest.wireless_stack import DRIVERS as REBUILT
@@ -14,6 +15,7 @@ from txop.guest.wireless_stack import NAMES as REBUILT_MODULES
 from txop.guest_image.error import GuestError
 from txop.guest_image.kernel_tree import MAKEFILES, find_module
 from txop.guest_image.locks import find_lock
+from txop.guest_image.modules import ModuleFolder
 from txop.plan.arm import Arm
 from txop.plan.devices import DRIVERS, ROWS, SDIO_CARDS, STOCK_DRIVERS, WITH_BUNDLES
 from txop.plan.guest import GuestSpec
@@ -66,6 +68,7 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
                 yield ("test", index, "rates"), *odd
         if (
             spec.source is None
+            and spec.module_file is None
             and not arm.patches_of(spec.driver, spec.builds)
             and spec.driver not in STOCK_DRIVERS[spec.device]
         ):
@@ -90,6 +93,8 @@ _ON_CHANNEL_6: dict[str, object] = {"channel": 6, "width_mhz": 20}
 def _access_point(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) -> Found:
     """What an access point of stations cannot be, and settings that need one."""
     yield from _queues(spec, place)
+    if spec.stations is not None and spec.air is not None:
+        yield place("air"), "each station of an access point has its own air", "set signal_dbm of the stations"
     if spec.stations is None:
         if "topology" in spec.model_fields_set:
             said = "is of an access point of stations, and there are none"
@@ -120,9 +125,13 @@ def _queues(spec: GuestSpec, place: Place) -> Found:
         said = f"there is no MCS {mcs} of one stream with {spec.width_mhz} MHz in {band}"
         yield place("queues"), said, f"{highest} is the highest"
     if spec.needs_debugfs:
-        if spec.source is not None or spec.switches:
+        if spec.source is not None or spec.switches or spec.module_file is not None:
             said = "the driver is rebuilt together with mac80211, from the kernel's own source as it is configured"
-            yield place("queues"), said, "take source and switches out, or the keys of queues that need debugfs"
+            yield (
+                place("queues"),
+                said,
+                "take source, switches and module_file out, or the keys of queues that need debugfs",
+            )
         if spec.module is not None and spec.module not in REBUILT_MODULES:
             said = f"{spec.module} is not among what is rebuilt with mac80211"
             yield place("module", "queues"), said, f"take module out, or choose from {', '.join(REBUILT_MODULES)}"
@@ -130,7 +139,7 @@ def _queues(spec: GuestSpec, place: Place) -> Found:
             yield place("queues"), f"{spec.driver} is not rebuilt with mac80211", f"{', '.join(REBUILT)} is"
 
 
-_OF_CHIPS = ("security", "channel", "width_mhz", "ap", "stations", "topology", "queues", "assume", "power_save")
+_OF_CHIPS = ("air", "security", "channel", "width_mhz", "ap", "stations", "topology", "queues", "assume", "power_save")
 """Keys about air and access point, which network functions have not."""
 
 
@@ -192,12 +201,33 @@ def wrong_guests(loaded: LoadedPlan) -> Found:
             said = "no driver is built for your own kernel: its modules are taken as they are"
             advice = "take patches, source, module and switches out, or kernel_file and modules_dir"
             yield place("kernel_file"), said, advice
+        yield from _module_file(loaded, arm, spec, place)
         if spec.source is not None:
             source = loaded.file(spec.source)
             if source.is_dir() and not _builds(source, spec.builds):
                 yield place("source"), f"{source} has no Makefile to build a module with", None
         if spec.faults is not None:
             yield from _script(loaded, spec.faults, spec.ap, place("faults"))
+
+
+def _module_file(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) -> Found:
+    """What is wrong with a driver that was built elsewhere. Its kernel is known before a guest boots."""
+    if spec.module_file is None:
+        return
+    if arm.patches_of(spec.driver, spec.builds):
+        yield place("module_file"), "no patch can be applied to a module that is built already", "give its source"
+    file = loaded.file(spec.module_file)
+    if not file.is_file():
+        return
+    lock = None if spec.lock is None else loaded.file(spec.lock)
+    try:
+        release = find_lock(spec.kernel, lock).release if spec.modules_dir is None else None
+        release = release or ModuleFolder(loaded.file(str(spec.modules_dir))).release
+        driver_file(file, spec.driver, release)
+    except GuestError as error:
+        yield place("module_file"), error.what, error.what_to_do
+    except OSError:
+        return  # files that are not there are found elsewhere
 
 
 def _builds(source: FilePath, driver: str) -> bool:

@@ -38,7 +38,9 @@ def builds_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> list[ArmBuild]:
     Arguments and errors are those of :func:`driver_of`.
     """
     found = []
-    if spec.needs_debugfs:
+    if spec.module_file is not None:
+        pass  # the driver is there
+    elif spec.needs_debugfs:
         found.append(ArmBuild(stack_of(arm, spec, folder), "stack_sha256"))
     else:
         what = driver_of(arm, spec, folder)
@@ -73,7 +75,8 @@ def driver_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> DriverBuild:
     """
     source = _file(spec.source, folder) if spec.source is not None else None
     patches = _patches(arm, spec.builds, spec, folder)
-    return DriverBuild(spec.builds, patches, spec.reverse, source, tuple(spec.switches))
+    make = tuple(f"{name}={value}" for name, value in spec.make.items())
+    return DriverBuild(spec.builds, patches, spec.reverse, source, tuple(spec.switches), make)
 
 
 def _patches(arm: Arm, module: str, spec: GuestSpec, folder: Path | None) -> tuple[Path, ...]:

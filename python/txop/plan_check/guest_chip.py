@@ -9,6 +9,7 @@ from txop.plan.allowed_rates import AllowedRates
 from txop.plan.devices import ROWS, SDIO_CARDS
 from txop.plan.guest import GuestSpec
 from txop.plan.guest_access_point import QueueSpec
+from txop.plan.guest_air import AirSpec
 from txop.plan.guest_card import SdioSpec
 from txop.plan.guest_function import MbimSpec, ModemSpec, NcmSpec
 
@@ -44,7 +45,7 @@ def chip_of(spec: GuestSpec) -> Chip:
         power_save=spec.power_save,
         sdio_host=sdio.host,
         host_parameters=sdio.host_parameters(),
-        options=(*words.get(spec.device, ()), *assumed),
+        options=(*words.get(spec.device, ()), *(spec.air or AirSpec()).words(), *assumed),
         host=_host(spec),
     )
 

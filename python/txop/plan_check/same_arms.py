@@ -42,7 +42,9 @@ def _meant(loaded: LoadedPlan, arm: dict[str, Any], *, patched: bool) -> Any:
 def _with_contents(loaded: LoadedPlan, value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            key: _digest(loaded, each) if key == "file" and isinstance(each, str) else _with_contents(loaded, each)
+            key: _digest(loaded, each)
+            if key in ("file", "module_file") and isinstance(each, str)
+            else _with_contents(loaded, each)
             for key, each in value.items()
         }
     if isinstance(value, list):

@@ -1,0 +1,166 @@
+"""Drivers that a user built or builds, as arms of a guest plan: checked before a guest boots, or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from txop.guest.driver import check_variable
+from txop.guest.driver_file import driver_file
+from txop.guest_image.error import GuestError
+from txop.plan.load import LoadedPlan, parse_plan
+from txop.plan.overrides import Overrides
+from txop.plan.problem import PlanError
+from txop.plan_check.check import check
+from txop.plan_check.files import left_out
+from txop.plan_check.guest_builds import builds_of, driver_of
+from txop.plan_check.guest_chip import chip_of
+
+PLAN = """\
+title = "x"
+[target.dut]
+kind = "guest"
+[target.peer]
+kind = "guest"
+[guest]
+driver = "rtl8xxxu"
+{guest}
+[[arm]]
+name = "a"
+[[arm]]
+name = "b"
+{arm}
+[[test]]
+name = "tx"
+kind = "tcp-tx"
+"""
+VENDOR = 'optional = {}\n[arm.guest]\ndriver = "vendor"\nmodule_file = "vendor.ko"'
+BUILT_FOR = "6.1.0-7-amd64"
+"""In the vermagic of modules made here."""
+
+
+def load(folder: Path, arm: str, guest: str = "") -> LoadedPlan:
+    return parse_plan(PLAN.format(guest=guest, arm=arm).encode(), folder / "plan.toml")
+
+
+@pytest.fixture(autouse=True)
+def no_locks_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+
+
+@pytest.fixture
+def module(make_module: Callable[..., Path]) -> bytes:
+    return make_module("vendor").read_bytes()
+
+
+def test_a_module_for_another_kernel_is_refused_before_a_guest_boots(tmp_path: Path, module: bytes) -> None:
+    (tmp_path / "vendor.ko").write_bytes(module)
+    (problem,) = check(load(tmp_path, VENDOR.format("false"))).problems
+    assert problem.key == "arm[1].guest.module_file"
+    assert BUILT_FOR in problem.message
+    assert "6.12.117" in problem.message
+
+
+def test_a_module_file_is_the_driver_that_the_plan_names(tmp_path: Path, module: bytes) -> None:
+    path = tmp_path / "file.ko"
+    path.write_bytes(module)
+    assert driver_file(path, "vendor", BUILT_FOR).build_id is not None
+    with pytest.raises(GuestError, match="is the module vendor, not rtl8xxxu"):
+        driver_file(path, "rtl8xxxu", BUILT_FOR)
+    path.write_bytes(b"\x7fELF" + bytes(100))
+    with pytest.raises(GuestError, match=r"file\.ko"):
+        driver_file(path, "vendor", BUILT_FOR)
+    with pytest.raises(GuestError, match=r"none\.ko: No such file"):
+        driver_file(tmp_path / "none.ko", "vendor", BUILT_FOR)
+
+
+def test_nothing_is_built_for_an_arm_with_its_own_module(tmp_path: Path) -> None:
+    plan = load(tmp_path, VENDOR.format("true")).plan
+    assert plan.guest is not None
+    assert [len(builds_of(arm, plan.guest.varied(arm.guest), None)) for arm in plan.arm] == [1, 0]
+
+
+def test_an_optional_arm_is_left_out_with_its_reason(tmp_path: Path) -> None:
+    loaded = load(tmp_path, VENDOR.format("true"))
+    checked = check(loaded)
+    assert checked.problems == ()
+    assert [problem.key for problem in checked.warnings if problem.key and "module_file" in problem.key]
+    without = left_out(loaded)
+    assert list(without) == ["b"]
+    kept = Overrides.model_validate(Overrides(left_out=without).model_dump(exclude_defaults=True))
+    assert [arm.name for arm in kept.apply(loaded.plan).arm] == ["a"]
+
+
+def test_an_arm_that_is_not_optional_needs_its_module(tmp_path: Path) -> None:
+    loaded = load(tmp_path, VENDOR.format("false"))
+    assert [problem.key for problem in check(loaded).problems] == ["arm[1].guest.module_file"]
+    assert left_out(loaded) == {}
+
+
+def test_the_baseline_is_not_left_out(tmp_path: Path) -> None:
+    loaded = load(tmp_path, VENDOR.format("true") + '\n[design]\nbaseline = "b"')
+    assert "arm[1].optional" in [problem.key for problem in check(loaded).problems]
+
+
+def test_a_module_that_is_built_already_takes_no_patches(tmp_path: Path) -> None:
+    (tmp_path / "x.patch").write_text("")
+    loaded = load(tmp_path, 'patches = [{ file = "x.patch" }]\n' + VENDOR.format("true"))
+    assert "arm[1].guest.module_file" in [problem.key for problem in check(loaded).problems]
+
+
+@pytest.mark.parametrize(
+    "with_it", ['source = "x"', 'make = { A = "b" }', 'switches = ["CONFIG_X"]', 'module = "mac80211"']
+)
+def test_a_module_that_is_built_already_is_not_built_otherwise(tmp_path: Path, with_it: str) -> None:
+    with pytest.raises(PlanError, match="built already"):
+        load(tmp_path, f"{VENDOR.format('true')}\n{with_it}")
+
+
+def test_variables_reach_the_build_of_a_source(tmp_path: Path) -> None:
+    arm = '[arm.guest]\nsource = "src"\nmake = { CONFIG_PLATFORM_X = "y", EXTRA = "a b" }'
+    plan = load(tmp_path, arm).plan
+    assert plan.guest is not None
+    what = driver_of(plan.arm[1], plan.guest.varied(plan.arm[1].guest), None)
+    assert what.make == ("CONFIG_PLATFORM_X=y", "EXTRA=a b")
+
+
+@pytest.mark.parametrize(
+    "variable", ["M=/tmp", "KCFLAGS=-O0", "A", "1A=b", "A=$(shell id)", "A=b\nall:", "A B=c", "=x"]
+)
+def test_what_make_would_take_for_something_else_is_refused(variable: str) -> None:
+    with pytest.raises(GuestError, match="NAME=VALUE"):
+        check_variable(variable)
+
+
+@pytest.mark.parametrize("table", ['M = "x"', 'A = "$(shell id)"', 'A = "b\\nall:"', '"A B" = "c"'])
+def test_a_plan_has_the_same_limits(tmp_path: Path, table: str) -> None:
+    with pytest.raises(PlanError):
+        load(tmp_path, f'[arm.guest]\nsource = "src"\nmake = {{ {table} }}')
+
+
+def test_the_air_of_an_arm_is_laid_over_that_of_the_plan(tmp_path: Path) -> None:
+    guest = "[guest.air]\nsignal_dbm = -50\nloss_percent = 3"
+    plan = load(tmp_path, "[arm.guest.air]\nsignal_dbm = -66\nneighbour_mbit_s = 3", guest).plan
+    assert plan.guest is not None
+    options = [set(chip_of(plan.guest.varied(arm.guest)).options) for arm in plan.arm]
+    assert options[0] == {"--signal=-50", "--loss=0.030000"}
+    assert options[1] == {"--signal=-66", "--loss=0.030000", "--neighbour=3"}
+
+
+@pytest.mark.parametrize(
+    ("guest", "key"),
+    [
+        ('stations = [{ name = "s", signal_dbm = -50 }]\nair = { loss_percent = 1 }', "guest.air"),
+        ("air = { loss_percent = 101 }", None),
+    ],
+)
+def test_air_that_cannot_be(tmp_path: Path, guest: str, key: str | None) -> None:
+    try:
+        problems = [problem.key for problem in check(load(tmp_path, "", guest)).problems]
+    except PlanError as error:
+        problems = [problem.key for problem in error.problems]
+        assert key is None
+        key = "guest.air.loss_percent"
+    assert key in problems
