@@ -28,6 +28,7 @@ TABLES = (
     ("SdioSpec", "`[guest.sdio]`, `[arm.guest.sdio]`"),
     ("Hooks", "`[target.NAME.hooks]`"),
     ("Arm", "`[[arm]]`"),
+    ("Published", "`[[arm.published]]`"),
     ("Patch", "`[[arm.patches]]`"),
     ("ModuleSpec", "`[arm.module]`"),
     ("BuildSpec", "`[arm.build]`"),

@@ -159,6 +159,20 @@ class OnTarget(Strict):
     """Run there first of all, when the arm is unloaded."""
 
 
+class Published(Strict):
+    """What somebody else published of the same arm: reports show it beside the figures of the campaign, with the
+    difference, and draw no conclusion from it."""
+
+    test: Name
+    """Name of the test that it is of."""
+    throughput_mbit_s: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+    """Throughput."""
+    retries_percent: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
+    """Retries."""
+    about: Text = ""
+    """Of which device, from where."""
+
+
 class Arm(Strict):
     """A driver build, or any other variant that is compared."""
 
@@ -172,6 +186,8 @@ class Arm(Strict):
     """Where it can be read about, or its source."""
     optional: bool = False
     """Left out of the campaign, which says why, where the ``module_file`` or ``source`` of its guest is not there."""
+    published: Annotated[list[Published], Field(max_length=64)] = []
+    """Figures of others, to show beside."""
     patches: list[Patch] = []
     """In the order they are applied."""
     module: ModuleSpec | None = None

@@ -49,7 +49,7 @@ def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
             check_link.wrong_hosts,
         ),
         *(_guest, check_guest.wrong_chips, check_patches.wrong_modules),
-        *(wrong_tests, _figures, _arms, _optional, _interface, _turn, _collect),
+        *(wrong_tests, _figures, _arms, _optional, _published, _interface, _turn, _collect),
     ]
     found = [entry for part in parts for entry in part(loaded)]
     if files:
@@ -87,6 +87,15 @@ def _optional(loaded: LoadedPlan) -> Found:
             yield ("arm", index, "optional"), said, "set design.baseline to another arm"
         elif arm.optional and plan.guest is None:
             yield ("arm", index, "optional"), "only arms in guests are left out", "take it out"
+
+
+def _published(loaded: LoadedPlan) -> Found:
+    names = [test.name for test in loaded.plan.test]
+    for index, arm in enumerate(loaded.plan.arm):
+        for number, each in enumerate(arm.published):
+            if each.test not in names:
+                path = ("arm", index, "published", number, "test")
+                yield path, f'unknown test "{each.test}"', did_you_mean(each.test, names)
 
 
 def _names(loaded: LoadedPlan) -> Found:

@@ -13,7 +13,7 @@ from txop.plan.locate import Path
 from txop.plan.named_file import SHIPPED
 
 _MAX_FILE_BYTES = 256 * 1024 * 1024
-_NAMES = ("name", "title", "description", "link")
+_NAMES = ("name", "title", "description", "link", "published")
 _OF_PATCH = ("number", "description", "link", "upstream")
 
 

@@ -9,9 +9,10 @@ from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
 from txop.core.origin import Origin
 from txop.core.whole_file import whole_file
-from txop.present.blocks import Grid, Lines
+from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.present.chapters import Painter
 from txop.present.page import render
+from txop.report.answer import published
 from txop.report.campaign import bus, effects, faults, method, runs
 from txop.report.campaign.captures import capture_links
 from txop.report.campaign.gallery import Gallery
@@ -84,6 +85,7 @@ def _without_empty(chapters: list[Chapter]) -> list[Chapter]:
 
 def _chapters(archive: Archive, result: CompareResult, gallery: Gallery, target: Path) -> Iterator[Chapter]:
     yield Chapter("effects", "Effects against the baseline", "Effects", list(_effects(result, gallery)))
+    yield Chapter("published", "Beside published figures", "Published", _published(archive, result))
     yield Chapter("values", "Valid runs", "Valid runs", gallery.values())
     yield Chapter("time", "Over time", "Over time", gallery.time())
     yield Chapter("latency", "Latency", "Latency", gallery.latency())
@@ -96,6 +98,14 @@ def _chapters(archive: Archive, result: CompareResult, gallery: Gallery, target:
     yield Chapter("runs", "All runs", "All runs", list(_runs(archive, result, target)))
     yield Chapter("provenance", "Provenance", "Provenance", provenance(archive))
     yield Chapter("reproduce", "Reproduce", "Reproduce", method.reproduce(archive, result))
+
+
+def _published(archive: Archive, result: CompareResult) -> list[Piece]:
+    rows = [tuple(map(Cell, row.cells())) for row in published.beside(archive, result)]
+    if not rows:
+        return []
+    columns = [Column(head, right=head in ("published", "here, median", "difference")) for head in published.HEAD]
+    return [Grid("", columns, rows, published.NOTE, whole=True)]
 
 
 def _effects(result: CompareResult, gallery: Gallery) -> Iterator[Piece]:

@@ -21,6 +21,7 @@ from txop.plan_check.changes import identity
 from txop.present.format import figure as written
 from txop.present.format import plural
 from txop.report import facts
+from txop.report.answer import published
 
 _THROUGHPUT = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s")
 _RETRIES = ("air_bss_retry_percent", "air_retry_percent", "retry_percent")
@@ -58,6 +59,7 @@ def lines(archive: Archive, result: CompareResult) -> Iterator[str]:
     yield ""
     for test in result.tests:
         yield from _test(archive, result, test.name, f"{test.name} ({test.kind}, {test.length})")
+    yield from _published(archive, result)
     yield from _patches(archive, result)
     if result.voided:
         yield "==== Void runs ===="
@@ -101,6 +103,19 @@ def _test(archive: Archive, result: CompareResult, test: str, title: str) -> Ite
                 _captures(runs.of(arm.name)),
             ]
         )
+    yield ""
+
+
+def _published(archive: Archive, result: CompareResult) -> Iterator[str]:
+    """What others published of the same arms, and the difference."""
+    rows = published.beside(archive, result)
+    if not rows:
+        return
+    yield "==== Beside published figures ===="
+    yield cell(published.NOTE)
+    yield ""
+    yield table_row(published.HEAD, head=True)
+    yield from (table_row([cell(text) for text in row.cells()]) for row in rows)
     yield ""
 
 

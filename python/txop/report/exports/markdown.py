@@ -19,6 +19,7 @@ from txop.core.whole_file import whole_file
 from txop.present.format import MINUS, NOT_AVAILABLE
 from txop.present.format import figure as written
 from txop.report import facts
+from txop.report.answer import published
 
 WIDTH = 78
 INDENT = "    "
@@ -51,6 +52,7 @@ def lines(archive: Archive, result: CompareResult) -> Iterator[str]:
         yield from block([[sentence] for sentence in result.damage])
     yield from _arms(result)
     yield from _figures(result)
+    yield from _published(archive, result)
     yield from _changes(result)
     yield from _exploratory(result)
     yield from _runs(result)
@@ -59,6 +61,14 @@ def lines(archive: Archive, result: CompareResult) -> Iterator[str]:
     yield from paragraph(_definitions(result))
     yield from _provenance(archive, result)
     yield from _reproduce(archive, result)
+
+
+def _published(archive: Archive, result: CompareResult) -> Iterator[str]:
+    rows = published.beside(archive, result)
+    if rows:
+        yield from heading("Beside published figures")
+        yield from paragraph(published.NOTE)
+        yield from block([list(published.HEAD), *(list(row.cells()) for row in rows)])
 
 
 def _arms(result: CompareResult) -> Iterator[str]:
