@@ -80,6 +80,8 @@ def test_nothing_is_built_for_an_arm_with_its_own_module(tmp_path: Path) -> None
     plan = load(tmp_path, VENDOR.format("true")).plan
     assert plan.guest is not None
     assert [len(builds_of(arm, plan.guest.varied(arm.guest), None)) for arm in plan.arm] == [1, 0]
+    with pytest.raises(GuestError, match="built already"):
+        driver_of(plan.arm[1], plan.guest.varied(plan.arm[1].guest), None)
 
 
 def test_an_optional_arm_is_left_out_with_its_reason(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from txop.guest.driver import DriverBuild, patch_files
 from txop.guest.wireless_stack import StackBuild
+from txop.guest_image.error import GuestError
 from txop.guest_image.locks import find_lock
 from txop.guest_image.packages.lock import Lock
 from txop.plan.arm import Arm, Patch
@@ -71,8 +72,10 @@ def driver_of(arm: Arm, spec: GuestSpec, folder: Path | None) -> DriverBuild:
         folder: What file names in the plan are relative to. ``None``: they stay as they are, and no file is looked for.
 
     Raises:
-        GuestError: A patch is not there.
+        GuestError: A patch is not there, or the driver is a module file, of which nothing is built.
     """
+    if spec.module_file is not None:
+        raise GuestError(f"{spec.module_file} is built already", what_to_do="name its source in place of module_file")
     source = _file(spec.source, folder) if spec.source is not None else None
     patches = _patches(arm, spec.builds, spec, folder)
     make = tuple(f"{name}={value}" for name, value in spec.make.items())
