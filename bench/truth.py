@@ -7,7 +7,8 @@ done again as long as chips, driver, kernel image and settings are the same.
 Examples:
   bench/truth.py                         all runs, two seeds; writes the page
   bench/truth.py --only lossy --seeds 1     one run, one seed; writes no page
-  bench/truth.py --page                  the page from measured.json, no guest
+  bench/truth.py --page                  the page from measured.json and wiki.json, no guest
+  bench/truth.py --wiki fast=ARCHIVE gateway=ARCHIVE    the page with campaigns of guest-gardena-wiki*.toml
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from txop import air, bus
+from txop.archive.reader import read_archive
 from txop.arms.build import Built
 from txop.guest.chips import IN_GUEST, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver
@@ -39,6 +41,7 @@ from txop.plan.named_file import named_file
 ROOT = Path(__file__).resolve().parent.parent
 FACTS = Path(__file__).parent / "truth" / "rtl8188cus.toml"
 MEASURED = Path(__file__).parent / "truth" / "measured.json"
+WIKI = Path(__file__).parent / "truth" / "wiki.json"
 PAGE = ROOT / "docs" / "truth-rtl8188cus.md"
 AP = "02:00:00:00:00:00"
 """The first radio of mac80211_hwsim."""
@@ -104,6 +107,8 @@ class Facts:
     runs: dict[str, Run]
     results: dict[str, dict[str, list[Measured]]] = field(default_factory=dict)
     """By run and direction: one for each seed."""
+    wiki: dict[str, dict[str, dict[str, dict[str, list[float]]]]] = field(default_factory=dict)
+    """Of the campaigns of the wiki's rows, by computer, arm, test and figure: one for each block."""
 
 
 def read_facts(path: Path = FACTS) -> Facts:
@@ -123,6 +128,9 @@ def read_facts(path: Path = FACTS) -> Facts:
             or ("run" in figure and (run is None or direction not in run.directions or measure not in known))
             or figure["status"] not in ("agrees", "explained", "open", "no-figure", "no-run")
             or ("low" not in figure and "text" not in figure)
+            or len({"computer", "arm", "test"} & set(figure)) not in (0, 3)
+            or ("arm" in figure and ("run" in figure or "low" not in figure or figure["test"] not in ("tx", "rx")))
+            or ("arm" in figure and figure.get("figure", "mbit_s") not in WIKI_FIGURES)
         )
         if wrong:
             raise ValueError(f"{path}: {figure['what']!r} names a source, run or measure that is not there")
@@ -282,8 +290,48 @@ def read_measured(facts: Facts, path: Path = MEASURED) -> str:
     return str(text["note"])
 
 
+WIKI_FIGURES = {
+    "mbit_s": "throughput_mbit_s",
+    "retry_percent": "air_bss_retry_percent",
+    "mpdu_retry_percent": "air_retry_percent",
+    "ghosts": "air_ghost_addresses",
+}
+"""What is kept of a campaign: names here, metrics there. The second is as the wiki counts: WLAN Traffic's network."""
+
+
+def write_wiki(named: list[str], path: Path = WIKI) -> None:
+    """The figures of campaigns, run by run; each is ``COMPUTER=ARCHIVE``."""
+    computers: dict[str, dict[str, dict[str, dict[str, list[float]]]]] = {}
+    for one in named:
+        computer, _, root = one.partition("=")
+        archive = read_archive(Path(root))
+        found = computers.setdefault(computer, {})
+        for run in archive.runs:
+            if run.state != "valid":
+                continue
+            of_test = found.setdefault(run.arm, {}).setdefault(run.test, {})
+            for name, metric in WIKI_FIGURES.items():
+                value = run.metrics.get(metric)
+                if value is not None and value.value is not None and value.bound is None:
+                    of_test.setdefault(name, []).append(round(float(value.value), 3))
+    path.write_text(json.dumps({"computers": computers}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def read_wiki(facts: Facts, path: Path = WIKI) -> None:
+    """Fills in the campaign."""
+    facts.wiki = json.loads(path.read_text(encoding="utf-8"))["computers"]
+
+
+def of_campaign(facts: Facts, figure: dict[str, Any], name: str) -> list[float]:
+    """Values of the campaign for a row of the wiki, one for each block."""
+    of_arm = facts.wiki.get(figure.get("computer", ""), {}).get(figure.get("arm", ""), {})
+    return of_arm.get(figure.get("test", ""), {}).get(name, [])
+
+
 def virtual(facts: Facts, figure: dict[str, Any]) -> list[float]:
-    """The virtual values, one for each seed."""
+    """The virtual values, one for each seed or block."""
+    if "arm" in figure:
+        return of_campaign(facts, figure, figure.get("figure", "mbit_s"))
     direction, _, measure = figure.get("measure", "").partition(".")
     found = facts.results.get(figure.get("run", ""), {}).get(direction, [])
     values = [getattr(one, measure) for one in found]
@@ -343,12 +391,14 @@ def page(facts: Facts, note: str) -> str:
             if values:
                 spread = f"; {number(min(values))} to {number(max(values))}" if len(values) > 1 else ""
                 shown = f"{number(statistics.mean(values))} {figure['unit']} (n = {len(values)}{spread})"
+            off = residual(figure, values)
+            if "retries" in figure and (mine := of_campaign(facts, figure, "retry_percent")):
+                mean = statistics.mean(mine)
+                shown += f"; {number(mean)} %"
+                off += f"; retries {mean - figure['retries']:+.1f}"
             notes.append(figure["why"])
             source = list(facts.sources).index(figure["source"]) + 1
-            out.append(
-                f"| {figure['what']} | {public(figure)} [{source}] | {shown} | {residual(figure, values)} "
-                f"| {figure['status']} |\n"
-            )
+            out.append(f"| {figure['what']} | {public(figure)} [{source}] | {shown} | {off} | {figure['status']} |\n")
         out.append("\n")
         for figure, why in zip((f for f in facts.figures if f["section"] == section), notes, strict=True):
             if why:
@@ -371,6 +421,8 @@ chip is from the source in brackets, of one run where that does not say more. *R
 nearest public value. *agrees*: no difference that would mean something. *explained*: a register or the medium explains
 the public value, and the chip does the same for that reason. *open*: not explained; the virtual figure must not
 be taken for a real one. *no-figure*: no public figure was found. *no-run*: no run of the virtual chip answers it.
+Virtual figures of the wiki's rows are from campaigns with Linux 5.10 ([record](results/gardena-wiki.md)): the fast computer has 500, the gateway 125
+million instructions a second; retries are those of the network as Wireshark's WLAN Traffic counts them.
 
 """
 
@@ -387,8 +439,13 @@ def main() -> int:
         "--results", type=Path, default=ROOT / "target" / "truth", metavar="DIR", help="what was measured"
     )
     parser.add_argument("--page", action="store_true", help="no guests: the page of what is there")
+    parser.add_argument("--wiki", nargs="+", metavar="COMPUTER=ARCHIVE", help="campaigns of the wiki's plans")
     args = parser.parse_args()
     facts = read_facts()
+    if args.wiki is not None:
+        write_wiki(args.wiki)
+        args.page = True
+    read_wiki(facts)
     if args.only is not None:
         if args.only not in facts.runs:
             parser.error(f"--only: there is no {args.only}: {', '.join(facts.runs)}")

@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+from txop.archive.reader import read_archive
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -26,9 +28,10 @@ def truth() -> ModuleType:
 def test_the_page_is_made_of_its_files(truth: ModuleType) -> None:
     facts = truth.read_facts()
     note = truth.read_measured(facts)
+    truth.read_wiki(facts)
     assert truth.PAGE.read_text() == truth.page(facts, note), "make truth, or bench/truth.py --page"
     for figure in facts.figures:
-        assert figure["why"] or figure["status"] == "no-run", figure["what"]
+        assert figure["why"] or figure["status"] == "no-run" or "arm" in figure, figure["what"]
     for source in facts.sources.values():
         assert source["url"].startswith("https://")
         assert source["date"]
@@ -51,6 +54,32 @@ def test_a_residual_is_from_the_nearest_public_value(
 ) -> None:
     figure = {key: value for key, value in (("low", low), ("high", high)) if value is not None}
     assert truth.residual(figure, values) == expected
+
+
+def test_a_row_of_the_wiki_has_both_of_its_figures_beside_it(truth: ModuleType) -> None:
+    facts = truth.read_facts()
+    facts.wiki = {"fast": {"vanilla": {"tx": {"mbit_s": [40.0, 42.0], "retry_percent": [9.0, 11.0]}}}}
+    rows = [row for row in facts.figures if row.get("arm") == "vanilla" and row["computer"] == "fast"]
+    assert rows
+    facts.figures = [dict(rows[0], test="tx", low=50.0, retries=12.0, what="row", text="50 Mbit/s; 12%")]
+    (line,) = [line for line in truth.page(facts, "").splitlines() if line.startswith("| row |")]
+    assert [cell.strip() for cell in line.split("|")[3:5]] == [
+        "41 Mbit/s (n = 2; 40 to 42); 10 %",
+        "-9 (-18 %); retries -2.0",
+    ]
+
+
+def test_what_a_campaign_left_is_kept_run_by_run(truth: ModuleType, tmp_path: Path, sample: ModuleType) -> None:
+    root = sample.make(tmp_path / "archive", plan_text=sample.plan_of_tx(7))
+    truth.write_wiki([f"fast={root}"], tmp_path / "wiki.json")
+    facts = truth.read_facts()
+    truth.read_wiki(facts, tmp_path / "wiki.json")
+    runs = [
+        run for run in read_archive(root).runs if run.state == "valid" and run.arm == "vanilla" and run.test == "tx"
+    ]
+    kept = facts.wiki["fast"]["vanilla"]["tx"]["mbit_s"]
+    assert kept == pytest.approx([run.metrics["throughput_mbit_s"].value for run in runs], abs=0.001)
+    assert kept
 
 
 def test_a_figure_that_names_what_is_not_there_is_refused(truth: ModuleType, tmp_path: Path) -> None:
