@@ -421,8 +421,8 @@ chip is from the source in brackets, of one run where that does not say more. *R
 nearest public value. *agrees*: no difference that would mean something. *explained*: a register or the medium explains
 the public value, and the chip does the same for that reason. *open*: not explained; the virtual figure must not
 be taken for a real one. *no-figure*: no public figure was found. *no-run*: no run of the virtual chip answers it.
-Virtual figures of the wiki's rows are from campaigns with Linux 5.10 ([record](results/gardena-wiki.md)): the fast computer has 500, the gateway 125
-million instructions a second; retries are those of the network as Wireshark's WLAN Traffic counts them.
+Virtual figures of the wiki's rows are from campaigns with Linux 5.10 ([record](results/gardena-wiki.md)): the fast
+computer has 500, the gateway 125 million instructions a second; retries are the network's in Wireshark's WLAN Traffic.
 
 """
 
