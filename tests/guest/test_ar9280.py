@@ -65,7 +65,9 @@ def test_a_chip_on_pci_is_tried_with_faults_of_registers_and_without_those_of_tr
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("device", "kernel"), [("ar9280", "6.12"), ("ar9220", "6.12"), ("ar9287", "6.12"), ("ar9280", "6.1")])
+@pytest.mark.parametrize(
+    ("device", "kernel"), [("ar9280", "6.12"), ("ar9220", "6.12"), ("ar9287", "6.12"), ("ar9280", "6.1")]
+)
 def test_a_station_moves_traffic_both_ways(device: str, kernel: str, tmp_path: Path) -> None:
     load = (
         "peer iperf3 -s -D; sleep 1\n"

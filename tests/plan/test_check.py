@@ -384,7 +384,8 @@ def test_files_are_looked_for_beside_the_plan(parse, good, tmp_path):
 
 def test_module_files_are_modules_and_know_their_parameters(parse, good, tmp_path):
     made = maker(tmp_path)()
-    text = good.replace('module = { name = "rtl8xxxu" }', f'module = {{ file = "{made}", parameters = {{ ht40 = 1 }} }}', 1)
+    arm = f'module = {{ file = "{made}", parameters = {{ ht40 = 1 }} }}'
+    text = good.replace('module = { name = "rtl8xxxu" }', arm, 1)
     assert found(parse(text), files=True) == []
     ((key, _),) = found(parse(text.replace("ht40", "ht41")), files=True)
     assert key == "arm[0].module.parameters.ht41"

@@ -287,8 +287,8 @@ METRICS: dict[str, Metric] = {
         Metric("chip_urbs_per_s", "URBs (chip)", "1/s", None, "ratio", 10.0,
            "URBs that the virtual chip completed per second: register accesses, data, interrupts.", 0),
         Metric("chip_interrupts_per_s", "interrupts (chip)", "1/s", "lower", "ratio", 10.0,
-           "Interrupts of the virtual chip per second: on USB transfers of its interrupt endpoint, 0 when the driver does not "
-           "ask; on PCI rises of its interrupt line.", 0),
+           "Interrupts of the virtual chip per second: on USB transfers of its interrupt endpoint, 0 when the driver "
+           "does not ask; on PCI rises of its interrupt line.", 0),
         Metric("chip_register_accesses_per_s", "register accesses (chip)", "1/s", "lower", "ratio", 10.0,
            "Register reads and writes of the virtual chip per second.", 0),
         Metric("chip_retry_percent", "802.11 retries (chip)", "%", "lower", "difference", 1.0,
