@@ -45,6 +45,7 @@ mod packet;
 mod pipeline;
 mod ppdu;
 mod ppdu_time;
+mod rate_range;
 mod rate_timeline;
 mod repeats;
 pub mod report;

@@ -452,7 +452,7 @@ impl Assembler {
             ppdu.all_bad = false;
             ppdu.link = None;
             ppdu.describe(frame);
-        } else if frame.usable() && frame.radio.mode.rate_kbps() > ppdu.mode.rate_kbps() {
+        } else if frame.usable() && frame.radio.mode.rate_range_kbps() > ppdu.mode.rate_range_kbps() {
             // Some receivers report a low legacy rate for single subframes: the highest rate is the true one.
             ppdu.mode = frame.radio.mode;
         }

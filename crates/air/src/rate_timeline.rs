@@ -4,6 +4,7 @@ use wire::ieee80211::MacAddr;
 use wire::phy::Mode;
 
 use crate::micros::us;
+use crate::rate_range::rates_mbit_s;
 use crate::report;
 
 /// Cells of all stations together.
@@ -160,12 +161,15 @@ impl RateTimeline {
             let address = address.to_string();
             track.cells().map(move |cell| {
                 let mode = Mode::from_key(cell.key).unwrap_or_default();
+                let (mbit_s, mbit_s_low, mbit_s_high) = rates_mbit_s(&mode);
                 report::RateCell {
                     address: address.clone(),
                     start_us: us(cell.start_ns),
                     label: mode.label(),
                     family: mode.family().to_owned(),
-                    mbit_s: mode.rate_kbps().map(|kbps| f64::from(kbps) / 1000.0),
+                    mbit_s,
+                    mbit_s_low,
+                    mbit_s_high,
                     frames: cell.frames,
                     retries: cell.retries,
                 }

@@ -7,6 +7,7 @@ use crate::frame::{Fcs, Frame};
 use crate::histogram::Exact;
 use crate::micros::us;
 use crate::namer::is_nan;
+use crate::rate_range::rates_mbit_s;
 use crate::rate_timeline::{RateTimeline, Track};
 use crate::report::{self, AirtimeKinds, RateRow, Spread};
 use crate::table::{Table, Weight};
@@ -82,10 +83,13 @@ impl RateHistogram {
             .iter()
             .map(|row| {
                 let mode = Mode::from_key(row.key).unwrap_or_default();
+                let (mbit_s, mbit_s_low, mbit_s_high) = rates_mbit_s(&mode);
                 RateRow {
                     label: mode.label(),
                     family: mode.family().to_owned(),
-                    mbit_s: mode.rate_kbps().map(|kbps| f64::from(kbps) / 1000.0),
+                    mbit_s,
+                    mbit_s_low,
+                    mbit_s_high,
                     frames: row.frames,
                     retries: row.retries,
                     bytes: row.bytes,

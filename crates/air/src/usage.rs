@@ -136,14 +136,14 @@ impl Traits {
     fn of(mode: &Mode) -> Self {
         match mode {
             Mode::Ht(ht) => Self {
-                short_gi: Some(ht.short_gi),
+                short_gi: ht.short_gi,
                 width: Some(ht.bandwidth),
                 stbc: ht.stbc.map(|streams| streams > 0),
                 ldpc: ht.ldpc,
                 greenfield: ht.greenfield,
             },
             Mode::Vht(vht) => Self {
-                short_gi: Some(vht.short_gi),
+                short_gi: vht.short_gi,
                 width: Some(vht.bandwidth),
                 stbc: vht.stbc,
                 ldpc: vht.ldpc,

@@ -223,12 +223,12 @@ mod tests {
     }
 
     fn ht_mode(mcs: u8) -> Mode {
-        let (bandwidth, short_gi) = (Bandwidth::Mhz20, true);
+        let (bandwidth, short_gi) = (Bandwidth::Mhz20, Some(true));
         Mode::Ht(Ht { mcs, bandwidth, short_gi, greenfield: Some(false), ldpc: Some(false), stbc: Some(0), ness: 0 })
     }
 
     fn vht_mode(mcs: u8) -> Mode {
-        let (bandwidth, short_gi, stbc) = (Bandwidth::Mhz80, true, Some(false));
+        let (bandwidth, short_gi, stbc) = (Bandwidth::Mhz80, Some(true), Some(false));
         Mode::Vht(Vht { mcs, nss: 1, bandwidth, short_gi, stbc, ldpc: Some(false), ldpc_extra_symbol: Some(false) })
     }
 

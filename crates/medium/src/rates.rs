@@ -208,7 +208,7 @@ mod tests {
         let ht = |mcs| Ht {
             mcs,
             bandwidth: Bandwidth::Mhz20,
-            short_gi: true,
+            short_gi: Some(true),
             greenfield: Some(false),
             ldpc: Some(false),
             stbc: Some(0),

@@ -125,8 +125,9 @@ fn radiotap(r: &Reception, out: &mut Vec<u8>) {
 
 fn radiotap_mcs(ht: &Ht) -> [u8; 3] {
     // NESS is known too; its two bits are bit 7 of `flags` (low) and of `known` (high).
-    let mut known = 0x07 | 0x40 | (ht.ness & 2) << 6;
-    let mut flags = u8::from(ht.bandwidth == Bandwidth::Mhz40) | u8::from(ht.short_gi) << 2 | (ht.ness & 1) << 7;
+    let mut known = 0x03 | u8::from(ht.short_gi.is_some()) << 2 | 0x40 | (ht.ness & 2) << 6;
+    let mut flags =
+        u8::from(ht.bandwidth == Bandwidth::Mhz40) | u8::from(ht.short_gi == Some(true)) << 2 | (ht.ness & 1) << 7;
     if let Some(greenfield) = ht.greenfield {
         known |= 0x08;
         flags |= u8::from(greenfield) << 3;
@@ -144,10 +145,13 @@ fn radiotap_mcs(ht: &Ht) -> [u8; 3] {
 
 fn radiotap_vht(vht: &Vht) -> [u8; 12] {
     let mut out = [0; 12];
-    let known = 0x0001 | 0x0004 | 0x0040 | if vht.ldpc_extra_symbol.is_some() { 0x0010 } else { 0 };
+    let known = 0x0001
+        | u32::from(vht.short_gi.is_some()) << 2
+        | 0x0040
+        | if vht.ldpc_extra_symbol.is_some() { 0x0010 } else { 0 };
     out[0..2].copy_from_slice(&(known as u16).to_le_bytes());
     out[2] = u8::from(vht.stbc == Some(true))
-        | u8::from(vht.short_gi) << 2
+        | u8::from(vht.short_gi == Some(true)) << 2
         | u8::from(vht.ldpc_extra_symbol == Some(true)) << 4;
     out[3] = bandwidth_code(vht.bandwidth, [0, 1, 4, 11]);
     out[4] = vht.mcs << 4 | vht.nss & 0x0f;
@@ -158,14 +162,14 @@ fn radiotap_vht(vht: &Vht) -> [u8; 12] {
 /// HE SU: data1 to data6.
 fn radiotap_he(he: &He) -> [u8; 12] {
     let data1: u16 = 0x0020 | 0x0040 | 0x0080 | 0x0200 | 0x4000;
-    let data2: u16 = 0x0002;
+    let data2 = u16::from(he.gi.is_some()) << 1;
     let data3 = u16::from(he.mcs & 15) << 8
         | u16::from(he.dcm) << 12
         | u16::from(he.ldpc == Some(true)) << 13
         | u16::from(he.stbc == Some(true)) << 15;
     let gi = match he.gi {
-        GuardInterval::Ns3200 => 2,
-        GuardInterval::Ns1600 => 1,
+        Some(GuardInterval::Ns3200) => 2,
+        Some(GuardInterval::Ns1600) => 1,
         _ => 0,
     };
     let ltf = match he.ltf_ns {
@@ -231,7 +235,7 @@ fn ppi(r: &Reception, out: &mut Vec<u8>) {
     if let Some(ht) = ht {
         let (reference, last) = r.ampdu.unwrap_or((0, true));
         let flags = u32::from(ht.bandwidth == Bandwidth::Mhz40) << 1
-            | u32::from(ht.short_gi) << 2
+            | u32::from(ht.short_gi == Some(true)) << 2
             | u32::from(r.ampdu.is_some()) << 4
             | u32::from(r.ampdu.is_some() && !last) << 5;
         let start = out.len();

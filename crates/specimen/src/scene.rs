@@ -399,7 +399,7 @@ pub const fn ht20(mcs: u8, short_gi: bool) -> Mode {
     Mode::Ht(Ht {
         mcs,
         bandwidth: Bandwidth::Mhz20,
-        short_gi,
+        short_gi: Some(short_gi),
         greenfield: Some(false),
         ldpc: Some(false),
         stbc: Some(0),

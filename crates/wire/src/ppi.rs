@@ -143,7 +143,7 @@ fn n_mac_phy(data: &[u8], info: &mut RadioInfo) -> Result<Mode, RadioError> {
     Ok(Mode::Ht(Ht {
         mcs,
         bandwidth: if flags & FLAG_40_MHZ != 0 { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 },
-        short_gi: flags & FLAG_SHORT_GI != 0,
+        short_gi: Some(flags & FLAG_SHORT_GI != 0),
         greenfield: Some(flags & FLAG_GREENFIELD != 0),
         ldpc: None,
         stbc: None,

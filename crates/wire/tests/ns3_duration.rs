@@ -44,7 +44,7 @@ fn parse(line: &str) -> Row {
     };
     let width = || bandwidth(width).expect("width");
     let gi = gi(gi_ns).expect("guard interval");
-    let short_gi = gi == GuardInterval::Ns400;
+    let short_gi = Some(gi == GuardInterval::Ns400);
     let mode = match phy {
         "DsssPhy" => Mode::Dsss { rate_500kbps: rate_500kbps(), short_preamble: Some(preamble == "SHORT") },
         "OfdmPhy" | "ErpOfdmPhy" => Mode::Ofdm { rate_500kbps: rate_500kbps(), bandwidth: width() },
@@ -72,7 +72,7 @@ fn parse(line: &str) -> Row {
             nss: 1,
             bandwidth: Some(width()),
             ru_tones: None,
-            gi,
+            gi: Some(gi),
             ltf_ns: None,
             dcm: false,
             stbc: Some(false),
@@ -117,10 +117,13 @@ fn all_values() {
         if let Mode::Vht(vht) = row.mode {
             // ns-3 gives VHT-SIG-B no time in a single-user PPDU.
             expected += 4_000;
-            exception =
-                if vht.short_gi { "VHT short GI: SIG-B (+4 us), end on 4 us grid" } else { "VHT: SIG-B (+4 us)" };
+            exception = if vht.short_gi == Some(true) {
+                "VHT short GI: SIG-B (+4 us), end on 4 us grid"
+            } else {
+                "VHT: SIG-B (+4 us)"
+            };
         }
-        if matches!(row.mode, Mode::Ht(Ht { short_gi: true, .. }) | Mode::Vht(Vht { short_gi: true, .. })) {
+        if matches!(row.mode, Mode::Ht(Ht { short_gi: Some(true), .. }) | Mode::Vht(Vht { short_gi: Some(true), .. })) {
             // The standard ends a short guard interval data field on the 4 us grid. All else is a multiple of 4 us.
             expected = expected.div_ceil(4_000) * 4_000;
             if matches!(row.mode, Mode::Ht(_)) {
@@ -128,7 +131,7 @@ fn all_values() {
             }
         }
         let gi = match row.mode {
-            Mode::He(he) => Some(he.gi),
+            Mode::He(he) => he.gi,
             Mode::Eht(eht) => eht.gi,
             _ => None,
         };

@@ -47,7 +47,7 @@ fn parse(line: &str) -> Option<Frame> {
         mcs: mcs.parse().ok()?,
         nss: nss.parse().ok()?,
         bandwidth,
-        short_gi: flag(gi),
+        short_gi: Some(flag(gi)),
         stbc: Some(flag(stbc)),
         // All frames of these captures are LDPC-coded.
         ldpc: Some(true),
@@ -64,7 +64,7 @@ fn parse(line: &str) -> Option<Frame> {
 
 /// Data symbols: their time at the long guard interval, where each has 4 us.
 fn symbols(vht: Vht, psdu_len: usize) -> Option<u64> {
-    Some(Mode::Vht(Vht { short_gi: false, ..vht }).data_ns(psdu_len)? / 4_000)
+    Some(Mode::Vht(Vht { short_gi: Some(false), ..vht }).data_ns(psdu_len)? / 4_000)
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn extra_symbol_and_symbol_count_as_hardware_reported_them() {
             } else {
                 disagree += 1;
             }
-            if first.vht.short_gi {
+            if first.vht.short_gi == Some(true) {
                 counted += 1;
                 assert_eq!(reported % 10 == 9, first.count_ends_in_9, "{name} {}", first.tsft_us);
             }

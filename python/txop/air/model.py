@@ -1032,7 +1032,11 @@ class RateRow(Model):
     family: str
     """`dsss`, `ofdm`, `ht`, `vht`, `he`, `eht`, `unknown`."""
     mbit_s: float | None
-    """PHY rate, Mbit/s."""
+    """PHY rate, Mbit/s; null where the capture does not give it."""
+    mbit_s_low: float | None = None
+    """Lowest PHY rate that it may be, Mbit/s: where the capture gives all but the guard interval. Else left out."""
+    mbit_s_high: float | None = None
+    """Highest PHY rate that it may be, likewise."""
     frames: int
     """Frames (MPDUs) of any kind."""
     retries: int
@@ -1289,7 +1293,11 @@ class RateCell(Model):
     family: str
     """`dsss`, `ofdm`, `ht`, `vht`, `he`, `eht`, `unknown`."""
     mbit_s: float | None
-    """PHY rate, Mbit/s."""
+    """PHY rate, Mbit/s; null where the capture does not give it."""
+    mbit_s_low: float | None = None
+    """Lowest PHY rate that it may be, Mbit/s: where the capture gives all but the guard interval. Else left out."""
+    mbit_s_high: float | None = None
+    """Highest PHY rate that it may be, likewise."""
     frames: int
     """Frames (MPDUs) of any kind."""
     retries: int

@@ -101,7 +101,15 @@ pub(crate) fn up_to(mode: Mode) -> Vec<Mode> {
 /// An HT-mixed mode.
 pub(crate) const fn ht_mode(mcs: u8, wide: bool, short_gi: bool) -> Mode {
     let bandwidth = if wide { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 };
-    Mode::Ht(Ht { mcs, bandwidth, short_gi, greenfield: Some(false), ldpc: Some(false), stbc: Some(0), ness: 0 })
+    Mode::Ht(Ht {
+        mcs,
+        bandwidth,
+        short_gi: Some(short_gi),
+        greenfield: Some(false),
+        ldpc: Some(false),
+        stbc: Some(0),
+        ness: 0,
+    })
 }
 
 /// How one end transmits to the other.

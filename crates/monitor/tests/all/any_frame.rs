@@ -22,7 +22,7 @@ impl Packet for Modelled {
 }
 
 const fn ht(mcs: u8, bandwidth: Bandwidth) -> Mode {
-    let short_gi = mcs % 2 == 1;
+    let short_gi = Some(mcs % 2 == 1);
     Mode::Ht(Ht { mcs, bandwidth, short_gi, greenfield: Some(false), ldpc: Some(false), stbc: Some(0), ness: 0 })
 }
 

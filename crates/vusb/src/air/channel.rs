@@ -122,7 +122,15 @@ mod tests {
 
     fn ht(mcs: u8, bandwidth: Bandwidth) -> Mode {
         let stbc = Some(0);
-        Mode::Ht(Ht { mcs, bandwidth, short_gi: false, greenfield: Some(false), ldpc: Some(false), stbc, ness: 0 })
+        Mode::Ht(Ht {
+            mcs,
+            bandwidth,
+            short_gi: Some(false),
+            greenfield: Some(false),
+            ldpc: Some(false),
+            stbc,
+            ness: 0,
+        })
     }
 
     fn lost(snr_db: i8, mode: Mode) -> f64 {

@@ -34,7 +34,7 @@ pub fn mode(rate: u8, modulation: Modulation) -> Mode {
         Some(mcs @ 0..=7) => Mode::Ht(Ht {
             mcs,
             bandwidth: if wide { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 },
-            short_gi,
+            short_gi: Some(short_gi),
             greenfield: Some(greenfield),
             ldpc: Some(false),
             stbc: Some(stbc.min(1)),
@@ -47,7 +47,7 @@ pub fn mode(rate: u8, modulation: Modulation) -> Mode {
 /// A VHT mode with one stream, without STBC and LDPC.
 pub const fn vht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
     let (stbc, ldpc, ldpc_extra_symbol) = (Some(false), Some(false), Some(false));
-    Mode::Vht(Vht { mcs, nss: 1, bandwidth, short_gi, stbc, ldpc, ldpc_extra_symbol })
+    Mode::Vht(Vht { mcs, nss: 1, bandwidth, short_gi: Some(short_gi), stbc, ldpc, ldpc_extra_symbol })
 }
 
 /// The chain of rates of a unicast data frame between stations without HT.

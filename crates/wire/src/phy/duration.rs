@@ -45,6 +45,11 @@ impl AirDuration {
         Self { ns, minus_ns: 0, plus_ns: 0 }
     }
 
+    /// This one or the other.
+    fn or(self, other: Self) -> Self {
+        Self::new(self.ns, self.min_ns().min(other.min_ns()), self.max_ns().max(other.max_ns()))
+    }
+
     fn new(ns: u64, min: u64, max: u64) -> Self {
         let width = |ns: u64| u32::try_from(ns).unwrap_or(u32::MAX);
         Self { ns, minus_ns: width(ns.saturating_sub(min)), plus_ns: width(max.saturating_sub(ns)) }
@@ -234,8 +239,8 @@ fn he_ltf_choices(he: &He) -> &'static [u32] {
         (Some(3_200), _) => &[3_200],
         (Some(6_400), _) => &[6_400],
         (Some(12_800), _) => &[12_800],
-        (_, GuardInterval::Ns1600) => &[6_400],
-        (_, GuardInterval::Ns3200) => &[12_800],
+        (_, Some(GuardInterval::Ns1600)) => &[6_400],
+        (_, Some(GuardInterval::Ns3200)) => &[12_800],
         _ => &[6_400, 3_200, 12_800],
     }
 }
@@ -248,7 +253,7 @@ fn he_preamble_ns(he: &He, ltf_ns: u32) -> Option<u32> {
     };
     let streams = if he_dcm_stbc(he).1 { he.nss.checked_mul(2)? } else { he.nss };
     // RL-SIG (4 us), HE-SIG-A, HE-STF (4 us), LTFs.
-    Some(LEGACY_PREAMBLE_NS + 8_000 + sig_a_ns + ltf_count(streams)? * (ltf_ns + he.gi.ns()))
+    Some(LEGACY_PREAMBLE_NS + 8_000 + sig_a_ns + ltf_count(streams)? * (ltf_ns + he.gi?.ns()))
 }
 
 fn he_duration(he: &He, symbol: &Symbol, psdu_bits: u64) -> Option<AirDuration> {
@@ -325,8 +330,14 @@ impl Mode {
     ///
     /// `None` where the mode alone does not give it (unknown, HE and EHT to several users or trigger-based: see
     /// [`l_sig_duration_ns`]), where the combination does not exist, for DSSS outside 2.4 GHz, and for more than
-    /// `u32::MAX` bytes.
+    /// `u32::MAX` bytes. Where only the guard interval is unknown, the bounds hold all that it may have been.
     pub fn duration(&self, psdu_len: usize, band: Option<Band>) -> Option<AirDuration> {
+        if self.lacks_guard_interval() {
+            return self
+                .with_guard_intervals()
+                .filter_map(|mode| mode.duration(psdu_len, band))
+                .reduce(AirDuration::or);
+        }
         let psdu_bits = u64::from(u32::try_from(psdu_len).ok()?) * 8;
         match self {
             Self::Dsss { rate_500kbps, short_preamble } => {
@@ -360,6 +371,9 @@ impl Mode {
     /// data symbol (where the SERVICE field precedes the PSDU) in all others. The best value where [`Mode::duration`] has
     /// bounds; `None` where that is `None`.
     pub fn preamble_ns(&self) -> Option<u32> {
+        if self.lacks_guard_interval() {
+            return self.with_guard_intervals().find_map(|mode| mode.preamble_ns());
+        }
         match self {
             Self::Dsss { rate_500kbps, short_preamble } => dsss_preamble_ns(*rate_500kbps, *short_preamble),
             Self::Ofdm { bandwidth, .. } => {
@@ -460,7 +474,7 @@ mod tests {
         let base = Ht {
             mcs: 7,
             bandwidth: Bandwidth::Mhz20,
-            short_gi: false,
+            short_gi: Some(false),
             greenfield: Some(false),
             ldpc: Some(false),
             stbc: Some(0),
@@ -475,7 +489,7 @@ mod tests {
         assert_eq!(Mode::Ht(Ht { ness: 4, ..base }).duration(1536, None), None);
         assert_eq!(Mode::Ht(Ht { stbc: Some(3), ..base }).duration(1536, None), None);
         // 48 x 3.6 = 172.8, ended at 176 in the mixed format only.
-        let short = Ht { short_gi: true, ..base };
+        let short = Ht { short_gi: Some(true), ..base };
         assert_eq!(Mode::Ht(short).duration(1536, None), Some(AirDuration::exact(36_000 + 176_000)));
         let greenfield = Ht { greenfield: Some(true), ..short };
         assert_eq!(Mode::Ht(greenfield).duration(1536, None), Some(AirDuration::exact(24_000 + 172_800)));
@@ -486,7 +500,7 @@ mod tests {
     #[test]
     fn unknown_ht_fields_give_bounds() {
         let known = |greenfield, ldpc, stbc| {
-            let ht = Ht { mcs: 7, bandwidth: Bandwidth::Mhz20, short_gi: false, greenfield, ldpc, stbc, ness: 0 };
+            let ht = Ht { mcs: 7, bandwidth: Bandwidth::Mhz20, short_gi: Some(false), greenfield, ldpc, stbc, ness: 0 };
             Mode::Ht(ht).duration(1000, None)
         };
         let unknown = known(None, None, None).unwrap_or(AirDuration::exact(0));
@@ -601,10 +615,10 @@ mod tests {
                     let preamble = mode.preamble_ns().map(u64::from);
                     prop_assert!(preamble.is_some_and(|ns| ns > 0));
                     prop_assert_eq!(mode.data_ns(len).zip(preamble).map(|(data, preamble)| data + preamble), Some(duration.ns));
-                    prop_assert!(mode.rate_kbps().is_some());
+                    prop_assert!(mode.rate_range_kbps().is_some());
                     prop_assert!(mode.nss().is_some());
                     // The payload cannot be faster than the PHY rate.
-                    let at_rate = 8_000_000 * len as u64 / u64::from(mode.rate_kbps().unwrap_or(1) + 1);
+                    let at_rate = 8_000_000 * len as u64 / u64::from(mode.with_guard_intervals().find_map(|mode| mode.rate_kbps()).unwrap_or(1) + 1);
                     prop_assert!(mode.data_ns(len).is_some_and(|data| data >= at_rate));
                 }
             }

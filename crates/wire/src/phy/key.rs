@@ -97,11 +97,11 @@ fn gi_from(code: u64) -> Option<Option<GuardInterval>> {
     })
 }
 
-const fn ht_vht_gi(short: bool) -> GuardInterval {
-    if short {
-        GuardInterval::Ns400
-    } else {
-        GuardInterval::Ns800
+const fn ht_vht_gi(short: Option<bool>) -> Option<GuardInterval> {
+    match short {
+        Some(true) => Some(GuardInterval::Ns400),
+        Some(false) => Some(GuardInterval::Ns800),
+        None => None,
     }
 }
 
@@ -153,11 +153,11 @@ impl Mode {
         };
         match self.histogram_class() {
             Self::Unknown | Self::Dsss { .. } | Self::Ofdm { .. } => 0,
-            Self::Ht(ht) => fields(3, ht.mcs, 0, Some(ht.bandwidth), Some(ht_vht_gi(ht.short_gi))),
-            Self::Vht(vht) => fields(4, vht.mcs, vht.nss, Some(vht.bandwidth), Some(ht_vht_gi(vht.short_gi))),
+            Self::Ht(ht) => fields(3, ht.mcs, 0, Some(ht.bandwidth), ht_vht_gi(ht.short_gi)),
+            Self::Vht(vht) => fields(4, vht.mcs, vht.nss, Some(vht.bandwidth), ht_vht_gi(vht.short_gi)),
             Self::He(he) => {
                 let ru = he.ru_tones.map_or(0, |tones| 1 << HAS_RU | u64::from(tones) << RU_TONES);
-                fields(5, he.mcs, he.nss, he.bandwidth, Some(he.gi))
+                fields(5, he.mcs, he.nss, he.bandwidth, he.gi)
                     | he_format_code(he.format) << VARIANT
                     | u64::from(he.dcm) << DCM
                     | ru
@@ -180,7 +180,7 @@ impl Mode {
         let (mcs, nss) = (byte(MCS_OR_RATE), byte(NSS));
         let bandwidth = bandwidth_from(bits(BANDWIDTH, 4))?;
         let gi = gi_from(bits(GI, 4))?;
-        let short_gi = gi == Some(GuardInterval::Ns400);
+        let short_gi = gi.map(|gi| gi == GuardInterval::Ns400);
         let mode = match bits(0, 4) {
             0 => Self::Unknown,
             1 => Self::Dsss {
@@ -215,7 +215,7 @@ impl Mode {
                 nss,
                 bandwidth,
                 ru_tones: (bits(HAS_RU, 1) == 1).then_some(bits(RU_TONES, 16) as u16),
-                gi: gi?,
+                gi,
                 ltf_ns: None,
                 dcm: bits(DCM, 1) == 1,
                 stbc: None,
@@ -252,7 +252,11 @@ impl Mode {
     /// A short name for people: `11 Mb/s long`, `54 Mb/s`, `HT20 MCS7 SGI`, `VHT80 MCS9 2ss SGI`,
     /// `HE40 MCS11 2ss GI0.8`, `HE-TB RU106 MCS3 1ss GI3.2 DCM`. Unknown parts are left out.
     pub fn label(&self) -> String {
-        let sgi = |short: bool| if short { " SGI" } else { "" };
+        let sgi = |short: Option<bool>| match short {
+            Some(true) => " SGI",
+            Some(false) => "",
+            None => " GI?",
+        };
         match self.histogram_class() {
             Self::Unknown => "unknown".to_owned(),
             Self::Dsss { rate_500kbps, short_preamble } => {
@@ -286,7 +290,7 @@ impl Mode {
                 let ru = he.ru_tones.map_or(String::new(), |tones| format!(" RU{tones}"));
                 let dcm = if he.dcm { " DCM" } else { "" };
                 let streams = if he.nss > 0 { format!(" {}ss", he.nss) } else { String::new() };
-                format!("{format}{width}{ru} MCS{}{streams} GI{}{dcm}", he.mcs, gi_us(he.gi))
+                format!("{format}{width}{ru} MCS{}{streams} GI{}{dcm}", he.mcs, he.gi.map_or("?", gi_us))
             }
             Self::Eht(eht) => {
                 let mut label = match eht.format {
@@ -371,7 +375,15 @@ mod tests {
     #[test]
     fn key_ignores_coding() {
         let mode = |ldpc, stbc| {
-            let ht = Ht { mcs: 3, bandwidth: Bandwidth::Mhz20, short_gi: false, greenfield: None, ldpc, stbc, ness: 0 };
+            let ht = Ht {
+                mcs: 3,
+                bandwidth: Bandwidth::Mhz20,
+                short_gi: Some(false),
+                greenfield: None,
+                ldpc,
+                stbc,
+                ness: 0,
+            };
             Mode::Ht(ht).key()
         };
         assert_eq!(mode(None, None), mode(Some(true), Some(1)));

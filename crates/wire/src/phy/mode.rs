@@ -78,8 +78,8 @@ pub struct Ht {
     pub mcs: u8,
     /// 20 or 40 MHz.
     pub bandwidth: Bandwidth,
-    /// Short (0.4 µs) guard interval.
-    pub short_gi: bool,
+    /// Short (0.4 µs) guard interval; `None` where the capture does not say.
+    pub short_gi: Option<bool>,
     /// Greenfield preamble; `None` where the capture does not say.
     pub greenfield: Option<bool>,
     /// LDPC instead of BCC; `None` where the capture does not say.
@@ -99,8 +99,8 @@ pub struct Vht {
     pub nss: u8,
     /// 20 to 160 MHz.
     pub bandwidth: Bandwidth,
-    /// Short (0.4 µs) guard interval.
-    pub short_gi: bool,
+    /// Short (0.4 µs) guard interval; `None` where the capture does not say.
+    pub short_gi: Option<bool>,
     /// Space-time block coding (doubles the space-time streams); `None` where the capture does not say.
     pub stbc: Option<bool>,
     /// LDPC instead of BCC; `None` where the capture does not say.
@@ -135,8 +135,8 @@ pub struct He {
     pub bandwidth: Option<Bandwidth>,
     /// Size of the resource unit in tones (26, 52, 106, 242, 484, 996, 1992), where reported.
     pub ru_tones: Option<u16>,
-    /// Guard interval.
-    pub gi: GuardInterval,
+    /// Guard interval; `None` where the capture does not say.
+    pub gi: Option<GuardInterval>,
     /// HE-LTF symbol without guard interval, in ns (3200, 6400, 12800); `None` where the capture does not say.
     pub ltf_ns: Option<u16>,
     /// Dual carrier modulation.
@@ -173,7 +173,7 @@ pub struct Eht {
     pub bandwidth: Option<Bandwidth>,
     /// Tones of this user's resource unit, or of all units together that it has (26 to 3984), where reported.
     pub ru_tones: Option<u16>,
-    /// Guard interval.
+    /// Guard interval; `None` where the capture does not say.
     pub gi: Option<GuardInterval>,
     /// EHT-SIG symbols; `None` where the capture does not say.
     pub sig_symbols: Option<u8>,
@@ -224,6 +224,36 @@ impl Mode {
             12 | 18 | 24 | 36 | 48 | 72 | 96 | 108 => Some(Self::Ofdm { rate_500kbps, bandwidth: Bandwidth::Mhz20 }),
             _ => None,
         }
+    }
+
+    /// Its guard interval is one of several, and the capture does not say which.
+    pub const fn lacks_guard_interval(&self) -> bool {
+        match self {
+            Self::Ht(ht) => ht.short_gi.is_none(),
+            Self::Vht(vht) => vht.short_gi.is_none(),
+            Self::He(he) => he.gi.is_none(),
+            Self::Eht(eht) => eht.gi.is_none(),
+            Self::Unknown | Self::Dsss { .. } | Self::Ofdm { .. } => false,
+        }
+    }
+
+    /// The mode with each guard interval that it may have had, the shorter mandatory one first; the mode alone where that is known.
+    pub(super) fn with_guard_intervals(self) -> impl Iterator<Item = Self> {
+        use GuardInterval::{Ns1600, Ns3200, Ns400, Ns800};
+        let choices: &[GuardInterval] = match self {
+            mode if !mode.lacks_guard_interval() => &[],
+            Self::He(_) | Self::Eht(_) => &[Ns800, Ns1600, Ns3200],
+            _ => &[Ns800, Ns400],
+        };
+        let known = choices.is_empty().then_some(self);
+        let with = move |gi| match self {
+            Self::Ht(ht) => Self::Ht(Ht { short_gi: Some(gi == Ns400), ..ht }),
+            Self::Vht(vht) => Self::Vht(Vht { short_gi: Some(gi == Ns400), ..vht }),
+            Self::He(he) => Self::He(He { gi: Some(gi), ..he }),
+            Self::Eht(eht) => Self::Eht(Eht { gi: Some(gi), ..eht }),
+            mode => mode,
+        };
+        known.into_iter().chain(choices.iter().map(move |gi| with(*gi)))
     }
 
     /// The format is one in which several users may have a part: HE MU, EHT OFDMA and MU-MIMO, trigger-based.

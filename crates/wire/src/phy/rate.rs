@@ -177,7 +177,7 @@ fn ht_symbol(ht: &Ht) -> Option<Symbol> {
         Bandwidth::Mhz40 => 108,
         _ => return None,
     };
-    let ns = if ht.short_gi { 3_600 } else { 4_000 };
+    let ns = if ht.short_gi? { 3_600 } else { 4_000 };
     let mut symbol = match ht.mcs {
         0..=31 => {
             let nss = ht.mcs / 8 + 1;
@@ -223,7 +223,7 @@ fn vht_symbol(vht: &Vht) -> Option<Symbol> {
         return None;
     }
     let (bits, code) = modulation(vht.mcs)?;
-    let ns = if vht.short_gi { 3_600 } else { 4_000 };
+    let ns = if vht.short_gi? { 3_600 } else { 4_000 };
     let mut symbol = Symbol::new(subcarriers * u32::from(bits) * u32::from(vht.nss), code, ns, vht.nss)?;
     if !symbol.has_whole_data_bits() {
         return None;
@@ -275,7 +275,8 @@ pub(super) fn he_tones(he: &He) -> Option<u16> {
 }
 
 fn he_symbol(he: &He) -> Option<Symbol> {
-    if !(1..=8).contains(&he.nss) || he.mcs > 11 || he.gi == GuardInterval::Ns400 {
+    let gi = he.gi?;
+    if !(1..=8).contains(&he.nss) || he.mcs > 11 || gi == GuardInterval::Ns400 {
         return None;
     }
     // ER SU: one stream, MCS 0 to 2, in 242 tones or (MCS 0 only) 106 (27.3.4, 27.5).
@@ -295,7 +296,7 @@ fn he_symbol(he: &He) -> Option<Symbol> {
         subcarriers /= 2;
     }
     let (bits, code) = modulation(he.mcs)?;
-    Symbol::new(subcarriers * u32::from(bits) * u32::from(he.nss), code, 12_800 + he.gi.ns(), he.nss)
+    Symbol::new(subcarriers * u32::from(bits) * u32::from(he.nss), code, 12_800 + gi.ns(), he.nss)
 }
 
 fn eht_symbol(eht: &Eht) -> Option<Symbol> {
@@ -333,7 +334,7 @@ impl Mode {
     /// PHY data rate in kbit/s, rounded to the nearest integer (HT MCS 7 with short guard interval: 72222).
     ///
     /// `None` where the capture does not say enough, or the combination does not exist (VHT MCS 9 at 20 MHz with one
-    /// stream, an HT MCS of 77, no streams).
+    /// stream, an HT MCS of 77, no streams). Where only the guard interval is unknown, [`Mode::rate_range_kbps`] has bounds.
     pub fn rate_kbps(&self) -> Option<u32> {
         match self {
             Self::Dsss { rate_500kbps, .. } if matches!(rate_500kbps, 2 | 4 | 11 | 22) => {
@@ -341,6 +342,15 @@ impl Mode {
             }
             _ => Some(self.symbol()?.rate_kbps()),
         }
+    }
+
+    /// Lowest and highest PHY data rate in kbit/s that the mode may have: the same one twice, unless its guard interval is unknown.
+    pub fn rate_range_kbps(&self) -> Option<(u32, u32)> {
+        let rates = self.with_guard_intervals().filter_map(|mode| mode.rate_kbps());
+        rates.fold(None, |range, rate| match range {
+            None => Some((rate, rate)),
+            Some((low, high)) => Some((rate.min(low), rate.max(high))),
+        })
     }
 
     /// Spatial streams: 1 for DSSS and OFDM; `None` where unknown or outside 1 to 8.
@@ -363,6 +373,28 @@ impl Mode {
 mod tests {
     use super::super::testing::{eht, he, ht, ofdm, vht};
     use super::*;
+
+    #[test]
+    fn an_unknown_guard_interval_gives_a_range() {
+        let unknown = |mode: Mode| match mode {
+            Mode::Ht(ht) => Mode::Ht(Ht { short_gi: None, ..ht }),
+            Mode::Vht(vht) => Mode::Vht(Vht { short_gi: None, ..vht }),
+            Mode::He(he) => Mode::He(He { gi: None, ..he }),
+            Mode::Eht(eht) => Mode::Eht(Eht { gi: None, ..eht }),
+            mode => mode,
+        };
+        for (mode, low, high) in [
+            (ht(7, Bandwidth::Mhz20, false), 65_000, 72_222),
+            (vht(9, 1, Bandwidth::Mhz80, true), 390_000, 433_333),
+            (Mode::He(he(9, 1, Bandwidth::Mhz80, GuardInterval::Ns1600)), 408_333, 480_392),
+            (eht(13, 1, Bandwidth::Mhz320, GuardInterval::Ns800), 2_450_000, 2_882_353),
+        ] {
+            assert_eq!(unknown(mode).rate_kbps(), None, "{mode:?}");
+            assert_eq!(unknown(mode).rate_range_kbps(), Some((low, high)), "{mode:?}");
+            assert_eq!(mode.rate_range_kbps(), mode.rate_kbps().map(|rate| (rate, rate)));
+        }
+        assert_eq!(unknown(ht(77, Bandwidth::Mhz20, false)).rate_range_kbps(), None);
+    }
 
     #[test]
     fn legacy_rates() {

@@ -14,12 +14,28 @@ pub(super) fn dsss(rate_500kbps: u8, short_preamble: Option<bool>) -> Mode {
 
 /// HT-mixed, BCC, no STBC.
 pub(super) fn ht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
-    Mode::Ht(Ht { mcs, bandwidth, short_gi, greenfield: Some(false), ldpc: Some(false), stbc: Some(0), ness: 0 })
+    Mode::Ht(Ht {
+        mcs,
+        bandwidth,
+        short_gi: Some(short_gi),
+        greenfield: Some(false),
+        ldpc: Some(false),
+        stbc: Some(0),
+        ness: 0,
+    })
 }
 
 /// BCC, no STBC.
 pub(super) fn vht(mcs: u8, nss: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
-    Mode::Vht(Vht { mcs, nss, bandwidth, short_gi, stbc: Some(false), ldpc: Some(false), ldpc_extra_symbol: None })
+    Mode::Vht(Vht {
+        mcs,
+        nss,
+        bandwidth,
+        short_gi: Some(short_gi),
+        stbc: Some(false),
+        ldpc: Some(false),
+        ldpc_extra_symbol: None,
+    })
 }
 
 /// HE SU, LTF and coding unknown.
@@ -30,7 +46,7 @@ pub(super) fn he(mcs: u8, nss: u8, bandwidth: Bandwidth, gi: GuardInterval) -> H
         nss,
         bandwidth: Some(bandwidth),
         ru_tones: None,
-        gi,
+        gi: Some(gi),
         ltf_ns: None,
         dcm: false,
         stbc: Some(false),
@@ -73,7 +89,7 @@ pub(super) fn any_mode() -> impl Strategy<Value = Mode> {
     let ht = (
         mostly_below(77),
         any_bandwidth(),
-        any::<bool>(),
+        any::<Option<bool>>(),
         any::<Option<bool>>(),
         any::<Option<bool>>(),
         proptest::option::of(mostly_below(3)),
@@ -86,7 +102,7 @@ pub(super) fn any_mode() -> impl Strategy<Value = Mode> {
         mostly_below(12),
         mostly_below(9),
         any_bandwidth(),
-        any::<bool>(),
+        any::<Option<bool>>(),
         any::<Option<bool>>(),
         any::<Option<bool>>(),
         any::<Option<bool>>(),
@@ -102,7 +118,7 @@ pub(super) fn any_mode() -> impl Strategy<Value = Mode> {
         mostly_below(9),
         proptest::option::of(any_bandwidth()),
         proptest::option::of(tones()),
-        any_gi(),
+        proptest::option::of(any_gi()),
         proptest::option::of(ltf),
         any::<bool>(),
         any::<Option<bool>>(),

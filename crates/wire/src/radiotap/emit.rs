@@ -52,7 +52,7 @@ pub struct Reception {
 
 fn mcs_flags(ht: &Ht) -> u8 {
     u8::from(ht.bandwidth == Bandwidth::Mhz40)
-        | u8::from(ht.short_gi) << 2
+        | u8::from(ht.short_gi == Some(true)) << 2
         | u8::from(ht.greenfield == Some(true)) << 3
         | u8::from(ht.ldpc == Some(true)) << 4
         | (ht.stbc.unwrap_or(0) & 3) << 5
@@ -63,7 +63,7 @@ fn mcs_flags(ht: &Ht) -> u8 {
 fn vht_field(vht: &Vht) -> [u8; VHT_LEN] {
     let [known_low, known_high] = VHT_KNOWN.to_le_bytes();
     let flags = u8::from(vht.stbc == Some(true))
-        | u8::from(vht.short_gi) << 2
+        | u8::from(vht.short_gi == Some(true)) << 2
         | u8::from(vht.ldpc_extra_symbol == Some(true)) << 4;
     let bandwidth = match vht.bandwidth {
         Bandwidth::Mhz40 => 1,
@@ -142,7 +142,7 @@ mod tests {
             Mode::Ht(Ht {
                 mcs,
                 bandwidth: if wide { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 },
-                short_gi,
+                short_gi: Some(short_gi),
                 greenfield: Some(greenfield),
                 ldpc: Some(ldpc),
                 stbc: Some(stbc),
@@ -152,7 +152,7 @@ mod tests {
         let widths = vec![Bandwidth::Mhz20, Bandwidth::Mhz40, Bandwidth::Mhz80, Bandwidth::Mhz160];
         let vht = (0u8..12, 1u8..9, prop::sample::select(widths), any::<[bool; 4]>()).prop_map(
             |(mcs, nss, bandwidth, [short_gi, stbc, ldpc, extra])| {
-                let (stbc, ldpc, ldpc_extra_symbol) = (Some(stbc), Some(ldpc), Some(extra));
+                let [short_gi, stbc, ldpc, ldpc_extra_symbol] = [short_gi, stbc, ldpc, extra].map(Some);
                 Mode::Vht(Vht { mcs, nss, bandwidth, short_gi, stbc, ldpc, ldpc_extra_symbol })
             },
         );

@@ -75,13 +75,12 @@ impl Modulation {
         if known & INDEX == 0 {
             return;
         }
-        let is_complete = known & (BANDWIDTH | GUARD_INTERVAL) == BANDWIDTH | GUARD_INTERVAL;
-        let mode = if is_complete && mcs <= HIGHEST_MCS {
+        let mode = if known & BANDWIDTH != 0 && mcs <= HIGHEST_MCS {
             Mode::Ht(Ht {
                 mcs,
                 // 2 and 3 are 20 MHz in the lower and upper half of a 40 MHz channel.
                 bandwidth: if flags & 0x03 == 1 { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 },
-                short_gi: flags & 0x04 != 0,
+                short_gi: (known & GUARD_INTERVAL != 0).then_some(flags & 0x04 != 0),
                 greenfield: (known & FORMAT != 0).then_some(flags & 0x08 != 0),
                 ldpc: (known & FEC != 0).then_some(flags & 0x10 != 0),
                 stbc: (known & STBC != 0).then_some(flags >> 5 & 0x03),
@@ -124,14 +123,14 @@ impl Modulation {
             return;
         }
         // With several users described (MU), the header does not say which of them this frame is for.
-        let is_complete = described == 1 && known & GUARD_INTERVAL != 0 && known & BANDWIDTH != 0;
+        let is_complete = described == 1 && known & BANDWIDTH != 0;
         let (index, mcs, nss) = user;
         let mode = match vht_bandwidth(byte(data, 3)) {
             Some(bandwidth) if is_complete && mcs <= HIGHEST_MCS && nss <= 8 => Mode::Vht(Vht {
                 mcs,
                 nss,
                 bandwidth,
-                short_gi: flags & 0x04 != 0,
+                short_gi: (known & GUARD_INTERVAL != 0).then_some(flags & 0x04 != 0),
                 stbc: (known & STBC != 0).then_some(flags & 0x01 != 0),
                 ldpc: Some(byte(data, 8) >> index & 1 != 0),
                 ldpc_extra_symbol: (known & LDPC_EXTRA_SYMBOL != 0).then_some(flags & 0x10 != 0),
@@ -397,7 +396,7 @@ const fn guard_interval(code: u32) -> Option<GuardInterval> {
     }
 }
 
-/// `None` unless MCS, streams and guard interval are all known.
+/// `None` unless the MCS is known.
 fn he(data: &[u8]) -> Option<He> {
     const MCS: u16 = 0x0020;
     const DCM: u16 = 0x0040;
@@ -410,7 +409,7 @@ fn he(data: &[u8]) -> Option<He> {
 
     let (data1, data2, data3) = (le16(data, 0), le16(data, 2), le16(data, 4));
     let (data5, data6) = (le16(data, 8), le16(data, 10));
-    if data1 & MCS == 0 || data2 & GUARD_INTERVAL == 0 {
+    if data1 & MCS == 0 {
         return None;
     }
     let mcs = (data3 >> 8 & 0x0f) as u8;
@@ -455,7 +454,7 @@ fn he(data: &[u8]) -> Option<He> {
         nss,
         bandwidth,
         ru_tones,
-        gi: guard_interval(u32::from(data5 >> 4))?,
+        gi: if data2 & GUARD_INTERVAL != 0 { guard_interval(u32::from(data5 >> 4)) } else { None },
         ltf_ns: match data5 >> 6 & 0x03 {
             1 => Some(3200),
             2 => Some(6400),

@@ -166,7 +166,7 @@ impl Rate {
             PHY_HT | PHY_HT_GREENFIELD if index < 8 => Some(Mode::Ht(Ht {
                 mcs: self.index(),
                 bandwidth: self.bandwidth().filter(|&bandwidth| bandwidth != Bandwidth::Mhz80)?,
-                short_gi: self.short_gi(),
+                short_gi: Some(self.short_gi()),
                 greenfield: Some(self.format() == PHY_HT_GREENFIELD),
                 ldpc: Some(self.ldpc()),
                 stbc: Some((self.0 >> 10 & 1) as u8),
@@ -177,7 +177,7 @@ impl Rate {
                     mcs: self.index(),
                     nss: 1,
                     bandwidth: self.bandwidth()?,
-                    short_gi: self.short_gi(),
+                    short_gi: Some(self.short_gi()),
                     stbc: Some(self.0 >> 10 & 1 == 1),
                     ldpc: Some(self.ldpc()),
                     ldpc_extra_symbol: Some(self.0 >> 11 & 1 == 1),
@@ -203,7 +203,7 @@ impl Rate {
                 u16::from(ht.mcs)
                     | u16::from(ht.ldpc == Some(true)) << 6
                     | width_bits(ht.bandwidth)
-                    | u16::from(ht.short_gi) << 9
+                    | u16::from(ht.short_gi == Some(true)) << 9
                     | u16::from(ht.stbc.unwrap_or(0) > 0) << 10
                     | format << 13
             }
@@ -212,7 +212,7 @@ impl Rate {
                     | u16::from(vht.nss - 1) << 4
                     | u16::from(vht.ldpc == Some(true)) << 6
                     | width_bits(vht.bandwidth)
-                    | u16::from(vht.short_gi) << 9
+                    | u16::from(vht.short_gi == Some(true)) << 9
                     | u16::from(vht.stbc == Some(true)) << 10
                     | u16::from(vht.ldpc_extra_symbol == Some(true)) << 11
                     | PHY_VHT << 13

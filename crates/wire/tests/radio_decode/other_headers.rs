@@ -165,7 +165,7 @@ fn ppi_of_a_real_ht_frame() {
     let ht = Ht {
         mcs: 15,
         bandwidth: Bandwidth::Mhz40,
-        short_gi: true,
+        short_gi: Some(true),
         greenfield: Some(false),
         ldpc: None,
         stbc: None,

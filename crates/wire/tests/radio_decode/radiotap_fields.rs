@@ -177,7 +177,7 @@ fn rx_and_tx_flags() {
 const HT: Ht = Ht {
     mcs: 15,
     bandwidth: Bandwidth::Mhz40,
-    short_gi: true,
+    short_gi: Some(true),
     greenfield: Some(false),
     ldpc: Some(true),
     stbc: Some(1),
@@ -204,9 +204,11 @@ fn an_mcs_that_is_not_known_is_not_guessed() {
     // No index: the rate beside it counts.
     let rate = fields(&[(2, &[12]), (19, &[0x05, 0x05, 7])]).mode;
     assert_eq!(rate, Mode::Ofdm { rate_500kbps: 12, bandwidth: Bandwidth::Mhz20 });
-    // An index but no bandwidth, or no guard interval: HT at an unknown rate, certainly not at the legacy one.
+    // An index but no bandwidth: HT at an unknown rate, certainly not at the legacy one.
     assert_eq!(fields(&[(2, &[12]), (19, &[0x06, 0x05, 7])]).mode, Mode::Unknown);
-    assert_eq!(fields(&[(2, &[12]), (19, &[0x03, 0x05, 7])]).mode, Mode::Unknown);
+    // No guard interval: one of two rates.
+    let mode = fields(&[(2, &[12]), (19, &[0x03, 0x05, 7])]).mode;
+    assert_eq!((mode.rate_kbps(), mode.rate_range_kbps()), (None, Some((135_000, 150_000))));
     // Not an HT MCS.
     assert_eq!(fields(&[(19, &[0x07, 0x00, 77])]).mode, Mode::Unknown);
 }
@@ -227,7 +229,7 @@ const VHT: Vht = Vht {
     mcs: 6,
     nss: 2,
     bandwidth: Bandwidth::Mhz40,
-    short_gi: false,
+    short_gi: Some(false),
     stbc: Some(false),
     ldpc: Some(true),
     ldpc_extra_symbol: Some(false),
@@ -246,15 +248,15 @@ fn vht_single_user() {
     assert_eq!(vht(&[]), Mode::Vht(VHT));
     assert_eq!(
         vht(&[(2, 0x15)]),
-        Mode::Vht(Vht { short_gi: true, stbc: Some(true), ldpc_extra_symbol: Some(true), ..VHT })
+        Mode::Vht(Vht { short_gi: Some(true), stbc: Some(true), ldpc_extra_symbol: Some(true), ..VHT })
     );
     assert_eq!(
         vht(&[(0, 0x44), (2, 0x15)]),
-        Mode::Vht(Vht { short_gi: true, stbc: None, ldpc_extra_symbol: None, ..VHT })
+        Mode::Vht(Vht { short_gi: Some(true), stbc: None, ldpc_extra_symbol: None, ..VHT })
     );
     assert_eq!(vht(&[(0, 0xfe)]), Mode::Vht(Vht { stbc: None, ..VHT }), "STBC not known");
     assert_eq!(vht(&[(0, 0xbf)]), Mode::Unknown, "bandwidth not known");
-    assert_eq!(vht(&[(0, 0xfb)]), Mode::Unknown, "guard interval not known");
+    assert_eq!(vht(&[(0, 0xfb)]), Mode::Vht(Vht { short_gi: None, ..VHT }), "guard interval not known");
     assert_eq!(vht(&[(4, 0xf2)]), Mode::Unknown, "15 is: MCS not known");
     assert_eq!(
         vht(&[(4, 0x60)]),
@@ -321,7 +323,7 @@ const HE: He = He {
     nss: 2,
     bandwidth: Some(Bandwidth::Mhz20),
     ru_tones: None,
-    gi: GuardInterval::Ns800,
+    gi: Some(GuardInterval::Ns800),
     ltf_ns: Some(6400),
     dcm: false,
     stbc: Some(false),
@@ -339,7 +341,7 @@ fn he(changes: &[(usize, u16)]) -> Mode {
 #[test]
 fn he_modes() {
     assert_eq!(he(&[]), Mode::He(HE));
-    let mu = He { format: HeFormat::Mu, bandwidth: None, ru_tones: Some(106), gi: GuardInterval::Ns3200, ..HE };
+    let mu = He { format: HeFormat::Mu, bandwidth: None, ru_tones: Some(106), gi: Some(GuardInterval::Ns3200), ..HE };
     assert_eq!(he(&[(0, 0xc3fe), (4, 0x21a6)]), Mode::He(mu));
     let stbc = He { nss: 1, stbc: Some(true), dcm: true, ..HE };
     assert_eq!(he(&[(2, 0xf9e5)]), Mode::He(stbc));
@@ -351,8 +353,12 @@ fn he_modes() {
 #[test]
 fn he_that_is_not_known_is_not_guessed() {
     assert_eq!(he(&[(0, 0xc3dc)]), Mode::Unknown, "MCS");
-    assert_eq!(he(&[(1, 0x00fc)]), Mode::Unknown, "guard interval");
-    assert_eq!(he(&[(4, 0x21b0)]), Mode::Unknown, "a reserved guard interval");
+    let any_gi = Mode::He(He { gi: None, ..HE });
+    assert_eq!(he(&[(1, 0x00fc)]), any_gi, "guard interval");
+    assert_eq!(he(&[(4, 0x21b0)]), any_gi, "a reserved guard interval");
+    let (any, known) = (any_gi.duration(1500, None).unwrap(), Mode::He(HE).duration(1500, None).unwrap());
+    assert!(any.min_ns() == known.min_ns() && any.max_ns() > known.max_ns() + 10_000, "{any:?} {known:?}");
+    assert_eq!((any_gi.rate_kbps(), any_gi.rate_range_kbps()), (None, Some((195_000, 229_412))));
     let streams = he(&[(5, 0x7f00)]);
     assert_eq!(streams, Mode::He(He { nss: 0, ..HE }), "no number of streams (ns-3 leaves it out): HE all the same");
     assert_eq!((streams.rate_kbps(), streams.duration(1500, None)), (None, None), "but without a rate");

@@ -63,10 +63,17 @@ fn first<const N: usize>(words: &[Word], field: u32) -> Option<[u8; N]> {
 fn described_mode() -> impl Strategy<Value = (Mode, Vec<(u32, Vec<u8>)>)> {
     let legacy = prop::sample::select(vec![2_u8, 4, 11, 22, 12, 18, 24, 36, 48, 72, 96, 108])
         .prop_map(|rate| (Mode::from_legacy_rate(rate, None).unwrap(), vec![(2, vec![rate])]));
-    let ht = (0..=76_u8, any::<bool>(), any::<bool>(), any::<[Option<bool>; 2]>(), prop::option::of(0..4_u8), 0..4_u8)
+    let ht = (
+        0..=76_u8,
+        any::<bool>(),
+        any::<Option<bool>>(),
+        any::<[Option<bool>; 2]>(),
+        prop::option::of(0..4_u8),
+        0..4_u8,
+    )
         .prop_map(|(mcs, is_40, short_gi, [greenfield, ldpc], stbc, ness)| {
-            let mut known = 0x47 | (ness >> 1) << 7;
-            let mut flags = u8::from(is_40) | u8::from(short_gi) << 2 | (ness & 1) << 7;
+            let mut known = 0x43 | u8::from(short_gi.is_some()) << 2 | (ness >> 1) << 7;
+            let mut flags = u8::from(is_40) | u8::from(short_gi == Some(true)) << 2 | (ness & 1) << 7;
             for (value, known_bit, flag_bit) in [(greenfield, 0x08, 0x08), (ldpc, 0x10, 0x10)] {
                 known |= if value.is_some() { known_bit } else { 0 };
                 flags |= if value == Some(true) { flag_bit } else { 0 };
@@ -83,19 +90,28 @@ fn described_mode() -> impl Strategy<Value = (Mode, Vec<(u32, Vec<u8>)>)> {
         1..=8_u8,
         0..4_usize,
         prop::sample::select(widths.to_vec()),
-        any::<[bool; 3]>(),
-        any::<Option<bool>>(),
+        any::<[bool; 2]>(),
+        any::<[Option<bool>; 2]>(),
     )
-        .prop_map(|(mcs, nss, user, (code, bandwidth), [short_gi, stbc, ldpc], ldpc_extra_symbol)| {
-            let known = 0x45 | if ldpc_extra_symbol.is_some() { 0x10 } else { 0 };
+        .prop_map(|(mcs, nss, user, (code, bandwidth), [stbc, ldpc], [short_gi, ldpc_extra_symbol])| {
+            let known = 0x41 | u8::from(short_gi.is_some()) << 2 | if ldpc_extra_symbol.is_some() { 0x10 } else { 0 };
             let extra = u8::from(ldpc_extra_symbol == Some(true));
-            let mut bytes = vec![known, 0, u8::from(stbc) | u8::from(short_gi) << 2 | extra << 4, code];
+            let mut bytes = vec![known, 0, u8::from(stbc) | u8::from(short_gi == Some(true)) << 2 | extra << 4, code];
             bytes.extend((0..4).map(|index| if index == user { mcs << 4 | nss } else { 0 }));
             bytes.extend([u8::from(ldpc) << user, 0, 0, 0]);
             let vht = Vht { mcs, nss, bandwidth, short_gi, stbc: Some(stbc), ldpc: Some(ldpc), ldpc_extra_symbol };
             (Mode::Vht(vht), vec![(21, bytes)])
         });
-    let he = (0..4_u16, 0..=11_u8, 1..=8_u8, 0..=10_u16, 0..3_u16, 0..4_u16, any::<[bool; 2]>(), any::<Option<bool>>())
+    let he = (
+        0..4_u16,
+        0..=11_u8,
+        1..=8_u8,
+        0..=10_u16,
+        prop::option::of(0..3_u16),
+        0..4_u16,
+        any::<[bool; 2]>(),
+        any::<Option<bool>>(),
+    )
         .prop_map(|(format, mcs, nss, width, gi, ltf, [dcm, stbc], ldpc)| {
             let nss = if stbc { 1 } else { nss };
             let bandwidths = [Bandwidth::Mhz20, Bandwidth::Mhz40, Bandwidth::Mhz80, Bandwidth::Mhz160];
@@ -106,7 +122,7 @@ fn described_mode() -> impl Strategy<Value = (Mode, Vec<(u32, Vec<u8>)>)> {
                 nss,
                 bandwidth: bandwidths.get(usize::from(width)).copied(),
                 ru_tones: usize::from(width).checked_sub(4).map(|index| tones[index]),
-                gi: [GuardInterval::Ns800, GuardInterval::Ns1600, GuardInterval::Ns3200][usize::from(gi)],
+                gi: gi.map(|gi| [GuardInterval::Ns800, GuardInterval::Ns1600, GuardInterval::Ns3200][usize::from(gi)]),
                 ltf_ns: [None, Some(3200), Some(6400), Some(12800)][usize::from(ltf)],
                 dcm,
                 stbc: Some(stbc),
@@ -116,8 +132,8 @@ fn described_mode() -> impl Strategy<Value = (Mode, Vec<(u32, Vec<u8>)>)> {
             let coding = u16::from(ldpc == Some(true));
             let data3 = u16::from(mcs) << 8 | u16::from(dcm) << 12 | coding << 13 | u16::from(stbc) << 15;
             let nsts = if stbc { 2 } else { u16::from(nss) };
-            let data5 = width | gi << 4 | ltf << 6;
-            (Mode::He(he), vec![(23, le16s(&[data1, 2, data3, 0, data5, nsts]))])
+            let data5 = width | gi.unwrap_or(0) << 4 | ltf << 6;
+            (Mode::He(he), vec![(23, le16s(&[data1, u16::from(gi.is_some()) << 1, data3, 0, data5, nsts]))])
         });
     let eht = (
         any::<Option<bool>>(),

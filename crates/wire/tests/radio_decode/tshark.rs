@@ -104,7 +104,14 @@ const RADIOTAP: &[Column] = &[
         ours: |i| flag(i.l_sig.map(|l| l.length.is_some())),
     },
     Column { name: "radiotap.mcs.index", pick: Pick::First, ours: when!(Mode::Ht(h) => h.mcs) },
-    Column { name: "radiotap.mcs.gi", pick: Pick::First, ours: when!(Mode::Ht(h) => h.short_gi) },
+    Column {
+        name: "radiotap.mcs.gi",
+        pick: Pick::First,
+        ours: |i| match i.mode {
+            Mode::Ht(h) => flag(h.short_gi),
+            _ => Anything,
+        },
+    },
     Column {
         name: "radiotap.mcs.format",
         pick: Pick::First,
@@ -129,7 +136,14 @@ const RADIOTAP: &[Column] = &[
             _ => Anything,
         },
     },
-    Column { name: "radiotap.vht.gi", pick: Pick::First, ours: when!(Mode::Vht(v) => v.short_gi) },
+    Column {
+        name: "radiotap.vht.gi",
+        pick: Pick::First,
+        ours: |i| match i.mode {
+            Mode::Vht(v) => flag(v.short_gi),
+            _ => Anything,
+        },
+    },
     Column {
         name: "radiotap.vht.stbc",
         pick: Pick::First,
@@ -152,11 +166,15 @@ const RADIOTAP: &[Column] = &[
     Column {
         name: "radiotap.he.data_5.gi",
         pick: Pick::First,
-        ours: when!(Mode::He(h) => match h.gi {
-            GuardInterval::Ns800 => 0,
-            GuardInterval::Ns1600 => 1,
-            _ => 2,
-        }),
+        ours: |i| match i.mode {
+            // tshark shows it also where the header says that it is not known.
+            Mode::He(h) => if_some(h.gi.map(|gi| match gi {
+                GuardInterval::Ns800 => 0,
+                GuardInterval::Ns1600 => 1,
+                _ => 2,
+            })),
+            _ => Anything,
+        },
     },
     Column {
         name: "radiotap.he.data_5.ltf_symbol_size",
@@ -264,7 +282,10 @@ const PPI: &[Column] = &[
     Column {
         name: "ppi.80211n-mac.flags.rx.short_guard_interval",
         pick: Pick::First,
-        ours: when!(Mode::Ht(h) => h.short_gi),
+        ours: |i| match i.mode {
+            Mode::Ht(h) => flag(h.short_gi),
+            _ => Anything,
+        },
     },
     Column {
         name: "ppi.80211n-mac.flags.greenfield",
@@ -475,10 +496,9 @@ impl Table {
                     // What tshark shows of it must be too little to make a mode.
                     let shown = |name| self.first(frame, name).is_some_and(|value| value != 0);
                     let here = |name| !self.cell(frame, name).is_empty();
-                    let ht = ["radiotap.mcs.index", "radiotap.mcs.bw", "radiotap.mcs.gi"].into_iter().all(here);
-                    let vht = shown("radiotap.vht.nss.0") && here("radiotap.vht.bw") && here("radiotap.vht.gi");
-                    let he = ["radiotap.he.data_3.data_mcs", "radiotap.he.data_5.gi"].into_iter().all(here)
-                        && shown("radiotap.he.data_6.nsts");
+                    let ht = ["radiotap.mcs.index", "radiotap.mcs.bw"].into_iter().all(here);
+                    let vht = shown("radiotap.vht.nss.0") && here("radiotap.vht.bw");
+                    let he = here("radiotap.he.data_3.data_mcs") && shown("radiotap.he.data_6.nsts");
                     let lost = ht || vht || he;
                     check("modulation", lost.then_some(1), Exactly(None));
                     let legacy = rate

@@ -138,15 +138,15 @@ fn reason(
                 return Some("HT: subframe of an A-MPDU");
             }
             let greenfield = if ht.greenfield == Some(true) { 4.0 } else { 0.0 };
-            let rounding = if ht.short_gi { 4.0 } else { 0.0 };
+            let rounding = if ht.short_gi == Some(true) { 4.0 } else { 0.0 };
             match () {
                 () if greenfield > 0.0 && (more + greenfield).abs() <= rounding => {
                     Some("HT greenfield: one LTF too many in tshark")
                 }
-                () if stripped && (near(shorter) || (ht.short_gi && (shorter - theirs).abs() < 4.0)) => {
+                () if stripped && (near(shorter) || (ht.short_gi == Some(true) && (shorter - theirs).abs() < 4.0)) => {
                     Some("no FCS bytes: tshark leaves their time out")
                 }
-                () if ht.short_gi && more.abs() <= 4.0 => Some("HT short GI: rounding"),
+                () if ht.short_gi == Some(true) && more.abs() <= 4.0 => Some("HT short GI: rounding"),
                 () => None,
             }
         }

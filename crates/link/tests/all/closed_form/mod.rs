@@ -283,7 +283,7 @@ mod tests {
         let mode = Mode::Ht(Ht {
             mcs: 7,
             bandwidth: Bandwidth::Mhz20,
-            short_gi: false,
+            short_gi: Some(false),
             greenfield: Some(false),
             ldpc: Some(false),
             stbc: Some(0),

@@ -383,7 +383,7 @@ pub(super) fn rate_index(mode: &Mode) -> u8 {
         }
         Mode::Ht(ht) => {
             let wide = if ht.bandwidth == wire::phy::Bandwidth::Mhz40 { 8 } else { 0 };
-            (MCS0 + ht.mcs.min(7) + wide) | u8::from(ht.short_gi) << 7
+            (MCS0 + ht.mcs.min(7) + wide) | u8::from(ht.short_gi == Some(true)) << 7
         }
         _ => 0,
     }

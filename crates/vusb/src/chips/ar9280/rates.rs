@@ -30,7 +30,15 @@ pub fn mode(code: u8, wide: bool, short_gi: bool) -> Option<Mode> {
         let mcs = code & !HT;
         let bandwidth = if wide { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 };
         let (greenfield, ldpc, stbc) = (Some(false), Some(false), Some(0));
-        return (mcs <= MCS_MAX).then_some(Mode::Ht(Ht { mcs, bandwidth, short_gi, greenfield, ldpc, stbc, ness: 0 }));
+        return (mcs <= MCS_MAX).then_some(Mode::Ht(Ht {
+            mcs,
+            bandwidth,
+            short_gi: Some(short_gi),
+            greenfield,
+            ldpc,
+            stbc,
+            ness: 0,
+        }));
     }
     // 1 Mbit/s has the long one only.
     let is_short = |long: u8| (0x18..0x1b).contains(&long) && code == long | SHORT_PREAMBLE;
@@ -42,7 +50,7 @@ pub fn mode(code: u8, wide: bool, short_gi: bool) -> Option<Mode> {
 pub fn code(mode: &Mode) -> Option<(u8, bool, bool)> {
     match *mode {
         Mode::Ht(Ht { mcs, bandwidth, short_gi, .. }) if mcs <= MCS_MAX => {
-            Some((HT | mcs, bandwidth == Bandwidth::Mhz40, short_gi))
+            Some((HT | mcs, bandwidth == Bandwidth::Mhz40, short_gi == Some(true)))
         }
         Mode::Dsss { rate_500kbps, short_preamble } => {
             let (code, _) = LEGACY.into_iter().find(|&(_, rate)| rate == rate_500kbps)?;

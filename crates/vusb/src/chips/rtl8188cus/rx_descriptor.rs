@@ -51,7 +51,7 @@ pub fn emit(
     let (rate, ht) = rate_number(received.mode);
     let bit = |condition: bool, bit: u32| u32::from(condition) << bit;
     let wide = matches!(received.mode, Mode::Ht(ht) if ht.bandwidth == Bandwidth::Mhz40);
-    let short_gi = matches!(received.mode, Mode::Ht(ht) if ht.short_gi);
+    let short_gi = matches!(received.mode, Mode::Ht(ht) if ht.short_gi == Some(true));
     let greenfield = matches!(received.mode, Mode::Ht(ht) if ht.greenfield == Some(true));
     let words = [
         frame.len() as u32 & 0x3fff

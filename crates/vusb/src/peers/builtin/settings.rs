@@ -212,7 +212,7 @@ mod tests {
         let station = HtCapabilities { info: 0x0120, ..HtCapabilities::default() };
         let Mode::Ht(ht) = settings.ht_mode(&station) else { panic!() };
         let got = (ht.bandwidth, ht.short_gi, ht.greenfield, ht.stbc);
-        assert_eq!(got, (Bandwidth::Mhz20, true, Some(false), Some(1)));
+        assert_eq!(got, (Bandwidth::Mhz20, Some(true), Some(false), Some(1)));
         settings.more.forced = true;
         let Mode::Ht(ht) = settings.ht_mode(&station) else { panic!() };
         assert_eq!((ht.bandwidth, ht.greenfield), (Bandwidth::Mhz40, Some(true)));

@@ -41,7 +41,7 @@ proptest! {
         let phy_mbit_s = f64::from(mode.rate_kbps().unwrap()) / 1_000.0;
         prop_assert!(mbit_s > 0.0 && mbit_s < phy_mbit_s, "{mbit_s} of {phy_mbit_s}");
         let Mode::Ht(ht) = mode else { panic!("{mode:?}") };
-        prop_assert_eq!((ht.mcs, ht.bandwidth == Bandwidth::Mhz40, ht.short_gi), (mcs, wide, short_gi));
+        prop_assert_eq!((ht.mcs, ht.bandwidth == Bandwidth::Mhz40, ht.short_gi), (mcs, wide, Some(short_gi)));
         prop_assert_eq!((ht.stbc, ht.greenfield), (Some(u8::from(tx_stbc)), Some(greenfield)));
     }
 }

@@ -80,7 +80,7 @@ pub fn plain(mpdu: Vec<u8>) -> Ppdu {
 
 pub fn mcs7() -> Mode {
     let (bandwidth, stbc) = (Bandwidth::Mhz20, Some(0));
-    Mode::Ht(Ht { mcs: 7, bandwidth, short_gi: false, greenfield: Some(false), ldpc: Some(false), stbc, ness: 0 })
+    Mode::Ht(Ht { mcs: 7, bandwidth, short_gi: Some(false), greenfield: Some(false), ldpc: Some(false), stbc, ness: 0 })
 }
 
 /// A QoS data frame to the access point with one Ethernet frame that says `number`.
