@@ -7,6 +7,10 @@ const EAP: u8 = 0;
 const START: u8 = 1;
 const LOGOFF: u8 = 2;
 const KEY: u8 = 3;
+/// Expanded EAP type of the Wi-Fi Alliance: Simple Configuration (RFC 3748, 5.7; Wi-Fi Simple Configuration 2.0.8, 7.7.1).
+const WPS: [u8; 8] = [254, 0, 0x37, 0x2a, 0, 0, 0, 1];
+/// Its operation code of a message that refuses.
+const WPS_NACK: u8 = 3;
 
 /// An EAPOL packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +21,13 @@ pub enum Eapol {
     OtherKey,
     /// EAP with its code: 1 request, 2 response, 3 success, 4 failure.
     Eap(u8),
+    /// A message of Wi-Fi Simple Configuration (WPS), an EAP method that ends with EAP-Failure also when all went well.
+    Wps {
+        /// The access point sent it.
+        is_request: bool,
+        /// It says that something went wrong.
+        is_nack: bool,
+    },
     /// A station asks to be authenticated.
     Start,
     /// A station leaves.
@@ -29,7 +40,12 @@ impl Eapol {
     /// Reads the first bytes of a packet, from the protocol version on.
     pub fn read(packet: &[u8]) -> Self {
         match packet.get(1) {
-            Some(&EAP) => packet.get(4).map_or(Self::Other, |code| Self::Eap(*code)),
+            Some(&EAP) => match (packet.get(4), packet.get(8..16)) {
+                (Some(code @ (1 | 2)), Some(method)) if method == WPS => {
+                    Self::Wps { is_request: *code == 1, is_nack: packet.get(16) == Some(&WPS_NACK) }
+                }
+                (code, _) => code.map_or(Self::Other, |code| Self::Eap(*code)),
+            },
             Some(&START) => Self::Start,
             Some(&LOGOFF) => Self::Logoff,
             Some(&KEY) => Message::peek(packet).map_or(Self::OtherKey, Self::Key),
@@ -63,6 +79,13 @@ mod tests {
         assert_eq!(read(0x0302, 0), Eapol::Key(Message::GroupSecond));
         assert_eq!(read(0x0d0a, 0), Eapol::Key(Message::Request));
         assert_eq!(Eapol::read(&[1, 0, 0, 5, 3]), Eapol::Eap(3));
+        let wps = |code, operation| {
+            let packet = [&[1, 0, 0, 14, code, 7, 0, 14][..], &WPS, &[operation, 0]].concat();
+            Eapol::read(&packet)
+        };
+        assert_eq!(wps(1, 4), Eapol::Wps { is_request: true, is_nack: false });
+        assert_eq!(wps(2, WPS_NACK), Eapol::Wps { is_request: false, is_nack: true });
+        assert_eq!(wps(4, 4), Eapol::Eap(4));
         assert_eq!(Eapol::read(&[1, 1, 0, 0]), Eapol::Start);
         assert_eq!(Eapol::read(&[2, 3, 0, 95, 1, 0, 0]), Eapol::OtherKey, "dynamic WEP");
     }

@@ -348,7 +348,7 @@ fn of_eapol(packet: Eapol) -> Kind {
         Eapol::Key(Message::Request) => Kind::KeyRequest,
         Eapol::Eap(3) => Kind::EapSuccess,
         Eapol::Eap(4) => Kind::EapFailure,
-        Eapol::Eap(_) => Kind::Eap,
+        Eapol::Eap(_) | Eapol::Wps { .. } => Kind::Eap,
         Eapol::Start => Kind::EapStart,
         Eapol::Logoff => Kind::EapLogoff,
         Eapol::OtherKey | Eapol::Other => Kind::OtherEapol,

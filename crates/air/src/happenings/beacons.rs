@@ -16,6 +16,8 @@ const FEW: u32 = 3;
 const MIN_NETWORKS: u64 = 40;
 /// A transmitter that sends other frames between its beacons goes on by this much at the most.
 const CHAIN: u16 = 16;
+/// Marks that the sentence has figures of.
+const SAID: [&str; 2] = ["group-sources", "one-sequence-counter"];
 
 /// What is known of a sender of beacons.
 #[derive(Clone, Copy, Debug)]
@@ -96,16 +98,29 @@ impl BeaconFlood {
         .filter_map(|(is, mark)| is.then_some(mark))
         .collect();
         let said = sentence!(
-            "beacon flood: {beacons} announce {networks} in {seconds} s, each with {few} beacons at the most; {groups} of these have a group \
-             address, {chained} continue the sequence number of another one{looks}: invented networks, not access points",
+            "beacon flood: {beacons} announce {networks} in {seconds} s, each with at most {few} beacons",
             beacons = Figure::all(beacons, "beacon"),
             networks = Figure::counted(networks, beacons, "network"),
             seconds = Figure::of((last_ns - first_ns).max(0) as f64 / 1e9, "s", beacons, 1),
-            few = Figure::total(u64::from(FEW)),
-            groups = Figure::count(groups, networks),
-            chained = Figure::count(chained, networks);
-            looks = words(&marks)
+            few = Figure::total(u64::from(FEW))
         );
+        let marked = [
+            (groups > 0)
+                .then(|| sentence!("{groups} of these have a group address", groups = Figure::count(groups, networks))),
+            (chained > 0).then(|| {
+                sentence!(
+                    "{chained} go on with the sequence number of another one",
+                    chained = Figure::count(chained, networks)
+                )
+            }),
+        ];
+        let marked = marked.into_iter().flatten().reduce(|all, next| all.and(", ", next));
+        let said = match marked {
+            Some(marked) => said.and("; ", marked),
+            None => said,
+        };
+        let beside: Vec<&'static str> = marks.iter().copied().filter(|mark| !SAID.contains(mark)).collect();
+        let said = said.with(&words(&beside)).with(": invented networks, not access points");
         Some(Happening { marks, ..Happening::new("beacon-flood", "attack", (first_ns, last_ns), beacons, said) })
     }
 }

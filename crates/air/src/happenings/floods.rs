@@ -283,19 +283,23 @@ fn flood(code: &str, name: &str, kind: &Kind, part: &Part<'_>, context: &Context
     let (frames, span_ns, marks) = (part.frames(), part.span_ns(), part.marks());
     let seconds = (span_ns.1 - span_ns.0).max(0) as f64 / 1e9;
     let senders: HashSet<MacAddr> = part.pairs.iter().map(|(ta, ..)| *ta).collect();
+    let others = sentence!(
+        "in the name of {senders}, {largest} of them ",
+        senders = Figure::counted(senders.len() as u64, frames, "sender"),
+        largest = Figure::count(largest.frames, frames)
+    );
     let said = sentence!(
-        "{name} flood: {frames} in {seconds} s, up to {most} in one second, in the name of {senders}; most, {largest}, in the name of {ta} to \
-         {ra}{looks}: an attack, a test tool, or a device out of control",
+        "{name} flood: {frames} in {seconds} s, up to {most} in one second, ",
         frames = Figure::all(frames, "frame"),
         seconds = Figure::of(seconds, "s", frames, 1),
-        most = Figure::count(kind.most_in_a_second.min(frames), frames),
-        senders = Figure::counted(senders.len() as u64, frames, "sender"),
-        largest = Figure::count(largest.frames, frames);
-        name = name,
-        ta = ta,
-        ra = ra,
-        looks = words(&marks)
+        most = Figure::count(kind.most_in_a_second.min(frames), frames);
+        name = name
     );
+    let said = if largest.frames == frames { said.with("all ") } else { said.and("", others) };
+    let said = said.with(&format!(
+        "in the name of {ta} to {ra}{looks}: an attack, a test tool, or a device out of control",
+        looks = words(&marks)
+    ));
     Some(Happening {
         station: Some(ra.to_string()),
         bssid: Some(context.network_address(*ta, *ra).to_string()),

@@ -8,7 +8,7 @@ use super::context::{named, Context};
 use crate::eapol::Eapol;
 use crate::frame::{Detail, Frame};
 use crate::report::Happening;
-use sentence::{one_or, sentence, Figure, Sentence};
+use sentence::{sentence, Figure, Sentence};
 
 /// Pairs of station and access point that are followed.
 const MAX_PAIRS: usize = 1_024;
@@ -105,6 +105,11 @@ struct Attempt {
     repeated_first: u32,
     stopped: Option<End>,
     eap_failed: bool,
+    /// Its EAP is Wi-Fi Simple Configuration, which ends with EAP-Failure.
+    is_wps: bool,
+    wps_refused: bool,
+    /// The station sent data encrypted with the key of a handshake of which message 4 was not captured.
+    has_key: bool,
 }
 
 /// Attempts that failed for the same cause.
@@ -165,6 +170,8 @@ pub struct Joins {
     pairs: HashMap<(u64, u64), Pair>,
     joined: HashMap<u64, MacAddr>,
     roams: Vec<Roam>,
+    /// The latest pair with message 3 and without message 4.
+    awaits_key: Option<(u64, u64)>,
 }
 
 /// What a frame is in an attempt to join.
@@ -173,6 +180,7 @@ enum Part {
     Answer { step: Step, status: u16 },
     Message(usize),
     Eap { failed: bool },
+    Wps { refused: bool },
     End(u16),
 }
 
@@ -195,6 +203,24 @@ impl Joins {
         }
         let pair = self.pairs.entry(key).or_insert_with(|| Pair { first_ns: at_ns, ..Pair::default() });
         pair.take(&part, at_ns, frame.header.fc.retry());
+        match part {
+            Part::Message(2) => self.awaits_key = Some(key),
+            Part::Message(3) => self.awaits_key = None,
+            _ => {}
+        }
+    }
+
+    /// Records any frame that is not known to be damaged. Behind message 3, encrypted data of the station shows that it has the key.
+    #[inline]
+    pub fn data(&mut self, frame: &Frame) {
+        let Some(key) = self.awaits_key else { return };
+        let (fc, ta) = (frame.header.fc, frame.header.addr2);
+        if fc.to_ds() && fc.protected() && fc.carries_data() && ta.is_some_and(|ta| ta.as_u64() == key.0) {
+            self.awaits_key = None;
+            if let Some(attempt) = self.pairs.get_mut(&key).and_then(|pair| pair.current.as_mut()) {
+                attempt.has_key = true;
+            }
+        }
     }
 
     fn associated(&mut self, station: MacAddr, ap: MacAddr, at_ns: i64) {
@@ -225,6 +251,7 @@ impl Joins {
                 let (station, ap) = (MacAddr::from_u64(*station), MacAddr::from_u64(*ap));
                 let mut pair = pair.clone();
                 pair.close();
+                pair.failures.retain(|failure| failure.is_shown(station, ap, context));
                 pair.happening(station, ap, context)
             })
             .collect();
@@ -273,7 +300,7 @@ impl Pair {
             }
         }
         if self.current.is_none() {
-            if matches!(part, Part::End(_) | Part::Answer { .. } | Part::Eap { .. }) {
+            if matches!(part, Part::End(_) | Part::Answer { .. } | Part::Eap { .. } | Part::Wps { .. }) {
                 return;
             }
             self.attempts += 1;
@@ -282,6 +309,7 @@ impl Pair {
         self.frames += 1;
         self.last_ns = at_ns;
         let Some(attempt) = &mut self.current else { return };
+        let before = attempt.step;
         match *part {
             Part::Request { step, is_sae } => {
                 self.is_sae |= is_sae;
@@ -311,14 +339,23 @@ impl Pair {
                 attempt.step = attempt.step.max(Step::Eap);
                 attempt.eap_failed |= failed;
             }
+            Part::Wps { refused } => {
+                attempt.step = attempt.step.max(Step::Eap);
+                attempt.is_wps = true;
+                attempt.wps_refused |= refused;
+            }
             Part::End(reason) => {
                 // What was accepted did not fail: the next step did not come to its end.
                 let is_authenticated = attempt.step == Step::Authentication && attempt.answered;
                 let step = if is_authenticated { Step::Association } else { attempt.step };
-                if attempt.messages[3] == 0 {
+                if !attempt.has_joined() {
                     attempt.stop(step, Cause::Deauthenticated(reason), at_ns);
                 }
             }
+        }
+        // Whoever goes on was not stopped: somebody else sent that deauthentication.
+        if attempt.step > before && matches!(attempt.stopped, Some(End { cause: Cause::Deauthenticated(_), .. })) {
+            attempt.stopped = None;
         }
         attempt.last_ns = at_ns;
     }
@@ -326,7 +363,7 @@ impl Pair {
     /// The attempt that is open is over.
     fn close(&mut self) {
         let Some(attempt) = self.current.take() else { return };
-        if attempt.messages[3] > 0 {
+        if attempt.has_joined() {
             self.joined += 1;
             return;
         }
@@ -379,9 +416,17 @@ impl Pair {
             });
         };
         let said = sentence!(
-            "{station} tried to join {network} {attempts}, and failed {failed}: ",
-            attempts = Figure::all(self.attempts, "time"),
-            failed = Figure::counted(failed, self.attempts, "time");
+            "{station} tried to join {network}{attempts} and failed{failed}: ",
+            attempts = match self.attempts {
+                1 => Figure::said(1.0, "count", 1, ""),
+                attempts => Figure::said(attempts as f64, "count", attempts, &format!(" {attempts} times")),
+            },
+            failed = match (failed == self.attempts, failed) {
+                (true, 1) => Figure::said(1.0, "count", 1, ""),
+                (true, _) => Figure::said(failed as f64, "count", self.attempts, " each time"),
+                (false, 1) => Figure::said(1.0, "count", self.attempts, " once"),
+                (false, _) => Figure::said(failed as f64, "count", self.attempts, &format!(" {failed} times")),
+            };
             station = station,
             network = context.network(ap)
         );
@@ -394,7 +439,10 @@ impl Pair {
             );
         }
         if joined > 0 {
-            let joined = Figure::counted(joined, self.attempts, "time");
+            let joined = match joined {
+                1 => Figure::said(1.0, "count", self.attempts, "once"),
+                _ => Figure::counted(joined, self.attempts, "time"),
+            };
             said = said.and("; ", sentence!("it joined {joined}", joined = joined));
         }
         let (status, reason) = match most.cause {
@@ -414,6 +462,11 @@ impl Pair {
 }
 
 impl Attempt {
+    /// The handshake came to its end.
+    const fn has_joined(&self) -> bool {
+        self.messages[3] > 0 || self.has_key
+    }
+
     fn stop(&mut self, step: Step, cause: Cause, at_ns: i64) {
         let delay_ns = Some(at_ns.saturating_sub(self.last_ns));
         let is_answered = self.answered;
@@ -427,7 +480,7 @@ impl Attempt {
         if let Some(end) = self.stopped {
             return Some(end);
         }
-        if self.eap_failed {
+        if self.eap_failed && (!self.is_wps || self.wps_refused) {
             return end(Step::Eap, Cause::EapFailure);
         }
         if second > 0 && third == 0 && self.repeated_first > 0 {
@@ -448,21 +501,32 @@ impl Attempt {
 }
 
 impl Failure {
+    /// Silence is evidence only of who was heard at all.
+    fn is_shown(&self, station: MacAddr, ap: MacAddr, context: &Context<'_>) -> bool {
+        match (self.cause, self.step) {
+            (Cause::NoAnswer, Step::Handshake1 | Step::Handshake3) => context.stations.sends(station),
+            (Cause::NoAnswer, _) => context.stations.sends(ap),
+            _ => true,
+        }
+    }
+
     /// What stopped attempts, of which `failed` failed.
     fn words(&self, failed: u64) -> Sentence {
-        let times = Figure::count(self.times, failed);
+        let times = match (self.times == failed, self.times) {
+            (true, times) => Figure::said(times as f64, "count", failed, ""),
+            (false, times) => Figure::said(times as f64, "count", failed, &format!("{times} of these ")),
+        };
         let step = self.step.words();
         match self.cause {
             Cause::Refused(status) => sentence!(
-                "{times} {were} refused at the {step}, status {status} ({text})",
+                "{times}refused at the {step}, status {status} ({text})",
                 times = times,
                 status = Figure::of(f64::from(status), "count", self.times, 0);
-                were = one_or(self.times, "was", "were"),
                 step = step,
                 text = StatusCode::from(status).text()
             ),
             Cause::Deauthenticated(reason) => sentence!(
-                "{times} ended with a deauthentication in the name of the access point {delay} ms after {step}, reason {reason} ({text})",
+                "{times}deauthenticated in the name of the access point {delay} ms after {step}, reason {reason} ({text})",
                 times = times,
                 delay = Figure::of(self.delay_ns.unwrap_or(0) as f64 / 1e6, "ms", self.times, 1),
                 reason = Figure::of(f64::from(reason), "count", self.times, 0);
@@ -474,12 +538,12 @@ impl Failure {
                 },
                 text = ReasonCode::from(reason).text()
             ),
-            Cause::NoAnswer => sentence!("{times} without an answer to {step}", times = times; step = step),
+            Cause::NoAnswer => sentence!("{times}no answer to {step}", times = times; step = step),
             Cause::NotAccepted => sentence!(
-                "in {times} the access point sent message 1 again after message 2 of the four-way handshake, as after a wrong password",
+                "{times}as after a wrong password: the access point sent message 1 of the four-way handshake again after message 2",
                 times = times
             ),
-            Cause::EapFailure => sentence!("{times} with EAP-Failure", times = times),
+            Cause::EapFailure => sentence!("{times}EAP-Failure", times = times),
         }
     }
 }
@@ -522,6 +586,7 @@ fn read(frame: &Frame, detail: &Detail) -> Option<(MacAddr, MacAddr, Part)> {
                 Eapol::Key(Message::Fourth) => (false, Part::Message(3)),
                 Eapol::Eap(4) => (true, Part::Eap { failed: true }),
                 Eapol::Eap(3) => (true, Part::Eap { failed: false }),
+                Eapol::Wps { is_request, is_nack } => (*is_request, Part::Wps { refused: *is_nack }),
                 _ => return None,
             };
             Some(if from_ap { (ra, ta, part) } else { (ta, ra, part) })

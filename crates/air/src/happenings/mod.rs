@@ -44,6 +44,7 @@ impl Happenings {
     #[inline]
     pub fn frame(&mut self, frame: &Frame, management: Option<&Management>, at_ns: i64) {
         self.sources.frame(frame, at_ns);
+        self.joins.data(frame);
         if frame.header.fc.kind() == FrameKind::Beacon {
             self.beacons.frame(frame, management, at_ns);
         }

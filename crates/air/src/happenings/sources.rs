@@ -15,8 +15,8 @@ const RARE: u64 = 20;
 const MAX_STATIONS: usize = 256;
 /// Frames of one length in one second from which they are replayed.
 const REPLAYED: u64 = 30;
-/// Lengths of an ARP request encrypted with WEP: header, IV, LLC, ARP, ICV, and padding of Ethernet or none.
-const ARP_LENGTHS: [u32; 6] = [68, 70, 72, 86, 88, 90];
+/// Lengths of an ARP request encrypted with WEP: header with QoS or without, IV, LLC, ARP, padding of Ethernet or none, ICV, FCS.
+const ARP_LENGTHS: [u32; 4] = [72, 74, 90, 92];
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// Frames of one kind of odd transmitter.
@@ -53,7 +53,8 @@ pub struct Sources {
     frames: u64,
     group: Odd,
     own: Odd,
-    broadcasts: HashMap<(u64, u32), Broadcasts>,
+    /// By source, length, and whether an access point relays them.
+    broadcasts: HashMap<(u64, u32, bool), Broadcasts>,
 }
 
 impl Sources {
@@ -69,20 +70,27 @@ impl Sources {
         if ta == frame.header.addr1 {
             self.own.add(ta, at_ns);
         }
-        if frame.is_wep && fc.to_ds() && frame.header.addr3.is_some_and(|to| to == MacAddr::BROADCAST) {
-            self.broadcast(ta, frame.mpdu_len, at_ns);
+        if frame.is_wep && fc.to_ds() != fc.from_ds() {
+            let (to, from) = if fc.to_ds() {
+                (frame.header.addr3, Some(ta))
+            } else {
+                (Some(frame.header.addr1), frame.header.addr3)
+            };
+            if let (Some(MacAddr::BROADCAST), Some(from)) = (to, from) {
+                self.broadcast((from.as_u64(), frame.mpdu_len, fc.from_ds()), at_ns);
+            }
         }
     }
 
     #[cold]
-    fn broadcast(&mut self, ta: MacAddr, len: u32, at_ns: i64) {
-        let key = (ta.as_u64(), len);
-        if !ARP_LENGTHS.contains(&len) || (self.broadcasts.len() >= MAX_STATIONS && !self.broadcasts.contains_key(&key))
+    fn broadcast(&mut self, key: (u64, u32, bool), at_ns: i64) {
+        if !ARP_LENGTHS.contains(&key.1)
+            || (self.broadcasts.len() >= MAX_STATIONS && !self.broadcasts.contains_key(&key))
         {
             return;
         }
         let known = self.broadcasts.entry(key).or_default();
-        known.odd.add(ta, at_ns);
+        known.odd.add(MacAddr::from_u64(key.0), at_ns);
         if known.in_second == 0 || at_ns.saturating_sub(known.second_ns) >= SECOND_NS {
             (known.second_ns, known.in_second) = (at_ns, 0);
         }
@@ -125,19 +133,23 @@ impl Sources {
         }
         let mut replays: Vec<_> = self.broadcasts.iter().filter(|(_, known)| known.most >= REPLAYED).collect();
         replays.sort_by_key(|(key, _)| **key);
-        all.extend(replays.into_iter().map(|((ta, len), known)| {
-            let ta = MacAddr::from_u64(*ta);
+        let sent: Vec<u64> =
+            replays.iter().filter(|((.., relayed), _)| !relayed).map(|((from, ..), _)| *from).collect();
+        replays.retain(|((from, _, relayed), _)| !relayed || !sent.contains(from));
+        all.extend(replays.into_iter().map(|((from, len, relayed), known)| {
+            let from = MacAddr::from_u64(*from);
             let said = sentence!(
-                "ARP replay: {frames} of {len} bytes, encrypted with WEP, of {ta} to all, up to {most} in one second, as when a captured ARP \
-                 request is sent again and again to find the key",
+                "ARP replay: {frames} of {len} bytes, encrypted with WEP, of {from} to all{relayed}, up to {most} in one second, as when a \
+                 captured ARP request is sent again and again to find the key",
                 frames = Figure::all(known.odd.frames, "frame"),
                 len = Figure::of(f64::from(*len), "bytes", known.odd.frames, 0),
                 most = Figure::count(known.most, known.odd.frames);
-                ta = ta
+                from = from,
+                relayed = if *relayed { ", relayed by its access point" } else { "" }
             );
             let span_ns = (known.odd.first_ns, known.odd.last_ns);
             Happening {
-                station: Some(ta.to_string()),
+                station: Some(from.to_string()),
                 ..Happening::new("arp-replay", "attack", span_ns, known.odd.frames, said)
             }
         }));

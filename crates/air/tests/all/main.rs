@@ -14,6 +14,7 @@ mod handmade;
 mod happenings;
 mod hearing;
 mod interfaces;
+mod join_evidence;
 mod joint_responses;
 mod late_responses;
 mod multi_link_devices;
