@@ -11,6 +11,7 @@ use wire::ieee80211::rsn::akm;
 use wire::ieee80211::{Cipher, MacAddr, SuiteSet};
 use zeroize::Zeroizing;
 
+use crate::key_file::Use;
 use crate::stream;
 
 /// Rounds of PBKDF2 (J.4.1).
@@ -38,6 +39,8 @@ pub enum Akm {
     Dot1x,
     /// PSK.
     Psk,
+    /// FT with 802.1X.
+    FtDot1x,
     /// 802.1X, SHA-256.
     Dot1xSha256,
     /// PSK, SHA-256.
@@ -98,6 +101,7 @@ impl Akm {
         Some(match set.bits.trailing_zeros() as u8 {
             1 => Self::Dot1x,
             2 => Self::Psk,
+            3 => Self::FtDot1x,
             5 => Self::Dot1xSha256,
             6 => Self::PskSha256,
             4 => Self::FtPsk,
@@ -116,6 +120,7 @@ impl Akm {
         match self {
             Self::Dot1x => 1,
             Self::Psk => 2,
+            Self::FtDot1x => 3,
             Self::Dot1xSha256 => 5,
             Self::PskSha256 => 6,
             Self::FtPsk => 4,
@@ -136,11 +141,21 @@ impl Akm {
 
     /// Its PTK comes from the key hierarchy of a mobility domain (12.7.1.6).
     pub(crate) const fn is_fast_transition(self) -> bool {
-        matches!(self, Self::FtPsk | Self::FtSae)
+        matches!(self, Self::FtDot1x | Self::FtPsk | Self::FtSae)
+    }
+
+    /// A key that is for this may be its PMK, or that of its key hierarchy.
+    pub(crate) const fn takes(self, is_for: Use) -> bool {
+        match is_for {
+            Use::Session => true,
+            Use::Passphrase => self.takes_passphrase(),
+            Use::Dot1x => matches!(self, Self::Dot1x | Self::Dot1xSha256 | Self::SuiteB | Self::SuiteB192),
+            Use::FtDot1x => matches!(self, Self::FtDot1x),
+        }
     }
 
     /// How its keys are derived from a PMK of `pmk_len` bytes, with descriptors of `version`; `None` when they are not: another
-    /// length or version, FT with 802.1X, FILS.
+    /// length or version, FILS.
     pub(crate) fn scheme(self, pmk_len: usize, version: u8) -> Option<Scheme> {
         let by_length = || {
             Some(match pmk_len {
@@ -155,7 +170,7 @@ impl Akm {
             (Self::Dot1x | Self::Psk, VERSION_MD5, 32) => usual(Hash::Sha1, MicCode::HmacMd5),
             (Self::Dot1x | Self::Psk, VERSION_SHA1, 32) => usual(Hash::Sha1, MicCode::HmacSha1),
             (Self::Dot1xSha256 | Self::PskSha256, VERSION_CMAC, 32) => usual(Hash::Sha256, MicCode::AesCmac),
-            (Self::FtPsk, VERSION_CMAC, 32) => usual(Hash::Sha256, MicCode::AesCmac),
+            (Self::FtDot1x | Self::FtPsk, VERSION_CMAC, 32) => usual(Hash::Sha256, MicCode::AesCmac),
             (Self::Sae | Self::FtSae, 0, 32) => usual(Hash::Sha256, MicCode::AesCmac),
             (Self::SuiteB, 0, 32) => usual(Hash::Sha256, MicCode::HmacSha256),
             (Self::SuiteB192, 0, 48) => by_length(),

@@ -9,12 +9,20 @@ use crate::wep::{WepKey, KEY_LENS};
 const MAX_KEYS: usize = 256;
 /// WEP keys that are read: each costs time with every frame that none fits.
 const MAX_WEP_KEYS: usize = 16;
+/// Temporal keys that are read: likewise.
+const MAX_TEMPORAL_KEYS: usize = 16;
 /// Bytes of a key file; more are an error.
 const MAX_BYTES: usize = 1 << 20;
 /// Bytes of an SSID.
 const MAX_SSID: usize = 32;
 /// Bytes of the PMKs that key managements have: 256, 384 and 512 bits.
 const PMK_LENS: [usize; 3] = [32, 48, 64];
+/// Bytes of the temporal keys that ciphers have: 128 and 256 bits.
+const TEMPORAL_KEY_LENS: [usize; 2] = [16, 32];
+/// Bytes of an MSK: what a RADIUS server hands over, and the most that EAP methods have.
+const MSK_LENS: std::ops::RangeInclusive<usize> = 64..=128;
+/// Where the key of FT with 802.1X is in it (12.7.1.6.3).
+const XXKEY: std::ops::Range<usize> = 32..64;
 
 /// Why a key file cannot be used. Says where and what, and never what is written there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,11 +37,11 @@ pub struct KeyFileError {
 /// What is wrong with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// Neither `psk` nor `pmk` nor `wep`.
-    #[error("a line begins with psk, pmk or wep, or with # for a comment")]
+    /// Not a kind of key.
+    #[error("a line begins with psk, pmk, msk, tk or wep, or with # for a comment")]
     Kind,
     /// Words missing.
-    #[error("psk is followed by an SSID and a passphrase, pmk and wep by hexadecimal digits")]
+    #[error("psk is followed by an SSID and a passphrase, pmk, msk, tk and wep by hexadecimal digits")]
     Missing,
     /// Words too many.
     #[error("there is more than the key; an SSID or passphrase with blanks goes in double quotes")]
@@ -53,6 +61,15 @@ pub enum Problem {
     /// Not a PMK.
     #[error("a PMK has 64, 96 or 128 hexadecimal digits")]
     Pmk,
+    /// Not an MSK.
+    #[error("an MSK has 128 to 256 hexadecimal digits")]
+    Msk,
+    /// Not a temporal key.
+    #[error("a temporal key has 32 or 64 hexadecimal digits")]
+    TemporalKey,
+    /// Too many temporal keys.
+    #[error("a key file has 16 temporal keys at the most")]
+    TooManyTemporalKeys,
     /// Not a WEP key.
     #[error("a WEP key has 10 or 26 hexadecimal digits")]
     Wep,
@@ -67,14 +84,27 @@ pub enum Problem {
     Empty,
 }
 
+/// The key managements that a key is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Any that has the PMK of a session.
+    Session,
+    /// Those of PSK: it comes from a passphrase.
+    Passphrase,
+    /// 802.1X without FT: the beginning of an MSK.
+    Dot1x,
+    /// FT with 802.1X: another part of an MSK.
+    FtDot1x,
+}
+
 /// A pairwise master key and the networks it may be of.
 pub(crate) struct Pmk {
     /// The only network it can be of; `None`: any.
     pub(crate) ssid: Option<Vec<u8>>,
     /// The key.
     pub(crate) key: Zeroizing<Vec<u8>>,
-    /// It comes from a `psk` line, so only the PSK key managements have it.
-    pub(crate) is_of_passphrase: bool,
+    /// What it is for.
+    pub(crate) is_for: Use,
 }
 
 /// The keys of a key file. `Debug` shows how many there are.
@@ -82,6 +112,10 @@ pub(crate) struct Pmk {
 pub struct Keys {
     pub(crate) pmks: Vec<Pmk>,
     pub(crate) weps: Vec<WepKey>,
+    /// Temporal and group keys of sessions.
+    pub(crate) temporal: Vec<Zeroizing<Vec<u8>>>,
+    /// Lines with an MSK, which is several keys.
+    msks: usize,
 }
 
 impl std::fmt::Debug for Keys {
@@ -96,6 +130,8 @@ impl Keys {
     /// - `psk SSID PASSPHRASE`: a passphrase of 8 to 63 characters, or the PSK itself as 64 hexadecimal digits;
     /// - `pmk DIGITS`: a PMK as 64, 96 or 128 hexadecimal digits, tried on every network (enterprise, SAE, OWE);
     /// - `pmk DIGITS SSID`: the same, tried on that network only;
+    /// - `msk DIGITS` and `msk DIGITS SSID`: the MSK of an 802.1X session as 128 to 256 hexadecimal digits, likewise;
+    /// - `tk DIGITS`: a temporal or group key of a session as 32 or 64 hexadecimal digits, tried on every frame that no other key opens;
     /// - `wep DIGITS` and `wep DIGITS SSID`: a WEP key as 10 or 26 hexadecimal digits, likewise.
     ///
     /// What holds blanks goes in double quotes, in which `\"`, `\\` and `\xHH` stand for a double quote, a backslash and any
@@ -121,6 +157,12 @@ impl Keys {
             match kind.as_slice() {
                 b"psk" => keys.pmks.push(psk(rest).map_err(at)?),
                 b"pmk" => keys.pmks.push(pmk(rest).map_err(at)?),
+                b"msk" => {
+                    keys.pmks.extend(msk(rest).map_err(at)?);
+                    keys.msks += 1;
+                }
+                b"tk" if keys.temporal.len() >= MAX_TEMPORAL_KEYS => return Err(at(Problem::TooManyTemporalKeys)),
+                b"tk" => keys.temporal.push(temporal_key(rest).map_err(at)?),
                 b"wep" if keys.weps.len() >= MAX_WEP_KEYS => return Err(at(Problem::TooManyWep)),
                 b"wep" => keys.weps.push(wep(rest).map_err(at)?),
                 _ => return Err(at(Problem::Kind)),
@@ -134,7 +176,7 @@ impl Keys {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.pmks.len() + self.weps.len()
+        self.pmks.len() - self.msks * (KEYS_OF_MSK - 1) + self.weps.len() + self.temporal.len()
     }
 
     /// There is none.
@@ -144,6 +186,28 @@ impl Keys {
 }
 
 type Word = Zeroizing<Vec<u8>>;
+
+/// Keys that an MSK has in it: PMKs of 256 and of 384 bits, and the key of FT.
+const KEYS_OF_MSK: usize = 3;
+
+fn msk(words: &[Word]) -> Result<[Pmk; KEYS_OF_MSK], Problem> {
+    let (digits, ssid) = digits_of(words)?;
+    let msk = hex(digits).filter(|msk| MSK_LENS.contains(&msk.len())).ok_or(Problem::Msk)?;
+    let part = |range, is_for| Pmk {
+        ssid: ssid.clone(),
+        key: Zeroizing::new(msk.get::<std::ops::Range<usize>>(range).unwrap_or_default().to_vec()),
+        is_for,
+    };
+    Ok([part(0..32, Use::Dot1x), part(0..48, Use::Dot1x), part(XXKEY, Use::FtDot1x)])
+}
+
+fn temporal_key(words: &[Word]) -> Result<Word, Problem> {
+    match words {
+        [digits] => hex(digits).filter(|key| TEMPORAL_KEY_LENS.contains(&key.len())).ok_or(Problem::TemporalKey),
+        [] => Err(Problem::Missing),
+        _ => Err(Problem::TooMuch),
+    }
+}
 
 fn psk(words: &[Word]) -> Result<Pmk, Problem> {
     let (ssid, secret) = match words {
@@ -157,7 +221,7 @@ fn psk(words: &[Word]) -> Result<Pmk, Problem> {
         64 => hex(secret).ok_or(Problem::Passphrase)?,
         _ => return Err(Problem::Passphrase),
     };
-    Ok(Pmk { ssid: Some(ssid), key, is_of_passphrase: true })
+    Ok(Pmk { ssid: Some(ssid), key, is_for: Use::Passphrase })
 }
 
 /// Digits, and the network that they are of where one is named.
@@ -179,7 +243,7 @@ fn wep(words: &[Word]) -> Result<WepKey, Problem> {
 fn pmk(words: &[Word]) -> Result<Pmk, Problem> {
     let (digits, ssid) = digits_of(words)?;
     let key = hex(digits).filter(|key| PMK_LENS.contains(&key.len())).ok_or(Problem::Pmk)?;
-    Ok(Pmk { ssid, key, is_of_passphrase: false })
+    Ok(Pmk { ssid, key, is_for: Use::Session })
 }
 
 fn ssid_of(word: &Word) -> Result<Vec<u8>, Problem> {
@@ -301,6 +365,13 @@ mod tests {
         assert_eq!((problem("wep 01234567"), problem("wep")), ((1, Problem::Wep), (1, Problem::Missing)));
         assert_eq!(problem(&"wep 0123456789\n".repeat(17)), (17, Problem::TooManyWep));
         assert_eq!(Keys::parse(b"wep 0123456789 old\nwep 000102030405060708090a0b0c").unwrap().len(), 2);
+        assert_eq!(
+            (problem("msk 00"), problem("tk 00"), problem("tk")),
+            ((1, Problem::Msk), (1, Problem::TemporalKey), (1, Problem::Missing))
+        );
+        assert_eq!(problem(&format!("tk {}\n", "0".repeat(32)).repeat(17)), (17, Problem::TooManyTemporalKeys));
+        let keys = Keys::parse(format!("msk {}\ntk {}", "0f".repeat(64), "1f".repeat(32)).as_bytes()).unwrap();
+        assert_eq!((keys.len(), keys.pmks.len()), (2, 3), "an MSK is one key of the file, and three that are tried");
         let many = format!("pmk {}\n", "0".repeat(64)).repeat(MAX_KEYS + 1);
         assert_eq!(problem(&many), (MAX_KEYS + 1, Problem::TooLong));
     }
@@ -327,7 +398,7 @@ mod tests {
     proptest! {
         #[test]
         fn errors_repeat_nothing_of_the_file(secret in "[a-z]{12}[0-9]{4}") {
-            for text in [format!("{secret} x"), format!("psk {secret}"), format!("pmk {secret}"), format!("wep {secret}"), format!("psk x \"{secret}")] {
+            for text in [format!("{secret} x"), format!("psk {secret}"), format!("pmk {secret}"), format!("wep {secret}"), format!("msk {secret}"), format!("tk {secret}"), format!("psk x \"{secret}")] {
                 let error = Keys::parse(text.as_bytes()).unwrap_err();
                 let said = format!("{error} {error:?}");
                 prop_assert!(!said.contains(&secret));

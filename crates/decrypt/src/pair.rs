@@ -32,7 +32,7 @@ pub enum State {
     NoKeyForNetwork,
     /// The key management needs the PMK of the session, which no passphrase gives.
     PmkNeeded,
-    /// A key management that is not supported (FT with 802.1X, FILS, ...) or could not be read.
+    /// A key management that is not supported (FILS, ...) or could not be read.
     UnsupportedAkm,
     /// A cipher that is not supported in a handshake (WEP) or could not be read.
     UnsupportedCipher,
@@ -305,7 +305,7 @@ impl Pair {
             fitting += 1;
             // The key derived from a passphrase is not the PMK of SAE, 802.1X or OWE.
             let Some(scheme) = akm.scheme(pmk.key.len(), second.version) else { continue };
-            if pmk.is_of_passphrase && !akm.takes_passphrase() {
+            if !akm.takes(pmk.is_for) {
                 continue;
             }
             let fast = match (akm.is_fast_transition(), &second.domain) {
@@ -375,6 +375,14 @@ impl Pair {
             }
         }
         Err(if self.keys.is_empty() { Undecrypted::NoKey } else { Undecrypted::OtherKey })
+    }
+
+    /// A temporal key that was given opened an MPDU between the two: it is one of theirs.
+    pub(crate) fn adopt(&mut self, key: TemporalKey) {
+        self.cipher = self.cipher.or(Some(key.cipher()));
+        self.keys.push_front(key);
+        self.keys.truncate(MAX_KEYS);
+        self.state = State::Keys;
     }
 }
 

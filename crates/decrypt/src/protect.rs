@@ -109,6 +109,16 @@ impl TemporalKey {
         Self { opener, cipher, key: Zeroizing::new(key.to_vec()), highest: [0; COUNTERS] }
     }
 
+    /// Its cipher.
+    pub(crate) fn cipher(&self) -> Cipher {
+        self.cipher
+    }
+
+    /// The same key, with no packet number seen.
+    pub(crate) fn again(&self) -> Option<Self> {
+        Self::new(self.cipher, &self.key)
+    }
+
     /// Both are one key: a handshake delivers the same group key to every station, and again when a message is repeated.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.cipher == other.cipher && self.key == other.key

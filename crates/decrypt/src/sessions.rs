@@ -8,6 +8,7 @@ use wire::ieee80211::eapol::EapolKey;
 use wire::ieee80211::{Cipher, Header, MacAddr};
 
 use crate::counts::{Counts, Undecrypted};
+use crate::derive::key_len;
 use crate::key_file::Keys;
 use crate::pair::{Candidates, Delivered, Pair};
 use crate::protect::TemporalKey;
@@ -22,6 +23,9 @@ const MAX_NETWORKS: usize = 4_096;
 const MAX_GROUP_KEYS: usize = 4;
 /// Derivations in a capture: some seconds of work, and more handshakes than any has in earnest.
 const BUDGET: u64 = 1 << 19;
+
+/// What a temporal key may be of.
+const CIPHERS: [Cipher; 5] = [Cipher::Ccmp128, Cipher::Gcmp128, Cipher::Ccmp256, Cipher::Gcmp256, Cipher::Tkip];
 
 /// Group-addressed frames of one sender.
 #[derive(Default)]
@@ -42,6 +46,8 @@ pub struct Sessions {
     clear: Vec<u8>,
     /// The WEP key that fitted last, by its place.
     latest_wep: usize,
+    /// The temporal keys given, each as a key of every cipher that it may be of.
+    given: Vec<TemporalKey>,
 }
 
 impl std::fmt::Debug for Sessions {
@@ -59,7 +65,14 @@ fn unordered(a: MacAddr, b: MacAddr) -> (u64, u64) {
 impl Sessions {
     /// Without any handshake yet.
     pub fn new(keys: Arc<Keys>) -> Self {
+        let given = keys.temporal.iter().flat_map(|key| {
+            CIPHERS
+                .into_iter()
+                .filter(|cipher| key_len(*cipher) == Some(key.len()))
+                .filter_map(|cipher| TemporalKey::new(cipher, key))
+        });
         Self {
+            given: given.collect(),
             keys,
             networks: HashMap::new(),
             pairs: HashMap::new(),
@@ -159,25 +172,7 @@ impl Sessions {
         let outcome = if header.addr1.is_group() {
             self.open_group(header, body, wep, &mut clear)
         } else {
-            match self.pair(header) {
-                Some(pair) => {
-                    let outcome = match body {
-                        None => Err(Undecrypted::Cut),
-                        Some(body) => match wep {
-                            Some(outcome) => {
-                                pair.wep(outcome);
-                                outcome
-                            }
-                            None => pair.open(header, body, &mut clear),
-                        },
-                    };
-                    if counts {
-                        pair.counts.add(outcome);
-                    }
-                    outcome
-                }
-                None => Err(Undecrypted::TooMany),
-            }
+            self.open_pair(header, body, wep, &mut clear)
         };
         self.clear = clear;
         if counts {
@@ -208,6 +203,42 @@ impl Sessions {
         }
     }
 
+    fn open_pair(
+        &mut self,
+        header: &Header,
+        body: Option<&[u8]>,
+        wep: Option<Result<bool, Undecrypted>>,
+        clear: &mut Vec<u8>,
+    ) -> Result<bool, Undecrypted> {
+        let counts = self.counts_frames;
+        let Some(pair) = self.pair(header) else { return Err(Undecrypted::TooMany) };
+        let mut outcome = match (body, wep) {
+            (None, _) => Err(Undecrypted::Cut),
+            (Some(_), Some(outcome)) => {
+                pair.wep(outcome);
+                outcome
+            }
+            (Some(body), None) => pair.open(header, body, clear),
+        };
+        if let (Err(Undecrypted::NoKey | Undecrypted::OtherKey), None, Some(body)) = (outcome, wep, body) {
+            if let (Some(key), Some(pair)) = (self.given(header, body, clear), self.pair(header)) {
+                pair.adopt(key);
+                outcome = Ok(false);
+            }
+        }
+        if let (true, Some(pair)) = (counts, self.pair(header)) {
+            pair.counts.add(outcome);
+        }
+        outcome
+    }
+
+    /// The key among those given that opens an MPDU into `clear`, with its packet number.
+    fn given(&self, header: &Header, body: &[u8], clear: &mut Vec<u8>) -> Option<TemporalKey> {
+        let mut key = self.given.iter().find(|key| key.open(header, body, clear))?.again()?;
+        key.is_behind(header, body);
+        Some(key)
+    }
+
     fn open_group(
         &mut self,
         header: &Header,
@@ -219,11 +250,20 @@ impl Sessions {
         if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&sender) {
             return Err(Undecrypted::TooMany);
         }
-        let group = self.groups.entry(sender).or_default();
-        let outcome = match body {
+        let mut outcome = match body {
             None => Err(Undecrypted::Cut),
-            Some(body) => wep.unwrap_or_else(|| group.open(header, body, clear)),
+            Some(body) => wep.unwrap_or_else(|| self.groups.entry(sender).or_default().open(header, body, clear)),
         };
+        let mut adopted = None;
+        if let (Err(Undecrypted::NoGroupKey | Undecrypted::OtherKey), None, Some(body)) = (outcome, wep, body) {
+            adopted = self.given(header, body, clear);
+            outcome = if adopted.is_some() { Ok(false) } else { outcome };
+        }
+        let group = self.groups.entry(sender).or_default();
+        if let Some(key) = adopted {
+            group.keys.push_front(key);
+            group.keys.truncate(MAX_GROUP_KEYS);
+        }
         if self.counts_frames {
             group.counts.add(outcome);
         }

@@ -330,14 +330,40 @@ proptest! {
     }
 }
 
-/// A four-way handshake and an MPDU, as a pcap of bare 802.11.
-fn pcap(stage: &Stage) -> Vec<u8> {
-    fn emitted(header: &Header, body: &[&[u8]]) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        header.emit(&mut bytes);
-        body.iter().for_each(|part| bytes.extend(*part));
-        bytes
+/// Behind LLC, in the MPDU between the two, and in the one to all.
+const TO_ONE: &[u8] = b"payload between two, of 35 bytes ...";
+const TO_ALL: &[u8] = b"payload to all";
+const LLC: [u8; 8] = [0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0xb5];
+
+/// Frames as a pcap of bare 802.11.
+fn file(frames: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = [0xa1b2_c3d4u32, 4 << 16 | 2, 0, 0, 65_535, 105].map(u32::to_le_bytes).concat();
+    for (number, frame) in (1u32..).zip(frames) {
+        let len = frame.len() as u32;
+        file.extend([number, 0, len, len].map(u32::to_le_bytes).concat());
+        file.extend(frame);
     }
+    file
+}
+
+fn emitted(header: &Header, body: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    header.emit(&mut bytes);
+    body.iter().for_each(|part| bytes.extend(*part));
+    bytes
+}
+
+/// The two MPDUs: header and body.
+fn mpdus(stage: &Stage) -> [(Header, Vec<u8>); 2] {
+    let (one, all) = (header(0x41, AP, STATION), header(0x42, MacAddr::BROADCAST, AP));
+    let gtk = &GTK[..key_len(stage.cipher).unwrap()];
+    let one_body = seal(stage.cipher, stage.ptk().temporal_key(), &one, 7, &[&LLC, TO_ONE].concat());
+    let all_body = seal(stage.cipher, gtk, &all, 7, &[&LLC, TO_ALL].concat());
+    [(one, one_body), (all, all_body)]
+}
+
+/// A four-way handshake, unless only keys of the session are given, and two MPDUs.
+fn pcap(stage: &Stage, with_handshake: bool) -> Vec<u8> {
     let mut frames = vec![[
         &[0x80, 0, 0, 0][..],
         &[0xff; 6],
@@ -350,43 +376,179 @@ fn pcap(stage: &Stage) -> Vec<u8> {
         &stage.rsn(),
     ]
     .concat()];
-    for number in 1..=4 {
+    for number in if with_handshake { 1..=4 } else { 1..=0 } {
         let (header, packet) = stage.message(number);
         frames.push(emitted(&header, &[&[0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0x8e], &packet]));
     }
-    let header = header(0x41, AP, STATION);
-    let llc = [0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0xb5, b'd', b'a', b't', b'a'];
-    frames.push(emitted(&header, &[&seal(stage.cipher, stage.ptk().temporal_key(), &header, 7, &llc)]));
-    let mut file = [0xa1b2_c3d4u32, 4 << 16 | 2, 0, 0, 65_535, 105].map(u32::to_le_bytes).concat();
-    for (number, frame) in (1u32..).zip(&frames) {
-        let len = frame.len() as u32;
-        file.extend([number, 0, len, len].map(u32::to_le_bytes).concat());
-        file.extend(frame);
-    }
-    file
+    frames.extend(mpdus(stage).iter().map(|(header, body)| emitted(header, &[body])));
+    file(&frames)
 }
 
-/// tshark is an independent implementation: it derives the same keys from the same messages.
+/// The payloads that tshark sees in a capture.
+fn payloads(capture: &[u8], keys: &[String]) -> Vec<String> {
+    let path = std::env::temp_dir().join(format!("txop-{}-{:?}.pcap", std::process::id(), std::thread::current().id()));
+    std::fs::write(&path, capture).unwrap();
+    let mut command = std::process::Command::new("tshark");
+    command.args(["-o", "wlan.enable_decryption:TRUE"]);
+    keys.iter().for_each(|key| {
+        command.args(["-o", &format!("uat:80211_keys:{key}")]);
+    });
+    command.arg("-r").arg(&path).args(["-Y", "llc.type == 0x88b5", "-T", "fields", "-e", "data.data"]);
+    let found = command.output().unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let shown = String::from_utf8_lossy(&found.stdout);
+    shown.split_whitespace().map(str::to_owned).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn has_tshark() -> bool {
+    let is_there = std::process::Command::new("tshark").arg("--version").output().is_ok();
+    if !is_there {
+        eprintln!("SKIPPED: no tshark");
+    }
+    is_there
+}
+
+/// What is opened here of a stage, with these lines of a key file.
+fn opened(stage: &Stage, with_handshake: bool, lines: &str) -> Vec<String> {
+    let mut sessions = stage.seen(if with_handshake { &[1, 2, 3, 4] } else { &[] }, lines);
+    let opened = mpdus(stage).map(|(header, body)| {
+        let clear = sessions.decrypt(&header, Some(&body)).expect("a key that fits");
+        assert_eq!(clear[..8], LLC);
+        hex(&clear[8..])
+    });
+    opened.to_vec()
+}
+
+/// tshark is an independent implementation: from the same messages and keys it derives the same keys, and both see the same payload.
+fn both_open(stage: &Stage, with_handshake: bool, lines: &str, keys: &[String]) {
+    let expected = vec![hex(TO_ONE), hex(TO_ALL)];
+    let what = (stage.akm, stage.cipher, lines.split_whitespace().next());
+    assert_eq!(opened(stage, with_handshake, lines), expected, "{what:?}");
+    // tshark leaves TKIP's frames to all as they are.
+    let seen = if stage.cipher == Cipher::Tkip { 1 } else { 2 };
+    assert_eq!(payloads(&pcap(stage, with_handshake), keys), expected[..seen], "tshark {what:?}");
+}
+
+const MSK: [u8; 64] = {
+    let mut msk = [0x5a; 64];
+    let mut at = 32;
+    while at < 64 {
+        msk[at] = 0xa5;
+        at += 1;
+    }
+    msk
+};
+
 #[test]
 fn tshark_derives_the_same_keys_of_a_mobility_domain() {
-    use std::process::Command;
-    if Command::new("tshark").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: no tshark");
+    if !has_tshark() {
         return;
     }
-    for (stage, keys) in [
-        (psk_stage("good passphrase"), "\"wpa-pwd\",\"good passphrase:stage\""),
-        (ft_stage(Akm::FtPsk, 4, 3), "\"wpa-pwd\",\"good passphrase:stage\""),
+    let passphrase = ["\"wpa-pwd\",\"good passphrase:stage\"".to_owned()];
+    both_open(&psk_stage("good passphrase"), true, KEYS, &passphrase);
+    both_open(&ft_stage(Akm::FtPsk, 4, 3), true, KEYS, &passphrase);
+    let fast = Stage { pmk: vec![0xa5; 32], ..ft_stage(Akm::FtDot1x, 3, 3) };
+    both_open(&fast, true, &format!("msk {}", hex(&MSK)), &[format!("\"msk\",\"{}\"", hex(&MSK))]);
+}
+
+#[test]
+#[ignore = "slow: tshark twenty times"]
+fn tshark_opens_what_every_key_management_seals() {
+    if !has_tshark() {
+        return;
+    }
+    let with = |cipher, cipher_suite, stage: Stage| Stage { cipher, cipher_suite, ..stage };
+    let dot1x = || Stage { akm: Akm::Dot1x, suite: 1, version: 2, ..sae() };
+    let wide = |stage| Stage { pmk: vec![0x5a; 48], ..stage };
+    for stage in [
+        sae(),
+        with(Cipher::Gcmp128, 8, sae()),
+        dot1x(),
+        with(Cipher::Tkip, 2, Stage { version: 1, ..dot1x() }),
+        Stage { akm: Akm::Dot1xSha256, suite: 5, version: 3, ..sae() },
+        Stage { akm: Akm::PskSha256, suite: 6, version: 3, ..sae() },
+        Stage { akm: Akm::Owe, suite: 18, ..sae() },
+        with(Cipher::Gcmp128, 8, Stage { akm: Akm::SuiteB, suite: 11, ..sae() }),
+        wide(with(Cipher::Gcmp256, 9, Stage { akm: Akm::SuiteB192, suite: 12, ..sae() })),
+        wide(with(Cipher::Ccmp256, 10, Stage { akm: Akm::SuiteB192, suite: 12, ..sae() })),
+        Stage { pmk: vec![0x5a; 32], ..ft_stage(Akm::FtPsk, 4, 3) },
+        Stage { pmk: vec![0x5a; 32], ..ft_stage(Akm::FtSae, 9, 0) },
     ] {
-        let path = std::env::temp_dir().join(format!("txop-{}-{}.pcap", std::process::id(), stage.suite));
-        std::fs::write(&path, pcap(&stage)).unwrap();
-        let found = Command::new("tshark")
-            .args(["-o", "wlan.enable_decryption:TRUE", "-o", &format!("uat:80211_keys:{keys}"), "-r"])
-            .arg(&path)
-            .args(["-Y", "wlan.analysis.tk && llc.type == 0x88b5", "-T", "fields", "-e", "frame.number"])
-            .output()
-            .unwrap();
-        std::fs::remove_file(&path).unwrap();
-        assert_eq!(String::from_utf8_lossy(&found.stdout).trim(), "6", "{:?}", stage.akm);
+        let pmk = hex(&stage.pmk);
+        println!("{:?} {:?}", stage.akm, stage.cipher);
+        both_open(&stage, true, &format!("pmk {pmk}"), &[format!("\"wpa-psk\",\"{pmk}\"")]);
+    }
+    for stage in [dot1x(), wide(with(Cipher::Gcmp256, 9, Stage { akm: Akm::SuiteB192, suite: 12, ..sae() }))] {
+        both_open(&stage, true, &format!("msk {}", hex(&MSK_OF_ONE)), &[format!("\"msk\",\"{}\"", hex(&MSK_OF_ONE))]);
+    }
+}
+
+/// The beginning of it is the PMK of the stages.
+const MSK_OF_ONE: [u8; 64] = [0x5a; 64];
+
+/// Keys of the session open what no handshake in the capture does, as of FILS or after a fast transition.
+#[test]
+fn tshark_opens_the_same_with_the_keys_of_a_session() {
+    let stages = [
+        psk_stage("good passphrase"),
+        Stage { suite: 14, ..psk_stage("good passphrase") },
+        Stage { cipher: Cipher::Ccmp256, cipher_suite: 10, ..psk_stage("good passphrase") },
+        Stage { cipher: Cipher::Gcmp128, cipher_suite: 8, ..psk_stage("good passphrase") },
+        Stage { cipher: Cipher::Gcmp256, cipher_suite: 9, ..psk_stage("good passphrase") },
+        Stage { cipher: Cipher::Tkip, cipher_suite: 2, ..psk_stage("good passphrase") },
+    ];
+    for stage in stages {
+        let (one, all) = (hex(stage.ptk().temporal_key()), hex(&GTK[..key_len(stage.cipher).unwrap()]));
+        let lines = format!("tk {all}\ntk {one}");
+        let expected = vec![hex(TO_ONE), hex(TO_ALL)];
+        assert_eq!(opened(&stage, false, &lines), expected, "{:?}", stage.cipher);
+        if has_tshark() {
+            // Of TKIP tshark wants the key of the MPDUs alone, without those of Michael.
+            let len = if stage.cipher == Cipher::Tkip { 32 } else { one.len() };
+            let keys = [one, all].map(|key| format!("\"tk\",\"{}\"", &key[..len]));
+            assert_eq!(payloads(&pcap(&stage, false), &keys), expected, "tshark {:?}", stage.cipher);
+        }
+    }
+}
+
+#[test]
+fn keys_of_a_session_are_its_alone() {
+    let stage = psk_stage("good passphrase");
+    let mut sessions = stage.seen(&[], &format!("tk {}\ntk {}", "ab".repeat(16), hex(stage.ptk().temporal_key())));
+    assert_eq!(stage.group_data(&mut sessions), Err(Undecrypted::NoGroupKey));
+    assert_eq!(only_state(&sessions), None, "no frame between two yet");
+    assert!(stage.data(&mut sessions).is_ok());
+    assert_eq!((only(&sessions).state(), only(&sessions).handshakes()), (State::Keys, 0));
+    let header = header(0x41, AP, STATION);
+    let again = seal(stage.cipher, stage.ptk().temporal_key(), &header, 7, b"packet");
+    assert_eq!(sessions.decrypt(&header, Some(&again)).map(<[u8]>::to_vec), Ok(b"packet".to_vec()));
+    assert_eq!((only(&sessions).counts().decrypted, only(&sessions).counts().behind), (2, 1), "a packet number again");
+    assert_eq!(
+        stage.seen(&[1, 2, 3, 4], "tk 000102030405060708090a0b0c0d0e0f").pairs().next().unwrap().state(),
+        State::NoKeyForNetwork
+    );
+}
+
+fn only_state(sessions: &Sessions) -> Option<State> {
+    sessions.pairs().next().map(Pair::state)
+}
+
+/// WEP with 104 bits, of which there is no public capture with its key.
+#[test]
+fn tshark_opens_wep_with_104_bits() {
+    let key = "000102030405060708090a0b0c";
+    let bytes: Vec<u8> = (0..13).collect();
+    let header = header(0x41, AP, STATION);
+    let sealed = crate::stream::seal(&[&[7, 8, 9][..], &bytes].concat(), &[&LLC, TO_ONE].concat());
+    let body = [&[7, 8, 9, 0][..], &sealed].concat();
+    let mut sessions = Sessions::new(Arc::new(Keys::parse(format!("wep {key}").as_bytes()).unwrap()));
+    assert_eq!(sessions.decrypt(&header, Some(&body)).map(|clear| hex(&clear[8..])), Ok(hex(TO_ONE)));
+    if has_tshark() {
+        let capture = file(&[emitted(&header, &[&body])]);
+        assert_eq!(payloads(&capture, &[format!("\"wep\",\"{key}\"")]), [hex(TO_ONE)]);
     }
 }

@@ -39,6 +39,12 @@ const PASSPHRASES: [(&str, &str, &str); 21] = [
 const ENTERPRISE: (&str, &str) =
     ("wireshark_wpa-eap-tls.pcap.gz", "a5001e18e0b3f792278825bc3abff72d7021d7c157b600470ef730e2490835d4");
 
+/// Captures with the temporal and the group key of a session, which Wireshark's own tests name: of OWE and of FT with 802.1X.
+const SESSIONS: [(&str, [&str; 2]); 2] = [
+    ("wireshark_owe.pcapng.gz", ["10f3deccc00d5c8f629fba7a0fff34aa", "016b04ae9e6050bcc1f940dda9ffff2b"]),
+    ("wireshark_wpa2-ft-eap.pcapng.gz", ["65471b64605bf2a04af296284cb4ae2a", "1783a5c28e046df6fb58cf4406c4b22c"]),
+];
+
 /// The one with WEP, and its key: the answer that the test of aircrack-ng's own attack expects.
 const WEP: (&str, &str) = ("aircrack_test_wep_64_ptw_01.cap", "1f1f1f1f1f");
 
@@ -100,9 +106,11 @@ fn learn_name(fc: FrameControl, header: &Header, body: &[u8], sessions: &mut Ses
 }
 
 /// What tshark decrypts, from its hex dumps; management frames left out.
-fn theirs(path: &Path, key: &str) -> Decrypted {
+fn theirs(path: &Path, keys: &[&str]) -> Decrypted {
     let output = Command::new("tshark")
-        .args(["-o", "wlan.enable_decryption:TRUE", "-o", &format!("uat:80211_keys:{key}"), "-r"])
+        .args(["-o", "wlan.enable_decryption:TRUE"])
+        .args(keys.iter().flat_map(|key| ["-o".to_owned(), format!("uat:80211_keys:{key}")]))
+        .arg("-r")
         .arg(path)
         .args(["-Y", "(wlan.analysis.tk || wlan.analysis.gtk || wlan.wep.key) && wlan.fc.type == 2"])
         // A line with the frame's number, then its bytes and those decrypted.
@@ -139,7 +147,7 @@ fn folder() -> Option<PathBuf> {
 }
 
 /// How many MPDUs of a capture are equal.
-fn compare(path: &Path, keys: &str, key: &str) -> usize {
+fn compare(path: &Path, keys: &str, key: &[&str]) -> usize {
     let (ours, theirs) = (ours(path, keys), theirs(path, key));
     let name = path.file_name().unwrap().to_string_lossy();
     for (number, bytes) in &theirs {
@@ -176,7 +184,24 @@ fn the_same_mpdus_become_the_same_bytes() {
     let Some(folder) = folder() else { return };
     // WEP; CCMP-128 with 802.1X and with PSK, CCMP-256, GCMP-128 and -256, PSK with SHA-256.
     for (path, line, key) in captures(&folder).take(9) {
-        compare(&path, &line, &key);
+        compare(&path, &line, &[&key]);
+    }
+}
+
+#[test]
+fn keys_of_a_session_open_the_same_mpdus() {
+    let Some(folder) = folder() else { return };
+    for (name, keys) in SESSIONS {
+        let path = folder.join(name);
+        if !path.is_file() {
+            eprintln!("SKIPPED: no {}", path.display());
+            continue;
+        }
+        let lines = keys.map(|key| format!("tk {key}")).join("\n");
+        let theirs = keys.map(|key| format!("\"tk\",\"{key}\""));
+        let equal = compare(&path, &lines, &[&theirs[0], &theirs[1]]);
+        assert!(equal >= 4, "{name}: {equal}");
+        println!("{name}: {equal} MPDUs are equal");
     }
 }
 
@@ -184,7 +209,7 @@ fn the_same_mpdus_become_the_same_bytes() {
 #[ignore = "slow: tshark over twenty captures"]
 fn the_same_mpdus_become_the_same_bytes_everywhere() {
     let Some(folder) = folder() else { return };
-    let equal: usize = captures(&folder).map(|(path, line, key)| compare(&path, &line, &key)).sum();
+    let equal: usize = captures(&folder).map(|(path, line, key)| compare(&path, &line, &[&key])).sum();
     println!("{equal} MPDUs are equal");
 }
 

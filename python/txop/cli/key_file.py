@@ -13,7 +13,9 @@ from txop.core.errors import UserError
 
 KeyFileOption = Annotated[
     Path | None,
-    typer.Option("--key-file", metavar="FILE", help="Decrypt with the passphrases and PMKs in this file."),
+    typer.Option(
+        "--key-file", metavar="FILE", help="Decrypt with the passphrases, PMKs and session keys in this file."
+    ),
 ]
 
 DOCUMENTED = "see docs/air-decryption.md for what a key file holds"
