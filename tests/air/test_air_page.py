@@ -145,9 +145,9 @@ def test_every_figure_names_a_definition_that_exists(report):
                 assert key is None or key in DEFINITIONS
 
 
-def test_empty_report_says_not_available(empty_report):
+def test_empty_report_says_what_is_in_it(empty_report):
     found = outline(page(empty_report))
-    assert "Not available" in found.text
+    assert "no 802.11 frames" in found.text
 
 
 def test_long_tables_are_cut(report):

@@ -189,7 +189,7 @@ impl Listener {
     fn responses_missing(&self, asked: &Asked) -> Option<Sentence> {
         if asked.asking >= MIN_FRAMES && self.control == 0 {
             return Some(sentence!(
-                "no undamaged control frame is in it, although at least {asking} {ask} for a response: they were damaged, filtered out or not recorded{or}",
+                "no undamaged control frame was captured, although at least {asking} {ask} for a response: they were damaged, filtered out or not recorded{or}",
                 asking = Figure::all(asked.asking, "PPDU");
                 or = if asked.anybody_there { "" } else { ", or no receiver was there: no frame of any of them was captured" },
                 ask = one_or(asked.asking, "asks", "ask")
@@ -198,7 +198,7 @@ impl Listener {
         let settled = asked.answered + asked.unanswered;
         (settled >= MIN_FRAMES && asked.answered < asked.unanswered).then(|| {
             sentence!(
-                "{answered} of {asking} PPDUs of data and Null frames without a retransmission have a response in it ({share})",
+                "{answered} of {asking} PPDUs of data and Null frames without a retransmission have a captured response ({share})",
                 asking = Figure::total(settled),
                 answered = Figure::count(asked.answered, settled),
                 share = Figure::percent(asked.answered, settled, 0)
@@ -241,7 +241,7 @@ impl Listener {
         let is_much = data >= MIN_FRAMES && unanswered as f64 > ORPHANS * data as f64 && unanswered * 4 > again;
         (is_much && self.control > 0).then(|| {
             sentence!(
-                "{unanswered} of {data} PPDUs of data and Null frames ({share}) have no response in it and no retransmission, as if they had been answered",
+                "{unanswered} of {data} PPDUs of data and Null frames ({share}) have no captured response and no retransmission, as if they had been answered",
                 unanswered = Figure::count(unanswered, data),
                 data = Figure::total(data),
                 share = Figure::percent(unanswered, data, 0)

@@ -32,10 +32,7 @@ const ODD_GAP_US: f64 = 4.0;
 pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
     let n = known.counts.frames();
     if n == 0 {
-        let sentence = sentence!(
-            "{n} 802.11 frames are in what was counted: no figure about the air is available",
-            n = Figure::total(n)
-        );
+        let sentence = sentence!("{n} are in what was counted", n = Figure::said(0.0, "count", 0, "no 802.11 frames"));
         return vec![Limit::new("no-frames", sentence, &["all sections"])];
     }
     let mut limits: Vec<Limit> = untimely.into_iter().collect();
@@ -167,7 +164,7 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "some-clock-jumps",
             sentence!(
-                "the hardware clock left the capture's clock, or came back to it, {jumps} in {n}",
+                "the sniffer's hardware clock jumped {jumps} in {n}, against the clock of the capturing machine",
                 jumps = Figure::counted(known.jumps, n, "time"),
                 n = Figure::all(n, "frame")
             ),

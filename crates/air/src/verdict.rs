@@ -68,7 +68,10 @@ fn beside_retries(said: Sentence, retries: &RetriesOf, ta: &str, ra: &str) -> Se
         0 => carried,
         _ => carried.and(
             ": ",
-            sentence!("{left_out} of these repeat Block Ack holes", left_out = Figure::count(left_out, retry.retries)),
+            sentence!(
+                "{left_out} of these repeat MPDUs that a Block Ack left out",
+                left_out = Figure::count(left_out, retry.retries)
+            ),
         ),
     };
     let carried = match (why, left_out) {

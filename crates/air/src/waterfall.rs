@@ -486,7 +486,7 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, g
     let link = direction.link;
     let seconds = || Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2);
     let said = match grounds.deaf() {
-        Some(doubt) => sentence!("{seconds} s, idle or missed by the sniffer", seconds = seconds()).and(": ", doubt),
+        Some(doubt) => sentence!("{seconds} s, idle or missed by the sniffer", seconds = seconds()).and(", as ", doubt),
         None => {
             let said = sentence!("no transmission was captured{by} for {seconds} s", seconds = seconds(); by = grounds.place.by());
             let said = match &grounds.hearing.proof {
@@ -518,25 +518,25 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, g
         return said.and(
             ". ",
             sentence!(
-                "It includes inter-frame spaces and backoff of {ppdus} PPDUs, in which {mpdus} came: {why}",
+                "In it are inter-frame spaces and backoff of {ppdus} PPDUs, in which {mpdus} came: {why}",
                 ppdus = Figure::total(ppdus),
                 mpdus = Figure::all(mpdus, "MPDU");
                 why = if grounds.stamped {
-                    "frames have hardware time stamps, but what these mark could not be inferred"
+                    "what the hardware time stamps mark could not be inferred"
                 } else {
-                    "a capture with hardware time stamps (TSFT) separates them"
+                    "hardware time stamps (TSFT) would separate them"
                 }
             ),
         );
     }
     let spaces = if grounds.stamped {
         sentence!(
-            "It includes inter-frame spaces and backoff of {mpdus} MPDUs: frames have hardware time stamps, but what these mark could not be inferred",
+            "In it are inter-frame spaces and backoff of {mpdus} MPDUs, as what the hardware time stamps mark could not be inferred",
             mpdus = Figure::total(link.medium_mpdus)
         )
     } else {
         sentence!(
-            "It includes inter-frame spaces and backoff of {mpdus} MPDUs; a capture with hardware time stamps (TSFT) separates them",
+            "In it are inter-frame spaces and backoff of {mpdus} MPDUs; hardware time stamps (TSFT) would separate them",
             mpdus = Figure::total(link.medium_mpdus)
         )
     };

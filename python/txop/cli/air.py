@@ -62,8 +62,8 @@ def register(app: typer.Typer) -> None:
             [
                 "Sections: summary, stations, ghosts, exchanges, aggregation, airtime, waterfall, capabilities,"
                 " steadiness; on demand, or by name: events, rates, block_acks; with --packets or --key-file, packets.",
-                "A key file has one key in a line: psk SSID PASSPHRASE, or pmk DIGITS; what holds blanks goes in double"
-                " quotes. No key is ever part of a report. docs/air-decryption.md",
+                "A key file has one key in a line: psk SSID PASSPHRASE, or pmk, msk, tk or wep DIGITS; what holds"
+                " blanks goes in double quotes. No key is ever part of a report. docs/air-decryption.md",
                 "With --from and --to, claims, the use of capabilities and the calibration of the time stamps are still"
                 " taken from the whole capture; every other figure is of the window.",
                 "With --bssid, the figures of the channel (busy, frames, floods) still cover all stations on it; the"

@@ -12,10 +12,10 @@ from rich.text import Text
 from txop.air.model import Waterfall, WaterfallStep
 from txop.air.view import Headline
 from txop.air.view.glyphs import glyph
-from txop.air.view.headline import HAPPENED_HEADING, WATERFALL_HEADING
+from txop.air.view.headline import CAPTURED_HEADING, HAPPENED_HEADING, WATERFALL_HEADING
 from txop.air.view.undetermined import Undetermined
 from txop.cli.console import safe_text
-from txop.cli.screen_lines import FINDINGS, filled, print_findings, print_lines
+from txop.cli.screen_lines import FINDINGS, LINES, print_lines, print_whole, whole
 from txop.cli.terminal_report import bullets
 from txop.present import format as fmt
 from txop.present.format import capital
@@ -36,6 +36,7 @@ _STYLE = {
 }
 _FIRST = 2
 """Attacks and faults that stand before everything else."""
+_KEY_LINES = 2
 _KEYS = 4
 """Causes that a brief view names under the bar."""
 _SHOWN = 0.005
@@ -51,9 +52,11 @@ def print_headline(out: Console, head: Headline) -> None:
         if head.more_happened:
             out.print(safe_text(f"and {fmt.count(head.more_happened)} more in section 10.", "dim"))
         out.print()
-    out.print(safe_text(WATERFALL_HEADING, "bold underline"))
-    if head.unavailable:
-        out.print(safe_text(head.unavailable))
+    if head.captured:
+        out.print(safe_text(CAPTURED_HEADING, "bold underline"))
+        out.print(safe_text(head.captured))
+    if head.flows:
+        out.print(safe_text(WATERFALL_HEADING, "bold underline"))
     for number, flow in enumerate(head.flows):
         out.print()
         out.print(safe_text(flow.title, "bold"))
@@ -74,41 +77,58 @@ def print_headline(out: Console, head: Headline) -> None:
             out.print(Padding(bullets(verdict.evidence, "dim"), (0, 0, 0, 2)))
     if head.more_verdicts:
         out.print(safe_text(f"and {fmt.plural(head.more_verdicts, 'more verdict')} in section 4.", "dim"))
-    if head.undetermined is not None:
+    if head.unknown is not None:
         out.print()
-        out.print(safe_text(_open(head.undetermined)))
+        out.print(safe_text(_open(head.unknown)))
 
 
-def print_brief(out: Console, head: Headline) -> None:
-    """Print ``head`` in little space: one direction, and the findings that matter most."""
+def print_brief(out: Console, head: Headline, below: int) -> None:
+    """Print ``head`` in little space: one direction, the findings that matter most, each of them whole, and what is
+    unknown. ``below``: the lines of the screen that come after it."""
     bad_happened = [(each.text, "bold red") for each in head.happened if each.tone == "bad"]
     first, others_happened = bad_happened[:_FIRST], bad_happened[_FIRST:]
-    print_findings(out, first)
-    if head.unavailable:
-        print_lines(out, filled(f"{WATERFALL_HEADING}: {head.unavailable}", out.width, "bold", most=3))
+    used = print_whole(out, first, lines=LINES)
+    what = []
+    if head.captured:
+        what += whole(f"{CAPTURED_HEADING}: {head.captured}", out.width, "bold")
     for flow in head.flows[:1]:
-        out.print(safe_text(f"{WATERFALL_HEADING}: {flow.title}", "bold"))
-        print_lines(out, filled(flow.sentence, out.width, most=2, indent=0))
         width = min(out.width, 100)
-        out.print(bar(flow.waterfall, width))
-        out.print(Columns(keys(flow.waterfall, width)[:_KEYS], padding=(0, 2, 0, 0)))
-    if len(head.flows) > 1:
-        others = "; ".join(f"{flow.title}: {flow.sentence}" for flow in head.flows[1:])
-        print_lines(out, filled(others, out.width, "dim", most=1))
-    answers = [(f"{fmt.capital(each.answer)} - {each.title}: {each.text}", each.tone) for each in head.verdicts]
+        what += whole(f"{WATERFALL_HEADING}: {flow.title}", out.width, "bold")
+        what += whole(flow.sentence, out.width)
+        what += [
+            bar(flow.waterfall, width),
+            *_side_by_side(keys(flow.waterfall, width)[:_KEYS], out.width)[:_KEY_LINES],
+        ]
+    for flow in head.flows[1:]:
+        what += whole(f"{flow.brief}.", out.width, "dim")
+    print_lines(out, what)
+    unknown = [] if head.unknown is None else whole(_open(head.unknown), out.width, "dim")
+    answers = [(f"{each.title}: {each.text}", each.tone) for each in head.verdicts]
     bad = [*others_happened, *((text, "bold red") for text, tone in answers if tone == "bad")]
     advice = [(text, "") for flow in head.flows[:1] for text in flow.advice]
     others_found = [(each.text, "") for each in head.happened if each.tone != "bad"]
     others_found += [(text, "") for text, tone in answers if tone != "bad"]
-    if head.undetermined is not None:
-        others_found.append((_open(head.undetermined), ""))
     more = head.more_verdicts + head.more_happened
-    print_findings(out, [*bad, *advice, *others_found], more, most=FINDINGS - len(first))
+    rest = [*bad, *advice, *others_found]
+    room = LINES - used - len(what) - len(unknown) - below - 1
+    print_whole(out, rest, more, most=FINDINGS - len(first), lines=room)
+    print_lines(out, unknown)
+
+
+def _side_by_side(parts: list[Text], width: int) -> list[Text]:
+    """``parts`` in as few lines as they fit in."""
+    lines: list[Text] = []
+    for part in parts:
+        if lines and lines[-1].cell_len + 2 + part.cell_len <= width:
+            lines[-1].append("  ").append_text(part)
+        else:
+            lines.append(part)
+    return lines
 
 
 def _open(what: Undetermined) -> str:
     """All that is unknown, in one paragraph."""
-    better = f". To find out: {what.advice}." if what.advice else "."
+    better = f". To know more: {what.advice}." if what.advice else "."
     return f"Unknown: {what.text}{better}"
 
 

@@ -52,8 +52,8 @@ def show(
             first = headline(report)
             for flow in first.flows[:1]:
                 out.print(console.safe_text(f"   {flow.title}: {flow.sentence}", "dim"))
-            if first.unavailable:
-                out.print(console.safe_text(f"   {first.unavailable}", "dim"))
+            if first.captured:
+                out.print(console.safe_text(f"   {first.captured}", "dim"))
         out.print(draw(grid(comparison), out.width, top))
         return
     report = reports[0]
@@ -70,7 +70,7 @@ def show(
         out.print(console.safe_text(f"{capital(nothing[0])}."))
         return
     if one_screen:
-        print_brief(out, headline(report, station))
+        print_brief(out, headline(report, station), 0 if brief else lines_below(out.width))
         if not brief:
             _rest_of_screen(out, report, shown, station)
     elif not only or "waterfall" in only:
@@ -100,6 +100,15 @@ def _asked_beside(report: AirReport, shown: ShownOptions) -> tuple[str, ...]:
     """Sections that other options than --section ask for."""
     asked = [*shown.beside, *(["stations"] if shown.ghosts else []), *(["packets"] if report.traffic else [])]
     return tuple(asked)
+
+
+def lines_below(width: int) -> int:
+    """Lines of a screen that :func:`_rest_of_screen` takes: a heading, two lines of column names, rows, what is left
+    out, a note, the sections."""
+    from txop.air.view import SECTION_NAMES
+    from txop.cli.screen_lines import sections_named
+
+    return 1 + 2 + _ROWS + 1 + 1 + len(sections_named(SECTION_NAMES, width))
 
 
 def _rest_of_screen(out: Console, report: AirReport, shown: ShownOptions, station: str | None) -> None:

@@ -53,6 +53,29 @@ def filled(text: str, width: int, style: str = "", *, most: int, indent: int = 2
     return [safe_text(_at_most(each, width).replace(_HELD, " "), style) for each in [*found, line]]
 
 
+def whole(text: str, width: int, style: str = "", *, indent: int = 2) -> list[Text]:
+    """``text`` in as many lines as it takes, all but the first indented."""
+    return filled(text, width, style, most=len(text) + 1, indent=indent)
+
+
+def print_whole(
+    out: Console, findings: Sequence[tuple[str, str]], more: int = 0, *, most: int = FINDINGS, lines: int
+) -> int:
+    """Print ``most`` findings, each with its style and none of them cut: the first ones that fit into ``lines`` lines;
+    count the others, of which ``more`` are not here. Gives the lines printed."""
+    used = shown = 0
+    for text, style in findings:
+        drawn = whole(f"- {text}", out.width, style)
+        if shown == most or used + len(drawn) > lines:
+            continue
+        print_lines(out, drawn)
+        used, shown = used + len(drawn), shown + 1
+    if hidden := len(findings) - shown + more:
+        out.print(safe_text(f"  and {plural(hidden, 'more finding')}: --all", "dim"))
+        used += 1
+    return used
+
+
 def _at_most(line: str, width: int) -> str:
     while cell_len(line) > width:
         line = line[:-2] + "…"
@@ -73,6 +96,11 @@ def print_findings(out: Console, findings: Sequence[tuple[str, str]], more: int 
         out.print(safe_text(f"  and {plural(hidden, 'more finding')}: --all", "dim"))
 
 
+def sections_named(names: Iterable[str], width: int) -> list[Text]:
+    """Which sections there are, and how they are seen."""
+    return filled(f"Sections (--section NAME; --all for all): {', '.join(names)}", width, "dim", most=3)
+
+
 def print_sections_named(out: Console, names: Iterable[str]) -> None:
     """Print which sections there are, and how they are seen."""
-    print_lines(out, filled(f"Sections (--section NAME; --all for all): {', '.join(names)}", out.width, "dim", most=3))
+    print_lines(out, sections_named(names, out.width))

@@ -248,8 +248,8 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
         return Some(Limit::new(
             "clock-jumps",
             sentence!(
-                "the hardware clock left the capture's clock, or came back to it, {jumps} in {n}: the times between them do not \
-                 add up",
+                "the sniffer's hardware clock jumped {jumps} in {n}, against the clock of the capturing machine: times between frames are not \
+                 usable",
                 jumps = Figure::counted(known.jumps, n, "time"),
                 n = Figure::all(n, "frame")
             ),
@@ -260,8 +260,8 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
         return Some(Limit::new(
             "rates-not-true",
             sentence!(
-                "at the rates that the capture claims, {overruns} of the first {checked} that could be checked would still be on the air when the next one begins, \
-                 by the hardware time stamps: the rates, the preambles or the stamps are not true (frames of a simulated radio take no time)",
+                "{overruns} of the first {checked} that could be checked would still be on the air when the next one begins, at the rates and hardware time \
+                 stamps of the capture: one of these is not true (frames of a simulated radio take no time)",
                 overruns = Figure::count(overruns, checked),
                 checked = Figure::all(checked, "frame")
             ),

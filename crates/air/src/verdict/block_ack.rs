@@ -238,8 +238,8 @@ impl Pair<'_> {
             Answer::open(
                 "too-few",
                 sentence!(
-                    "{left_out} (needed: {MIN_LEFT_OUT})",
-                    left_out = Figure::only_counted(left_out, answered, "Block Ack hole")
+                    "Block Acks left out {left_out} (needed: {MIN_LEFT_OUT})",
+                    left_out = Figure::only_counted(left_out, answered, "MPDU")
                 ),
             )
         })
@@ -256,19 +256,20 @@ impl Pair<'_> {
             return Some(Answer::open(
                 "frames-missing",
                 sentence!(
-                    "frames are missing from the capture: the {block_acks} in it have {left_out} in {answered} MPDUs ({share})",
+                    "frames are missing from the capture: the {block_acks} in it left out {left_out} of {answered} MPDUs ({share})",
                     block_acks = Figure::all(block_acks, "Block Ack"),
-                    left_out = Figure::counted(left_out, answered, "hole"),
+                    left_out = Figure::count(left_out, answered),
                     answered = Figure::total(answered),
                     share = Figure::percent(left_out, answered, 1)
                 ),
             ));
         }
         let complete = sentence!(
-            "Block Acks {whole}: {left_out} in {answered} MPDUs ({share})",
-            left_out = Figure::counted(left_out, answered, "hole"),
+            "Block Acks {whole}: {left_out} of {answered} MPDUs {were} left out ({share})",
+            left_out = Figure::count(left_out, answered),
             answered = Figure::total(answered),
             share = Figure::percent(left_out, answered, 1);
+            were = one_or(left_out, "was", "were"),
             whole = match (left_out, not_captured > 0 || self.retries.lack_attempts(self.originator, self.recipient)) {
                 (0, false) => "are complete",
                 (0, true) => "are complete in this capture",
@@ -288,8 +289,8 @@ impl Pair<'_> {
             return None;
         }
         let said = sentence!(
-            "too slow to acknowledge: {late} of {left_out} Block Ack holes ({share}) were acknowledged later by the Block Acks of PPDUs that \
-             were captured whole and did not carry them",
+            "too slow to acknowledge: {late} of {left_out} MPDUs that a Block Ack left out ({share}) were acknowledged by a later one, of a PPDU that \
+             was captured whole and did not carry them again",
             late = Figure::count(late, left_out),
             left_out = Figure::total(left_out),
             share = Figure::percent(late, left_out, 0)
@@ -316,7 +317,7 @@ impl Pair<'_> {
             Answer::found(
                 "probably-late",
                 sentence!(
-                    "most likely too slow to acknowledge: the Block Ack holes are the most recently sent MPDUs ({share} of {positioned} \
+                    "most likely too slow to acknowledge: Block Acks leave out the most recently sent MPDUs ({share} of {positioned} \
                      in the last quarter of their A-MPDU, {expected} expected by chance). Losses spread evenly would not prefer them; \
                      a channel that changes within a long A-MPDU would, but starts earlier than the last quarter",
                     share = Figure::percent(in_tail, positioned, 0),
@@ -335,8 +336,8 @@ impl Pair<'_> {
             Answer::open(
                 "data-missing",
                 sentence!(
-                    "{seem} of {left_out} Block Ack holes were acknowledged without a captured retransmission, {unseen} of them by Block Acks of \
-                     PPDUs that were not captured, or perhaps not whole, and may have carried them again ({answering} of {block_acks} follow \
+                    "{seem} of {left_out} MPDUs that a Block Ack left out were acknowledged without a captured retransmission, {unseen} of them by Block \
+                     Acks of PPDUs that were not captured, or perhaps not whole, and may have carried them again ({answering} of {block_acks} follow \
                      the PPDU or request that they answer)",
                     seem = Figure::count(seem, left_out),
                     left_out = Figure::total(left_out),
@@ -355,8 +356,8 @@ impl Pair<'_> {
             return Some(Answer::found(
                 "mixed",
                 sentence!(
-                    "both: the end of the A-MPDUs has more holes than chance allows ({share} of {positioned}, z = {z}), but \
-                     most omissions are elsewhere and behave like losses",
+                    "both: more MPDUs are left out at the end of the A-MPDUs than chance allows ({share} of {positioned}, z = {z}), but \
+                     most are left out elsewhere, as losses are",
                     share = Figure::percent(in_tail, positioned, 0),
                     positioned = Figure::total(positioned),
                     z = Figure::of(tail.z, "standard deviations", positioned, 1)
@@ -367,9 +368,8 @@ impl Pair<'_> {
             Answer::found(
                 "not-received",
                 sentence!(
-                    "not received: the omissions do not prefer the most recently sent MPDUs ({share} of the {positioned} whose place says \
-                     something in the last quarter of their A-MPDU, {expected} expected by chance), and {late} of {left_out} turned out to \
-                     have arrived",
+                    "not received: the MPDUs that Block Acks left out are not the most recently sent ones ({share} of the {positioned} with a known \
+                     place were in the last quarter of their A-MPDU, {expected} expected by chance), and {late} of {left_out} turned out to have arrived",
                     share = Figure::percent(in_tail, positioned, 0),
                     positioned = Figure::total(positioned),
                     expected = Figure::share(tail.expected, tail.all, 0),
@@ -386,8 +386,8 @@ impl Pair<'_> {
         Answer::open(
             "positions-unknown",
             sentence!(
-                "{positioned} of the {left_out} holes were in A-MPDUs of 4 and more MPDUs that were captured whole and acknowledged in \
-                 part, by {events} (needed: {MIN_LEFT_OUT} by {MIN_TAIL_BLOCK_ACKS}, and half of them); of all holes {again} {were} \
+                "{positioned} of the {left_out} that Block Acks left out were in A-MPDUs of 4 and more MPDUs that were captured whole and \
+                 acknowledged in part, by {events} (needed: {MIN_LEFT_OUT} by {MIN_TAIL_BLOCK_ACKS}, and half of them); of all {again} {were} \
                  retransmitted",
                 events = Figure::all(events, "Block Ack"),
                 positioned = Figure::only(positioned, left_out),
@@ -418,7 +418,7 @@ impl Pair<'_> {
         let answered = self.sums.answered();
         (answered > 0).then(|| {
             sentence!(
-                "{block_acks}: {newly_acked} acknowledged for the first time, {left_out} holes ({share} of those they answer)",
+                "{block_acks}: {newly_acked} acknowledged for the first time, {left_out} left out ({share} of those they answer)",
                 block_acks = Figure::all(block_acks, "Block Ack"),
                 newly_acked = Figure::counted(newly, answered, "MPDU"),
                 left_out = Figure::count(left_out, answered),
@@ -444,7 +444,7 @@ impl Pair<'_> {
         let of = |part| Figure::count(part, left_out);
         (left_out > 0).then(|| {
             sentence!(
-                "of the {left_out} holes: {late} acknowledged later without a retransmission, {unseen} acknowledged later, perhaps \
+                "of the {left_out} left out: {late} acknowledged later without a retransmission, {unseen} acknowledged later, perhaps \
                  after a retransmission that was not captured, {resent} acknowledged after a retransmission, {lost} retransmitted and not \
                  acknowledged in this capture, {abandoned} not retransmitted in it",
                 left_out = Figure::total(left_out),
@@ -473,7 +473,7 @@ impl Pair<'_> {
     fn places(&self, tail: &Tail) -> Sentence {
         let Sums { in_tail, positioned, events, .. } = self.sums;
         sentence!(
-            "{in_tail} of {positioned} holes in {events} that acknowledge others of the same A-MPDU were in its last \
+            "{in_tail} of {positioned} MPDUs left out by {events} that acknowledge others of the same A-MPDU were in its last \
              quarter ({share}), where {expected} would be expected by chance (z = {z})",
             events = Figure::all(events, "Block Ack"),
             in_tail = Figure::count(in_tail, positioned),
@@ -487,7 +487,7 @@ impl Pair<'_> {
     fn ages(&self) -> Option<Sentence> {
         let (out, acked) = self.sums.ages?;
         Some(sentence!(
-            "age when the Block Ack began: median {left_out} µs for holes (n={n_left_out}), {acked} µs for MPDUs \
+            "age when the Block Ack began: median {left_out} µs for MPDUs left out (n={n_left_out}), {acked} µs for MPDUs \
              acknowledged (n={n_acked})",
             left_out = Figure::of(out.median, "µs", out.n, 0),
             n_left_out = Figure::total(out.n),

@@ -279,13 +279,13 @@ impl<'a> Case<'a> {
             "retries-unexplained",
             sentence!(
                 "{retries} of the {mpdus} captured carry the retry bit ({share}){beside}, and of {ppdus} PPDUs {resent} {were} \
-                 retransmitted, no ACK, in this capture: {why}",
+                 retransmitted without a captured response: {why}",
                 retries = Figure::count(retry.retries, retry.frames),
                 mpdus = Figure::all(retry.frames, "MPDU"),
                 share = Figure::percent(retry.retries, retry.frames, 1),
                 resent = Figure::only(self.data.missing_resent, self.data.ppdus),
                 ppdus = self.ppdus();
-                beside = if self.retries.left_out(ta, ra) > 0 { ", without the repeats of Block Ack holes" } else { "" },
+                beside = if self.retries.left_out(ta, ra) > 0 { ", without the repeats of MPDUs that a Block Ack left out" } else { "" },
                 were = one_or(self.data.missing_resent, "was", "were"),
                 why = if self.lacks_attempts() {
                     "of most of the others no undamaged earlier attempt was captured"
@@ -299,7 +299,7 @@ impl<'a> Case<'a> {
     fn complete(&self) -> Answer {
         let data = self.data;
         let complete = sentence!(
-            "ACKs {whole}: {answered} of {ppdus} PPDUs {were} answered, {resent} {resent_were} retransmitted, no ACK ({share})",
+            "ACKs {whole}: {answered} of {ppdus} PPDUs {were} answered, {resent} {resent_were} retransmitted without a captured response ({share})",
             answered = Figure::count(data.answered, data.ppdus),
             ppdus = self.ppdus(),
             resent = self.resent(),
@@ -403,13 +403,14 @@ impl<'a> Case<'a> {
     /// The sender repeated them: it got no response, whatever the sniffer missed.
     fn unanswered(&self) -> Answer {
         let said = sentence!(
-            "{resent} of {ppdus} PPDUs ({share}) were retransmitted, no ACK: the sender got none in time, whatever this capture misses",
+            "{resent} of {ppdus} PPDUs ({share}) were retransmitted, and no ACK or Block Ack to them was captured: the sender received none in \
+             time. They were lost, or answered too late",
             resent = self.resent(),
             ppdus = self.ppdus(),
             share = Figure::percent(self.data.missing_resent, self.data.ppdus, 1)
         );
         let open = sentence!(
-            "; unknown: lost, or answered too late ({answered} of the {all} have a captured response)",
+            " ({answered} of the {all} PPDUs have a captured response)",
             answered = Figure::count(self.data.answered, self.data.ppdus),
             all = self.ppdus()
         );
@@ -453,7 +454,7 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
         .iter()
         .map(|rate| {
             sentence!(
-                "{label}: {answered} of {ppdus} PPDUs answered ({share}), {resent} retransmitted, no ACK",
+                "{label}: {answered} of {ppdus} PPDUs answered ({share}), {resent} retransmitted without a captured response",
                 answered = Figure::count(rate.answered, rate.ppdus),
                 ppdus = Figure::total(rate.ppdus),
                 share = Figure::percent(rate.answered, rate.ppdus, 0),

@@ -85,7 +85,7 @@ def comparison_page(reports: Sequence[AirReport]) -> str:
             "letter": letter(n),
             "report": report,
             "flow": head.flows[0] if head.flows else None,
-            "unavailable": head.unavailable,
+            "captured": head.captured,
             "window": described(report.summary.window) if report.summary.window is not None else None,
             "chosen": chosen(report),
         }

@@ -1,4 +1,4 @@
-"""The first lines of every report: what happened, where the throughput went, and who acknowledges how."""
+"""The first lines of every report: what happened, where the throughput went, who acknowledges how, what is unknown."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from txop.air.model import AckVerdict, Waterfall
 from txop.air.report import PREVENT_WATERFALLS, AirReport
 from txop.air.view.names import direction
 from txop.air.view.options import Options
-from txop.air.view.undetermined import Undetermined, undetermined
+from txop.air.view.undetermined import LONGER, Open, Undetermined, together, undetermined
 from txop.present import format as fmt
 from txop.present.format import capital
 
 VERDICTS_SHOWN = 4
 HAPPENINGS_SHOWN = 8
+KINDS_SHOWN = 5
+"""Kinds of frames that are named of a capture without a direction to explain; the others are counted."""
 THROUGHPUT_FROM = 2
 """MPDUs: the duration of a single one gives no rate."""
+LIMITED_FROM = 20
+"""MPDUs below which nothing is said of what limits a direction (`MIN_MPDUS` of waterfall.rs)."""
 HAPPENED_HEADING = "What happened"
 WATERFALL_HEADING = "Where the throughput went"
+CAPTURED_HEADING = "In this capture"
 QUESTIONS = {"block-ack": "Block Ack", "ack": "ACKs"}
 TITLES = {"in-order": "normal", "unanswered": "no ACK"}
 """Answers with a title other than their code."""
@@ -40,6 +45,8 @@ class Flow:
 
     title: str
     sentence: str
+    brief: str
+    """The same in a few words, with the title."""
     advice: tuple[str, ...]
     waterfall: Waterfall
 
@@ -77,7 +84,9 @@ class Headline:
     """Those that are determined, what is wrong first; :data:`VERDICTS_SHOWN` at most."""
     more_verdicts: int
     """How many more section 4 has."""
-    undetermined: Undetermined | None
+    captured: str
+    """What the capture holds, where no direction can be explained; else empty."""
+    unknown: Undetermined | None
     """All that the capture does not show; ``None`` when every question is answered."""
     unavailable: str
     """Why there is no waterfall; empty when there is one."""
@@ -103,14 +112,19 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
     shown = tuple(
         Happened(h.code, HAPPENING_TONE.get(h.kind, ""), capital(h.text)) for h in happened[:HAPPENINGS_SHOWN]
     )
+    unavailable = "" if flows else _why_not(report, station)
+    whose = "" if station is None else f" of {station}"
+    open_parts = [Open(f"where the throughput{whose} went ({unavailable})")] if unavailable else []
+    open_parts += [each for flow in flows[:1] for each in _open_of(flow)]
     return Headline(
         happened=shown,
         more_happened=len(happened) - len(shown),
         flows=flows,
         verdicts=verdicts,
         more_verdicts=more,
-        undetermined=undetermined(wanted),
-        unavailable="" if flows else _why_not(report, station),
+        captured="" if flows else _captured(report),
+        unknown=together([*open_parts, *undetermined(wanted)]),
+        unavailable=unavailable,
     )
 
 
@@ -147,40 +161,76 @@ def flow_title(report: AirReport, waterfall: Waterfall) -> str:
 
 def _flow(report: AirReport, waterfall: Waterfall) -> Flow:
     title = flow_title(report, waterfall)
-    advice = tuple(capital(line.text) for line in waterfall.advice)
+    is_limited = waterfall.mpdus >= LIMITED_FROM
+    advice = tuple(capital(line.text) for line in waterfall.advice if is_limited)
+    payload = fmt.mbit_s(waterfall.payload_mbit_s)
+    brief = f"{title}: {payload} of payload, {fmt.plural(waterfall.mpdus, 'data MPDU')}"
     sent = f"{fmt.plural(waterfall.mpdus, 'data MPDU')} in {fmt.duration_us(waterfall.observed_us)}"
     if waterfall.mpdus < THROUGHPUT_FROM:
-        return Flow(title, f"{sent}: too few for a throughput.", advice, waterfall)
+        return Flow(title, f"{sent}: too few for a throughput.", f"{title}: {sent}", advice, waterfall)
     part = waterfall.payload_mbit_s / waterfall.phy_rate_mbit_s if waterfall.phy_rate_mbit_s else None
     if waterfall.phy_rate_mbit_s is None:
-        goodput = f"{fmt.mbit_s(waterfall.payload_mbit_s)} of payload; at which rate it was sent is not known. {sent}."
-        return Flow(title, goodput, advice, waterfall)
+        return Flow(title, f"{payload} of payload. {sent}.", brief, advice, waterfall)
     sentence = (
-        f"{fmt.mbit_s(waterfall.payload_mbit_s)} of payload at an effective PHY rate of "
+        f"{payload} of payload at an effective PHY rate of "
         f"{fmt.mbit_s(waterfall.phy_rate_mbit_s)}{timed_part(waterfall)}: {fmt.share(part)} of it. "
         f"{sent}."
     )
-    return Flow(title, sentence, advice, waterfall)
+    return Flow(title, sentence, brief, advice, waterfall)
+
+
+def _open_of(flow: Flow) -> list[Open]:
+    """What is unknown of a direction that is explained."""
+    fall = flow.waterfall
+    parts = []
+    if fall.phy_rate_mbit_s is None and fall.mpdus >= THROUGHPUT_FROM:
+        parts.append(Open("at which PHY rate data were sent"))
+    if fall.mpdus < LIMITED_FROM:
+        few = f"{fmt.plural(fall.mpdus, 'data MPDU')} captured, {LIMITED_FROM} needed"
+        parts.append(Open(f"what limits the {fall.direction} ({few})", (LONGER,)))
+    return parts
+
+
+def _captured(report: AirReport) -> str:
+    """What is in the capture: its frames by kind, and of which networks."""
+    frames = report.frames - report.summary.unreadable
+    if not frames:
+        return "no 802.11 frames."
+    kinds = sorted(report.contents.kinds if report.contents else (), key=lambda kind: -kind.frames)
+    named = [f"{fmt.count(kind.frames)} {kind.name}" for kind in kinds[:KINDS_SHOWN]]
+    if (others := frames - sum(kind.frames for kind in kinds[:KINDS_SHOWN])) and named:
+        named.append(fmt.plural(others, "other"))
+    channels = report.summary.channels
+    on = f" on channel {channels[0].channel}" if len(channels) == 1 and channels[0].channel is not None else ""
+    span = report.summary.span_us
+    during = f" in {fmt.duration_us(span)}" if frames > 1 and span else ""
+    points = report.access_points
+    names = list(dict.fromkeys(name for point in points for name in point.ssids))
+    of = ""
+    if points and all(happening.code != "beacon-flood" for happening in report.happenings):
+        name = f" ({names[0]})" if len(names) == 1 else ""
+        of = f"; {fmt.plural(len(points), 'access point')}{name}"
+    listed = f": {', '.join(named)}" if named else ""
+    return f"{fmt.plural(frames, 'frame')}{during}{on}{listed}{of}."
 
 
 def _why_not(report: AirReport, station: str | None) -> str:
     if station is not None and report.waterfalls:
         other = direction(report, report.waterfalls[0].ta, report.waterfalls[0].ra)
-        return f"Not available for {station}: explained is {other}. Choose a pair of this station with --pair TA,RA."
+        return f"explained is {other}; --pair TA,RA chooses another pair"
     if not any(link.mpdu_retry.frames for link in report.links):
         summary = report.summary
         where = "the capture" if summary.window is None and summary.selection is None else "the part that was counted"
-        missing = "no undamaged unicast frame with data, from one station to another,"
+        missing = "no undamaged data frame from one station to another"
         unreadable = summary.unreadable
         if unreadable:
             records = f"{fmt.count(unreadable)} of {fmt.count(report.frames)} records cannot be read"
-            return f"Not available: {missing} can be read in {where}, and {records}."
-        return f"Not available: {missing} is in {where}."
+            return f"{missing} can be read in {where}, and {records}"
+        return f"{missing} is in {where}"
     # Others make a waterfall weaker; without these there would be one.
     preventing = [limit.text for limit in report.summary.limits if limit.code in PREVENT_WATERFALLS]
     if preventing:
-        return f"Not available: {'; '.join(preventing)}."
+        return "; ".join(preventing)
     return (
-        "Not available: no data MPDU with a known duration was captured of it on the interface and channel of "
-        "the airtime accounts."
+        "no data frame from one station to another has a known duration on the interface and channel with most frames"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from txop.air.model import AckVerdict
@@ -38,35 +38,56 @@ WHY: dict[str, tuple[str, tuple[str, ...]]] = {
 """By reason of a verdict: why it is open, and what would decide it."""
 OTHERWISE = ("the capture does not show it", (NEARER,))
 
-QUESTIONS = {"block-ack": "Block Acks", "ack": "ACKs"}
+QUESTIONS = {"block-ack": "whether Block Acks come in time", "ack": "whether ACKs come in time"}
+OPEN_SHOWN = 4
+"""Things that are unknown that are named; the others are counted."""
+ADVICE_SHOWN = 2
+"""Pieces of advice that stand behind them, those for most links first."""
 
 
 @dataclass(frozen=True)
 class Undetermined:
     """All that is unknown."""
 
-    count: int
-    """Answers that are missing."""
     text: str
-    """Which, and why."""
+    """Which answers are missing, and why."""
     advice: str
     """What to capture better; empty when nothing would help."""
 
 
-def undetermined(verdicts: Iterable[AckVerdict]) -> Undetermined | None:
-    """One paragraph about the verdicts that are open; ``None`` when there are none."""
-    open_ones = [verdict for verdict in verdicts if verdict.answer == "not-determined"]
-    if not open_ones:
+@dataclass(frozen=True)
+class Open:
+    """One thing that is unknown, and what would show it."""
+
+    text: str
+    advice: tuple[str, ...] = ()
+
+
+def together(parts: Sequence[Open]) -> Undetermined | None:
+    """All that is unknown in one paragraph; ``None`` when nothing is."""
+    if not parts:
         return None
+    shown, more = parts[:OPEN_SHOWN], len(parts) - OPEN_SHOWN
+    text = "; ".join(part.text for part in shown) + (f"; and {more} more (section 4)" if more > 0 else "")
+    advice = list(dict.fromkeys(line for part in shown for line in part.advice))
+    return Undetermined(text, "; ".join(advice[:ADVICE_SHOWN]))
+
+
+def undetermined(verdicts: Iterable[AckVerdict]) -> list[Open]:
+    """The verdicts that are open, those of most links first."""
+    open_ones = [verdict for verdict in verdicts if verdict.answer == "not-determined"]
     links: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for verdict in open_ones:
         links.setdefault((verdict.question, verdict.reason or ""), set()).add((verdict.originator, verdict.recipient))
-    parts = [
-        f"{QUESTIONS.get(question, question)} on {plural(len(pairs), 'link')} ({WHY.get(reason, OTHERWISE)[0]})"
-        for (question, reason), pairs in sorted(links.items(), key=lambda item: -len(item[1]))
-    ]
-    advice = dict.fromkeys(line for (_, reason) in links for line in WHY.get(reason, OTHERWISE)[1])
-    return Undetermined(len(open_ones), ", ".join(parts), "; ".join(advice))
+    ranked = sorted(links.items(), key=lambda item: -len(item[1]))
+    found: dict[str, Open] = {}
+    for (question, reason), pairs in ranked:
+        why, advice = WHY.get(reason, OTHERWISE)
+        where = f"on {plural(len(pairs), 'link')} ({why})"
+        before = found.get(question)
+        text = f"{before.text}, {where}" if before else f"{QUESTIONS.get(question, question)} {where}"
+        found[question] = Open(text, (*(before.advice if before else ()), *advice))
+    return list(found.values())
 
 
 def blind_spots(report: AirReport) -> str:

@@ -22,7 +22,7 @@ def section(report: AirReport, options: Options) -> Section:
     shown = [fall for fall in report.waterfalls if options.wants(fall.ta, fall.ra)]
     blocks: list[Block] = [_grid(report, fall) for fall in shown]
     if not blocks:
-        blocks.append(Lines((headline(report, options.station).unavailable,)))
+        blocks.append(Lines((f"Not available: {headline(report, options.station).unavailable}.",)))
     return Section("waterfall", 7, "Goodput waterfall", blocks, unavailable(report, "waterfall"))
 
 
