@@ -11,7 +11,6 @@ use wire::ieee80211::rsn::akm;
 use wire::ieee80211::{Cipher, MacAddr, SuiteSet};
 use zeroize::Zeroizing;
 
-use crate::key_file::Use;
 use crate::stream;
 
 /// Rounds of PBKDF2 (J.4.1).
@@ -30,6 +29,19 @@ pub(crate) fn psk(passphrase: &[u8], ssid: &[u8]) -> Zeroizing<Vec<u8>> {
     // It fails on a key that HMAC cannot take, and there is none.
     let _ = pbkdf2::pbkdf2::<Hmac<Sha1>>(passphrase, ssid, ITERATIONS, &mut key);
     key
+}
+
+/// The key managements that a key is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Any that has the PMK of a session.
+    Session,
+    /// Those of PSK: it comes from a passphrase.
+    Passphrase,
+    /// 802.1X without FT: the beginning of an MSK.
+    Dot1x,
+    /// FT with 802.1X: another part of an MSK.
+    FtDot1x,
 }
 
 /// Authentication and key management that a station chose.

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use crate::derive;
+use crate::derive::{self, Use};
 use crate::wep::{WepKey, KEY_LENS};
 
 /// Keys that are read; further ones are an error.
@@ -82,19 +82,6 @@ pub enum Problem {
     /// No key at all.
     #[error("there is no key in the file")]
     Empty,
-}
-
-/// The key managements that a key is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
-    /// Any that has the PMK of a session.
-    Session,
-    /// Those of PSK: it comes from a passphrase.
-    Passphrase,
-    /// 802.1X without FT: the beginning of an MSK.
-    Dot1x,
-    /// FT with 802.1X: another part of an MSK.
-    FtDot1x,
 }
 
 /// A pairwise master key and the networks it may be of.

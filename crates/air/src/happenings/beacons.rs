@@ -109,7 +109,7 @@ impl BeaconFlood {
                 .then(|| sentence!("{groups} of these have a group address", groups = Figure::count(groups, networks))),
             (chained > 0).then(|| {
                 sentence!(
-                    "{chained} go on with the sequence number of another one",
+                    "{chained} continue the sequence number of another one",
                     chained = Figure::count(chained, networks)
                 )
             }),

@@ -462,7 +462,7 @@ impl Pair {
 }
 
 impl Attempt {
-    /// The handshake came to its end.
+    /// The handshake is complete.
     const fn has_joined(&self) -> bool {
         self.messages[3] > 0 || self.has_key
     }
