@@ -19,7 +19,7 @@ KINDS_SHOWN = 5
 THROUGHPUT_FROM = 2
 """MPDUs: the duration of a single one gives no rate."""
 LIMITED_FROM = 20
-"""MPDUs below which nothing is said of what limits a direction (`MIN_MPDUS` of waterfall.rs)."""
+"""MPDUs below which no limit of a direction is stated (`MIN_MPDUS` of waterfall.rs)."""
 HAPPENED_HEADING = "What happened"
 WATERFALL_HEADING = "Where the throughput went"
 CAPTURED_HEADING = "In this capture"
