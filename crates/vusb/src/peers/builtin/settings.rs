@@ -177,7 +177,7 @@ impl BuiltinSettings {
         Mode::Ht(Ht {
             mcs: self.mcs.min(7),
             bandwidth: if wide { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 },
-            short_gi: can(self.short_gi, short_gi),
+            short_gi: Some(can(self.short_gi, short_gi)),
             greenfield: Some(can(self.more.greenfield, station.greenfield())),
             ldpc: Some(false),
             stbc: Some(u8::from(can(self.more.tx_stbc, station.rx_stbc_streams() > 0))),
