@@ -376,7 +376,7 @@ fn pcap(stage: &Stage, with_handshake: bool) -> Vec<u8> {
         &stage.rsn(),
     ]
     .concat()];
-    for number in if with_handshake { 1..=4 } else { 1..=0 } {
+    for number in 1..=if with_handshake { 4 } else { 0 } {
         let (header, packet) = stage.message(number);
         frames.push(emitted(&header, &[&[0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0x8e], &packet]));
     }
