@@ -83,7 +83,7 @@ def test_help_has_the_commands_in_groups(txop):
             found.append(line.split()[1])
     assert list(groups) == ["Options", "Measure", "Explain", "Model", "Guests", "More"]
     assert groups["Model"] == ["simulate", "emulate", "specimen"]
-    assert groups["Guests"] == ["guest", "bisect", "ci"]
+    assert groups["Guests"] == ["guest", "bisect", "ci", "cache"]
     assert {"demo", "plan", "run", "compare", "report"} <= {*groups["Measure"]}
     assert {"air", "bus", "log", "counters"} <= {*groups["Explain"]}
     assert txop("help").stdout.count("╭─ ") == len(groups)

@@ -83,6 +83,17 @@ class Fault(_Record):
     """It came while the arm was loaded and brought up, not in the run itself."""
 
 
+class Reused(_Record):
+    """Where the files of a run are from that was not run again: an exact guest with the same inputs left them."""
+
+    key: str
+    """Hash of everything that the guest is a function of."""
+    made_at: str
+    """When it was run; ISO 8601, UTC."""
+    place: str
+    """The folder or address of the cache."""
+
+
 class RunFile(_Record):
     """One run: one arm, one test, in one block."""
 
@@ -123,6 +134,8 @@ class RunFile(_Record):
     """Digest of ``txop bus`` on the run's USB capture, if there was one."""
     files: dict[str, str] = Field(default_factory=dict)
     """Raw files of the run's folder, and what each one is."""
+    reused: Reused | None = None
+    """``None``: it was run."""
 
     @classmethod
     def of_words(cls, **fields: Any) -> RunFile:

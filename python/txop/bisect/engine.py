@@ -30,6 +30,7 @@ from txop.compare.select import metric_of
 from txop.core.metrics import Metric
 from txop.guest.driver import DriverBuildError, build_driver
 from txop.guest.driver_history import source_of
+from txop.guest.run_store import RunStore
 from txop.plan.arm import Arm, Patch
 from txop.plan.guest import GuestVariant
 from txop.plan.guest_time import expected, side_by_side
@@ -81,10 +82,14 @@ class Bisection:
 class Engine:
     """Carries a bisection out."""
 
-    def __init__(self, bisection: Bisection, reporter: Reporter, jobs: int | None = None) -> None:
-        """``jobs``: guests at once; default: one for each processor that there is memory for."""
+    def __init__(
+        self, bisection: Bisection, reporter: Reporter, jobs: int | None = None, store: RunStore | None = None
+    ) -> None:
+        """``jobs``: guests at once; default: one for each processor that there is memory for. ``store``: exact runs
+        that were done before, which are not done again."""
         self._bisection = bisection
         self._reporter = reporter
+        self._store = store
         self._at_once = side_by_side(exact_guest(bisection.plan), jobs)
         self._plans: dict[int, Plan] = {}
         self._testbeds: dict[int, GuestTestbed] = {}
@@ -181,7 +186,7 @@ class Engine:
         async with self._preparing.setdefault(at, asyncio.Lock()):
             if at not in self._testbeds:
                 plan = self._plan(at)
-                testbed = GuestTestbed(plan, Path(self._bisection.request.plan_folder), self._reporter, 1)
+                testbed = GuestTestbed(plan, Path(self._bisection.request.plan_folder), self._reporter, 1, self._store)
                 try:
                     await testbed.open()
                 except TargetError as error:
@@ -213,7 +218,8 @@ class Engine:
         bound = value is not None and value.bound is not None
         known = value is not None and value.value is not None and math.isfinite(value.value) and not bound
         if file.state == "valid" and value is not None and known:
-            journal.write(RAN, **fields, run=label.run, value=value.value, seconds=took)
+            reused = file.reused is not None
+            journal.write(RAN, **fields, run=label.run, value=value.value, seconds=took, reused=reused)
         elif file.state == "valid":
             why = value.reason if value is not None and value.reason else "it has no such figure"
             why = "the capture gives a bound of it" if bound else why

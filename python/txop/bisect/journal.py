@@ -24,6 +24,8 @@ class Account:
     seconds: float = 0.0
     """Time that bisecting took, over all processes."""
     runs: int = 0
+    reused: int = 0
+    """Runs that were not run, as an exact guest with the same inputs had been."""
     damage: list[str] = field(default_factory=list)
     logs: dict[int, str] = field(default_factory=dict)
     """Log of a failed build, by candidate."""
@@ -66,6 +68,7 @@ def _apply(account: Account, event: Event) -> bool:
     if not isinstance(block, int) or at not in known.modules:
         return False
     account.runs += 1
+    account.reused += event.get("reused") is True
     if event.event == VOIDED:
         known.voided(at, block, str(cause))
         return True

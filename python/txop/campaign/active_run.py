@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from txop.archive.run_file import Voiding
+from txop.archive.run_file import Reused, Voiding
 from txop.campaign.placed_arm import ArmError, PlacedArm
 from txop.campaign.reporter import Reporter
 from txop.measure.instrument import Instrument, RunContext
@@ -49,6 +49,8 @@ class ActiveRun:
     """How the arm was put in place; ``None``: it was not."""
     lost: str | None = None
     """Target that was lost."""
+    reused: Reused | None = None
+    """What its files are from; ``None``: it is run."""
 
     def void_for(self, gate: str, cause: str, target: str | None = None) -> None:
         """Void the run."""

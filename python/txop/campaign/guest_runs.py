@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,10 +15,12 @@ from typing import Any
 from txop.campaign.active_run import ActiveRun
 from txop.campaign.guest_script import data_format, marks_in, run_script, take_over
 from txop.campaign.guest_trials import carry_out_trial, driver_of, limit_s
+from txop.campaign.kept_runs import KeptRuns, inputs_of_run
 from txop.campaign.placed_arm import ArmError, PlacedArm
 from txop.core.errors import ExitCode
 from txop.guest.chips import Chip
 from txop.guest.exactness import difference, results_sha256
+from txop.guest.inputs import Inputs, boots_sha256
 from txop.guest.qemu import Computer, Mode, qemu_version, shift_of, untested_qemu
 from txop.guest.results import Event, Milestone
 from txop.guest.running import FILES, Cause, Ended, GuestFailedError, run_guest
@@ -26,7 +28,7 @@ from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
 from txop.guest_trials.trial import Trial
-from txop.measure.instrument import EarlyInstrument, Marks, RunContext
+from txop.measure.instrument import EarlyInstrument, Instrument, Marks, RunContext
 from txop.measure.probes.guest_trial import FOLDER
 from txop.plan import guest_time
 from txop.plan.guest import GuestSpec
@@ -45,6 +47,16 @@ BOOT_S = 120
 
 
 @dataclass(frozen=True)
+class GuestOfRun:
+    """The guest of a run."""
+
+    overlay: Overlay
+    computer: Computer
+    inputs: Inputs | None
+    """What it is a function of; ``None``: it is not exact, or nothing is kept."""
+
+
+@dataclass(frozen=True)
 class GuestArm:
     """An arm as far as it can be prepared outside. It is loaded when the guest of a run boots."""
 
@@ -57,6 +69,10 @@ class GuestArm:
     kvm: bool = False
     files: Mapping[str, Path] = field(default_factory=dict)
     """Programs that it takes beside the image, by name in the guest."""
+    kept: KeptRuns | None = None
+    """Runs that were done before; ``None``: all are run."""
+    booted: dict[tuple[object, ...], str] = field(default_factory=dict)
+    """By script and environment: the hash of what a guest boots."""
 
     async def carry_out(self, active: ActiveRun) -> None:
         """See :data:`~txop.campaign.testbed.CarryOut`. The instruments only read: what they would have done, the
@@ -74,31 +90,35 @@ class GuestArm:
     async def _run(self, active: ActiveRun, placed: PlacedArm) -> None:
         """A run with the phases of every run. Sets the marks, by the clock of the guest."""
         context, block = active.context, active.label.block
-        overlay = Overlay(
-            script=run_script(context, active.instruments),
-            environment=self._chip_of(context.test).variables(),
-            files={**self.files, **self.chip.files()},
-            modules=self.modules,
-        )
-        computer = self._computer(block, context.seconds_left)
+        what = self.guest_of(context, active.instruments, block)
+        overlay, computer, inputs = what.overlay, what.computer, what.inputs
         guest = context.folder / "guest"
         watch = Stopwatch()
-        ended = await self._boot(overlay, computer, guest, watch)
-        self._learn(self.spec, context.test, ended.seconds, ended.guest_seconds, watch)
+        kept = None if self.kept is None or inputs is None else await self.kept.take(inputs, guest)
+        if kept is not None and self.kept is not None:
+            active.reused = self.kept.record(kept)
+            watch.take(kept.events)
+            ended = Ended(0, kept.events, (), kept.header.seconds, tuple(kept.header.said))
+        else:
+            ended = await self._boot(overlay, computer, guest, watch)
+            self._learn(self.spec, context.test, ended.seconds, ended.guest_seconds, watch)
         placed.warnings += [f"QEMU: {line}" for line in ended.said]
-        if ended.status == ExitCode.NO_TESTBED:
-            take_over(guest / FILES, context.folder, self.spec)  # the kernel log says why
-            raise ArmError("arm-load-failed", _last_words(guest / "stderr"))
-        if ended.status != 0:
-            why = "it did not end in its time" if ended.status == 124 else _last_words(guest / "stderr")
-            raise TargetError("dut", f"the run in the guest ended with {ended.status}: {why}")
-        if full := [event.words for event in ended.events if event.milestone is Milestone.CAPTURE_FULL]:
-            advice = "keep less of each URB (snap_bytes), or take a shorter window"
-            raise TargetError("dut", f"{full[0]}: {advice}")
-        if is_checked(self.plan, context.test, block):
+        self._check_end(context, guest, ended)
+        checks = is_checked(self.plan, context.test, block)
+        was_checked = kept is not None and kept.header.checked
+        if checks and not was_checked:
             again = context.folder / REPEAT
             await self._boot(overlay, computer, again, Stopwatch())
-            _compare(guest, again, placed)
+            try:
+                _compare(guest, again, placed)
+            except ArmError:
+                if kept is not None and inputs is not None and self.kept is not None:
+                    self.kept.forget(inputs)
+                raise
+        elif checks:
+            placed.verified["checked_exact"] = True
+        if self.kept is not None and inputs is not None and (kept is None or (checks and not was_checked)):
+            await self.kept.put(inputs, guest, ended, checked=checks)
         self._note_exactness(placed, guest)
         for key, value in marks_in(guest / FILES):
             setattr(context.marks, key, value)
@@ -111,6 +131,43 @@ class GuestArm:
         if agreed := data_format(context.folder):
             placed.verified["data_format"] = agreed
         placed.seconds = watch.load_s
+
+    def guest_of(self, context: RunContext, instruments: Sequence[Instrument], block: int) -> GuestOfRun:
+        """The guest of a run."""
+        overlay = Overlay(
+            script=run_script(context, instruments),
+            environment=self._chip_of(context.test).variables(),
+            files={**self.files, **self.chip.files()},
+            modules=self.modules,
+        )
+        computer = self._computer(block, context.seconds_left)
+        return GuestOfRun(overlay, computer, self._inputs(overlay, computer))
+
+    async def run_again(self, what: GuestOfRun, results: Path) -> Ended:
+        """Boot it, whatever is kept. Raises as runs do."""
+        return await self._boot(what.overlay, what.computer, results, Stopwatch())
+
+    def _check_end(self, context: RunContext, guest: Path, ended: Ended) -> None:
+        """Raise what voids a run that did not end well."""
+        if ended.status == ExitCode.NO_TESTBED:
+            take_over(guest / FILES, context.folder, self.spec)  # the kernel log says why
+            raise ArmError("arm-load-failed", _last_words(guest / "stderr"))
+        if ended.status != 0:
+            why = "it did not end in its time" if ended.status == 124 else _last_words(guest / "stderr")
+            raise TargetError("dut", f"the run in the guest ended with {ended.status}: {why}")
+        if full := [event.words for event in ended.events if event.milestone is Milestone.CAPTURE_FULL]:
+            advice = "keep less of each URB (snap_bytes), or take a shorter window"
+            raise TargetError("dut", f"{full[0]}: {advice}")
+
+    def _inputs(self, overlay: Overlay, computer: Computer) -> Inputs | None:
+        """What a run is a function of; ``None``: nothing is kept. What boots is the same in each block."""
+        if self.kept is None or computer.mode is not Mode.EXACT:
+            return None
+        what = (overlay.script, *sorted(overlay.environment.items()))
+        if what not in self.booted:
+            with suppress(GuestError, OSError):  # what is missing for it is missing for the guest, too
+                self.booted[what] = boots_sha256(self.image, overlay)
+        return inputs_of_run(self.image, overlay, computer, self.booted.get(what))
 
     def _chip_of(self, test: Test) -> Chip:
         """The chip, with the rates that the test allows."""
@@ -221,6 +278,12 @@ class Stopwatch:
         self.associated_up_s: float | None = None
         """By the guest's clock, from its kernel's start."""
 
+    def take(self, events: Iterable[Event]) -> None:
+        """Note the events of a guest that ran elsewhere, or before: by this machine's clock nothing is known."""
+        for event in events:
+            self.event(event)
+        self.associated_s = None
+
     @property
     def booted(self) -> bool:
         """Whether the guest has reported anything."""
@@ -237,7 +300,7 @@ class Stopwatch:
         """See :class:`~txop.guest.running.Listener`."""
         if self._first_up_s is None:
             self._first_up_s = event.uptime_s
-        if self.associated_s is None and event.milestone is Milestone.ASSOCIATED:
+        if self.associated_up_s is None and event.milestone is Milestone.ASSOCIATED:
             self.associated_s = time.monotonic() - self._begun
             self.associated_up_s = event.uptime_s
 

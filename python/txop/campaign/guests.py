@@ -12,6 +12,7 @@ from typing import Any
 from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import GuestArm
 from txop.campaign.instruments import in_guest
+from txop.campaign.kept_runs import KeptRuns
 from txop.campaign.reporter import Reporter
 from txop.campaign.testbed import CarryOut, Reachability
 from txop.guest.chips import Chip
@@ -21,6 +22,7 @@ from txop.guest.driver_file import driver_file
 from txop.guest.mmc_host import with_mmc_host
 from txop.guest.outside import BENCH, find_library
 from txop.guest.qemu import Mode, kvm_works, qemu_version
+from txop.guest.run_store import RunStore
 from txop.guest.wireless_stack import StackBuild, build_with_debugfs
 from txop.guest_image.cache import sha256_of
 from txop.guest_image.emulator.shim import shim_sha256
@@ -48,14 +50,18 @@ class GuestTestbed:
     peer_address = PEER_ADDRESS
     machine_per_run = True
 
-    def __init__(self, plan: Plan, folder: Path, reporter: Reporter, jobs: int | None = None) -> None:
-        """``folder``: what file names in the plan are relative to. ``jobs``: guests at once; default: the plan's."""
+    def __init__(
+        self, plan: Plan, folder: Path, reporter: Reporter, jobs: int | None = None, store: RunStore | None = None
+    ) -> None:
+        """``folder``: what file names in the plan are relative to. ``jobs``: guests at once; default: the plan's.
+        ``store``: where exact runs are kept, and taken from; ``None``: all are run."""
         self._plan = plan
         self._folder = folder
         self._reporter = reporter
         self.at_once = guests_at_once(plan, jobs)
         self._arms: dict[str, GuestArm] = {}
         self._kvm = False
+        self._kept = None if store is None else KeptRuns(store, reporter.notice)
         self.targets = Targets()
 
     async def open(self) -> dict[str, dict[str, Any]]:
@@ -85,6 +91,10 @@ class GuestTestbed:
         it."""
         del runs
         yield self._arms[arm.name].carry_out
+
+    def arm(self, name: str) -> GuestArm:
+        """An arm that was prepared."""
+        return self._arms[name]
 
     async def reach(self) -> Reachability:
         """Every run boots guests of its own."""
@@ -129,7 +139,7 @@ class GuestTestbed:
         check_driver(chip, image, modules)
         program = chip.modem_program
         files = extra_files(lock, program, progress=self._reporter.notice) if program is not None else {}
-        return GuestArm(self._plan, spec, image, modules, chip, facts, self._kvm, files)
+        return GuestArm(self._plan, spec, image, modules, chip, facts, self._kvm, files, self._kept)
 
     async def _build(self, what: DriverBuild | StackBuild, lock: Lock) -> tuple[tuple[Path, ...], str | None]:
         """The modules, and what identifies them."""

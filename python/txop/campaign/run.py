@@ -129,6 +129,7 @@ def _conclude(
         air=reading.air,
         bus=reading.bus,
         files=reading.files,
+        reused=active.reused,
     )
     series = SeriesFile(series={storable(name): points for name, points in reading.series.items()})
     with whole_file(facts.folder / "series.json") as out:

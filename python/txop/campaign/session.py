@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from txop.archive.journal import JournalWriter, read_journal
 from txop.archive.layout import ArchiveError, ArchiveLock, Layout
@@ -26,6 +27,9 @@ from txop.plan.problem import PlanError
 from txop.plan_check.check import ensure
 from txop.targets.contract import Listener
 
+if TYPE_CHECKING:
+    from txop.guest.run_store import RunStore
+
 
 @dataclass(frozen=True)
 class Session:
@@ -36,11 +40,12 @@ class Session:
     folder: Path
     """File names in the plan are relative to it."""
 
-    async def carry_out(self, reporter: Reporter, jobs: int | None = None) -> Outcome:
-        """Run what is left of it; see :meth:`txop.campaign.engine.Campaign.go`. ``jobs``: guests at once."""
+    async def carry_out(self, reporter: Reporter, jobs: int | None = None, store: RunStore | None = None) -> Outcome:
+        """Run what is left of it; see :meth:`txop.campaign.engine.Campaign.go`. ``jobs``: guests at once; ``store``:
+        exact runs that were done before, which are not done again."""
         log = CommandLog(self.layout.commands)
         try:
-            testbed = make_testbed(self.plan, self.folder, self.layout, log, reporter, jobs)
+            testbed = make_testbed(self.plan, self.folder, self.layout, log, reporter, jobs, store)
             return await Campaign(self.layout, self.plan, testbed, reporter).go()
         finally:
             log.close()
@@ -115,9 +120,16 @@ def _take(archive: Archive, loaded: LoadedPlan) -> bool:
 
 
 def make_testbed(
-    plan: Plan, folder: Path, layout: Layout, listener: Listener, reporter: Reporter, jobs: int | None = None
+    plan: Plan,
+    folder: Path,
+    layout: Layout,
+    listener: Listener,
+    reporter: Reporter,
+    jobs: int | None = None,
+    store: RunStore | None = None,
 ) -> Testbed:
-    """The testbed that a plan's targets call for. ``jobs``: guests at once; only guests can be several."""
+    """The testbed that a plan's targets call for. ``jobs``: guests at once; only guests can be several. ``store``: see
+    :class:`~txop.campaign.guests.GuestTestbed`."""
     if any(target.kind == "emulated" for target in plan.target.values()):
         from txop.campaign.emulated import EmulatedTestbed
 
@@ -125,7 +137,7 @@ def make_testbed(
     if any(target.kind == "guest" for target in plan.target.values()):
         from txop.campaign.guests import GuestTestbed
 
-        return GuestTestbed(plan, folder, reporter, jobs)
+        return GuestTestbed(plan, folder, reporter, jobs, store)
     from txop.campaign.machines import FOUND, MachineTestbed
     from txop.campaign.state import left_in_place
     from txop.plan_check.files import with_absolute_files

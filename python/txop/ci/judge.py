@@ -91,6 +91,7 @@ class SeriesJudgement:
 
         plan = self.loaded.plan
         spec = exact_guest(plan)
+        runs = self.archive.runs if self.archive is not None else ()
         return CiResult(
             txop=program_version(),
             state=self.state,
@@ -109,10 +110,12 @@ class SeriesJudgement:
                     key=fault.key, title=fault.title, severity=fault.severity, runs=fault.runs, of=fault.of,
                     line=fault.line,
                 )
-                for fault in new_faults(self.archive.runs if self.archive is not None else ())
+                for fault in new_faults(runs)
             ],
             figures=_figures(self.comparison),
             board=None if self.board is None else _board(self.board),
+            runs=len(runs),
+            reused_runs=sum(run.reused is not None for run in runs),
             notes=[
                 *self.found.notes,
                 *(self.archive.damage if self.archive is not None else ()),

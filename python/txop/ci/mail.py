@@ -44,6 +44,8 @@ def _paragraphs(result: CiResult) -> Iterator[str]:
     if result.base_build is not None and result.series_build is not None:
         ids = [(build.build_id or build.sha256)[:12] for build in (result.base_build, result.series_build)]
         yield f"Builds: {ids[0]} (base), {ids[1]} (series); new compiler warnings: {len(result.new_warnings)}."
+    if result.reused_runs:
+        yield f"{result.reused_runs} of {plural(result.runs, 'run')} from the cache of exact runs."
     yield from (f"* warning: {warning}" for warning in result.new_warnings[:3])
     for fault in result.new_faults[:3]:
         yield f"* new fault ({fault.severity}): {fault.title}, {fault.runs} of {fault.of} runs: {fault.line}"

@@ -87,6 +87,10 @@ class CiResult(_Model):
     figures: list[FigureVerdict]
     board: BoardFacts | None = None
     """``None``: none was given, or nothing was run."""
+    runs: int = 0
+    """Of the campaign, void ones included."""
+    reused_runs: int = 0
+    """Of these: not run again, as an exact guest with the same inputs had been run."""
     notes: list[str]
     archive: str | None
     """Folder of the campaign; ``None``: nothing was run."""

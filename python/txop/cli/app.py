@@ -97,6 +97,7 @@ COMMANDS: tuple[Command, ...] = (
         "Find the commit, or the patch of a series, that made a figure worse: builds and runs in exact guests.",
     ),
     Command("ci", "Build a patch series and its base, run both in exact guests, and write the verdict as a mail."),
+    Command("cache", "Show, remove and verify the exact runs that are kept to be reused."),
     Command("doctor", "Show what this machine has and lacks for each capability, and how to fix it."),
     Command("help", "Show what a command does and takes, with examples."),
     Command("man", "Write the man pages of all commands."),

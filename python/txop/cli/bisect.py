@@ -13,12 +13,14 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
+from txop.cli.run_cache import CacheOption, NoCacheFlag, store_of, words_of
 from txop.cli.shared_options import DriverFolderOption, GuestsAtOnceOption, QuietFlag, folder_option
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.bisect.engine import Bisection
     from txop.bisect.result import BisectResult
+    from txop.guest.run_store import RunStore
 
 PlanOption = Annotated[
     Path | None, typer.Option("--plan", "-p", metavar="PLAN", help="The plan, of exact guests: test, figure, margin.")
@@ -108,6 +110,8 @@ def bisect(
     output: Output = None,
     resume: Resume = None,
     jobs: GuestsAtOnceOption = None,
+    no_cache: NoCacheFlag = False,
+    cache: CacheOption = None,
     html: Html = True,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
@@ -117,6 +121,7 @@ def bisect(
     from txop.bisect.request import Place
     from txop.cli.plan_problems import print_problems, read_plan
 
+    store = store_of(no_cache, cache)
     if resume is not None:
         if plan or good or bad or series or output:
             raise UserError("--resume takes everything from its folder", what_to_do="leave the other options out")
@@ -132,11 +137,11 @@ def bisect(
         bisection = start.begin(
             loaded, what, start.JudgementOptions(arm, figure, runs, "better" if better else "worse"), place
         )
-    _carry_out(bisection, jobs, quiet=quiet)
+    _carry_out(bisection, jobs, store, quiet=quiet)
     return _show(bisection, html=html, quiet=quiet, as_json=as_json)
 
 
-def _carry_out(bisection: Bisection, jobs: int | None, *, quiet: bool) -> None:
+def _carry_out(bisection: Bisection, jobs: int | None, store: RunStore | None, *, quiet: bool) -> None:
     from txop.bisect.engine import Engine
     from txop.cli.campaign_live import LiveReporter
 
@@ -145,11 +150,14 @@ def _carry_out(bisection: Bisection, jobs: int | None, *, quiet: bool) -> None:
         screen.print(safe_text(f"{len(bisection.request.candidates)} candidates. Folder: {root}"), soft_wrap=True)
     try:
         with LiveReporter(screen, bisection.plan, quiet=quiet) as reporter, Ending() as ending:
-            ending.run(Engine(bisection, reporter, jobs).go())
+            ending.run(Engine(bisection, reporter, jobs, store).go())
     except KeyboardInterrupt:
         with suppress(OSError):
             screen.print(safe_text(f"Stopped. To continue: txop bisect --resume {root}"), soft_wrap=True)
         raise
+    account = bisection.account()
+    if not quiet and account.reused:
+        screen.print(safe_text(f"{words_of(account.reused, account.runs)}."), soft_wrap=True)
 
 
 def _show(bisection: Bisection, *, html: bool, quiet: bool, as_json: bool) -> int:

@@ -113,6 +113,7 @@ class LiveReporter:
         what = headline(run) if run.state == "valid" else f"void: {run.void[0].cause}"
         _, before = self._results.get((run.arm, run.test), ("", 0))
         self._results[run.arm, run.test] = what, before + 1
+        what += ", from the cache" if run.reused is not None else ""
         left = f" ({self._left()})" if runs_to_come and self._live is None else ""
         place = f"{self._place}: " if self._place else ""
         self._say(f"{place}{run.arm}, {run.test}: {what}{left}")

@@ -12,6 +12,7 @@ from txop.cli import console, name_completion
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
+from txop.cli.run_cache import CacheOption, NoCacheFlag, reused_words, store_of
 from txop.cli.shared_options import BlocksOption, DriverFolderOption, GuestsAtOnceOption, QuietFlag, folder_option
 from txop.core.errors import ExitCode, UserError
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from txop.ci.result import CiResult
     from txop.ci.sources import SeriesRequest
     from txop.ci.verdict import State
+    from txop.guest.run_store import RunStore
     from txop.plan.load import LoadedPlan
     from txop.plan.model import Plan
 
@@ -115,6 +117,8 @@ def ci(
     board: BoardOption = None,
     output: Output = Path("txop-ci"),
     jobs: GuestsAtOnceOption = None,
+    no_cache: NoCacheFlag = False,
+    cache: CacheOption = None,
     fail_on_inconclusive: InconclusiveFlag = False,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
@@ -128,6 +132,7 @@ def ci(
     from txop.plan_check.exact_guest import exact_guest
 
     loaded, _ = read_plan(plan)
+    store = store_of(no_cache, cache)
     placed = None if board is None else _board(board, loaded.plan)
     spec = exact_guest(loaded.plan)
     user = next((each for each in loaded.plan.arm if each.name == (arm or loaded.plan.baseline)), None)
@@ -146,7 +151,7 @@ def ci(
     finished = True
     output.mkdir(parents=True, exist_ok=True)
     if judged.state is None:
-        finished = _measure(judged, output / ARCHIVE, jobs, placed, quiet=quiet)
+        finished = _measure(judged, output / ARCHIVE, jobs, placed, store, quiet=quiet)
     result = _written(judged, output)
     if as_json:
         console.write_json(result.model_dump_json())
@@ -194,7 +199,13 @@ def _board(named: str, plan: Plan) -> LocatedBoard:
 
 
 def _measure(
-    judged: SeriesJudgement, root: Path, jobs: int | None, placed: LocatedBoard | None, *, quiet: bool
+    judged: SeriesJudgement,
+    root: Path,
+    jobs: int | None,
+    placed: LocatedBoard | None,
+    store: RunStore | None,
+    *,
+    quiet: bool,
 ) -> bool:
     """Carry out the campaign, or what is left of it, and take in what it gave. Whether it was completed."""
     from txop.archive.reader import read_archive
@@ -206,12 +217,14 @@ def _measure(
     session = _session(judged.loaded, root)
     screen = console.stderr()
     with LiveReporter(screen, session.plan, quiet=quiet) as reporter, Ending() as ending:
-        outcome = ending.run(session.carry_out(reporter, jobs))
+        outcome = ending.run(session.carry_out(reporter, jobs, store))
     archive = read_archive(root)
     comparison = compare(archive)
     board = None if placed is None else _rows(placed, archive)
     judged.measured(archive, comparison, board)
     write_page(archive, comparison, root / "report.html")
+    if not quiet and (reused := reused_words(archive.runs)):
+        screen.print(safe_text(f"{reused}."), soft_wrap=True)
     if outcome.end is not End.FINISHED:
         screen.print(safe_text(f"Stopped: {outcome.reason}. The same command continues."), soft_wrap=True)
     return outcome.end is End.FINISHED

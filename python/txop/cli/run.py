@@ -17,6 +17,7 @@ from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
 from txop.cli.plan_problems import print_problems, read_plan
+from txop.cli.run_cache import CacheOption, NoCacheFlag, reused_words, store_of
 from txop.cli.shared_options import ArchiveFolderArgument, BlocksOption, QuietFlag, folder_option
 from txop.core.errors import ExitCode, UserError
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from txop.campaign.notify import Notifier
     from txop.campaign.session import Session
     from txop.compare.result import CompareResult
+    from txop.guest.run_store import RunStore
 
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file; `txop plan new` writes one.")]
 Output = Annotated[
@@ -95,6 +97,8 @@ def run(
     blocks: BlocksOption = None,
     aa: Aa = False,
     jobs: Jobs = None,
+    no_cache: NoCacheFlag = False,
+    cache: CacheOption = None,
     notify: Notify = None,
     report: Report = True,
     quiet: QuietFlag = False,
@@ -105,12 +109,12 @@ def run(
     from txop.plan.overrides import Overrides
     from txop.plan_check.files import left_out
 
-    command = notify_command(notify)
+    command, store = notify_command(notify), store_of(no_cache, cache)
     loaded, checked = read_plan(plan)
     if not quiet:
         print_problems(console.stderr(), str(plan), checked.warnings, style="yellow")
     prepared = session.begin(loaded, output, Overrides(blocks=blocks, aa=aa, left_out=left_out(loaded)))
-    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, notify=command)
+    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store, notify=command)
 
 
 def notify_command(text: str | None) -> list[str] | None:
@@ -139,6 +143,8 @@ def resume(
         ),
     ] = None,
     jobs: Jobs = None,
+    no_cache: NoCacheFlag = False,
+    cache: CacheOption = None,
     notify: Notify = None,
     report: Report = True,
     quiet: QuietFlag = False,
@@ -147,9 +153,9 @@ def resume(
     """Continue a campaign that was stopped: by Ctrl-C, a crash, a lost target, a full disk."""
     from txop.campaign import session
 
-    command = notify_command(notify)
+    command, store = notify_command(notify), store_of(no_cache, cache)
     prepared = session.reopen(archive, read_plan(plan)[0] if plan is not None else None)
-    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, notify=command)
+    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store, notify=command)
 
 
 def carry_on(
@@ -159,21 +165,29 @@ def carry_on(
     quiet: bool,
     as_json: bool,
     jobs: int | None = None,
+    store: RunStore | None = None,
     notify: Sequence[str] | None = None,
 ) -> int:
-    """Run what is left of a campaign, show it as it goes, and conclude. The exit code. ``notify``: a command that is
-    run when something happens."""
+    """Run what is left of a campaign, show it as it goes, and conclude. The exit code. ``store``: exact runs that are
+    not run again. ``notify``: a command that is run when something happens."""
     from txop.campaign.notify import notifications
 
     def complain(words: str) -> None:
         console.stderr().print(safe_text(words, "yellow"), soft_wrap=True)
 
     with notifications(notify, prepared.layout.root, prepared.plan.title, complain) as notifier:
-        return _carry_on(prepared, notifier, report=report, quiet=quiet, as_json=as_json, jobs=jobs)
+        return _carry_on(prepared, notifier, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store)
 
 
 def _carry_on(
-    prepared: Session, notifier: Notifier | None, *, report: bool, quiet: bool, as_json: bool, jobs: int | None
+    prepared: Session,
+    notifier: Notifier | None,
+    *,
+    report: bool,
+    quiet: bool,
+    as_json: bool,
+    jobs: int | None,
+    store: RunStore | None,
 ) -> int:
     from txop.campaign.ending import End
     from txop.campaign.notify import Notifying
@@ -189,7 +203,7 @@ def _carry_on(
             Ending(lambda: reporter.notice(_IMPATIENT)) as ending,
         ):
             listener = reporter if notifier is None else Notifying(reporter, notifier)
-            outcome = ending.run(prepared.carry_out(listener, jobs))
+            outcome = ending.run(prepared.carry_out(listener, jobs, store))
     except TargetError as error:
         raise UserError(
             error.what,
@@ -212,7 +226,7 @@ def _carry_on(
         return ExitCode.INTERRUPTED
     if notifier is not None:
         notifier.send(outcome.end.value, f"{outcome.end.value} {outcome.reason}".strip())
-    code = conclude(prepared.layout.root, report=report, as_json=as_json)
+    code = conclude(prepared.layout.root, report=report, as_json=as_json, quiet=quiet)
     if outcome.end is not End.FINISHED:
         screen.print(
             safe_text(f"Stopped: {outcome.reason}. To continue: txop resume {prepared.layout.root}"), soft_wrap=True
@@ -223,7 +237,7 @@ def _carry_on(
     return code
 
 
-def conclude(root: Path, *, report: bool, as_json: bool) -> int:
+def conclude(root: Path, *, report: bool, as_json: bool, quiet: bool = False) -> int:
     """The outcome of a campaign: tables for later, the comparison on stdout, the page."""
     from txop.archive.derived import rebuild
     from txop.archive.reader import read_archive
@@ -252,6 +266,8 @@ def conclude(root: Path, *, report: bool, as_json: bool) -> int:
             where = str(page.resolve()) if report and page.is_file() else f"txop report {root} makes it"
             whys, how = whys_of(archive, result), f"txop compare {root} --all"
             show(result, whys, console.stdout(), everything=False, how=how, report=where)
+        if not quiet and (reused := reused_words(archive.runs)):
+            console.stderr().print(safe_text(f"{reused}."), soft_wrap=True)
     return ExitCode.PARTIAL if archive.damage else ExitCode.OK
 
 

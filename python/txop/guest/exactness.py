@@ -21,7 +21,7 @@ _CHUNK = 1 << 20
 def results_sha256(results: Path) -> str:
     """SHA-256 of the names and contents of everything that a guest left in a folder. Raises :class:`OSError`."""
     digest = hashlib.sha256()
-    for name in _names(results):
+    for name in left_files(results):
         with (results / name).open("rb") as source:
             content = hashlib.file_digest(source, "sha256").hexdigest()
         digest.update(f"{content} {name}\n".encode("utf-8", "surrogateescape"))
@@ -33,7 +33,7 @@ def difference(one: Path, other: Path) -> str | None:
 
     Raises :class:`OSError`.
     """
-    names = sorted(set(_names(one)) | set(_names(other)))
+    names = sorted(set(left_files(one)) | set(left_files(other)))
     missing = [name for name in names if not ((one / name).is_file() and (other / name).is_file())]
     differing = [name for name in names if name not in missing and not _same(one / name, other / name)]
     if not (missing or differing):
@@ -55,7 +55,8 @@ def _few(names: list[str]) -> str:
     return said if len(names) <= 4 else f"{said} and {len(names) - 4} more"
 
 
-def _names(results: Path) -> list[str]:
+def left_files(results: Path) -> list[str]:
+    """Names of everything that a guest left in a folder, sorted."""
     handed_out = [path.relative_to(results) for path in (results / FILES).rglob("*") if path.is_file()]
     return sorted([*(name for name in LEFT if (results / name).is_file()), *map(str, handed_out)])
 

@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from txop.core.origin import Bench
 from txop.guest.results import safe_name
@@ -106,22 +107,27 @@ def write_config(
     folder, given = work / FOLDER, work / GIVEN
     folder.mkdir()
     given.mkdir()
-    places = {name: str(path.absolute()) for name, path in files.items()}
+    places = {name: path.absolute() for name, path in files.items()}
     for number, (name, data) in enumerate(texts.items()):
         place = given / str(number)
         place.write_bytes(data)
-        places[name] = str(place.absolute())
-    config = {
-        "folder": str(folder.absolute()),
+        places[name] = place.absolute()
+    config = config_of(work, places, exact=exact, checkpoints=checkpoints)
+    path = work / CONFIG
+    path.write_text(json.dumps(config), encoding="utf-8")
+    return path
+
+
+def config_of(work: Path, places: Mapping[str, Path], *, exact: bool, checkpoints: bool = False) -> dict[str, Any]:
+    """What the configuration for a guest says. ``places``: by name in the guest, where its files are."""
+    return {
+        "folder": str((work / FOLDER).absolute()),
         "guest_folder": GUEST_FOLDER,
-        "files": places,
+        "files": {name: str(path) for name, path in places.items()},
         "exact": exact,
         "capture_limit": CAPTURE_LIMIT_BYTES,
         "checkpoints": checkpoints,
     }
-    path = work / CONFIG
-    path.write_text(json.dumps(config), encoding="utf-8")
-    return path
 
 
 def too_much(work: Path) -> str | None:
