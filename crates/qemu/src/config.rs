@@ -10,7 +10,7 @@ use serde::Deserialize;
 const NAME_MAX: usize = 128;
 
 /// Where a file that the guest names is on this machine.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// The folder on this machine that stands for [`Self::guest_folder`]: files are written only here.
@@ -27,6 +27,22 @@ pub struct Config {
     /// Whether the guest may ask for a checkpoint: a process waits for that, and continues the guest.
     #[serde(default)]
     pub checkpoints: bool,
+    /// What a guest that is restored does then.
+    #[serde(default)]
+    pub run: Option<Run>,
+}
+
+/// A run that begins where a guest is restored.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Seeds what the device draws from then on.
+    pub seed: u64,
+    /// The probability with which frames get lost on top of the noise; `None`: as before.
+    #[serde(default)]
+    pub loss: Option<f64>,
+    /// What the guest runs, in its shell.
+    pub script: String,
 }
 
 /// A file that options may not name.
@@ -111,6 +127,7 @@ mod tests {
             exact: true,
             capture_limit: 1 << 20,
             checkpoints: false,
+            run: None,
         };
         assert_eq!(config.written(Path::new("/txop/out/air.pcapng")), Ok("/here/air.pcapng".into()));
         assert_eq!(config.written(Path::new("chip.json")), Ok("/here/chip.json".into()));

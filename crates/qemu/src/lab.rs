@@ -328,6 +328,16 @@ impl Lab {
                 self.stops = true;
                 Reply::done("")
             }
+            Command::Run => match &self.config.run {
+                Some(run) => {
+                    if let Some(plugged) = &mut self.plugged {
+                        // A device that draws nothing says no.
+                        plugged.device.inject(self.reached_ns, Effect::Reseed(run.seed, run.loss));
+                    }
+                    Reply::done(run.script.clone())
+                }
+                None => Reply::failed(3, "this guest was not restored for a run"),
+            },
             Command::Attach(args) => match self.attach(now_ns, args, words) {
                 Ok(()) => Reply::done(""),
                 Err(reply) => reply,

@@ -77,6 +77,8 @@ pub enum Command {
     Clock,
     /// Stop the guest, to be saved; it continues here, or where it is restored.
     Checkpoint,
+    /// Print the script of the run that the guest was restored for; what the device draws comes from the run's seed from now on.
+    Run,
 }
 
 /// A file of results.

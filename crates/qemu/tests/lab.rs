@@ -29,6 +29,7 @@ impl Guest {
             exact: true,
             capture_limit: 1 << 24,
             checkpoints: true,
+            run: None,
         };
         Self { lab: Lab::new(config), now_ns: 5_000_000_000, actions: Vec::new() }
     }

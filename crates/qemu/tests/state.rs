@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::json;
-use txop_qemu::config::Config;
+use txop_qemu::config::{Config, Run};
 use txop_qemu::lab::{Action, Lab};
 use vusb::registry::DEVICES;
 use vusb::urbs::{Finished, Request};
@@ -45,6 +45,7 @@ enum Came {
 
 struct Guest {
     lab: Lab,
+    config: Config,
     now_ns: u64,
     id: u32,
     came: Vec<Came>,
@@ -60,8 +61,15 @@ impl Guest {
             exact: true,
             capture_limit: 1 << 20,
             checkpoints: true,
+            run: None,
         };
-        Self { lab: Lab::new(config), now_ns: 5_000_000_000, id: 0, came: Vec::new() }
+        Self { lab: Lab::new(config.clone()), config, now_ns: 5_000_000_000, id: 0, came: Vec::new() }
+    }
+
+    /// One without a device, with another configuration.
+    fn config(&mut self, change: impl FnOnce(&mut Config)) {
+        change(&mut self.config);
+        self.lab = Lab::new(self.config.clone());
     }
 
     fn ask(&mut self, words: &[&str]) {
@@ -238,7 +246,7 @@ fn check(name: &'static str, before: &[Happens], after: &[Happens], faults: bool
             std::fs::copy(folder.path().join(file), other.path().join(file)).unwrap();
         }
     }
-    let mut two = Guest { lab: Guest::new(other.path()).lab, now_ns: one.now_ns, id: one.id, came: Vec::new() };
+    let mut two = Guest { now_ns: one.now_ns, id: one.id, ..Guest::new(other.path()) };
     two.lab.restore(&bytes).unwrap();
     assert_eq!(two.lab.save().unwrap(), bytes, "{name}: what is restored is what was saved");
     one.came.clear();
@@ -297,6 +305,42 @@ fn an_rtl8188cus_is_associated_by_what_is_done() {
     let counted: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("at.json")).unwrap()).unwrap();
     assert_eq!(counted["device"]["ap"]["associated"], true, "{counted:#}");
+}
+
+/// What is saved of one that was restored and asked for its run, and what it was told.
+fn restored_for(name: &'static str, bytes: &[u8], run: Option<Run>) -> (Vec<u8>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    guest.config(|config| config.run = run);
+    guest.lab.restore(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+    guest.ask(&["run"]);
+    let Some(Came::Of(Action::Reply(line))) = guest.came.first() else { panic!("{name}: {:?}", guest.came) };
+    (guest.lab.save().unwrap(), String::from_utf8(line.clone()).unwrap())
+}
+
+#[test]
+fn one_that_is_restored_for_a_run_draws_by_the_seed_of_that_run() {
+    for device in DEVICES {
+        let name = device.name;
+        let folder = tempfile::tempdir().unwrap();
+        let mut guest = Guest::new(folder.path());
+        let mut words = vec!["attach", "--device", name, "--stats", "/txop/out/chip.json"];
+        let has_air = !matches!(name, "ncm" | "mbim" | "ecm" | "qmi-modem");
+        words.extend(if has_air { &["--ap", "builtin", "--ssid", "net"][..] } else { &[] });
+        words.extend(if name == "qmi-modem" { &["--downlink-least-mbit-s", "5"][..] } else { &[] });
+        guest.ask(&words);
+        let bytes = guest.lab.save().unwrap();
+        let run = |seed, loss| Some(Run { seed, loss, script: "echo \"one\"\n".to_owned() });
+        let of = |seed, loss| restored_for(name, &bytes, run(seed, loss));
+        assert_eq!(of(7, None), of(7, None), "{name}: the same seed is the same run");
+        assert!(of(7, None).1.contains(r#""status":0,"text":"echo \"one\"\n""#), "{}", of(7, None).1);
+        let draws = has_air || name == "qmi-modem";
+        assert_eq!(of(7, None) != of(8, None), draws, "{name}: another seed, where it draws");
+        assert_eq!(of(7, None) != of(7, Some(0.01)), has_air, "{name}: another loss, where there is an air");
+        let (same, refused) = restored_for(name, &bytes, None);
+        assert!(refused.contains(r#""status":3"#), "{refused}");
+        assert_eq!(same, bytes, "{name}");
+    }
 }
 
 #[test]

@@ -43,6 +43,11 @@ impl Walk {
         self.value
     }
 
+    /// Its further steps come from another source.
+    pub fn reseed(&mut self, rng: Rng) {
+        self.rng = rng;
+    }
+
     fn go(&mut self) {
         let up = self.rng.chance(0.5);
         let moved = if up { self.value + self.step } else { self.value - self.step };

@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// What is asked.
 #[derive(Debug, Args)]
 pub struct ControlArgs {
-    /// attach OPTION..., counters FILE, struck, replug, alive, detach or clock.
+    /// attach OPTION..., counters FILE, struck, replug, alive, detach, checkpoint, run or clock.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORD")]
     words: Vec<String>,
 }

@@ -102,6 +102,9 @@ pub enum Effect {
     StuckDma(bool),
     /// Interrupts do not reach the host from now on, or do again.
     LostInterrupts(bool),
+    /// No fault: what is drawn from now on comes from sources with this seed, and this is the probability with which frames get
+    /// lost on top of the noise; `None`: as before. A device that was restored becomes one of many samples so.
+    Reseed(u64, Option<f64>),
 }
 
 /// What happens to a command of an SDIO card.

@@ -86,6 +86,7 @@ impl Medium {
             Effect::Loss(probability) => self.set_loss(probability),
             Effect::Noise(dbm) => self.set_noise(dbm),
             Effect::Signal(peer, dbm) => return self.move_station(peer.into(), dbm),
+            Effect::Reseed(seed, loss) => self.reseed(seed, loss),
             Effect::FirmwareHang
             | Effect::LostC2h(_)
             | Effect::LateBlockAck(_)
@@ -101,6 +102,19 @@ impl Medium {
     fn set_loss(&mut self, loss: f64) {
         self.air.settings.loss = 1.0 - (1.0 - self.air.loss) * (1.0 - loss);
         self.air.forget_losses();
+    }
+
+    /// Draws come from other sources from now on. What a fault takes on top of the loss stays.
+    fn reseed(&mut self, seed: u64, loss: Option<f64>) {
+        let air = &mut self.air;
+        air.backoff = Rng::new(seed, Stream::AirBackoff, 0);
+        air.loss_draws = Rng::new(seed, Stream::AirLoss, 0);
+        if let Some(loss) = loss {
+            let kept = if air.loss < 1.0 { (1.0 - air.settings.loss) / (1.0 - air.loss) } else { 1.0 };
+            air.loss = loss;
+            air.settings.loss = 1.0 - (1.0 - loss) * kept;
+            air.forget_losses();
+        }
     }
 
     /// How loud the noise is from now on; `None`: as at the beginning.

@@ -234,8 +234,10 @@ impl<D: Device, W: Continued> Device for Traced<D, W> {
     }
 
     fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
-        let means = format!("{effect:?}");
-        self.note(now_ns, "fault", Detail { means: Some(means), ..Detail::default() });
+        if !matches!(effect, Effect::Reseed(..)) {
+            let means = format!("{effect:?}");
+            self.note(now_ns, "fault", Detail { means: Some(means), ..Detail::default() });
+        }
         self.inner.inject(now_ns, effect)
     }
 

@@ -92,6 +92,11 @@ impl Mac {
         self.late.0 = probability;
     }
 
+    /// Draws come from another source from now on.
+    pub(super) fn reseed(&mut self, seed: u64) {
+        self.late.1 = Rng::new(seed, Stream::LateBlockAck, 0);
+    }
+
     pub(super) const fn tx_counters(&self) -> &TxCounters {
         self.transmitter.counters()
     }

@@ -267,6 +267,10 @@ impl Device for Rtl8188cus {
             Effect::FirmwareHang => self.mac.hang_firmware(),
             Effect::LostC2h(lost) => self.mac.lose_c2h(lost),
             Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
+            Effect::Reseed(seed, _) => {
+                self.mac.reseed(seed);
+                return self.medium.inject(effect);
+            }
             other => return self.medium.inject(other),
         }
         true

@@ -17,7 +17,7 @@ mod uplink;
 
 use std::os::fd::RawFd;
 
-use random::Walk;
+use random::{Rng, Stream, Walk};
 use wire::usb::qmap::Header;
 use wire::usb::setup::Setup;
 
@@ -273,6 +273,10 @@ impl<W: Wired> Device for QmiModem<W> {
     }
 
     fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
+        if let (Effect::Reseed(seed, _), Some(rate)) = (effect, &mut self.radio_rate) {
+            rate.reseed(Rng::new(seed, Stream::CellGrant, 0));
+            return true;
+        }
         let unplugged = matches!(effect, Effect::Unplug(_));
         if unplugged {
             self.power_off();
