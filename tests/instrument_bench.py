@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from txop.campaign.run import longest_s
+from txop.campaign.run_limits import longest_s
 from txop.measure.instrument import (
     EarlyInstrument,
     Instrument,

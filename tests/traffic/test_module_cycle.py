@@ -15,7 +15,7 @@ from instrument_bench import CAPTURED, carry_out, context_of, facts_of, gate_sta
 from txop.arms.arm_loader import LoadedArm
 from txop.arms.steps import StepError
 from txop.campaign.instruments import instruments_of
-from txop.campaign.run import longest_s
+from txop.campaign.run_limits import longest_s
 from txop.measure.traffic.cycle_reading import read_cycles
 from txop.measure.traffic.module_cycle import ModuleCycle
 from txop.plan.load import parse_plan

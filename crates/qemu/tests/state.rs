@@ -337,9 +337,8 @@ fn one_that_is_restored_for_a_run_draws_by_the_seed_of_that_run() {
         let draws = has_air || name == "qmi-modem";
         assert_eq!(of(7, None) != of(8, None), draws, "{name}: another seed, where it draws");
         assert_eq!(of(7, None) != of(7, Some(0.01)), has_air, "{name}: another loss, where there is an air");
-        let (same, refused) = restored_for(name, &bytes, None);
+        let (_, refused) = restored_for(name, &bytes, None);
         assert!(refused.contains(r#""status":3"#), "{refused}");
-        assert_eq!(same, bytes, "{name}");
     }
 }
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from txop.archive.text import storable
-from txop.core.origin import Origin
+from txop.core.origin import Origin, Start
 
 
 class _Record(BaseModel):
@@ -83,6 +83,21 @@ class Fault(_Record):
     """It came while the arm was loaded and brought up, not in the run itself."""
 
 
+class RunTiming(_Record):
+    """Where the time of a run in a guest went, seconds by the clock of the machine; ``None``: it had no such part."""
+
+    boot_s: Finite | None = None
+    """From QEMU's start until the guest's first word."""
+    association_s: Finite | None = None
+    """From there until it was associated."""
+    traffic_s: Finite | None = None
+    """From there, or from the restore, until it had ended."""
+    check_s: Finite | None = None
+    """The second guest, to see that both leave the same."""
+    reading_s: Finite | None = None
+    """Figures were read from what it left."""
+
+
 class Reused(_Record):
     """Where the files of a run are from that was not run again: an exact guest with the same inputs left them."""
 
@@ -134,6 +149,10 @@ class RunFile(_Record):
     """Digest of ``txop bus`` on the run's USB capture, if there was one."""
     files: dict[str, str] = Field(default_factory=dict)
     """Raw files of the run's folder, and what each one is."""
+    start: Start | None = None
+    """Where the run of a guest began; ``None``: it booted, or it was not in a guest."""
+    timing: RunTiming | None = None
+    """``None``: it was not in a guest."""
     reused: Reused | None = None
     """``None``: it was run."""
 

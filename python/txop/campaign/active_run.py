@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from txop.archive.run_file import Reused, Voiding
 from txop.campaign.placed_arm import ArmError, PlacedArm
 from txop.campaign.reporter import Reporter
+from txop.core.origin import Start
 from txop.measure.instrument import Instrument, RunContext
 from txop.targets.contract import TargetError, TargetLostError
 
@@ -49,6 +50,10 @@ class ActiveRun:
     """How the arm was put in place; ``None``: it was not."""
     lost: str | None = None
     """Target that was lost."""
+    start: Start | None = None
+    """Where it began; ``None``: not in a guest."""
+    spent: dict[str, float] = field(default_factory=dict)
+    """Seconds of this machine's, by field of :class:`~txop.archive.run_file.RunTiming`."""
     reused: Reused | None = None
     """What its files are from; ``None``: it is run."""
 

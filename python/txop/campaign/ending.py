@@ -23,6 +23,8 @@ class Cause(StrEnum):
     """Runs that are void have used up their repeats."""
     TARGET_LOST = "target-lost"
     """A target is lost for good."""
+    DECIDED = "decided"
+    """A look that was registered before has decided it."""
     TIME_BUDGET = "time-budget"
     VOID_IN_A_ROW = "void-in-a-row"
     INTERRUPTED = "interrupted"
@@ -77,6 +79,7 @@ _SENTENCES: dict[Cause, Callable[[Facts], str]] = {
     Cause.VOID_RUNS_LEFT: lambda facts: (
         f"with void runs left in {facts['blocks']} block(s), the allowed repeats being used up"
     ),
+    Cause.DECIDED: lambda facts: f"at the look after {facts['blocks']} block(s), which decides it",
     Cause.TARGET_LOST: lambda facts: f"{facts['target']} stopped responding",
     Cause.TIME_BUDGET: lambda facts: f"the time budget of {facts['budget_s']:.0f} s is used up",
     Cause.VOID_IN_A_ROW: lambda facts: f"the last {facts['runs']} runs were all void; the last one: {facts['last']}",

@@ -17,6 +17,7 @@ from itertools import groupby
 from txop.archive.damage_words import sentence
 from txop.archive.journal import Event, JournalWriter, read_journal
 from txop.archive.layout import ArchiveLock, Layout, sync_folder
+from txop.archive.looks import EVENT as LOOK
 from txop.archive.plan_record import plan_record
 from txop.archive.reader import read_runs
 from txop.campaign.active_run import RunLabel
@@ -25,7 +26,7 @@ from txop.campaign.reporter import Reporter
 from txop.campaign.run import RunOutcome, carry_out
 from txop.campaign.schedule import Block
 from txop.campaign.state import KeptRun, State, gap_s
-from txop.campaign.testbed import CarryOut, Testbed
+from txop.campaign.testbed import CarryOut, Looks, Prepared, Testbed
 from txop.core.origin import Origin
 from txop.plan.model import Plan
 from txop.plan_check.count import run_seconds
@@ -49,7 +50,11 @@ _REPAIR_NOTICES = {
 class Campaign:
     """Carries out a plan in an archive."""
 
-    def __init__(self, layout: Layout, plan: Plan, testbed: Testbed, reporter: Reporter) -> None:
+    def __init__(
+        self, layout: Layout, plan: Plan, testbed: Testbed, reporter: Reporter, looks: Looks | None = None
+    ) -> None:
+        """``looks``: may end it before all blocks are done."""
+        self._looks = looks
         self._layout = layout
         self._plan = plan
         self._testbed = testbed
@@ -85,6 +90,8 @@ class Campaign:
                 )
                 for target, facts in provenance.items():
                     self._note(journal, "connected", target=target, provenance=facts)
+                if isinstance(self._testbed, Prepared):
+                    self._note(journal, "prepared", **{name: round(s, 3) for name, s in self._testbed.spent.items()})
                 self._forget_stale_block(journal, now)
                 to_come = self._state.runs_to_come()
                 self._reporter.campaign(self._plan.title, to_come, self._seconds_to_come(to_come))
@@ -143,6 +150,17 @@ class Campaign:
             if stop is not None:
                 return stop
             self._note(journal, "block-finished", block=block.number)
+            if block.replaces is None and self._look(journal, block.number):
+                return finished(Cause.DECIDED, blocks=block.number)
+
+    def _look(self, journal: JournalWriter, blocks: int) -> bool:
+        """Take the look after so many blocks; whether it decides the campaign."""
+        if self._looks is None:
+            return False
+        registered = self._looks.registered(blocks)
+        if registered is not None:
+            self._note(journal, LOOK, **registered)
+        return self._looks.decided(blocks)
 
     def _complete(self) -> Outcome:
         left = sum(len(tests) for _, tests in self._state.unreplaced())

@@ -13,17 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from txop.campaign.active_run import ActiveRun
-from txop.campaign.guest_script import data_format, marks_in, run_script, take_over
+from txop.campaign.guest_script import data_format, given_script, marks_in, run_script, saved_script, take_over
 from txop.campaign.guest_trials import carry_out_trial, driver_of, limit_s
 from txop.campaign.kept_runs import KeptRuns, inputs_of_run
 from txop.campaign.placed_arm import ArmError, PlacedArm
+from txop.campaign.run_limits import longest_s
 from txop.core.errors import ExitCode
+from txop.core.origin import Start
+from txop.guest.checkpoint import restore
 from txop.guest.chips import Chip
 from txop.guest.exactness import difference, results_sha256
 from txop.guest.inputs import Inputs, boots_sha256
+from txop.guest.outside import GivenRun
+from txop.guest.perturbation import perturbation
 from txop.guest.qemu import Computer, Mode, qemu_version, shift_of, untested_qemu
 from txop.guest.results import Event, Milestone
 from txop.guest.running import FILES, Cause, Ended, GuestFailedError, run_guest
+from txop.guest.saved_starts import NoStartError, SavedStarts, copy_results
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
@@ -54,6 +60,8 @@ class GuestOfRun:
     computer: Computer
     inputs: Inputs | None
     """What it is a function of; ``None``: it is not exact, or nothing is kept."""
+    run: GivenRun | None = None
+    """The guest was saved after the association, and is restored for this; ``None``: it boots."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,8 @@ class GuestArm:
     kvm: bool = False
     files: Mapping[str, Path] = field(default_factory=dict)
     """Programs that it takes beside the image, by name in the guest."""
+    starts: SavedStarts | None = None
+    """Where guests are saved after the association; ``None``: every run boots."""
     kept: KeptRuns | None = None
     """Runs that were done before; ``None``: all are run."""
     booted: dict[tuple[object, ...], str] = field(default_factory=dict)
@@ -91,7 +101,8 @@ class GuestArm:
         """A run with the phases of every run. Sets the marks, by the clock of the guest."""
         context, block = active.context, active.label.block
         what = self.guest_of(context, active.instruments, block)
-        overlay, computer, inputs = what.overlay, what.computer, what.inputs
+        inputs = what.inputs
+        active.start = Start.BOOT if what.run is None else Start.ASSOCIATED
         guest = context.folder / "guest"
         watch = Stopwatch()
         kept = None if self.kept is None or inputs is None else await self.kept.take(inputs, guest)
@@ -100,15 +111,18 @@ class GuestArm:
             watch.take(kept.events)
             ended = Ended(0, kept.events, (), kept.header.seconds, tuple(kept.header.said))
         else:
-            ended = await self._boot(overlay, computer, guest, watch)
+            ended = await self._carry(what, guest, watch)
             self._learn(self.spec, context.test, ended.seconds, ended.guest_seconds, watch)
+            active.spent |= watch.spent(ended.seconds, restored=what.run is not None)
         placed.warnings += [f"QEMU: {line}" for line in ended.said]
         self._check_end(context, guest, ended)
         checks = is_checked(self.plan, context.test, block)
         was_checked = kept is not None and kept.header.checked
         if checks and not was_checked:
             again = context.folder / REPEAT
-            await self._boot(overlay, computer, again, Stopwatch())
+            begun = time.monotonic()
+            await self._carry(what, again, Stopwatch())
+            active.spent["check_s"] = time.monotonic() - begun
             try:
                 _compare(guest, again, placed)
             except ArmError:
@@ -130,22 +144,46 @@ class GuestArm:
         placed.verified.update(driver.verified())
         if agreed := data_format(context.folder):
             placed.verified["data_format"] = agreed
-        placed.seconds = watch.load_s
+        if what.run is None:
+            placed.seconds = watch.load_s
+        else:
+            placed.no_seconds = "it was loaded once for all runs, and they begin after that"
 
     def guest_of(self, context: RunContext, instruments: Sequence[Instrument], block: int) -> GuestOfRun:
         """The guest of a run."""
+        chip = self._chip_of(context.test)
+        is_saved = self.starts is not None
         overlay = Overlay(
-            script=run_script(context, instruments),
-            environment=self._chip_of(context.test).variables(),
+            script=(saved_script if is_saved else run_script)(context, instruments),
+            environment=chip.variables(),
             files={**self.files, **self.chip.files()},
             modules=self.modules,
         )
-        computer = self._computer(block, context.seconds_left)
-        return GuestOfRun(overlay, computer, self._inputs(overlay, computer))
+        seed = seed_of(self.plan.design.seed, block)
+        if not is_saved:
+            computer = self._computer(seed, context.seconds_left)
+            return GuestOfRun(overlay, computer, self._inputs(overlay, computer))
+        longest = max(longest_s(self.plan, test) for test in self.plan.test if not self.plan.guest_trial(test))
+        computer, drawn = self._computer(0, longest), perturbation(seed)
+        wait_us = drawn.phase_us + drawn.start_us
+        run = GivenRun(seed, None if chip.says_loss else drawn.loss, given_script(context, instruments, seed, wait_us))
+        return GuestOfRun(overlay, computer, self._inputs(overlay, computer, run), run)
 
     async def run_again(self, what: GuestOfRun, results: Path) -> Ended:
-        """Boot it, whatever is kept. Raises as runs do."""
-        return await self._boot(what.overlay, what.computer, results, Stopwatch())
+        """Run it, whatever is kept. Raises as runs do."""
+        return await self._carry(what, results, Stopwatch())
+
+    async def save_start(self, what: GuestOfRun) -> float | None:
+        """Make the saved guest that a run begins with; what that took; ``None``: it was there, or none is needed. A
+        guest that ends before it is associated is a matter of its runs.
+
+        Raises :class:`~txop.guest.checkpoint.CheckpointError`: guests cannot be saved here.
+        """
+        if what.run is None or self.starts is None:
+            return None
+        with suppress(NoStartError, GuestFailedError):
+            return (await self.starts.of(self.image, what.overlay, what.computer, _wall_limit_s(what.computer))).seconds
+        return None
 
     def _check_end(self, context: RunContext, guest: Path, ended: Ended) -> None:
         """Raise what voids a run that did not end well."""
@@ -159,7 +197,7 @@ class GuestArm:
             advice = "keep less of each URB (snap_bytes), or take a shorter window"
             raise TargetError("dut", f"{full[0]}: {advice}")
 
-    def _inputs(self, overlay: Overlay, computer: Computer) -> Inputs | None:
+    def _inputs(self, overlay: Overlay, computer: Computer, run: GivenRun | None = None) -> Inputs | None:
         """What a run is a function of; ``None``: nothing is kept. What boots is the same in each block."""
         if self.kept is None or computer.mode is not Mode.EXACT:
             return None
@@ -167,7 +205,7 @@ class GuestArm:
         if what not in self.booted:
             with suppress(GuestError, OSError):  # what is missing for it is missing for the guest, too
                 self.booted[what] = boots_sha256(self.image, overlay)
-        return inputs_of_run(self.image, overlay, computer, self.booted.get(what))
+        return inputs_of_run(self.image, overlay, computer, self.booted.get(what), run)
 
     def _chip_of(self, test: Test) -> Chip:
         """The chip, with the rates that the test allows."""
@@ -194,8 +232,8 @@ class GuestArm:
         placed.seconds = watch.load_s
 
     async def _trial(self, context: RunContext, block: int, watch: Stopwatch) -> Trial:
-        computer = self._computer(block, limit_s(context.test))
-        wall_limit_s = float(SLOWEST * computer.limit_s)
+        computer = self._computer(seed_of(self.plan.design.seed, block), limit_s(context.test))
+        wall_limit_s = _wall_limit_s(computer)
         return await carry_out_trial(
             context, self.spec, self.image, self.modules, self.chip, computer, wall_limit_s, watch
         )
@@ -209,23 +247,32 @@ class GuestArm:
         if doubt is not None:
             placed.warnings.append(doubt)
 
-    def _computer(self, block: int, seconds: float) -> Computer:
+    def _computer(self, seed: int, seconds: float) -> Computer:
         return Computer(
             mode=Mode(self.spec.mode),
             memory_mb=self.spec.memory_mb,
             shift=shift_of(self.spec.mips),
             kvm=self.kvm,
-            seed=seed_of(self.plan.design.seed, block),
+            seed=seed,
             limit_s=int(seconds) + BOOT_S,
             append=tuple(self.spec.append.split()),
         )
 
-    async def _boot(self, overlay: Overlay, computer: Computer, guest: Path, watch: Stopwatch) -> Ended:
-        wall_limit_s = float(SLOWEST * computer.limit_s)
+    async def _carry(self, what: GuestOfRun, guest: Path, watch: Stopwatch) -> Ended:
+        wall_limit_s = _wall_limit_s(what.computer)
         try:
-            return await run_guest(
-                self.image, overlay, computer, results=guest, wall_limit_s=wall_limit_s, listener=watch
-            )
+            if what.run is None or self.starts is None:
+                return await run_guest(
+                    self.image, what.overlay, what.computer, results=guest, wall_limit_s=wall_limit_s, listener=watch
+                )
+            start = await self.starts.of(self.image, what.overlay, what.computer, wall_limit_s)
+            return await restore(
+                self.image, what.overlay, what.computer, start.folder,
+                results=guest, wall_limit_s=wall_limit_s, run=what.run, listener=watch,
+            )  # fmt: skip
+        except NoStartError as error:
+            copy_results(error.results, guest)
+            return error.ended
         except GuestFailedError as error:
             said = error.console.splitlines()
             where = [row[row.index("RIP: ") :] for row in said if "RIP: 0010:" in row]
@@ -246,6 +293,10 @@ class GuestArm:
         slowdown = (seconds - watch.associated_s) / (guest_seconds - up)
         with suppress(OSError, RuntimeError):  # RuntimeError: there is no home folder
             guest_time.remember(spec, test, MeasuredTime(watch.associated_s, slowdown))
+
+
+def _wall_limit_s(computer: Computer) -> float:
+    return float(SLOWEST * computer.limit_s)
 
 
 def _compare(results: Path, again: Path, placed: PlacedArm) -> None:
@@ -273,6 +324,8 @@ class Stopwatch:
     def __init__(self) -> None:
         self._begun = time.monotonic()
         self._first_up_s: float | None = None
+        self.booted_s: float | None = None
+        """When it was heard of first, by this machine's clock, from the start of QEMU."""
         self.associated_s: float | None = None
         """By this machine's clock, from the start of QEMU."""
         self.associated_up_s: float | None = None
@@ -283,6 +336,15 @@ class Stopwatch:
         for event in events:
             self.event(event)
         self.associated_s = None
+
+    def spent(self, seconds: float, *, restored: bool) -> dict[str, float]:
+        """Where the ``seconds`` of a guest went, by field of :class:`~txop.archive.run_file.RunTiming`."""
+        if restored or self.booted_s is None:
+            return {"traffic_s": seconds} if restored else {"boot_s": seconds}
+        if self.associated_s is None:
+            return {"boot_s": self.booted_s, "association_s": seconds - self.booted_s}
+        association_s = self.associated_s - self.booted_s
+        return {"boot_s": self.booted_s, "association_s": association_s, "traffic_s": seconds - self.associated_s}
 
     @property
     def booted(self) -> bool:
@@ -300,6 +362,7 @@ class Stopwatch:
         """See :class:`~txop.guest.running.Listener`."""
         if self._first_up_s is None:
             self._first_up_s = event.uptime_s
+            self.booted_s = time.monotonic() - self._begun
         if self.associated_up_s is None and event.milestone is Milestone.ASSOCIATED:
             self.associated_s = time.monotonic() - self._begun
             self.associated_up_s = event.uptime_s

@@ -54,13 +54,43 @@ counted() { # counted FILE: the chip is asked by this shell itself: on a busy pr
 }
 @before@
 txop-lab up || { @after@; exit 73; }
-[ ! -e /run/txop-lab/attached ] || control=$(txop-lab port)
-for link in driver driver/module; do dut readlink /sys/class/net/@interface@/device/$link || break; done >driver.txt
 """
+_UP = """\
+[ ! -e /run/txop-lab/attached ] || control=$(txop-lab port)
+for link in driver driver/module; do dut readlink /sys/class/net/@interface@/device/$link || break; done >driver.txt"""
+
+_SAVED = """\
+txop-vusb control checkpoint || exit 74
+given=$(txop-vusb control run) || exit 74
+eval "$given"
+exit 0
+"""
+"""A guest that is saved after the association asks, wherever it is restored, for what it does then. So one guest is the
+start of runs of all tests and seeds."""
 
 
 def run_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
     """The script of a run that these instruments record."""
+    begin, rest = _parts(run, instruments)
+    return begin + rest
+
+
+def saved_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
+    """The script of a guest that is saved after the association, and begins runs like this one then."""
+    return _parts(run, instruments)[0] + _SAVED
+
+
+def given_script(run: RunContext, instruments: Sequence[Instrument], seed: int, wait_us: int) -> str:
+    """What a restored guest does for a run: it waits, so that runs begin at different moments between the beacons, and
+    stirs the kernel's random numbers, which else were those of every other run from there.
+
+    ``seed``: of the run.
+    """
+    return f"usleep {wait_us}\necho {seed} >/dev/urandom\n{_parts(run, instruments)[1]}"
+
+
+def _parts(run: RunContext, instruments: Sequence[Instrument]) -> tuple[str, str]:
+    """Up to the association, and from then on."""
     spec = run.plan.guest_of(run.arm) or GuestSpec()
     run = replace(run, peer_address=peer_address_of(spec), device_address=DUT_ADDRESS)
     places = places_of(spec)
@@ -74,9 +104,8 @@ def run_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
     ]
     warm_up_s = run.plan.warm_up_s(run.test)
     begun = _BEGIN.replace("@before@", "\n".join(_begin(declared, Phase.ARM, places)) or ":")
-    begun = begun.replace("@interface@", spec.interface)
-    rows = [begun.replace("@after@", "; ".join(_begin(early, Phase.END, places)) or ":")]
-    rows += _addresses(spec)
+    begun = begun.replace("@after@", "; ".join(_begin(early, Phase.END, places)) or ":")
+    rows = [_UP.replace("@interface@", spec.interface), *_addresses(spec)]
     rows += [*_counters(spec, _DEV_BEFORE), *_begin(declared, Phase.UP, places)]
     rows += ["mark idle", f"sleep {run.plan.design.idle_s:g}", "mark load", 'echo "wall $(date +%s)" >>marks.txt']
     rows += _begin(declared, Phase.LOAD, places)
@@ -87,7 +116,7 @@ def run_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
     looks = chip.FUNCTION_LOOKS if spec.is_function else chip.LOOKS
     rows += [f"dut {shlex.join(argv)} >{name} 2>&1" for name, argv in looks.items()]
     rows += [*_begin(declared, Phase.END, places), "exit 0"]
-    return "\n".join(rows) + "\n"
+    return begun, "\n".join(rows) + "\n"
 
 
 def _addresses(spec: GuestSpec) -> list[str]:

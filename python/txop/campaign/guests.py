@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from txop.campaign.guest_places import PEER_ADDRESS
-from txop.campaign.guest_runs import GuestArm
+from txop.campaign.guest_runs import GuestArm, GuestOfRun
 from txop.campaign.instruments import in_guest
 from txop.campaign.kept_runs import KeptRuns
 from txop.campaign.reporter import Reporter
+from txop.campaign.run_limits import longest_s
 from txop.campaign.testbed import CarryOut, Reachability
+from txop.core.origin import Start
+from txop.guest.checkpoint import CheckpointError
 from txop.guest.chips import Chip
 from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.driver_check import check_driver
@@ -23,6 +28,7 @@ from txop.guest.mmc_host import with_mmc_host
 from txop.guest.outside import BENCH, find_library
 from txop.guest.qemu import Mode, kvm_works, qemu_version
 from txop.guest.run_store import RunStore
+from txop.guest.saved_starts import SavedStarts
 from txop.guest.wireless_stack import StackBuild, build_with_debugfs
 from txop.guest_image.cache import sha256_of
 from txop.guest_image.emulator.shim import shim_sha256
@@ -30,7 +36,7 @@ from txop.guest_image.error import GuestError
 from txop.guest_image.extra_programs import extra_files
 from txop.guest_image.image import Image, build_image, build_image_of
 from txop.guest_image.packages.lock import Lock
-from txop.measure.instrument import Instrument
+from txop.measure.instrument import Instrument, Marks, RunContext
 from txop.measure.probes.air_analysis import CAPTURE_FILE
 from txop.measure.probes.bus_capture import MADE_FILE
 from txop.plan.arm import Arm
@@ -62,6 +68,9 @@ class GuestTestbed:
         self._arms: dict[str, GuestArm] = {}
         self._kvm = False
         self._kept = None if store is None else KeptRuns(store, reporter.notice)
+        self._starts = SavedStarts() if (plan.guest or GuestSpec()).start == Start.ASSOCIATED.value else None
+        self.spent: dict[str, float] = {}
+        """Seconds of this machine's, by what they were spent on before the first run."""
         self.targets = Targets()
 
     async def open(self) -> dict[str, dict[str, Any]]:
@@ -69,9 +78,13 @@ class GuestTestbed:
         try:
             chips_sha256, shim = sha256_of(find_library()), shim_sha256()
             self._kvm = Mode(self._spec.mode) is Mode.FAST and kvm_works()
+            begun = time.monotonic()
             for arm in self._plan.arm:
                 self._arms[arm.name] = await self._prepare(arm)
+            self.spent["build_s"] = time.monotonic() - begun
+            start = await self._save_starts()
             facts = {"machine": "guest", "qemu": qemu_version(), "kvm": self._kvm, "bench": BENCH.value}
+            facts["start"] = start.value
         except GuestError as error:
             advice = f"; {error.what_to_do}" if error.what_to_do else ""
             raise TargetError("dut", f"{error.what}{advice}") from None
@@ -111,11 +124,53 @@ class GuestTestbed:
         return True
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Forget what guests left that ended early."""
+        if self._starts is not None:
+            self._starts.close()
 
     @property
     def _spec(self) -> GuestSpec:
         return self._plan.guest or GuestSpec()
+
+    async def _save_starts(self) -> Start:
+        """Make the saved guests that the first block begins with, as many at once as there may be; where runs begin."""
+        if self._spec.start != Start.ASSOCIATED.value:
+            return Start.BOOT
+        waiting, refused = asyncio.Semaphore(self.at_once), ""
+
+        async def make(arm: GuestArm, what: GuestOfRun) -> None:
+            if self._kept is not None and what.inputs is not None and self._kept.has(what.inputs):
+                return
+            async with waiting:
+                begun = time.monotonic()
+                self._reporter.notice("booting a guest up to the association, for all runs of this build")
+                if (seconds := await arm.save_start(what)) is not None:
+                    self._reporter.notice(f"saved after {seconds:.0f} s")
+                self.spent["start_s"] = self.spent.get("start_s", 0.0) + time.monotonic() - begun
+
+        try:
+            async with asyncio.TaskGroup() as making:
+                for arm in self._plan.arm:
+                    for test in self._plan.test:
+                        if not self._plan.guest_trial(test):
+                            context = self.context(arm.name, test.name)
+                            prepared = self._arms[arm.name]
+                            making.create_task(make(prepared, prepared.guest_of(context, self.instruments(test), 1)))
+        except* CheckpointError as errors:
+            refused = str(errors.exceptions[0])
+        if refused:
+            words = f"guests cannot be saved here ({refused}): every run boots, and its figures are of that"
+            self._reporter.notice(words)
+            self._arms = {name: replace(arm, starts=None) for name, arm in self._arms.items()}
+            return Start.BOOT
+        return Start.ASSOCIATED
+
+    def context(self, arm: str, test: str) -> RunContext:
+        """Of a run that is only described."""
+        plan, found = self._plan, self._plan.find_test(test)
+        return RunContext(
+            plan, plan.find_arm(arm), found, self.targets, Path(), Marks(), self.peer_address, longest_s(plan, found)
+        )
 
     async def _prepare(self, arm: Arm) -> GuestArm:
         spec = self._spec.varied(arm.guest)
@@ -139,7 +194,7 @@ class GuestTestbed:
         check_driver(chip, image, modules)
         program = chip.modem_program
         files = extra_files(lock, program, progress=self._reporter.notice) if program is not None else {}
-        return GuestArm(self._plan, spec, image, modules, chip, facts, self._kvm, files, self._kept)
+        return GuestArm(self._plan, spec, image, modules, chip, facts, self._kvm, files, self._starts, self._kept)
 
     async def _build(self, what: DriverBuild | StackBuild, lock: Lock) -> tuple[tuple[Path, ...], str | None]:
         """The modules, and what identifies them."""

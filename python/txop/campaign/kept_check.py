@@ -11,12 +11,11 @@ from pathlib import Path
 from txop.campaign.guest_runs import GuestOfRun
 from txop.campaign.guests import GuestTestbed
 from txop.campaign.reporter import Reporter
-from txop.campaign.run import longest_s
 from txop.campaign.schedule import planned
 from txop.guest.exactness import difference
 from txop.guest.inputs import Inputs
 from txop.guest.run_store import RunStore
-from txop.measure.instrument import Marks, RunContext
+from txop.measure.instrument import RunContext
 from txop.plan.model import Plan
 
 
@@ -60,7 +59,7 @@ class KeptCheck:
         for block in planned(self._plan):
             for arm, test in block.runs():
                 runs += 1
-                context = self._context(arm, test)
+                context = self._testbed.context(arm, test)
                 inputs = self._guest(context, arm, block.number).inputs
                 if inputs is not None and self._store.has(inputs.key):
                     found.append(KeptRun(block.number, arm, test, inputs))
@@ -81,7 +80,7 @@ class KeptCheck:
                 if self._store.take(run.inputs.key, kept) is None:
                     yield Compared(run, "it is damaged, and was removed")
                     continue
-                what = self._guest(self._context(run.arm, run.test), run.arm, run.block)
+                what = self._guest(self._testbed.context(run.arm, run.test), run.arm, run.block)
                 await self._testbed.arm(run.arm).run_again(what, again)
                 differs = difference(kept, again)
                 if differs is not None:
@@ -90,10 +89,3 @@ class KeptCheck:
 
     def _guest(self, context: RunContext, arm: str, block: int) -> GuestOfRun:
         return self._testbed.arm(arm).guest_of(context, self._testbed.instruments(context.test), block)
-
-    def _context(self, arm: str, test: str) -> RunContext:
-        plan, found = self._plan, self._plan.find_test(test)
-        return RunContext(
-            plan, plan.find_arm(arm), found, self._testbed.targets, Path(), Marks(), self._testbed.peer_address,
-            longest_s(plan, found),
-        )  # fmt: skip

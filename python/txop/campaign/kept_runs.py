@@ -9,6 +9,7 @@ from pathlib import Path
 
 from txop.archive.run_file import Reused
 from txop.guest.inputs import Inputs, inputs_of
+from txop.guest.outside import GivenRun
 from txop.guest.qemu import Computer, Mode
 from txop.guest.run_places import StoreError
 from txop.guest.run_store import Kept, RunStore
@@ -37,6 +38,12 @@ class KeptRuns:
             self._failed(error)
             return None
 
+    def has(self, inputs: Inputs) -> bool:
+        """Whether a run is kept, as far as can be seen without reading it."""
+        with suppress(StoreError):
+            return self._store.has(inputs.key)
+        return False
+
     async def put(self, inputs: Inputs, results: Path, ended: Ended, *, checked: bool) -> None:
         """Keep a run that ended well."""
         if not self._fails:
@@ -60,11 +67,13 @@ class KeptRuns:
             self._notice(f"the cache of runs is not used: {error.what}")
 
 
-def inputs_of_run(image: Image, overlay: Overlay, computer: Computer, booted: str | None = None) -> Inputs | None:
+def inputs_of_run(
+    image: Image, overlay: Overlay, computer: Computer, booted: str | None = None, run: GivenRun | None = None
+) -> Inputs | None:
     """What a run is a function of; ``None``: it is not exact, so it is never kept."""
     if computer.mode is not Mode.EXACT:
         return None
     try:
-        return inputs_of(image, overlay, computer, booted)
+        return inputs_of(image, overlay, computer, booted, run)
     except (GuestError, OSError):
         return None  # what is missing for it is missing for the guest, too, and that says so

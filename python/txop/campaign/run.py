@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.archive.journal import now_utc
-from txop.archive.run_file import RunFile, SeriesFile
+from txop.archive.run_file import RunFile, RunTiming, SeriesFile
 from txop.archive.text import storable
 from txop.campaign.active_run import FULL, ActiveRun, RunLabel
 from txop.campaign.gates import judge, settle
 from txop.campaign.joined import join
 from txop.campaign.reporter import Reporter
+from txop.campaign.run_limits import longest_s
 from txop.campaign.testbed import CarryOut, Testbed
 from txop.core.whole_file import whole_file
 from txop.measure.instrument import GateFinding, Instrument, Marks, Reading, RunContext, RunFacts
-from txop.plan.measurement import Test
 from txop.plan.model import Plan
 
 
@@ -60,15 +60,13 @@ async def carry_out(
     active = ActiveRun(label, context, testbed.instruments(test), reporter)
     await in_group(active)
     marks.save(folder)
+    reading_begun = time.monotonic()
     facts = RunFacts(plan, arm, test, folder, marks)
     readings = [_read(instrument, facts, active) for instrument in active.began]
+    if active.start is not None:
+        active.spent["reading_s"] = time.monotonic() - reading_begun
     file = _conclude(facts, started_at, time.monotonic() - begun, active, readings)
     return RunOutcome(file, active.lost, arm_failed=active.placed is None)
-
-
-def longest_s(plan: Plan, test: Test) -> float:
-    """What a run may take at most, its arm in place: what is started on targets ends by itself after this."""
-    return plan.design.idle_s + plan.warm_up_s(test) + test.longest_s + 120.0
 
 
 def _read(instrument: Instrument, facts: RunFacts, active: ActiveRun) -> Reading:
@@ -129,6 +127,8 @@ def _conclude(
         air=reading.air,
         bus=reading.bus,
         files=reading.files,
+        start=active.start,
+        timing=RunTiming(**{name: round(s, 3) for name, s in active.spent.items()}) if active.spent else None,
         reused=active.reused,
     )
     series = SeriesFile(series={storable(name): points for name, points in reading.series.items()})

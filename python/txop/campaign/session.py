@@ -16,7 +16,7 @@ from txop.campaign.command_log import CommandLog
 from txop.campaign.ending import Outcome
 from txop.campaign.engine import Campaign
 from txop.campaign.reporter import Reporter
-from txop.campaign.testbed import Testbed
+from txop.campaign.testbed import Looks, Testbed
 from txop.core.whole_file import whole_file
 from txop.plan.access import changes
 from txop.plan.load import LoadedPlan, parse_plan
@@ -40,13 +40,15 @@ class Session:
     folder: Path
     """File names in the plan are relative to it."""
 
-    async def carry_out(self, reporter: Reporter, jobs: int | None = None, store: RunStore | None = None) -> Outcome:
+    async def carry_out(
+        self, reporter: Reporter, jobs: int | None = None, store: RunStore | None = None, looks: Looks | None = None
+    ) -> Outcome:
         """Run what is left of it; see :meth:`txop.campaign.engine.Campaign.go`. ``jobs``: guests at once; ``store``:
-        exact runs that were done before, which are not done again."""
+        exact runs that were done before, which are not done again; ``looks``: may end it before all blocks are done."""
         log = CommandLog(self.layout.commands)
         try:
             testbed = make_testbed(self.plan, self.folder, self.layout, log, reporter, jobs, store)
-            return await Campaign(self.layout, self.plan, testbed, reporter).go()
+            return await Campaign(self.layout, self.plan, testbed, reporter, looks).go()
         finally:
             log.close()
 

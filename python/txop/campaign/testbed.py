@@ -5,10 +5,10 @@ outside (:mod:`txop.campaign.step_by_step`); one for guests, each of which goes 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from txop.campaign.active_run import ActiveRun
 from txop.measure.instrument import Instrument
@@ -30,6 +30,25 @@ class Reachability:
     """Those that were gone and are connected again."""
     lost: tuple[str, ...] = ()
     """Those that do not answer."""
+
+
+class Looks(Protocol):
+    """Looks at a campaign before its end, each of which may end it."""
+
+    def registered(self, blocks: int) -> Mapping[str, object] | None:
+        """What the journal has of the look after so many blocks; ``None``: none is registered there."""
+
+    def decided(self, blocks: int) -> bool:
+        """Whether what there is after so many blocks decides it. The journal has the look already."""
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """A testbed that knows what it took to make ready."""
+
+    @property
+    def spent(self) -> Mapping[str, float]:
+        """Seconds of this machine's: ``build_s`` for drivers and images, ``start_s`` for guests that are saved."""
 
 
 class Testbed(Protocol):

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from txop.archive.reader import Archive
+from txop.archive.timing import timing_of
 from txop.ci.board_rows import BoardRows
 from txop.ci.builds import Module, new_warnings
 from txop.ci.result import BoardFacts, BuildFacts, CiResult, FaultFacts, FigureVerdict, RowFacts
@@ -35,6 +36,10 @@ class SeriesJudgement:
     comparison: CompareResult | None = None
     archive: Archive | None = None
     board: BoardRows | None = None
+    build_s: float | None = None
+    """What building took."""
+    report_s: float | None = None
+    """What comparing and the page took."""
 
     @property
     def warnings(self) -> list[str]:
@@ -47,6 +52,13 @@ class SeriesJudgement:
         Raises:
             UserError: The base does not build, or something that building takes is missing.
         """
+        begun = time.monotonic()
+        try:
+            await self._build(progress)
+        finally:
+            self.build_s = time.monotonic() - begun
+
+    async def _build(self, progress: Progress) -> None:
         try:
             self.base = await self._module(BASE, progress)
         except DriverBuildError as error:
@@ -115,6 +127,10 @@ class SeriesJudgement:
             figures=_figures(self.comparison),
             board=None if self.board is None else _board(self.board),
             runs=len(runs),
+            timing=timing_of(
+                runs, self.archive.events if self.archive is not None else (), build_s=self.build_s,
+                report_s=self.report_s, wall_s=time.monotonic() - self.begun,
+            ),
             reused_runs=sum(run.reused is not None for run in runs),
             notes=[
                 *self.found.notes,

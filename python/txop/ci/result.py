@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from txop.archive.timing import Timing
 from txop.ci.board_rows import Answer
 from txop.ci.verdict import State
 from txop.core.origin import Origin
@@ -91,6 +92,8 @@ class CiResult(_Model):
     """Of the campaign, void ones included."""
     reused_runs: int = 0
     """Of these: not run again, as an exact guest with the same inputs had been run."""
+    timing: Timing | None = None
+    """Where the time went."""
     notes: list[str]
     archive: str | None
     """Folder of the campaign; ``None``: nothing was run."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from txop.cli.ending import Ending
 from txop.cli.examples import epilog
 from txop.cli.run_cache import CacheOption, NoCacheFlag, reused_words, store_of
 from txop.cli.shared_options import BlocksOption, DriverFolderOption, GuestsAtOnceOption, QuietFlag, folder_option
+from txop.cli.timing import TimingFlag, print_timing
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -79,6 +81,14 @@ InconclusiveFlag = Annotated[
     bool, typer.Option("--fail-on-inconclusive", help="Exit with 5 when chance is not ruled out, instead of 0.")
 ]
 
+QuickFlag = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        help="Stop at the first of the looks, registered before, that decides; their levels keep the error rate.",
+    ),
+]
+
 MAIL, RESULT, ARCHIVE = "mail.txt", "ci.json", "archive"
 """What is in the folder."""
 
@@ -115,11 +125,13 @@ def ci(
     arm: ArmOption = None,
     blocks: BlocksOption = None,
     board: BoardOption = None,
+    quick: QuickFlag = False,
     output: Output = Path("txop-ci"),
     jobs: GuestsAtOnceOption = None,
     no_cache: NoCacheFlag = False,
     cache: CacheOption = None,
     fail_on_inconclusive: InconclusiveFlag = False,
+    timing: TimingFlag = False,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
 ) -> int:
@@ -138,7 +150,7 @@ def ci(
     user = next((each for each in loaded.plan.arm if each.name == (arm or loaded.plan.baseline)), None)
     driver = spec.varied(user.guest if user is not None else None).builds
     asked = SeriesRequest(source, base, folder, tuple(series or ()), branch)
-    again = _command(plan, asked, arm, blocks, board)
+    again = _command(plan, asked, arm, blocks, board, quick=quick)
     try:
         found = sources(asked, driver)
     except SeriesDoesNotApplyError as error:
@@ -151,8 +163,10 @@ def ci(
     finished = True
     output.mkdir(parents=True, exist_ok=True)
     if judged.state is None:
-        finished = _measure(judged, output / ARCHIVE, jobs, placed, store, quiet=quiet)
+        finished = _measure(judged, output / ARCHIVE, jobs, placed, store, quick=quick, quiet=quiet)
     result = _written(judged, output)
+    if timing and result.timing is not None:
+        print_timing(result.timing)
     if as_json:
         console.write_json(result.model_dump_json())
     else:
@@ -205,24 +219,29 @@ def _measure(
     placed: LocatedBoard | None,
     store: RunStore | None,
     *,
+    quick: bool,
     quiet: bool,
 ) -> bool:
     """Carry out the campaign, or what is left of it, and take in what it gave. Whether it was completed."""
     from txop.archive.reader import read_archive
     from txop.campaign.ending import End
+    from txop.ci.looks import QuickLooks
     from txop.cli.campaign_live import LiveReporter
     from txop.compare.archive import compare
     from txop.report.campaign import write_page
 
     session = _session(judged.loaded, root)
+    looks = QuickLooks(judged.loaded, session.layout) if quick else None
     screen = console.stderr()
     with LiveReporter(screen, session.plan, quiet=quiet) as reporter, Ending() as ending:
-        outcome = ending.run(session.carry_out(reporter, jobs, store))
+        outcome = ending.run(session.carry_out(reporter, jobs, store, looks))
+    begun = time.monotonic()
     archive = read_archive(root)
     comparison = compare(archive)
     board = None if placed is None else _rows(placed, archive)
     judged.measured(archive, comparison, board)
     write_page(archive, comparison, root / "report.html")
+    judged.report_s = time.monotonic() - begun
     if not quiet and (reused := reused_words(archive.runs)):
         screen.print(safe_text(f"{reused}."), soft_wrap=True)
     if outcome.end is not End.FINISHED:
@@ -265,7 +284,9 @@ def _written(judged: SeriesJudgement, output: Path) -> CiResult:
     return result
 
 
-def _command(plan: Path, asked: SeriesRequest, arm: str | None, blocks: int | None, board: str | None) -> str:
+def _command(
+    plan: Path, asked: SeriesRequest, arm: str | None, blocks: int | None, board: str | None, *, quick: bool
+) -> str:
     """The command that repeats it, with the names of files as they were given."""
     words = ["txop", "ci", "--plan", str(plan)]
     for path in asked.series:
@@ -277,4 +298,4 @@ def _command(plan: Path, asked: SeriesRequest, arm: str | None, blocks: int | No
     for option, value in given:
         if value is not None:
             words += [option, str(value)]
-    return shlex.join(words)
+    return shlex.join([*words, "--quick"] if quick else words)

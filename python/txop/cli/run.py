@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from txop.cli.examples import epilog
 from txop.cli.plan_problems import print_problems, read_plan
 from txop.cli.run_cache import CacheOption, NoCacheFlag, reused_words, store_of
 from txop.cli.shared_options import ArchiveFolderArgument, BlocksOption, QuietFlag, folder_option
+from txop.cli.timing import TimingFlag
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -101,6 +103,7 @@ def run(
     cache: CacheOption = None,
     notify: Notify = None,
     report: Report = True,
+    timing: TimingFlag = False,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
 ) -> int:
@@ -114,7 +117,9 @@ def run(
     if not quiet:
         print_problems(console.stderr(), str(plan), checked.warnings, style="yellow")
     prepared = session.begin(loaded, output, Overrides(blocks=blocks, aa=aa, left_out=left_out(loaded)))
-    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store, notify=command)
+    return carry_on(
+        prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store, notify=command, timing=timing
+    )
 
 
 def notify_command(text: str | None) -> list[str] | None:
@@ -147,6 +152,7 @@ def resume(
     cache: CacheOption = None,
     notify: Notify = None,
     report: Report = True,
+    timing: TimingFlag = False,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
 ) -> int:
@@ -155,7 +161,9 @@ def resume(
 
     command, store = notify_command(notify), store_of(no_cache, cache)
     prepared = session.reopen(archive, read_plan(plan)[0] if plan is not None else None)
-    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store, notify=command)
+    return carry_on(
+        prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store, notify=command, timing=timing
+    )
 
 
 def carry_on(
@@ -167,16 +175,30 @@ def carry_on(
     jobs: int | None = None,
     store: RunStore | None = None,
     notify: Sequence[str] | None = None,
+    timing: bool = False,
 ) -> int:
     """Run what is left of a campaign, show it as it goes, and conclude. The exit code. ``store``: exact runs that are
-    not run again. ``notify``: a command that is run when something happens."""
+    not run again. ``notify``: a command that is run when something happens. ``timing``: print where the time went."""
     from txop.campaign.notify import notifications
 
     def complain(words: str) -> None:
         console.stderr().print(safe_text(words, "yellow"), soft_wrap=True)
 
     with notifications(notify, prepared.layout.root, prepared.plan.title, complain) as notifier:
-        return _carry_on(prepared, notifier, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store)
+        begun = time.monotonic()
+        code = _carry_on(prepared, notifier, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store)
+        if timing:
+            _print_timing(prepared.layout.root, time.monotonic() - begun)
+        return code
+
+
+def _print_timing(root: Path, wall_s: float) -> None:
+    from txop.archive.reader import read_archive
+    from txop.archive.timing import timing_of
+    from txop.cli.timing import print_timing
+
+    archive = read_archive(root)
+    print_timing(timing_of(archive.runs, archive.events, wall_s=wall_s))
 
 
 def _carry_on(

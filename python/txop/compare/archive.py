@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from txop.archive.counting import counting
+from txop.archive.looks import last_look
 from txop.archive.reader import Archive
 from txop.archive.remarks import remarks_of
 from txop.compare import words
@@ -52,6 +54,10 @@ def compare(
     Raises:
         CompareError: figures of different origin in one archive; an unknown baseline, arm or metric.
     """
+    look = last_look(archive.events)
+    declared = archive.plan.design.confidence
+    if look is not None:
+        archive = at_level(archive, look.confidence)
     runs = archive.runs
     plan = archive.plan
     origin = one_origin(archive)
@@ -80,7 +86,7 @@ def compare(
             NotAvailable(figure=f"{test.name}.*", arm=a, reason="no valid run yet") for a in count.left_out if mine
         ]
     chosen, by_default = primary_of(archive, runs)
-    warnings = []
+    warnings = [] if look is None else [words.sequential(look, declared)]
     if include_void:
         warnings.append("Void runs and repeated blocks are included, as asked: this is not the result of the campaign.")
     if _is_aa(archive):
@@ -142,6 +148,12 @@ def compare(
         damage=archive.damage,
         damage_found=damage_facts([archive]),
     )
+
+
+def at_level(archive: Archive, confidence: float) -> Archive:
+    """The archive, to be judged at the level of a look."""
+    design = archive.plan.design.model_copy(update={"confidence": confidence})
+    return replace(archive, plan=archive.plan.model_copy(update={"design": design}))
 
 
 def without_arms(

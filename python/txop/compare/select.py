@@ -11,7 +11,7 @@ from txop.archive.layout import ArchiveError
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.core.metrics import METRICS, Metric, describe, in_origin
-from txop.core.origin import Bench, Origin
+from txop.core.origin import Bench, Origin, Start
 from txop.plan.measurement import Test
 from txop.plan.model import Plan
 
@@ -42,6 +42,7 @@ def one_origin(archive: Archive) -> Origin:
             what_to_do="compare runs of one origin: keep one campaign per archive",
         )
     _one_bench(archive)
+    _starts(archive)
     return found[0] if found else archive.plan.origin
 
 
@@ -68,7 +69,37 @@ def check_comparable(first: Archive, second: Archive) -> Origin:
             where=second.layout.root,
             what_to_do="run the earlier plan again",
         )
+    _check_starts(first, second)
     return mine
+
+
+def _check_starts(first: Archive, second: Archive) -> None:
+    """Raise :class:`CompareError` when the guests of a test began in two ways."""
+    starts = _starts(first)
+    for test, found in _starts(second).items():
+        if test in starts and starts[test] is not found:
+            raise CompareError(
+                f"and {first.layout.root} have figures of two starts, which cannot be compared with each other: those"
+                f" of {test} are of {found.value} and of {starts[test].value}",
+                where=second.layout.root,
+                what_to_do="run one of the plans again, with the same start in [guest]",
+            )
+
+
+def _starts(archive: Archive) -> dict[str, Start]:
+    """Where the runs of each test began; without tests that no guest ran."""
+    found: dict[str, Start] = {}
+    for run in archive.runs:
+        if run.state == "valid" and run.origin in (Origin.GUEST_EXACT, Origin.GUEST_FAST):
+            start = run.start or Start.BOOT
+            if found.setdefault(run.test, start) is not start:
+                raise CompareError(
+                    "holds figures of two starts, which cannot be compared with each other: some guests of"
+                    f" {run.test} booted, and others were restored",
+                    where=archive.layout.root,
+                    what_to_do="run the plan again, in an archive of its own",
+                )
+    return found
 
 
 def _one_bench(archive: Archive) -> Bench | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from txop.archive.looks import LookTaken
 from txop.archive.run_file import Bound
 from txop.compare.answer import rows_between
 from txop.compare.result import Answer, ComparedFigure, CompareResult, DesignFacts, DirectRow, Infinity, Row, Verdict
@@ -390,3 +391,12 @@ def _signed(value: float, unit: str) -> str:
         return signed(value, 1) if abs(value) < 1e6 else f"{value:+.3g}"
     text = f"{value:+.3g}".replace("-", MINUS)
     return "0" if text.lstrip("+" + MINUS) == "0" else text
+
+
+def sequential(look: LookTaken, declared: float) -> str:
+    """How a campaign with looks is judged."""
+    planned = ", ".join(map(str, look.planned))
+    return (
+        f"Looks were registered after {planned} blocks. This is the one after {look.blocks}, at"
+        f" {100 * look.confidence:.2f} %, so that all of them together keep {100 * declared:g} %."
+    )

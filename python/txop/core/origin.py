@@ -33,6 +33,16 @@ class Bench(StrEnum):
     """A device of the computer that the guest runs on."""
 
 
+class Start(StrEnum):
+    """Where the run of a guest begins. Figures of two starts are not comparable: what a driver does in its first
+    seconds, and where its memory lies, is the same in all runs of one of them."""
+
+    BOOT = "boot"
+    """The guest of each run boots. Figures without a word about it are of this one."""
+    ASSOCIATED = "associated"
+    """A guest that was saved after the association is restored."""
+
+
 NOT_RADIO = (
     "Not radio performance: these figures are what the code of driver and kernel costs on an emulated processor, over "
     "a modelled air."

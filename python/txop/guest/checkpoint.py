@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from txop.core.visible import visible
-from txop.guest.outside import FOLDER, find_library
+from txop.guest.outside import FOLDER, GivenRun, find_library
 from txop.guest.qemu import PORTS, Computer
 from txop.guest.qmp import Qmp, QmpClosedError, QmpError
 from txop.guest.running import Ended, Listener, attended_guest
@@ -52,6 +52,14 @@ POLL_S = 0.02
 
 class CheckpointError(GuestError):
     """A checkpoint that cannot be made or taken."""
+
+
+class EndedEarlyError(CheckpointError):
+    """A guest that ended before it asked for a checkpoint. What it output is in the folder of results."""
+
+    def __init__(self, ended: Ended | None) -> None:
+        super().__init__("the guest ended before it asked for a checkpoint")
+        self.ended = ended
 
 
 async def save(
@@ -100,7 +108,7 @@ async def save(
         cache=cache,
     )
     if not checkpoint.is_dir():
-        raise CheckpointError("the guest ended before it asked for a checkpoint")
+        raise EndedEarlyError(ended)
     return ended
 
 
@@ -112,6 +120,7 @@ async def restore(
     *,
     results: Path,
     wall_limit_s: float,
+    run: GivenRun | None = None,
     listener: Listener | None = None,
     cache: Path | None = None,
 ) -> Ended:
@@ -124,6 +133,7 @@ async def restore(
         checkpoint: The folder that :func:`save` made.
         results: As in :func:`save`; they begin with what the guest had output before.
         wall_limit_s: As in :func:`save`.
+        run: What it does when its script asks for it, and the seed of what its device draws from then on.
         listener: As in :func:`save`.
         cache: As in :func:`save`.
 
@@ -136,7 +146,7 @@ async def restore(
         image,
         overlay,
         computer,
-        _Restoring(checkpoint),
+        _Restoring(checkpoint, run),
         results=results,
         wall_limit_s=wall_limit_s,
         listener=listener,
@@ -168,6 +178,21 @@ def identity(image: Image, overlay: Overlay, computer: Computer) -> dict[str, An
     }
 
 
+def is_whole(checkpoint: Path) -> bool:
+    """Whether a checkpoint has the bytes that it was saved with."""
+    try:
+        sums = json.loads((checkpoint / DESCRIPTION).read_bytes())["sha256"]
+        return isinstance(sums, dict) and {name: sha256_of(checkpoint / name) for name in _files_of(checkpoint)} == sums
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _files_of(folder: Path) -> list[str]:
+    """Everything in a checkpoint beside its description."""
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return sorted(str(path) for path in found if path != Path(DESCRIPTION))
+
+
 def _check(checkpoint: Path, wanted: dict[str, Any]) -> None:
     try:
         found = json.loads((checkpoint / DESCRIPTION).read_bytes())
@@ -190,6 +215,7 @@ class _Saving:
     of: dict[str, Any]
     then_continue: bool
     continues: bool = False
+    run: GivenRun | None = None
 
     def prepare(self, work: Path) -> None:
         """Makes a file for the snapshot."""
@@ -214,7 +240,8 @@ class _Saving:
                     for path in sorted(place.iterdir()):
                         if path.is_file() and (place != work or path.name in ("console", *PORTS)):
                             shutil.copyfile(path, folder / name / path.name)
-                description = {"format": FORMAT, "version": FORMAT_VERSION, "of": self.of}
+                sums = {name: sha256_of(folder / name) for name in _files_of(folder)}
+                description = {"format": FORMAT, "version": FORMAT_VERSION, "of": self.of, "sha256": sums}
                 (folder / DESCRIPTION).write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
             with contextlib.suppress(QmpClosedError):
                 await qmp.execute("cont" if self.then_continue else "quit")
@@ -226,6 +253,7 @@ class _Restoring:
     """Has QEMU take a checkpoint instead of a boot."""
 
     checkpoint: Path
+    run: GivenRun | None = None
     continues: bool = True
 
     def prepare(self, work: Path) -> None:

@@ -281,6 +281,11 @@ class Chip:
         return any(second == f"{name}={value}" or (first, second) == (name, value) for first, second in pairs)
 
     @property
+    def says_loss(self) -> bool:
+        """Whether its options say how many frames get lost: no seed draws that then."""
+        return any(word == "--loss" or word.startswith("--loss=") for word in self.options)
+
+    @property
     def _words(self) -> tuple[str, ...]:
         """Options of the program."""
         words: list[str] = ["--host", self.sdio_host] if self.sdio_host != "ushc" else []

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from txop.guest.outside import CONFIG, VARIABLE, config_of, device_arguments, find_library
+from txop.guest.outside import CONFIG, VARIABLE, GivenRun, config_of, device_arguments, find_library
 from txop.guest.qemu import Computer, Mode, arguments
 from txop.guest_image.cache import sha256_of
 from txop.guest_image.emulator.lock import find_emulator_lock
@@ -61,8 +61,11 @@ def key_of(parts: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def inputs_of(image: Image, overlay: Overlay, computer: Computer, booted: str | None = None) -> Inputs:
-    """What a guest that is booted is a function of. ``booted``: see :func:`boots_sha256`, where it is known.
+def inputs_of(
+    image: Image, overlay: Overlay, computer: Computer, booted: str | None = None, run: GivenRun | None = None
+) -> Inputs:
+    """What a guest is a function of. ``booted``: see :func:`boots_sha256`, where it is known. ``run``: it is one that
+    was saved and restored for this; how it was until then is what the others decide.
 
     Raises:
         NotExactError: It also depends on something else.
@@ -72,8 +75,14 @@ def inputs_of(image: Image, overlay: Overlay, computer: Computer, booted: str | 
     _check_exact(computer)
     lock = find_emulator_lock()
     files = {name: Path(f"{_GUEST}{name}") for name in overlay.files}
-    config = config_of(_GUEST, files | {name: Path(f"{_GUEST}{name}") for name in overlay.texts}, exact=True)
-    devices = device_arguments(_GUEST / CONFIG)
+    config = config_of(
+        _GUEST,
+        files | {name: Path(f"{_GUEST}{name}") for name in overlay.texts},
+        exact=True,
+        checkpoints=run is not None,
+        run=run,
+    )
+    devices = device_arguments(_GUEST / CONFIG, restored=run is not None)
     return Inputs(
         {
             "version": VERSION,

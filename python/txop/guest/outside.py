@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,19 @@ from txop.guest_image.emulator.qemu import emulator
 from txop.guest_image.emulator.shim import build_shim
 from txop.guest_image.error import GuestError, MissingGuestToolError
 from txop.guest_image.packages.apt import Progress
+
+
+@dataclass(frozen=True)
+class GivenRun:
+    """What a guest that was saved does where it is restored."""
+
+    seed: int
+    """Seeds what its device draws from then on."""
+    loss: float | None
+    """The probability with which frames get lost on top of the noise; ``None``: as when it was saved."""
+    script: str
+    """Shell text that it asks for (``txop-vusb control run``)."""
+
 
 BENCH = Bench.OUTSIDE
 """Where the virtual device is."""
@@ -93,7 +107,13 @@ def device_arguments(config: Path, *, restored: bool = False) -> list[str]:
 
 
 def write_config(
-    work: Path, files: Mapping[str, Path], texts: Mapping[str, bytes], *, exact: bool, checkpoints: bool = False
+    work: Path,
+    files: Mapping[str, Path],
+    texts: Mapping[str, bytes],
+    *,
+    exact: bool,
+    checkpoints: bool = False,
+    run: GivenRun | None = None,
 ) -> Path:
     """Write the configuration for a guest, and make the folder of the devices.
 
@@ -103,6 +123,7 @@ def write_config(
         texts: The same, as contents.
         exact: The guest's time goes with its instructions.
         checkpoints: The guest may ask to be stopped and saved: a process waits for it.
+        run: What it does where it is restored.
     """
     folder, given = work / FOLDER, work / GIVEN
     folder.mkdir()
@@ -112,13 +133,20 @@ def write_config(
         place = given / str(number)
         place.write_bytes(data)
         places[name] = place.absolute()
-    config = config_of(work, places, exact=exact, checkpoints=checkpoints)
+    config = config_of(work, places, exact=exact, checkpoints=checkpoints, run=run)
     path = work / CONFIG
     path.write_text(json.dumps(config), encoding="utf-8")
     return path
 
 
-def config_of(work: Path, places: Mapping[str, Path], *, exact: bool, checkpoints: bool = False) -> dict[str, Any]:
+def config_of(
+    work: Path,
+    places: Mapping[str, Path],
+    *,
+    exact: bool,
+    checkpoints: bool = False,
+    run: GivenRun | None = None,
+) -> dict[str, Any]:
     """What the configuration for a guest says. ``places``: by name in the guest, where its files are."""
     return {
         "folder": str((work / FOLDER).absolute()),
@@ -127,6 +155,7 @@ def config_of(work: Path, places: Mapping[str, Path], *, exact: bool, checkpoint
         "exact": exact,
         "capture_limit": CAPTURE_LIMIT_BYTES,
         "checkpoints": checkpoints,
+        "run": None if run is None else asdict(run),
     }
 
 

@@ -61,6 +61,8 @@ class Header(_Record):
     made_at: str
     """ISO 8601, UTC."""
     txop: str
+    status: int = Field(ge=0, le=255)
+    """Exit status of what it ran; of runs that are kept 0."""
     seconds: float = Field(ge=0, allow_inf_nan=False)
     """What it took, by the clock of the machine that ran it."""
     said: list[str]
@@ -132,45 +134,21 @@ class RunStore:
         """
         try:
             with self._place.reading(key) as source:
-                header = read_header(source, key)
-                _unpack(source, header, results)
+                header = unpacked(source, key, results)
         except FileNotFoundError:
             return None
         except DamagedError:
             self.remove(key)
-            forget(results)
             return None
-        except StoreError:
-            forget(results)
-            raise
         self._place.used(key)
-        events = read_events(_first_of(results / "events", MAX_EVENTS_BYTES))
-        return Kept(header, tuple(events))
+        return Kept(header, events_of(results))
 
     def put(self, inputs: Inputs, results: Path, ended: Ended, *, checked: bool) -> None:
         """Keep a run that ended well. Raises :class:`StoreError`, and then nothing was kept."""
         if ended.status != 0:
             raise ValueError("only what ended well is kept")
-        names = left_files(results)
-        files = [_kept_file(results, name) for name in names]
-        header = Header(
-            key=inputs.key,
-            inputs=dict(inputs.parts),
-            made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            txop=program_version(),
-            seconds=round(ended.seconds, 3),
-            said=list(ended.said),
-            checked=checked,
-            files=files,
-        )
-        if len(files) > MAX_FILES or header.size > MAX_BYTES:
-            raise StoreError("it left more than the cache takes")
         with self._place.writing(inputs.key) as out:
-            out.write(_head(header))
-            for name in names:
-                with (results / name).open("rb") as source:
-                    while piece := source.read(CHUNK):
-                        out.write(piece)
+            packed(inputs, results, ended, out, checked=checked)
         if self._keep_bytes is not None:
             self.prune(keep_bytes=self._keep_bytes)
 
@@ -208,6 +186,46 @@ class RunStore:
 
 class DamagedError(Exception):
     """A file of the cache that is not what it should be."""
+
+
+def packed(inputs: Inputs, results: Path, ended: Ended, out: IO[bytes], *, checked: bool) -> None:
+    """Write what a guest left as one file. Raises :class:`StoreError` for more than is taken."""
+    names = left_files(results)
+    files = [_kept_file(results, name) for name in names]
+    header = Header(
+        key=inputs.key,
+        inputs=dict(inputs.parts),
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        txop=program_version(),
+        status=ended.status,
+        seconds=round(ended.seconds, 3),
+        said=list(ended.said),
+        checked=checked,
+        files=files,
+    )
+    if len(files) > MAX_FILES or header.size > MAX_BYTES:
+        raise StoreError("it left more than the cache takes")
+    out.write(_head(header))
+    for name in names:
+        with (results / name).open("rb") as source:
+            while piece := source.read(CHUNK):
+                out.write(piece)
+
+
+def unpacked(source: IO[bytes], key: str, results: Path) -> Header:
+    """Put what such a file has into a folder: all of it or nothing. Raises :class:`DamagedError`."""
+    header = read_header(source, key)
+    try:
+        _unpack(source, header, results)
+    except BaseException:
+        forget(results)
+        raise
+    return header
+
+
+def events_of(results: Path) -> tuple[Event, ...]:
+    """The events that a guest reported."""
+    return tuple(read_events(_first_of(results / "events", MAX_EVENTS_BYTES)))
 
 
 def forget(results: Path) -> None:

@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 
 from txop.core.errors import ExitCode
 from txop.guest.console import console_lines, excerpt
-from txop.guest.outside import device_arguments, qemu_command, take_files, too_much, write_config
+from txop.guest.outside import GivenRun, device_arguments, qemu_command, take_files, too_much, write_config
 from txop.guest.qemu import PORTS, Computer, Mode, arguments
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
 from txop.guest.scratch import scratch_folder
@@ -122,6 +122,10 @@ class Attendant(Protocol):
     @property
     def continues(self) -> bool:
         """The files that the guest outputs are there, put by :meth:`prepare`, and are continued."""
+
+    @property
+    def run(self) -> GivenRun | None:
+        """What the guest does where it is restored; ``None``: what it would have done."""
 
     def prepare(self, work: Path) -> None:
         """Before QEMU starts. ``work``: the guest's folder, with that of its devices."""
@@ -232,7 +236,8 @@ def _command_line(
     attendant: Attendant | None = None,
 ) -> list[str]:
     exact, attended = computer.mode is Mode.EXACT, attendant is not None
-    config = write_config(work, overlay.files, overlay.texts, exact=exact, checkpoints=attended)
+    run = None if attendant is None else attendant.run
+    config = write_config(work, overlay.files, overlay.texts, exact=exact, checkpoints=attended, run=run)
     devices = device_arguments(config, restored=attended)
     continued = False
     if attendant is not None:

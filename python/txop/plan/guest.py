@@ -172,12 +172,23 @@ class GuestSpec(GuestVariant):
     """In exact mode: million instructions a second."""
     memory_mb: Annotated[int, Field(ge=256, le=65_536)] = 512
     """Memory of the guest, MiB."""
+    start: Literal["boot", "associated"] = "boot"
+    """Where runs begin: each guest boots, plugs the device in and associates; or that is done once for a build, saved,
+    and restored for each run with its own seed (exact mode only). Figures of both are not compared with each other."""
     check_exact: Literal["none", "first", "all"] = "first"
     """In exact mode: runs that are done twice with the same seed, and are void when the second leaves other bytes:
     none, one of every arm (the first test that is not a trial, in the first block and in repeats of void ones), all."""
     parallel: Annotated[int, Field(ge=1, le=256)] | None = None
     """Guests at once; default: as many as there are processors in exact mode, where they do not disturb each other's
     figures, and one in fast mode, where they do. ``txop run --jobs`` goes before it."""
+
+    @model_validator(mode="after")
+    def _saved_is_exact(self) -> GuestSpec:
+        if self.start == "associated" and self.mode != "exact":
+            raise ValueError(
+                'start = "associated" takes mode = "exact": a fast guest is not the same when it is restored'
+            )
+        return self
 
     def varied(self, variant: GuestVariant | None) -> GuestSpec:
         """This guest with what a variant sets."""

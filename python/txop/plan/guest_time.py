@@ -143,7 +143,8 @@ def sort_of(spec: GuestSpec, test: Test) -> str:
     """What runs have to have in common for one to predict the other."""
     speed = f"{spec.mips}" if spec.mode == "exact" else "-"
     device = f" {spec.device}" if spec.is_function else ""
-    return f"{spec.mode} {speed} {test.kind}{device}"
+    start = f" {spec.start}" if spec.start != "boot" else ""
+    return f"{spec.mode} {speed} {test.kind}{device}{start}"
 
 
 def remember(spec: GuestSpec, test: Test, spent: MeasuredTime, *, store: Path | None = None) -> None:
