@@ -75,6 +75,12 @@ class Repository:
             )
         return ran.stdout.decode().strip()
 
+    def edited(self, commit: str, folder: str | None = None) -> str:
+        """What the files of the work tree differ in from a commit, as a patch. Raises :class:`GitError`."""
+        argv = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", commit, "--"]
+        ran = self._run([*argv, f":(top){folder}" if folder else ":(top)"])
+        return ran.stdout.decode("utf-8", "surrogateescape")
+
     def about(self, sha: str) -> Commit:
         """A commit with its title. Raises :class:`GitError`."""
         return _commits(self._run(["log", "-1", f"--format={_FIELDS}", sha]).stdout)[0]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from txop.campaign.active_run import ActiveRun
+from txop.campaign.guest_cluster import GuestCluster
 from txop.campaign.guest_script import data_format, given_script, marks_in, run_script, saved_script, take_over
 from txop.campaign.guest_trials import carry_out_trial, driver_of, limit_s
 from txop.campaign.kept_runs import KeptRuns, inputs_of_run
@@ -27,12 +28,14 @@ from txop.guest.inputs import Inputs, boots_sha256
 from txop.guest.outside import GivenRun
 from txop.guest.perturbation import perturbation
 from txop.guest.qemu import Computer, Mode, qemu_version, shift_of, untested_qemu
+from txop.guest.remote_run import remote_run, taken
 from txop.guest.results import Event, Milestone
 from txop.guest.running import FILES, Cause, Ended, GuestFailedError, run_guest
 from txop.guest.saved_starts import NoStartError, SavedStarts, copy_results
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
+from txop.guest_image.packages.lock import Lock
 from txop.guest_trials.trial import Trial
 from txop.measure.instrument import EarlyInstrument, Instrument, Marks, RunContext
 from txop.measure.probes.guest_trial import FOLDER
@@ -79,6 +82,10 @@ class GuestArm:
     """Programs that it takes beside the image, by name in the guest."""
     starts: SavedStarts | None = None
     """Where guests are saved after the association; ``None``: every run boots."""
+    cluster: GuestCluster | None = None
+    """What runs guests; ``None``: this machine."""
+    lock: Lock | None = None
+    """What the image is made of; ``None``: of more than a lock, so it is on this machine only."""
     kept: KeptRuns | None = None
     """Runs that were done before; ``None``: all are run."""
     booted: dict[tuple[object, ...], str] = field(default_factory=dict)
@@ -112,8 +119,12 @@ class GuestArm:
             ended = Ended(0, kept.events, (), kept.header.seconds, tuple(kept.header.said))
         else:
             ended = await self._carry(what, guest, watch)
-            self._learn(self.spec, context.test, ended.seconds, ended.guest_seconds, watch)
-            active.spent |= watch.spent(ended.seconds, restored=what.run is not None)
+            if self.cluster is None:
+                self._learn(self.spec, context.test, ended.seconds, ended.guest_seconds, watch)
+                active.spent |= watch.spent(ended.seconds, restored=what.run is not None)
+            else:
+                watch.take(ended.events)
+                active.spent["traffic_s"] = ended.seconds
         placed.warnings += [f"QEMU: {line}" for line in ended.said]
         self._check_end(context, guest, ended)
         checks = is_checked(self.plan, context.test, block)
@@ -199,7 +210,7 @@ class GuestArm:
 
     def _inputs(self, overlay: Overlay, computer: Computer, run: GivenRun | None = None) -> Inputs | None:
         """What a run is a function of; ``None``: nothing is kept. What boots is the same in each block."""
-        if self.kept is None or computer.mode is not Mode.EXACT:
+        if (self.kept is None and self.cluster is None) or computer.mode is not Mode.EXACT:
             return None
         what = (overlay.script, *sorted(overlay.environment.items()))
         if what not in self.booted:
@@ -261,6 +272,8 @@ class GuestArm:
     async def _carry(self, what: GuestOfRun, guest: Path, watch: Stopwatch) -> Ended:
         wall_limit_s = _wall_limit_s(what.computer)
         try:
+            if self.cluster is not None:
+                return await self._elsewhere(self.cluster, what, guest, wall_limit_s)
             if what.run is None or self.starts is None:
                 return await run_guest(
                     self.image, what.overlay, what.computer, results=guest, wall_limit_s=wall_limit_s, listener=watch
@@ -283,6 +296,13 @@ class GuestArm:
             raise TargetError("dut", cause) from None
         except GuestError as error:
             raise TargetError("dut", error.what) from None
+
+    async def _elsewhere(self, cluster: GuestCluster, what: GuestOfRun, guest: Path, wall_limit_s: float) -> Ended:
+        """Run it on a worker. Raises :class:`GuestError`."""
+        if what.inputs is None or self.lock is None:
+            raise GuestError("only exact guests of a lock run on a cluster", what_to_do="leave --cluster out")
+        remote = remote_run(self.lock, self.image, what.overlay, what.computer, what.inputs.key, wall_limit_s, what.run)
+        return taken(remote, await cluster.run(remote), guest)
 
     @staticmethod
     def _learn(spec: GuestSpec, test: Test, seconds: float, guest_seconds: float, watch: Stopwatch) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from txop.campaign.guest_cluster import GuestCluster
 from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import GuestArm, GuestOfRun
 from txop.campaign.instruments import in_guest
@@ -57,14 +58,22 @@ class GuestTestbed:
     machine_per_run = True
 
     def __init__(
-        self, plan: Plan, folder: Path, reporter: Reporter, jobs: int | None = None, store: RunStore | None = None
+        self,
+        plan: Plan,
+        folder: Path,
+        reporter: Reporter,
+        jobs: int | None = None,
+        store: RunStore | None = None,
+        cluster: GuestCluster | None = None,
     ) -> None:
         """``folder``: what file names in the plan are relative to. ``jobs``: guests at once; default: the plan's.
-        ``store``: where exact runs are kept, and taken from; ``None``: all are run."""
+        ``store``: where exact runs are kept, and taken from; ``None``: all are run. ``cluster``: what runs guests
+        that are no trials; ``None``: this machine."""
         self._plan = plan
         self._folder = folder
         self._reporter = reporter
-        self.at_once = guests_at_once(plan, jobs)
+        self._cluster = cluster
+        self.at_once = guests_at_once(plan, cluster.threads if cluster is not None and jobs is None else jobs)
         self._arms: dict[str, GuestArm] = {}
         self._kvm = False
         self._kept = None if store is None else KeptRuns(store, reporter.notice)
@@ -136,11 +145,11 @@ class GuestTestbed:
         """Make the saved guests that the first block begins with, as many at once as there may be; where runs begin."""
         if self._spec.start != Start.ASSOCIATED.value:
             return Start.BOOT
-        waiting, refused = asyncio.Semaphore(self.at_once), ""
+        if self._cluster is not None:
+            return Start.ASSOCIATED  # each worker saves its own
+        waiting = asyncio.Semaphore(self.at_once)
 
         async def make(arm: GuestArm, what: GuestOfRun) -> None:
-            if self._kept is not None and what.inputs is not None and self._kept.has(what.inputs):
-                return
             async with waiting:
                 begun = time.monotonic()
                 self._reporter.notice("booting a guest up to the association, for all runs of this build")
@@ -148,22 +157,27 @@ class GuestTestbed:
                     self._reporter.notice(f"saved after {seconds:.0f} s")
                 self.spent["start_s"] = self.spent.get("start_s", 0.0) + time.monotonic() - begun
 
-        try:
-            async with asyncio.TaskGroup() as making:
-                for arm in self._plan.arm:
-                    for test in self._plan.test:
-                        if not self._plan.guest_trial(test):
-                            context = self.context(arm.name, test.name)
-                            prepared = self._arms[arm.name]
-                            making.create_task(make(prepared, prepared.guest_of(context, self.instruments(test), 1)))
-        except* CheckpointError as errors:
-            refused = str(errors.exceptions[0])
-        if refused:
-            words = f"guests cannot be saved here ({refused}): every run boots, and its figures are of that"
-            self._reporter.notice(words)
-            self._arms = {name: replace(arm, starts=None) for name, arm in self._arms.items()}
-            return Start.BOOT
-        return Start.ASSOCIATED
+        firsts = [(arm, what) for name, arm in self._arms.items() for what in self._first_guests(name, arm)]
+        errors = await asyncio.gather(*(make(arm, what) for arm, what in firsts), return_exceptions=True)
+        failed = next((error for error in errors if error is not None), None)
+        if failed is None:
+            return Start.ASSOCIATED
+        if not isinstance(failed, CheckpointError):
+            raise failed
+        words = f"guests cannot be saved here ({failed}): every run boots, and its figures are of that"
+        self._reporter.notice(words)
+        self._arms = {name: replace(arm, starts=None) for name, arm in self._arms.items()}
+        return Start.BOOT
+
+    def _first_guests(self, name: str, arm: GuestArm) -> list[GuestOfRun]:
+        """The guests of the first block that begin with different saved ones; of those that are kept none."""
+        found = {}
+        for test in self._plan.test:
+            if not self._plan.guest_trial(test):
+                what = arm.guest_of(self.context(name, test.name), self.instruments(test), 1)
+                if self._kept is None or what.inputs is None or not self._kept.has(what.inputs):
+                    found[what.overlay.script, *sorted(what.overlay.environment.items())] = what
+        return list(found.values())
 
     def context(self, arm: str, test: str) -> RunContext:
         """Of a run that is only described."""
@@ -194,7 +208,25 @@ class GuestTestbed:
         check_driver(chip, image, modules)
         program = chip.modem_program
         files = extra_files(lock, program, progress=self._reporter.notice) if program is not None else {}
-        return GuestArm(self._plan, spec, image, modules, chip, facts, self._kvm, files, self._starts, self._kept)
+        pinned = lock if spec.kernel_file is None else None
+        if self._cluster is not None and (pinned is None or Mode(self._spec.mode) is not Mode.EXACT):
+            raise GuestError(
+                "only exact guests with a kernel of a lock run on a cluster", what_to_do="leave --cluster out"
+            )
+        return GuestArm(
+            self._plan,
+            spec,
+            image,
+            modules,
+            chip,
+            facts,
+            self._kvm,
+            files,
+            self._starts,
+            self._cluster,
+            pinned,
+            self._kept,
+        )
 
     async def _build(self, what: DriverBuild | StackBuild, lock: Lock) -> tuple[tuple[Path, ...], str | None]:
         """The modules, and what identifies them."""

@@ -17,6 +17,8 @@ from txop.campaign.ending import Outcome
 from txop.campaign.engine import Campaign
 from txop.campaign.reporter import Reporter
 from txop.campaign.testbed import Looks, Testbed
+from txop.core.errors import UserError
+from txop.core.origin import Origin
 from txop.core.whole_file import whole_file
 from txop.plan.access import changes
 from txop.plan.load import LoadedPlan, parse_plan
@@ -28,6 +30,7 @@ from txop.plan_check.check import ensure
 from txop.targets.contract import Listener
 
 if TYPE_CHECKING:
+    from txop.campaign.guest_cluster import GuestCluster
     from txop.guest.run_store import RunStore
 
 
@@ -41,16 +44,33 @@ class Session:
     """File names in the plan are relative to it."""
 
     async def carry_out(
-        self, reporter: Reporter, jobs: int | None = None, store: RunStore | None = None, looks: Looks | None = None
+        self,
+        reporter: Reporter,
+        jobs: int | None = None,
+        store: RunStore | None = None,
+        looks: Looks | None = None,
+        cluster: str | None = None,
     ) -> Outcome:
         """Run what is left of it; see :meth:`txop.campaign.engine.Campaign.go`. ``jobs``: guests at once; ``store``:
-        exact runs that were done before, which are not done again; ``looks``: may end it before all blocks are done."""
+        exact runs that were done before, which are not done again; ``looks``: may end it before all blocks are done;
+        ``cluster``: address of the scheduler of machines that run the guests."""
+        workers = None if cluster is None else _workers(cluster, self.plan)
         log = CommandLog(self.layout.commands)
         try:
-            testbed = make_testbed(self.plan, self.folder, self.layout, log, reporter, jobs, store)
+            testbed = make_testbed(self.plan, self.folder, self.layout, log, reporter, jobs, store, workers)
             return await Campaign(self.layout, self.plan, testbed, reporter, looks).go()
         finally:
             log.close()
+            if workers is not None:
+                workers.close()
+
+
+def _workers(address: str, plan: Plan) -> GuestCluster:
+    if plan.origin is not Origin.GUEST_EXACT:
+        raise UserError("--cluster runs exact guests, and this plan has none", what_to_do="leave it out")
+    from txop.campaign.guest_cluster import GuestCluster
+
+    return GuestCluster(address)
 
 
 def begin(loaded: LoadedPlan, output: Path | None, overrides: Overrides) -> Session:
@@ -129,9 +149,10 @@ def make_testbed(
     reporter: Reporter,
     jobs: int | None = None,
     store: RunStore | None = None,
+    workers: GuestCluster | None = None,
 ) -> Testbed:
-    """The testbed that a plan's targets call for. ``jobs``: guests at once; only guests can be several. ``store``: see
-    :class:`~txop.campaign.guests.GuestTestbed`."""
+    """The testbed that a plan's targets call for. ``jobs``: guests at once; only guests can be several. ``store`` and
+    ``workers``: see :class:`~txop.campaign.guests.GuestTestbed`."""
     if any(target.kind == "emulated" for target in plan.target.values()):
         from txop.campaign.emulated import EmulatedTestbed
 
@@ -139,7 +160,7 @@ def make_testbed(
     if any(target.kind == "guest" for target in plan.target.values()):
         from txop.campaign.guests import GuestTestbed
 
-        return GuestTestbed(plan, folder, reporter, jobs, store)
+        return GuestTestbed(plan, folder, reporter, jobs, store, workers)
     from txop.campaign.machines import FOUND, MachineTestbed
     from txop.campaign.state import left_in_place
     from txop.plan_check.files import with_absolute_files

@@ -13,7 +13,7 @@ from txop.cli import console, name_completion
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
-from txop.cli.run_cache import CacheOption, NoCacheFlag, reused_words, store_of
+from txop.cli.run_cache import CacheOption, ClusterOption, NoCacheFlag, reused_words, store_of
 from txop.cli.shared_options import BlocksOption, DriverFolderOption, GuestsAtOnceOption, QuietFlag, folder_option
 from txop.cli.timing import TimingFlag, print_timing
 from txop.core.errors import ExitCode, UserError
@@ -89,6 +89,15 @@ QuickFlag = Annotated[
     ),
 ]
 
+WatchOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--watch",
+        metavar="DIR",
+        help="Judge what is saved in this git work tree against --base (default HEAD), at each save, until Ctrl-C.",
+    ),
+]
+
 MAIL, RESULT, ARCHIVE = "mail.txt", "ci.json", "archive"
 """What is in the folder."""
 
@@ -102,6 +111,10 @@ def register(app: typer.Typer) -> None:
                 ("txop ci --series series.mbox --plan plan.toml", "patches for the kernel of the plan's guest"),
                 ("txop ci --source ~/linux --base v6.12 --series series.mbox --plan plan.toml", "for a kernel tree"),
                 ("txop ci --source . --base main --branch fix --plan plan.toml --json", "a branch, for a machine"),
+                (
+                    "txop ci --watch ~/linux --folder drivers/net/wireless/realtek/rtl8xxxu --plan plan.toml",
+                    "each save",
+                ),
                 ("txop ci --series series.mbox --plan plan.toml --board board.toml", "and the rows of a board"),
             ],
             notes=(
@@ -126,10 +139,12 @@ def ci(
     blocks: BlocksOption = None,
     board: BoardOption = None,
     quick: QuickFlag = False,
+    watch: WatchOption = None,
     output: Output = Path("txop-ci"),
     jobs: GuestsAtOnceOption = None,
     no_cache: NoCacheFlag = False,
     cache: CacheOption = None,
+    cluster: ClusterOption = None,
     fail_on_inconclusive: InconclusiveFlag = False,
     timing: TimingFlag = False,
     quiet: QuietFlag = False,
@@ -149,30 +164,46 @@ def ci(
     spec = exact_guest(loaded.plan)
     user = next((each for each in loaded.plan.arm if each.name == (arm or loaded.plan.baseline)), None)
     driver = spec.varied(user.guest if user is not None else None).builds
-    asked = SeriesRequest(source, base, folder, tuple(series or ()), branch)
-    again = _command(plan, asked, arm, blocks, board, quick=quick)
-    try:
-        found = sources(asked, driver)
-    except SeriesDoesNotApplyError as error:
-        shown = Sources(base or "the base", ", ".join(path.name for path in series or ()), (), None, None)
-        judged = SeriesJudgement(two_arms(loaded, shown, arm, blocks), shown, again)
-        judged.state, judged.reason = State.DOES_NOT_APPLY, error.what
-    else:
-        judged = SeriesJudgement(two_arms(loaded, found, arm, blocks), found, again)
-        _build(judged, quiet=quiet)
-    finished = True
-    output.mkdir(parents=True, exist_ok=True)
-    if judged.state is None:
-        finished = _measure(judged, output / ARCHIVE, jobs, placed, store, quick=quick, quiet=quiet)
-    result = _written(judged, output)
-    if timing and result.timing is not None:
-        print_timing(result.timing)
+
+    def judge(asked: SeriesRequest, place: Path) -> tuple[CiResult, bool]:
+        """One series, in a folder: the result, and whether its campaign was completed."""
+        again = _command(plan, asked, arm, blocks, board, quick=quick)
+        try:
+            found = sources(asked, driver)
+        except SeriesDoesNotApplyError as error:
+            names = ", ".join(path.name for path in asked.series)
+            shown = Sources(asked.base or "the base", names, (), None, None)
+            judged = SeriesJudgement(two_arms(loaded, shown, arm, blocks), shown, again)
+            judged.state, judged.reason = State.DOES_NOT_APPLY, error.what
+        else:
+            judged = SeriesJudgement(two_arms(loaded, found, arm, blocks), found, again)
+            _build(judged, quiet=quiet)
+        finished = True
+        place.mkdir(parents=True, exist_ok=True)
+        if judged.state is None:
+            finished = _measure(judged, place / ARCHIVE, jobs, placed, store, cluster, quick=quick, quiet=quiet)
+        result = _written(judged, place)
+        if timing and result.timing is not None:
+            print_timing(result.timing)
+        return result, finished
+
+    if watch is not None:
+        if series or branch or source or as_json:
+            raise UserError("--watch takes what is saved in its folder", what_to_do="leave --series and the like out")
+        from txop.cli.ci_watch import watch as watch_tree
+
+        def line(patch: Path, place: Path, commit: str) -> str:
+            return judge(SeriesRequest(watch, commit, folder, (patch,)), place)[0].headline
+
+        watch_tree(watch, base, folder, output, line)
+        return ExitCode.OK
+    result, finished = judge(SeriesRequest(source, base, folder, tuple(series or ()), branch), output)
     if as_json:
         console.write_json(result.model_dump_json())
     else:
         out = console.stdout()
-        for line in (output / MAIL).read_text(encoding="utf-8").splitlines():
-            out.print(safe_text(line), soft_wrap=True)
+        for row in (output / MAIL).read_text(encoding="utf-8").splitlines():
+            out.print(safe_text(row), soft_wrap=True)
     return _exit_code(result.state, finished=finished, fail_on_inconclusive=fail_on_inconclusive)
 
 
@@ -218,6 +249,7 @@ def _measure(
     jobs: int | None,
     placed: LocatedBoard | None,
     store: RunStore | None,
+    cluster: str | None,
     *,
     quick: bool,
     quiet: bool,
@@ -234,7 +266,7 @@ def _measure(
     looks = QuickLooks(judged.loaded, session.layout) if quick else None
     screen = console.stderr()
     with LiveReporter(screen, session.plan, quiet=quiet) as reporter, Ending() as ending:
-        outcome = ending.run(session.carry_out(reporter, jobs, store, looks))
+        outcome = ending.run(session.carry_out(reporter, jobs, store, looks, cluster))
     begun = time.monotonic()
     archive = read_archive(root)
     comparison = compare(archive)

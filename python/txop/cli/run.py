@@ -18,7 +18,7 @@ from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
 from txop.cli.plan_problems import print_problems, read_plan
-from txop.cli.run_cache import CacheOption, NoCacheFlag, reused_words, store_of
+from txop.cli.run_cache import CacheOption, ClusterOption, NoCacheFlag, reused_words, store_of
 from txop.cli.shared_options import ArchiveFolderArgument, BlocksOption, QuietFlag, folder_option
 from txop.cli.timing import TimingFlag
 from txop.core.errors import ExitCode, UserError
@@ -101,6 +101,7 @@ def run(
     jobs: Jobs = None,
     no_cache: NoCacheFlag = False,
     cache: CacheOption = None,
+    cluster: ClusterOption = None,
     notify: Notify = None,
     report: Report = True,
     timing: TimingFlag = False,
@@ -118,7 +119,15 @@ def run(
         print_problems(console.stderr(), str(plan), checked.warnings, style="yellow")
     prepared = session.begin(loaded, output, Overrides(blocks=blocks, aa=aa, left_out=left_out(loaded)))
     return carry_on(
-        prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store, notify=command, timing=timing
+        prepared,
+        report=report,
+        quiet=quiet,
+        as_json=as_json,
+        jobs=jobs,
+        store=store,
+        notify=command,
+        timing=timing,
+        cluster=cluster,
     )
 
 
@@ -150,6 +159,7 @@ def resume(
     jobs: Jobs = None,
     no_cache: NoCacheFlag = False,
     cache: CacheOption = None,
+    cluster: ClusterOption = None,
     notify: Notify = None,
     report: Report = True,
     timing: TimingFlag = False,
@@ -162,7 +172,15 @@ def resume(
     command, store = notify_command(notify), store_of(no_cache, cache)
     prepared = session.reopen(archive, read_plan(plan)[0] if plan is not None else None)
     return carry_on(
-        prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store, notify=command, timing=timing
+        prepared,
+        report=report,
+        quiet=quiet,
+        as_json=as_json,
+        jobs=jobs,
+        store=store,
+        notify=command,
+        timing=timing,
+        cluster=cluster,
     )
 
 
@@ -176,9 +194,11 @@ def carry_on(
     store: RunStore | None = None,
     notify: Sequence[str] | None = None,
     timing: bool = False,
+    cluster: str | None = None,
 ) -> int:
     """Run what is left of a campaign, show it as it goes, and conclude. The exit code. ``store``: exact runs that are
-    not run again. ``notify``: a command that is run when something happens. ``timing``: print where the time went."""
+    not run again. ``notify``: a command that is run when something happens. ``timing``: print where the time went.
+    ``cluster``: address of the scheduler of machines that run guests."""
     from txop.campaign.notify import notifications
 
     def complain(words: str) -> None:
@@ -186,7 +206,9 @@ def carry_on(
 
     with notifications(notify, prepared.layout.root, prepared.plan.title, complain) as notifier:
         begun = time.monotonic()
-        code = _carry_on(prepared, notifier, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store)
+        code = _carry_on(
+            prepared, notifier, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store, cluster=cluster
+        )
         if timing:
             _print_timing(prepared.layout.root, time.monotonic() - begun)
         return code
@@ -210,6 +232,7 @@ def _carry_on(
     as_json: bool,
     jobs: int | None,
     store: RunStore | None,
+    cluster: str | None,
 ) -> int:
     from txop.campaign.ending import End
     from txop.campaign.notify import Notifying
@@ -225,7 +248,7 @@ def _carry_on(
             Ending(lambda: reporter.notice(_IMPATIENT)) as ending,
         ):
             listener = reporter if notifier is None else Notifying(reporter, notifier)
-            outcome = ending.run(prepared.carry_out(listener, jobs, store))
+            outcome = ending.run(prepared.carry_out(listener, jobs, store, cluster=cluster))
     except TargetError as error:
         raise UserError(
             error.what,

@@ -31,6 +31,17 @@ CacheOption = Annotated[
 """Where the cache is."""
 
 
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Run exact guests on the workers of this Dask scheduler, as tcp://HOST:8786; they give the same bytes.",
+    ),
+]
+"""What runs the guests."""
+
+
 def store_of(no_cache: bool, place: str | None) -> RunStore | None:
     """The cache that is used; ``None``: none is. Raises :class:`UserError`."""
     from txop.guest.run_store import RunStore

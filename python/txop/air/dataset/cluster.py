@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from txop.air.dataset.one import Done, read_into
 from txop.air.dataset.places import Source
-from txop.core.errors import ExitCode, UserError
+from txop.core.errors import UserError
+from txop.process.dask_cluster import connected
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -19,7 +20,6 @@ IN_FLIGHT = 4
 TRIES = 3
 """How often a capture is queued again after the scheduler abandoned it; each time stands for several workers."""
 DIED = "every worker that read it died: txop air on it alone says more"
-CONNECT_S = 20
 
 
 def on_cluster(waiting: Sequence[Source], out: str, address: str) -> Iterator[tuple[Source, Done]]:
@@ -28,8 +28,7 @@ def on_cluster(waiting: Sequence[Source], out: str, address: str) -> Iterator[tu
     Raises:
         UserError: the cluster cannot be reached, has no worker, or has another version of txop.
     """
-    with _connected(address) as client:
-        _check(client, address)
+    with connected(address) as client:
         yield from _each(client, waiting, out)
 
 
@@ -67,45 +66,3 @@ def _each(client: Client, waiting: Sequence[Source], out: str) -> Iterator[tuple
             yield source, Done(source.address, "worker-died", DIED, bytes=source.bytes or 0)
         future.release()
         hand_out()
-
-
-def _connected(address: str) -> Client:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise UserError(
-            "--cluster needs Dask's distributed scheduler",
-            what_to_do='install it beside txop, here and on the workers: pip install "txop[cluster]"',
-            exit_code=ExitCode.MISSING,
-        ) from None
-    try:
-        return Client(address, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise UserError(
-            f"no scheduler answers: {error}"[:300],
-            where=address,
-            what_to_do="start one with `dask scheduler`, and workers with `dask worker ADDRESS --nthreads 1`",
-            exit_code=ExitCode.MISSING,
-        ) from None
-
-
-def _check(client: Client, address: str) -> None:
-    from txop.core.version import program_version
-
-    try:
-        versions = client.run(_version)
-    except ModuleNotFoundError as error:
-        raise UserError(f"a worker lacks txop: {error}", where=address, exit_code=ExitCode.MISSING) from None
-    if not versions:
-        raise UserError("the cluster has no worker", where=address, what_to_do="dask worker ADDRESS --nthreads 1",
-                        exit_code=ExitCode.MISSING)  # fmt: skip
-    other = {worker: version for worker, version in versions.items() if version != program_version()}
-    if other:
-        worker, version = next(iter(other.items()))
-        raise UserError(f"worker {worker} has txop {version}, and this is {program_version()}", where=address)
-
-
-def _version() -> str:
-    from txop.core.version import program_version
-
-    return program_version()
