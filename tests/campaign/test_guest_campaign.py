@@ -16,6 +16,8 @@ from guests_here import rebuilt_driver
 from quiet_reporter import Quiet
 from txop.archive.reader import Archive, read_archive
 from txop.campaign import session
+from txop.core.origin import Start
+from txop.guest.run_store import RunStore
 from txop.guest_image.cache import default_cache
 from txop.plan.load import load_plan
 from txop.plan.overrides import Overrides
@@ -262,3 +264,25 @@ def test_aggregation_of_rmnet_is_seen_on_the_bus_of_a_modem(tmp_path: Path) -> N
         assert run.verified["driver"] == "qmi_wwan"
         assert run.metrics["retry_percent"].reason
         assert (run.bus or {})["window"]
+
+
+def test_runs_from_a_saved_guest_differ_by_seed_and_are_the_same_by_seed(tmp_path: Path) -> None:
+    """And the second time nothing is run: each is taken from the cache, to the byte."""
+    text = PLAN.replace("mips = 500", 'mips = 250\nap = "builtin"\nstart = "associated"\ncheck_exact = "all"')
+    text = text.replace("blocks = 1", "blocks = 2").replace("idle_s = 1", "idle_s = 0")
+    (tmp_path / "plan.toml").write_text(text)
+    store = RunStore.at(str(tmp_path / "runs"))
+    found = []
+    for name in ("one", "two"):
+        made = session.begin(load_plan(tmp_path / "plan.toml"), tmp_path / name, Overrides())
+        asyncio.run(made.carry_out(Quiet(), 2, store))
+        found.append(read_archive(tmp_path / name))
+    first, second = found
+    assert [run.void for run in first.runs] == [[], []]
+    assert all(run.start is Start.ASSOCIATED and run.verified["checked_exact"] for run in first.runs)
+    assert len({run.verified["guest_sha256"] for run in first.runs}) == 2, "another seed is another run"
+    assert [run.reused is None for run in first.runs] == [True, True]
+    assert [run.reused is None for run in second.runs] == [False, False]
+    for one, other in zip(first.runs, second.runs, strict=True):
+        assert one.metrics == other.metrics
+        assert one.verified == other.verified

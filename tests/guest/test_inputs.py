@@ -13,6 +13,7 @@ import pytest
 
 from txop.guest import inputs, outside
 from txop.guest.inputs import NotExactError, boots_sha256, inputs_of, key_of
+from txop.guest.outside import GivenRun
 from txop.guest.qemu import Computer, Mode
 from txop.guest_image.emulator.lock import find_emulator_lock
 from txop.guest_image.image import Image
@@ -190,3 +191,16 @@ def test_what_boots_may_be_hashed_once(guest: Guest) -> None:
     booted = boots_sha256(guest.image, guest.overlay)
     one = inputs_of(guest.image, guest.overlay, guest.computer, booted)
     assert one.key == guest.key == key_of(one.parts)
+
+
+def test_a_run_from_a_saved_guest_is_another_and_so_is_each_part_of_it(guest: Guest) -> None:
+    def key(run: GivenRun | None) -> str:
+        return inputs_of(guest.image, guest.overlay, guest.computer, run=run).key
+
+    one = GivenRun(7, 0.01, "true")
+    others = [None, replace(one, seed=8), replace(one, loss=None), replace(one, script="false")]
+    assert key(one) == key(one)
+    assert len({key(run) for run in (one, *others)}) == 5
+    before = key(one)
+    guest.overlay = replace(guest.overlay, script="what the guest did until it was saved")
+    assert key(one) != before

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from txop.guest.fault_check import check_options
 from txop.guest_image.error import GuestError
+from txop.plan.guest import GuestSpec
 from txop.plan.guest_function import ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.problem import PlanError
@@ -431,3 +433,10 @@ def test_the_host_in_the_kernel_gets_what_a_plan_says(parse: Callable[[str], Loa
     assert chip.variables()["LAB_OPTIONS"].startswith("--host virtual --card-lines 4")
     assert "--bus-time" not in chip.variables()["LAB_OPTIONS"]
     assert "--interrupt-us" not in chip.variables()["LAB_OPTIONS"]
+
+
+def test_a_saved_start_takes_an_exact_guest() -> None:
+    with pytest.raises(ValidationError, match="exact"):
+        GuestSpec(mode="fast", start="associated")
+    assert GuestSpec(start="associated").mode == "exact"
+    assert GuestSpec().start == "boot", "plans of before mean what they meant"
