@@ -13,6 +13,7 @@ SENTENCES = [
         finished(Cause.VOID_RUNS_LEFT, blocks=2),
         "with void runs left in 2 block(s), the allowed repeats being used up",
     ),
+    (finished(Cause.DECIDED, blocks=7), "at the look after 7 block(s), which decides it"),
     (stopped(Cause.TARGET_LOST, target="peer"), "peer stopped responding"),
     (stopped(Cause.TIME_BUDGET, budget_s=90.0), "the time budget of 90 s is used up"),
     (

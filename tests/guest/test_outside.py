@@ -23,7 +23,7 @@ def test_options_may_name_what_the_guest_was_given_and_nothing_else(tmp_path: Pa
     }
     assert Path(config["folder"]).is_dir()
     assert config["guest_folder"] == outside.GUEST_FOLDER
-    assert config.keys() == {"folder", "guest_folder", "files", "exact", "capture_limit", "checkpoints"}, (
+    assert config.keys() == {"folder", "guest_folder", "files", "exact", "capture_limit", "checkpoints", "run"}, (
         "crates/qemu, config.rs takes no others"
     )
 
