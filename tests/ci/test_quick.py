@@ -9,7 +9,8 @@ import pytest
 
 from txop.archive.looks import last_look
 from txop.archive.reader import read_archive
-from txop.archive.run_file import Fault
+from txop.archive.run_file import Fault, RunFile
+from txop.ci.looks import is_of_series
 from txop.cli.app import main
 from txop.compare.archive import compare
 from txop.stats.sequential import looks
@@ -74,13 +75,23 @@ def test_what_is_not_clear_goes_on_to_the_end(played, plan_file, tmp_path, capsy
     assert look.confidence == pytest.approx(looks(12, 0.95, 1)[-1].confidence)
 
 
-def test_a_fault_is_no_matter_of_chance(played, plan_file, tmp_path, capsys):
-    played.faults["series"] = [
-        Fault(key="kernel-kasan", title="KASAN report", severity="critical", target="dut", count=1, lines=["BUG"])
-    ]
+KASAN = Fault(key="kernel-kasan", title="KASAN report", severity="critical", target="dut", count=1, lines=["BUG"])
+
+
+def test_a_fault_in_every_run_ends_before_the_first_look(played, plan_file, tmp_path, capsys):
+    """5 of 5 against 0 of 5 is the first with p below 0.05 / 12: by Fisher's exact test 1 / 252."""
+    played.faults["series"] = [KASAN]
     code, found = judge(capsys, plan_file, tmp_path, "--blocks", "12")
     assert (code, found["state"]) == (1, "faults")
-    assert blocks_of(tmp_path) == 1
+    assert blocks_of(tmp_path) == 5
+
+
+@pytest.mark.parametrize(("series", "base", "is_of_it"), [(5, 5, True), (4, 5, False), (1, 5, False), (2, 60, False)])
+def test_a_fault_now_and_then_may_be_of_either_build(series, base, is_of_it):
+    """So many of 5 runs of the series have it, and none of so many of the base."""
+    runs = [RunFile.model_construct(arm="series", faults=[KASAN] if at < series else []) for at in range(5)]
+    runs += [RunFile.model_construct(arm="base", faults=[]) for _ in range(base)]
+    assert is_of_series(runs, 0.05 / 12) is is_of_it
 
 
 def test_a_campaign_that_was_decided_is_not_continued(played, plan_file, tmp_path, capsys):

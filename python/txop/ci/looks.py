@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 from txop.archive.layout import Layout
 from txop.archive.reader import read_archive
-from txop.ci.verdict import State, state_of
+from txop.archive.run_file import RunFile
+from txop.ci.verdict import BASE, State, new_faults, state_of
 from txop.compare.archive import compare
 from txop.compare.result import CompareResult
 from txop.core.errors import UserError
@@ -16,8 +18,6 @@ from txop.stats.sequential import Look, looks
 
 _OF_FIGURES = frozenset({State.WORSE, State.BETTER, State.EQUIVALENT})
 """States that rest on what is judged: a look decides these, and only at its level."""
-_AT_ONCE = frozenset({State.FAULTS, State.DOES_NOT_RUN})
-"""States that rest on no chance: any block decides these."""
 
 
 class QuickLooks:
@@ -27,6 +27,7 @@ class QuickLooks:
         """Raises :class:`~txop.core.errors.UserError` for a plan that no look can decide."""
         plan = loaded.plan
         self._layout = layout
+        self._level = 1 - plan.design.confidence
         self._looks = {look.blocks: look for look in of_plan(loaded)}
         if not self._looks:
             raise UserError(
@@ -49,10 +50,19 @@ class QuickLooks:
         archive = read_archive(self._layout.root)
         comparison = compare(archive)
         state, _ = state_of(comparison, archive.runs)
+        if state is State.FAULTS:
+            return is_of_series(archive.runs, self._level / max(self._looks))
         look = self._looks.get(blocks)
-        if look is None or not _is_whole(comparison, look):
-            return state in _AT_ONCE
-        return state in _OF_FIGURES | _AT_ONCE
+        return look is not None and _is_whole(comparison, look) and state in _OF_FIGURES
+
+
+def is_of_series(runs: Sequence[RunFile], level: float) -> bool:
+    """Whether a harmful fault that only the series has is its own, and not one that either build has now and then, at
+    this level: Fisher's exact test, one-sided, of the runs that have it. Asked after every block, so the level is that
+    of the plan over its blocks."""
+    base = sum(run.arm == BASE for run in runs)
+    harm = [fault for fault in new_faults(runs) if fault.is_harm]
+    return any(math.comb(fault.of, fault.runs) <= level * math.comb(fault.of + base, fault.runs) for fault in harm)
 
 
 def of_plan(loaded: LoadedPlan) -> tuple[Look, ...]:

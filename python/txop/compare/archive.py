@@ -86,7 +86,8 @@ def compare(
             NotAvailable(figure=f"{test.name}.*", arm=a, reason="no valid run yet") for a in count.left_out if mine
         ]
     chosen, by_default = primary_of(archive, runs)
-    warnings = [] if look is None else [words.sequential(look, declared)]
+    finished = len({event.get("block") for event in archive.events if event.event == "block-finished"})
+    warnings = [] if look is None else [words.sequential(look, declared, finished)]
     if include_void:
         warnings.append("Void runs and repeated blocks are included, as asked: this is not the result of the campaign.")
     if _is_aa(archive):

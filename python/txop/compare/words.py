@@ -393,10 +393,15 @@ def _signed(value: float, unit: str) -> str:
     return "0" if text.lstrip("+" + MINUS) == "0" else text
 
 
-def sequential(look: LookTaken, declared: float) -> str:
-    """How a campaign with looks is judged."""
+def sequential(look: LookTaken, declared: float, finished: int) -> str:
+    """How a campaign with looks is judged. ``finished``: its blocks now."""
     planned = ", ".join(map(str, look.planned))
-    return (
+    said = (
         f"Looks were registered after {planned} blocks. This is the one after {look.blocks}, at"
         f" {100 * look.confidence:.2f} %, so that all of them together keep {100 * declared:g} %."
+    )
+    if finished == look.blocks:
+        return said
+    return (
+        f"{said} There are {plural(finished, 'block')} now, which is no registered look: its verdicts go beyond that."
     )
