@@ -174,6 +174,12 @@ impl Access {
         self.contention.fall_silent(idle_ns, 0);
     }
 
+    /// An exchange went well, and another of the same TXOP follows: no backoff, and failures are no longer in a row
+    /// (10.23.2.12).
+    pub fn goes_on(&mut self, function: u32) {
+        self.contention.go_on(function);
+    }
+
     /// Something that did not contend has ended; the medium is silent from `idle_ns` on.
     pub fn silent(&mut self, idle_ns: u64) {
         self.contention.fall_silent(idle_ns, 0);
@@ -303,5 +309,30 @@ mod tests {
             access.winners(&mut winners);
             assert!(!winners.is_empty());
         }
+    }
+
+    /// A failure after a success of the same TXOP is the first of its row: the window doubles once, not twice.
+    #[test]
+    fn a_success_within_a_txop_ends_a_row_of_failures() {
+        let spaces = Spaces::new(Band::Ghz5, true, false);
+        let parameters = Parameters { aifsn: 3, cw_min: 15, cw_max: 1_023, retry_limit: 7 };
+        let (mut access, mut rng) =
+            (Access::new(spaces, 1, [parameters].into_iter()), Rng::new(1, random::Stream::WlanBackoff, 0));
+        let longest = |access: &mut Access, rng: &mut Rng, goes_on: bool| {
+            let mut longest_ns = 0;
+            for start_ns in (0..200u64).map(|turn| turn * 1_000_000_000) {
+                access.take(start_ns);
+                if goes_on {
+                    access.goes_on(0);
+                }
+                let collider = Collider { function: 0, end_ns: start_ns, dcf: false, awaits_answer: true };
+                access.collided(std::iter::once(collider), start_ns, rng);
+                access.set_ready(0, start_ns, true, rng);
+                longest_ns = longest_ns.max(access.next_ns().expect("it waits") - start_ns);
+            }
+            longest_ns
+        };
+        assert!(longest(&mut access, &mut rng, true) <= 16_000 + (3 + 31 + 20) * 9_000);
+        assert!(longest(&mut access, &mut rng, false) > 16_000 + 200 * 9_000);
     }
 }

@@ -212,6 +212,12 @@ impl Contention {
         self.first = None;
     }
 
+    /// An exchange of its went well, and it goes on without a backoff: failures and window begin anew.
+    pub(super) fn go_on(&mut self, index: u32) {
+        let function = &mut self.functions[index as usize];
+        (function.failures, function.window) = (0, function.parameters.cw_min);
+    }
+
     /// Its exchange (or its attempt to begin one, when a higher category of the same radio went first) is over; a backoff
     /// follows in any case.
     pub(super) fn end(&mut self, index: u32, success: bool, rng: &mut Rng) {

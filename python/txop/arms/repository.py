@@ -77,7 +77,8 @@ class Repository:
 
     def edited(self, commit: str, folder: str | None = None) -> str:
         """What the files of the work tree differ in from a commit, as a patch. Raises :class:`GitError`."""
-        argv = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", commit, "--"]
+        argv = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"]
+        argv += ["--src-prefix=a/", "--dst-prefix=b/", commit, "--"]
         ran = self._run([*argv, f":(top){folder}" if folder else ":(top)"])
         return ran.stdout.decode("utf-8", "surrogateescape")
 

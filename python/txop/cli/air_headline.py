@@ -15,7 +15,7 @@ from txop.air.view.glyphs import glyph
 from txop.air.view.headline import CAPTURED_HEADING, HAPPENED_HEADING, WATERFALL_HEADING
 from txop.air.view.undetermined import Undetermined
 from txop.cli.console import safe_text
-from txop.cli.screen_lines import FINDINGS, LINES, print_lines, print_whole, whole
+from txop.cli.screen_lines import FINDINGS, LINES, listed, print_lines, print_whole, whole
 from txop.cli.terminal_report import bullets
 from txop.present import format as fmt
 from txop.present.format import capital
@@ -36,6 +36,8 @@ _STYLE = {
 }
 _FIRST = 2
 """Attacks and faults that stand before everything else."""
+_UNKNOWN_IN_SHORT = "Some of it is unknown: --all has what, and what to capture better."
+"""In place of the paragraph, where that would leave no room for any finding."""
 _KEY_LINES = 2
 _KEYS = 4
 """Causes that a brief view names under the bar."""
@@ -83,11 +85,14 @@ def print_headline(out: Console, head: Headline) -> None:
 
 
 def print_brief(out: Console, head: Headline, below: int) -> None:
-    """Print ``head`` in little space: one direction, the findings that matter most, each of them whole, and what is
-    unknown. ``below``: the lines of the screen that come after it."""
+    """Print ``head`` in little space: what is bad, whatever room it takes; one direction; further findings as far as
+    there is room, each of them whole; and what is unknown. ``below``: the lines of the screen that come after it."""
+    answers = [(f"{each.title}: {each.text}", each.tone) for each in head.verdicts]
+    bad_answers = [(text, "bold red") for text, tone in answers if tone == "bad"]
     bad_happened = [(each.text, "bold red") for each in head.happened if each.tone == "bad"]
-    first, others_happened = bad_happened[:_FIRST], bad_happened[_FIRST:]
-    used = print_whole(out, first, lines=LINES)
+    first, bad = bad_happened[:_FIRST], [*bad_happened[_FIRST:], *bad_answers]
+    at_once = max(0, FINDINGS - len(first))
+    used = print_lines(out, listed(first, out.width))
     what = []
     if head.captured:
         what += whole(f"{CAPTURED_HEADING}: {head.captured}", out.width, "bold")
@@ -102,16 +107,17 @@ def print_brief(out: Console, head: Headline, below: int) -> None:
     for flow in head.flows[1:]:
         what += whole(f"{flow.brief}.", out.width, "dim")
     print_lines(out, what)
-    unknown = [] if head.unknown is None else whole(_open(head.unknown), out.width, "dim")
-    answers = [(f"{each.title}: {each.text}", each.tone) for each in head.verdicts]
-    bad = [*others_happened, *((text, "bold red") for text, tone in answers if tone == "bad")]
+    used += len(what) + print_lines(out, listed(bad[:at_once], out.width))
     advice = [(text, "") for flow in head.flows[:1] for text in flow.advice]
-    others_found = [(each.text, "") for each in head.happened if each.tone != "bad"]
-    others_found += [(text, "") for text, tone in answers if tone != "bad"]
-    more = head.more_verdicts + head.more_happened
-    rest = [*bad, *advice, *others_found]
-    room = LINES - used - len(what) - len(unknown) - below - 1
-    print_whole(out, rest, more, most=FINDINGS - len(first), lines=room)
+    others = [(each.text, "") for each in head.happened if each.tone != "bad"]
+    others += [(text, "") for text, tone in answers if tone != "bad"]
+    rest = [*bad[at_once:], *advice, *others]
+    unknown = [] if head.unknown is None else whole(_open(head.unknown), out.width, "dim")
+    room = LINES - used - below - 1
+    if unknown and rest and room - len(unknown) < len(listed(rest[:1], out.width)):
+        unknown = whole(_UNKNOWN_IN_SHORT, out.width, "dim")
+    most = max(0, at_once - len(bad[:at_once]))
+    print_whole(out, rest, head.more_verdicts + head.more_happened, most=most, lines=room - len(unknown))
     print_lines(out, unknown)
 
 

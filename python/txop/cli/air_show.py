@@ -70,7 +70,7 @@ def show(
         out.print(console.safe_text(f"{capital(nothing[0])}."))
         return
     if one_screen:
-        print_brief(out, headline(report, station), 0 if brief else lines_below(out.width))
+        print_brief(out, headline(report, station), 0 if brief else lines_below(report, out.width))
         if not brief:
             _rest_of_screen(out, report, shown, station)
     elif not only or "waterfall" in only:
@@ -102,13 +102,14 @@ def _asked_beside(report: AirReport, shown: ShownOptions) -> tuple[str, ...]:
     return tuple(asked)
 
 
-def lines_below(width: int) -> int:
-    """Lines of a screen that :func:`_rest_of_screen` takes: a heading, two lines of column names, rows, what is left
-    out, a note, the sections."""
+def lines_below(report: AirReport, width: int) -> int:
+    """Lines of a screen that :func:`_rest_of_screen` takes at most: a heading, two lines of column names, rows, what is
+    left out, a note, the sections."""
     from txop.air.view import SECTION_NAMES
     from txop.cli.screen_lines import sections_named
 
-    return 1 + 2 + _ROWS + 1 + 1 + len(sections_named(SECTION_NAMES, width))
+    rows = min(_ROWS + 1, len(report.stations))
+    return 1 + 2 + rows + 1 + len(sections_named(SECTION_NAMES, width))
 
 
 def _rest_of_screen(out: Console, report: AirReport, shown: ShownOptions, station: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -113,6 +114,8 @@ def prune(unused: Unused = None, keep: Keep = None, cache: CacheOption = None, a
     from txop.guest.run_store import RunStore
     from txop.present.format import plural, size_bytes
 
+    if not all(map(math.isfinite, (unused or 0.0, keep or 0.0))):
+        raise UserError("--unused and --keep take finite numbers")
     if unused is None and keep is None:
         raise UserError("nothing says what to remove", what_to_do="give --unused DAYS, --keep GB, or both")
     store = RunStore.at(cache)

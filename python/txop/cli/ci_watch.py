@@ -10,8 +10,7 @@ from pathlib import Path
 from txop.arms.repository import Repository
 from txop.cli import console
 from txop.cli.console import safe_text
-from txop.core.errors import UserError
-from txop.core.whole_file import whole_file
+from txop.core.errors import TxopError, UserError
 
 POLL_S = 0.5
 PATCH = "edit.patch"
@@ -60,12 +59,15 @@ def watch(
             screen.print(safe_text("Nothing differs from the base."), soft_wrap=True)
             continue
         place = _next(output)
-        with whole_file(place / PATCH) as out:
-            out.write(_HEAD.format(subject=_subject(text)) + text)
+        # What git shows of file names and contents need not be UTF-8.
+        head = _HEAD.format(subject=_subject(text))
+        (place / PATCH).write_bytes((head + text).encode("utf-8", "surrogateescape"))
         try:
             line = judge(place / PATCH, place, commit)
         except UserError as error:
             line = f"{error.what}{f'; {error.what_to_do}' if error.what_to_do else ''}"
+        except TxopError as error:  # a driver that cannot be loaded, say
+            line = str(error)
         console.stdout().print(safe_text(f"{time.strftime('%H:%M:%S')} {place.name}: {line}"), soft_wrap=True)
 
 

@@ -58,18 +58,22 @@ def whole(text: str, width: int, style: str = "", *, indent: int = 2) -> list[Te
     return filled(text, width, style, most=len(text) + 1, indent=indent)
 
 
+def listed(findings: Sequence[tuple[str, str]], width: int) -> list[Text]:
+    """Findings, each with its style and none of them cut."""
+    return [line for text, style in findings for line in whole(f"- {text}", width, style)]
+
+
 def print_whole(
     out: Console, findings: Sequence[tuple[str, str]], more: int = 0, *, most: int = FINDINGS, lines: int
 ) -> int:
-    """Print ``most`` findings, each with its style and none of them cut: the first ones that fit into ``lines`` lines;
-    count the others, of which ``more`` are not here. Gives the lines printed."""
+    """Print at most ``most`` findings, as many as fit whole into ``lines`` lines, in their order; count the others, of
+    which ``more`` are not here. Gives the lines printed."""
     used = shown = 0
-    for text, style in findings:
-        drawn = whole(f"- {text}", out.width, style)
-        if shown == most or used + len(drawn) > lines:
-            continue
-        print_lines(out, drawn)
-        used, shown = used + len(drawn), shown + 1
+    for finding in findings[:most]:
+        drawn = listed([finding], out.width)
+        if used + len(drawn) > lines:
+            break
+        used, shown = used + print_lines(out, drawn), shown + 1
     if hidden := len(findings) - shown + more:
         out.print(safe_text(f"  and {plural(hidden, 'more finding')}: --all", "dim"))
         used += 1
@@ -82,10 +86,11 @@ def _at_most(line: str, width: int) -> str:
     return line
 
 
-def print_lines(out: Console, lines: Iterable[Text]) -> None:
-    """Print lines that are cut to the width already."""
+def print_lines(out: Console, lines: Sequence[Text]) -> int:
+    """Print lines that are cut to the width already; gives how many."""
     for line in lines:
         out.print(line, no_wrap=True, overflow="ignore", crop=False)
+    return len(lines)
 
 
 def print_findings(out: Console, findings: Sequence[tuple[str, str]], more: int = 0, *, most: int = FINDINGS) -> None:

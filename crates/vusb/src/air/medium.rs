@@ -508,7 +508,9 @@ impl Air {
             };
             self.conclude(transmission, end_ns, acknowledged, stations);
             self.busy = self.go_on(function, busy.txop_ends_ns, idle_ns, stations);
-            if self.busy.is_none() {
+            if self.busy.is_some() {
+                self.access.goes_on(function);
+            } else {
                 self.access.succeeded(function, idle_ns, &mut self.backoff);
             }
             return;

@@ -40,7 +40,7 @@ impl Model {
     }
 
     /// The silicon's revision (Linux ath9k/hw.c, ath9k_hw_read_revisions): 0xff, then version and revision in the upper bits;
-    /// bit 13 is 0 for PCI Express. Without it the driver serialises its accesses to registers.
+    /// bit 13 is 0 for PCI Express.
     pub(super) const fn revision(self) -> u32 {
         match self {
             Self::Ar9280 => 0x0008_01ff,
