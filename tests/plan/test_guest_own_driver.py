@@ -120,6 +120,42 @@ def test_a_module_that_is_built_already_is_not_built_otherwise(tmp_path: Path, w
         load(tmp_path, f"{VENDOR.format('true')}\n{with_it}")
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("source", '"new-source"'),
+        ("make", '{ A = "b" }'),
+        ("switches", '["CONFIG_X"]'),
+        ("module", '"mac80211"'),
+        ("reverse", "true"),
+    ],
+)
+@pytest.mark.parametrize("in_guest", [True, False])
+def test_nothing_of_a_build_is_ignored_beside_a_module_file(
+    tmp_path: Path, key: str, value: str, in_guest: bool
+) -> None:
+    file, built = 'module_file = "old.ko"', f"{key} = {value}"
+    guest, arm = (file, built) if in_guest else (built, file)
+    loaded = load(tmp_path, f"[arm.guest]\n{arm}", guest)
+    problems = [problem.key for problem in check(loaded, files=False).problems]
+    assert problems == [f"arm[1].guest.{key if in_guest else 'module_file'}"]
+
+
+def test_an_arm_may_have_a_module_file_where_the_guest_has_none_of_a_build(tmp_path: Path) -> None:
+    assert check(load(tmp_path, '[arm.guest]\nmodule_file = "old.ko"'), files=False).problems == ()
+
+
+@pytest.mark.parametrize("of_a_build", ['make = { A = "b" }', 'source = "x"', 'switches = ["CONFIG_X"]'])
+def test_the_stack_with_debugfs_is_built_as_it_is_configured(tmp_path: Path, of_a_build: str) -> None:
+    debugfs = '[arm.guest]\ndevice = "mt7610u"\ndriver = "mt76x0u"\nqueues = { aql_enable = false }\n'
+    stations = 'stations = [{ name = "s", signal_dbm = -50 }]'
+    before, after = (
+        [problem.key for problem in check(load(tmp_path, debugfs + stations + more), files=False).problems]
+        for more in ("", f"\n{of_a_build}")
+    )
+    assert [key for key in after if key not in before] == ["arm[1].guest.queues"]
+
+
 def test_variables_reach_the_build_of_a_source(tmp_path: Path) -> None:
     arm = '[arm.guest]\nsource = "src"\nmake = { CONFIG_PLATFORM_X = "y", EXTRA = "a b" }'
     plan = load(tmp_path, arm).plan

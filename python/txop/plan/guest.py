@@ -121,10 +121,14 @@ class GuestVariant(Strict):
     def _kernel_and_modules(self) -> GuestVariant:
         if (self.kernel_file is None) != (self.modules_dir is None):
             raise ValueError("kernel_file and modules_dir go together")
-        built = [key for key in ("source", "make", "switches", "module", "reverse") if getattr(self, key)]
-        if self.module_file is not None and built:
-            raise ValueError(f"module_file is built already: take {' and '.join(built)} out")
+        if self.module_file is not None and self.of_a_build:
+            raise ValueError(f"module_file is built already: take {' and '.join(self.of_a_build)} out")
         return self
+
+    @property
+    def of_a_build(self) -> list[str]:
+        """Keys that are set, and say how a module is built."""
+        return [key for key in ("source", "make", "switches", "module", "reverse") if getattr(self, key)]
 
     @property
     def builds(self) -> str:

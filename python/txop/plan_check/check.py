@@ -48,7 +48,7 @@ def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
             check_link.wrong_links,
             check_link.wrong_hosts,
         ),
-        *(_guest, check_guest.wrong_chips, check_patches.wrong_modules),
+        *(_guest, check_guest.wrong_chips, check_guest.built_already, check_patches.wrong_modules),
         *(wrong_tests, _figures, _arms, _optional, _published, _interface, _turn, _collect),
     ]
     found = [entry for part in parts for entry in part(loaded)]

@@ -76,6 +76,15 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
             yield place("driver", "device"), f"{spec.driver} does not know an {spec.device}", f"{known} do"
 
 
+def built_already(loaded: LoadedPlan) -> Found:
+    """What arms say of a build of a driver that is a module file: it would be ignored. A table has one or the other,
+    but an arm may have one, and ``[guest]`` the other."""
+    for arm, spec, place in _specs(loaded):
+        for key in spec.of_a_build if spec.module_file is not None else ():
+            said = f"{arm.name} has a module_file, which is built already: {key} would be ignored"
+            yield place(key, "module_file"), said, f"give {key} or module_file to the arms that have it, not to [guest]"
+
+
 def _host_controller(sdio: SdioSpec, place: Place) -> Found:
     given = sdio.model_fields_set
     if sdio.host != "virtual" and (odd := [key for key in OF_VIRTUAL_HOST if key in given]):
@@ -125,12 +134,12 @@ def _queues(spec: GuestSpec, place: Place) -> Found:
         said = f"there is no MCS {mcs} of one stream with {spec.width_mhz} MHz in {band}"
         yield place("queues"), said, f"{highest} is the highest"
     if spec.needs_debugfs:
-        if spec.source is not None or spec.switches or spec.module_file is not None:
+        if spec.source is not None or spec.make or spec.switches or spec.module_file is not None:
             said = "the driver is rebuilt together with mac80211, from the kernel's own source as it is configured"
             yield (
                 place("queues"),
                 said,
-                "take source, switches and module_file out, or the keys of queues that need debugfs",
+                "take source, make, switches and module_file out, or the keys of queues that need debugfs",
             )
         if spec.module is not None and spec.module not in REBUILT_MODULES:
             said = f"{spec.module} is not among what is rebuilt with mac80211"
