@@ -14,7 +14,7 @@ from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.overrides import Overrides
 from txop.plan.problem import PlanError
 from txop.plan_check.check import check
-from txop.plan_check.files import left_out
+from txop.plan_check.files import left_out, missing
 from txop.plan_check.guest_builds import builds_of, driver_of
 from txop.plan_check.guest_chip import chip_of
 
@@ -93,6 +93,37 @@ def test_an_optional_arm_is_left_out_with_its_reason(tmp_path: Path) -> None:
     assert list(without) == ["b"]
     kept = Overrides.model_validate(Overrides(left_out=without).model_dump(exclude_defaults=True))
     assert [arm.name for arm in kept.apply(loaded.plan).arm] == ["a"]
+
+
+NAMES_OF_FILES = {"x" * 5000: "too long", "a\\u0000b": "with a NUL", "{loop}/x": "behind links in a circle"}
+
+
+@pytest.mark.parametrize("name", NAMES_OF_FILES, ids=NAMES_OF_FILES.values())
+@pytest.mark.parametrize("key", ["module_file", "source", "lock", "faults"])
+@pytest.mark.parametrize("optional", ["true", "false"])
+def test_a_name_that_no_file_can_have_is_a_problem_and_no_crash(
+    tmp_path: Path, name: str, key: str, optional: str
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    name = name.format(loop=tmp_path / "loop")
+    loaded = load(tmp_path, f'optional = {optional}\n[arm.guest]\n{key} = "{name}"')
+    checked = check(loaded)
+    keys = [problem.key for problem in (*checked.problems, *checked.warnings)]
+    assert f"arm[1].guest.{key}" in keys
+    left_out(loaded)
+
+
+@pytest.mark.parametrize("key", ["module_file", "source"])
+def test_a_file_that_may_not_be_looked_for_is_a_problem_and_no_crash(
+    tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, **_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    loaded = load(tmp_path, f'optional = true\n[arm.guest]\n{key} = "x"')
+    monkeypatch.setattr(Path, "stat", refuse)
+    assert left_out(loaded) == {}
+    assert ("arm", 1, "guest", key) in [path for path, _, _ in missing(loaded)]
 
 
 def test_an_arm_that_is_not_optional_needs_its_module(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def lacking(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str]]:
     for index, arm in enumerate(loaded.plan.arm):
         for key in OPTIONAL_FILES:
             name = getattr(arm.guest, key, None)
-            if arm.optional and name is not None and not loaded.file(name).exists():
+            if arm.optional and name is not None and _is_nowhere(loaded.file(name)):
                 yield ("arm", index, "guest", key), arm.name, f"there is no {name} beside the plan"
 
 
@@ -91,6 +91,30 @@ def _of_guests(plan: Plan) -> Iterator[tuple[Path, str, bool]]:
             value = getattr(variant, key, None)
             if value is not None:
                 yield (*path, key), value, key in ("source", "modules_dir")
+
+
+def is_file(path: FilePath) -> bool:
+    """Whether there is a regular file of that name; not where its name is impossible or leads through a folder one may
+    not enter, which :func:`missing` reports."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: FilePath) -> bool:
+    """Whether there is a folder of that name, as in :func:`is_file`."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_nowhere(path: FilePath) -> bool:
+    try:
+        return not path.exists()
+    except (OSError, ValueError):
+        return False  # not known: :func:`missing` says why
 
 
 def _wrong(file: FilePath, *, folder: bool) -> str | None:

@@ -23,6 +23,7 @@ from txop.plan.guest_card import OF_BUNDLES, OF_VIRTUAL_HOST, SdioSpec
 from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
+from txop.plan_check.files import is_file, is_folder
 from txop.plan_check.guest_chip import chip_of, rate_words
 
 Found = Iterator[tuple[Path, str, str | None]]
@@ -202,7 +203,7 @@ def wrong_guests(loaded: LoadedPlan) -> Found:
         key = "kernel" if spec.lock is None else "lock"
         lock = None if spec.lock is None else loaded.file(spec.lock)
         try:
-            if lock is None or lock.is_file():
+            if lock is None or is_file(lock):
                 find_lock(spec.kernel, lock)
         except (GuestError, OSError) as error:
             yield place(key), getattr(error, "what", str(error)), getattr(error, "what_to_do", None)
@@ -213,7 +214,7 @@ def wrong_guests(loaded: LoadedPlan) -> Found:
         yield from _module_file(loaded, arm, spec, place)
         if spec.source is not None:
             source = loaded.file(spec.source)
-            if source.is_dir() and not _builds(source, spec.builds):
+            if is_folder(source) and not _builds(source, spec.builds):
                 yield place("source"), f"{source} has no Makefile to build a module with", None
         if spec.faults is not None:
             yield from _script(loaded, spec.faults, spec.ap, place("faults"))
@@ -226,7 +227,7 @@ def _module_file(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) ->
     if arm.patches_of(spec.driver, spec.builds):
         yield place("module_file"), "no patch can be applied to a module that is built already", "give its source"
     file = loaded.file(spec.module_file)
-    if not file.is_file():
+    if not is_file(file):
         return
     lock = None if spec.lock is None else loaded.file(spec.lock)
     try:
@@ -280,7 +281,7 @@ def _problem(make: Callable[[], object]) -> tuple[str, str | None] | None:
 
 def _script(loaded: LoadedPlan, name: str, ap: str, path: Path) -> Found:
     file = loaded.file(name)
-    if not file.is_file():
+    if not is_file(file):
         return
     try:
         script = find_faults(str(file))
