@@ -361,6 +361,20 @@ def test_a_parameter_that_the_module_does_not_have_is_a_problem(kernel, targets,
     assert verify(targets, plan, loaded).problems == ["dut: rtl8xxxu has no parameter debgu, so the kernel ignored it"]
 
 
+@pytest.mark.parametrize(("name", "shown"), [("dyndbg", None), ("async-probe", None), ("ht-40", "ht_40")])
+def test_parameters_of_every_module_and_dashes_are_no_problem(kernel, targets, make_module, tmp_path, name, shown):
+    file = make_module()
+    file.write_bytes(file.read_bytes().replace(b"parmtype=ht40:bool\0", b"parmtype=ht_40:int\0"))
+    plan = plan_of(arm_of(str(file)).replace("debug", name))
+    loaded, _ = load(targets, plan, tmp_path)
+    kernel.files.pop(f"/sys/module/rtl8xxxu/parameters/{name}", None)
+    if shown is not None:
+        kernel.files[f"/sys/module/rtl8xxxu/parameters/{shown}"] = b"16\n"
+    verified = verify(targets, plan, loaded)
+    assert verified.problems == []
+    assert verified.found["parameters"] == ({} if shown is None else {name: "16"})
+
+
 def test_the_driver_behind_the_interface_is_the_modules_or_needs_it(kernel, targets, tmp_path):
     plan = plan_of('[[arm]]\nname = "a"\nmodule = { name = "mac80211" }\n')
     loaded, _ = load(targets, plan, tmp_path)

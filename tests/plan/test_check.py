@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -387,11 +388,27 @@ def test_module_files_are_modules_and_know_their_parameters(parse, good, tmp_pat
     arm = f'module = {{ file = "{made}", parameters = {{ ht40 = 1 }} }}'
     text = good.replace('module = { name = "rtl8xxxu" }', arm, 1)
     assert found(parse(text), files=True) == []
-    ((key, _),) = found(parse(text.replace("ht40", "ht41")), files=True)
-    assert key == "arm[0].module.parameters.ht41"
+    loaded = parse(text.replace("ht40", "ht41"))
+    assert found(loaded, files=True) == []
+    assert [problem.key for problem in check(loaded).warnings] == ["arm[0].module.parameters.ht41"]
     made.write_bytes(made.read_bytes()[:100])
     ((key, _),) = found(parse(text), files=True)
     assert key == "arm[0].module.file"
+
+
+@pytest.mark.parametrize("name", ["dyndbg", "async_probe", "async-probe", "tx-power", "tx_power"])
+def test_the_kernel_takes_parameters_of_every_module_and_dashes(parse, good, tmp_path, name):
+    made = maker(tmp_path)()
+    made.write_bytes(made.read_bytes().replace(b"parmtype=ht40:bool\0", b"parm=tx_power:_int\0"))
+    arm = f'module = {{ file = "{made}", parameters = {{ {name} = 1 }} }}'
+    checked = check(parse(good.replace('module = { name = "rtl8xxxu" }', arm, 1)))
+    assert (checked.problems, checked.warnings) == ((), ())
+
+
+def test_a_module_that_is_a_pipe_is_a_problem_and_is_not_waited_for(parse, good, tmp_path):
+    os.mkfifo(tmp_path / "pipe.ko")
+    text = good.replace('module = { name = "rtl8xxxu" }', 'module = { file = "pipe.ko" }', 1)
+    assert [key for key, _ in found(parse(text), files=True)] == ["arm[0].module.file"]
 
 
 def test_lines_of_a_template_that_were_not_looked_at_are_named(parse, good):

@@ -18,6 +18,9 @@ from txop.core.errors import TxopError
 MAX_BYTES = 256 << 20
 """Limit on a module file, unpacked."""
 
+OF_EVERY_MODULE = ("async_probe", "dyndbg")
+"""Parameters that the kernel itself takes for any module (``kernel/module/main.c``, ``unknown_module_param_cb``)."""
+
 _NOBITS = 8
 """SHT_NOBITS."""
 _MAX_SECTIONS = 65_536
@@ -50,6 +53,12 @@ class ModuleInfo:
         """The release it was built for."""
         words = (self.vermagic or "").split()
         return words[0] if words else None
+
+    def takes(self, parameter: str) -> bool:
+        """Whether the kernel does something with a parameter of that name when it loads the module; it takes ``-`` for
+        ``_``, and what it does not know it ignores."""
+        known = {name.replace("-", "_") for name in (*self.parameters, *OF_EVERY_MODULE)}
+        return parameter.replace("-", "_") in known
 
 
 def unpack(data: bytes, name: str) -> bytes:

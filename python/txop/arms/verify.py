@@ -115,7 +115,8 @@ async def _module(
 ) -> dict[str, str | None]:
     """The loaded module against what is expected of it. Its parameters as sysfs shows them."""
     folder = f"/sys/module/{name}"
-    files = ["notes/.note.gnu.build-id", "srcversion", "version", *(f"parameters/{key}" for key in parameters)]
+    of_parameters = [f"parameters/{key.replace('-', '_')}" for key in parameters]
+    files = ["notes/.note.gnu.build-id", "srcversion", "version", *of_parameters]
     note, *texts = await target.read_several(*(f"{folder}/{file}" for file in files), limit_bytes=1 << 16)
     srcversion, version, *values = map(_text, texts)
     if name not in await loaded_modules(target):
@@ -150,9 +151,7 @@ def _parameters(
     findings: _Findings,
     sysfs: Mapping[str, str | None],
 ) -> None:
-    known: frozenset[str] | None = None
-    if isinstance(step, InsertModule) and step.info is not None:
-        known = step.info.parameters
+    info = step.info if isinstance(step, InsertModule) else None
     wanted = {key: str(int(v)) if isinstance(v, bool) else str(v) for key, v in step.parameters.items()}
     found: dict[str, str] = {}
     for key, value in {**wanted, **verify.parameters}.items():
@@ -161,7 +160,7 @@ def _parameters(
             found[key] = loaded
             if not same_value(loaded, value):
                 findings.problems.append(f"{target.name}: parameter {key} of {name} is {loaded}, not {value}")
-        elif known is not None and key not in known:
+        elif info is not None and not info.takes(key):
             findings.problems.append(f"{target.name}: {name} has no parameter {key}, so the kernel ignored it")
         elif key in verify.parameters:
             findings.problems.append(f"{target.name}: parameter {key} of {name} cannot be read, so it is not known")
