@@ -14,7 +14,7 @@ from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.overrides import Overrides
 from txop.plan.problem import PlanError
 from txop.plan_check.check import check
-from txop.plan_check.files import left_out, missing
+from txop.plan_check.files import OPTIONAL_FILES, left_out, missing
 from txop.plan_check.guest_builds import builds_of, driver_of
 from txop.plan_check.guest_chip import chip_of
 
@@ -93,6 +93,18 @@ def test_an_optional_arm_is_left_out_with_its_reason(tmp_path: Path) -> None:
     assert list(without) == ["b"]
     kept = Overrides.model_validate(Overrides(left_out=without).model_dump(exclude_defaults=True))
     assert [arm.name for arm in kept.apply(loaded.plan).arm] == ["a"]
+
+
+@pytest.mark.parametrize("key", ["module_file", "source"])
+def test_the_reason_is_of_what_is_lacking(tmp_path: Path, key: str) -> None:
+    advice = set()
+    for name, beside in (("sub/x", True), (f"{tmp_path}/x", False), ("~/no-such-x", False)):
+        loaded = load(tmp_path, f'optional = true\n[arm.guest]\n{key} = "{name}"')
+        assert left_out(loaded) == {"b": f"there is no {name}{' beside the plan' if beside else ''}"}
+        (warning,) = [problem for problem in check(loaded).warnings if problem.key == f"arm[1].guest.{key}"]
+        advice.add(warning.what_to_do)
+    assert advice == {OPTIONAL_FILES[key]}
+    assert len({*OPTIONAL_FILES.values()}) == len(OPTIONAL_FILES)
 
 
 NAMES_OF_FILES = {"x" * 5000: "too long", "a\\u0000b": "with a NUL", "{loop}/x": "behind links in a circle"}

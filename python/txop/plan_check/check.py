@@ -79,7 +79,7 @@ def _located(loaded: LoadedPlan, found: Sequence[tuple[Path, str, str | None]]) 
 
 def _left_out(loaded: LoadedPlan) -> Found:
     for path, arm, reason in check_files.lacking(loaded):
-        yield path, f"{reason}: the arm {arm} is left out", "build it for the guest's kernel, and put it there"
+        yield path, f"{reason}: the arm {arm} is left out", check_files.OPTIONAL_FILES[str(path[-1])]
 
 
 def _optional(loaded: LoadedPlan) -> Found:

@@ -19,8 +19,11 @@ from txop.plan.named_file import SHIPPED, named_file
 Item = TypeVar("Item", bound=BaseModel)
 GUEST_FILES = ("lock", "module_file", "source", "faults", "kernel_file", "modules_dir")
 """Keys of a guest that name files or folders."""
-OPTIONAL_FILES = ("module_file", "source")
-"""Those of them that an optional arm may lack."""
+OPTIONAL_FILES = {
+    "module_file": "build it for the guest's kernel, and put it there",
+    "source": "put the source of the driver there",
+}
+"""Those of them that an optional arm may lack, and what to do then."""
 
 
 def missing(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
@@ -32,8 +35,7 @@ def missing(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
         file = loaded.file(name)
         said = _wrong(file, folder=folder)
         if said is not None:
-            here = not name.startswith(("/", SHIPPED))
-            yield path, said, "file names are relative to the folder of the plan" if here else None
+            yield path, said, "file names are relative to the folder of the plan" if _is_relative(name) else None
     for target_name, target in loaded.plan.target.items():
         if target.kind == "labgrid" and importlib.util.find_spec("labgrid") is None:
             path = ("target", target_name, "kind")
@@ -46,7 +48,8 @@ def lacking(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str]]:
         for key in OPTIONAL_FILES:
             name = getattr(arm.guest, key, None)
             if arm.optional and name is not None and _is_nowhere(loaded.file(name)):
-                yield ("arm", index, "guest", key), arm.name, f"there is no {name} beside the plan"
+                beside = " beside the plan" if _is_relative(name) else ""
+                yield ("arm", index, "guest", key), arm.name, f"there is no {name}{beside}"
 
 
 def left_out(loaded: LoadedPlan) -> dict[str, str]:
@@ -91,6 +94,11 @@ def _of_guests(plan: Plan) -> Iterator[tuple[Path, str, bool]]:
             value = getattr(variant, key, None)
             if value is not None:
                 yield (*path, key), value, key in ("source", "modules_dir")
+
+
+def _is_relative(name: str) -> bool:
+    """Whether a name is relative to the folder of the plan."""
+    return not name.startswith(("/", "~", SHIPPED))
 
 
 def is_file(path: FilePath) -> bool:
