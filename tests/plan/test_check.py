@@ -470,6 +470,23 @@ def test_files_become_absolute(parse, tmp_path):
         assert with_absolute_files(plan, tmp_path / "elsewhere") == plan
 
 
+@pytest.mark.parametrize("name", sorted(name for name in templates() if name.startswith("guest-gardena-wiki")))
+def test_the_wikis_drivers_are_judged_on_one_air_and_one_computer(parse, name):
+    plan = parse(templates()[name].text).plan
+    around = [plan.guest.varied(arm.guest).model_dump(exclude={"driver", "module_file"}) for arm in plan.arm]
+    assert all(each == around[0] for each in around)
+    assert len({row.about for arm in plan.arm for row in arm.published}) == 1
+    assert {arm.name for arm in plan.arm if not arm.patches} == {arm.name for arm in plan.arm if arm.optional}
+
+
+def test_the_wikis_rows_are_of_three_places(parse):
+    wiki = [parse(text.text).plan for name, text in templates().items() if name.startswith("guest-gardena-wiki")]
+    rows = [(arm.shown, row) for plan in wiki for arm in plan.arm for row in arm.published]
+    assert len({row.about for _, row in rows}) == len(wiki) == 3
+    assert len(rows) == 24
+    assert len({repr(row) for row in rows}) == len(rows)
+
+
 @pytest.mark.parametrize("name", sorted(templates()))
 def test_a_shipped_plan_with_blocks_has_enough_of_them_for_a_verdict(parse, name):
     """One block is for what shows in a single run: faults."""
