@@ -10,6 +10,7 @@ import pytest
 
 from txop.campaign import guests
 from txop.campaign.guests import GuestTestbed
+from txop.guest_image.error import GuestError
 from txop.plan.load import parse_plan
 from txop.plan_check.count import _guest_builds
 
@@ -70,3 +71,22 @@ def test_what_is_built(tmp_path, monkeypatch, device, driver, more, patch, built
     assert asked == built
     assert [module.stem for module in arm.modules] == [name for name, _, _ in built]
     assert _guest_builds(plan, plan.guest, None) == len(built), "the plan's estimate counts the same"
+
+
+@pytest.mark.parametrize(("theirs", "is_refused"), [(b"preempt", False), (b"PREEMPT", True)])
+def test_a_module_file_is_held_against_the_modules_of_the_image(tmp_path, monkeypatch, make_module, theirs, is_refused):
+    module = make_module("vendor").read_bytes()
+    (tmp_path / "vendor.ko").write_bytes(module)
+    (tmp_path / "image").mkdir()
+    (tmp_path / "image" / "other.ko").write_bytes(module.replace(b"SMP preempt", b"SMP " + theirs))
+    text = PLAN.format(device="rtl8188cus", driver="vendor", more='module_file = "vendor.ko"', patch="")
+    plan = parse_plan(text.encode(), tmp_path / "plan.toml").plan
+    image = SimpleNamespace(release="6.1.0-7-amd64", key="k", modules_folder=tmp_path / "image")
+    monkeypatch.setattr(guests, "build_image", lambda lock, **_: image)
+    monkeypatch.setattr(guests, "check_driver", lambda *_: None)
+    prepared = GuestTestbed(plan, tmp_path, Quiet())._prepare(plan.arm[0])
+    if is_refused:
+        with pytest.raises(GuestError, match="options"):
+            asyncio.run(prepared)
+    else:
+        assert asyncio.run(prepared).modules == (tmp_path / "vendor.ko",)

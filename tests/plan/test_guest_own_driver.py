@@ -10,6 +10,7 @@ import pytest
 from txop.guest.driver import check_variable
 from txop.guest.driver_file import driver_file
 from txop.guest_image.error import GuestError
+from txop.guest_image.modules import ModuleFolder
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.overrides import Overrides
 from txop.plan.problem import PlanError
@@ -74,6 +75,43 @@ def test_a_module_file_is_the_driver_that_the_plan_names(tmp_path: Path, module:
         driver_file(path, "vendor", BUILT_FOR)
     with pytest.raises(GuestError, match=r"none\.ko: No such file"):
         driver_file(tmp_path / "none.ko", "vendor", BUILT_FOR)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "is_refused"),
+    [
+        (b"SMP preempt mod_unload modversions ", False),
+        (b"SMP mod_unload modversions \0\0\0\0\0\0\0\0", True),
+        (b"SMP preempt mod_unload \0\0\0\0\0\0\0\0\0\0\0\0", True),
+    ],
+)
+def test_a_module_for_a_kernel_with_other_options_is_refused(
+    tmp_path: Path, module: bytes, theirs: bytes, is_refused: bool
+) -> None:
+    """Linux compares the whole vermagic (kernel/module/version.c, same_magic)."""
+    path, folder = tmp_path / "vendor.ko", tmp_path / "modules"
+    folder.mkdir()
+    path.write_bytes(module)
+    ours = b"SMP preempt mod_unload modversions "
+    assert len(theirs) == len(ours)
+    assert ours in module
+    (folder / "other.ko").write_bytes(module.replace(ours, theirs))
+    (tmp_path / "bzImage").write_bytes(b"")
+    guest = 'kernel_file = "bzImage"\nmodules_dir = "modules"'
+    problems = [problem.key for problem in check(load(tmp_path, VENDOR.format("false"), guest)).problems]
+    assert problems == (["arm[1].guest.module_file"] if is_refused else [])
+    if is_refused:
+        with pytest.raises(GuestError, match="options"):
+            driver_file(path, "vendor", BUILT_FOR, ModuleFolder(folder))
+    assert driver_file(path, "vendor", BUILT_FOR).path == path
+
+
+def test_where_the_modules_of_a_kernel_cannot_be_read_its_release_decides(tmp_path: Path, module: bytes) -> None:
+    path, folder = tmp_path / "vendor.ko", tmp_path / "modules"
+    folder.mkdir()
+    path.write_bytes(module)
+    (folder / "other.ko.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    assert driver_file(path, "vendor", BUILT_FOR, ModuleFolder(folder)).path == path
 
 
 def test_nothing_is_built_for_an_arm_with_its_own_module(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ from txop.guest_image.emulator.shim import shim_sha256
 from txop.guest_image.error import GuestError
 from txop.guest_image.extra_programs import extra_files
 from txop.guest_image.image import Image, build_image, build_image_of
+from txop.guest_image.modules import ModuleFolder
 from txop.guest_image.packages.lock import Lock
 from txop.measure.instrument import Instrument, Marks, RunContext
 from txop.measure.probes.air_analysis import CAPTURE_FILE
@@ -193,7 +194,8 @@ class GuestTestbed:
         facts: dict[str, Any] = {"kernel": image.release, "image": image.key, "guest": spec.model_dump()}
         modules: tuple[Path, ...] = ()
         if spec.module_file is not None:
-            given = driver_file(self._file(spec.module_file), spec.driver, image.release)
+            theirs = ModuleFolder(image.modules_folder)
+            given = driver_file(self._file(spec.module_file), spec.driver, image.release, theirs)
             modules, facts["build_id"] = (given.path,), given.build_id
             facts["module_sha256"] = sha256_of(given.path)
         for each in builds_of(arm, spec, self._folder):

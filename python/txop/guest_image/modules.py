@@ -163,16 +163,21 @@ class ModuleFolder:
             return frozenset()
 
     @property
-    def release(self) -> str:
-        """``uname -r`` of the kernel they are for, as one of them says. Raises :class:`GuestError`."""
+    def vermagic(self) -> str:
+        """The kernel they are for, and options that must agree, as one of them says. Raises :class:`GuestError`."""
         path = next(iter(self._files.values()))
         try:
-            words = modinfo_entries(unpack(path.read_bytes(), path.name)).get("vermagic", [""])[0].split()
-        except NotAModuleError as error:
+            vermagic = modinfo_entries(unpack(path.read_bytes(), path.name)).get("vermagic", [""])[0]
+        except (NotAModuleError, OSError) as error:
             raise GuestError(f"{path}: {error}") from None
-        if not words:
+        if not vermagic.split():
             raise GuestError(f"{path} does not name the kernel that it is for")
-        return words[0]
+        return vermagic
+
+    @property
+    def release(self) -> str:
+        """``uname -r`` of the kernel they are for, as one of them says. Raises :class:`GuestError`."""
+        return self.vermagic.split()[0]
 
     def find(self, name: str) -> bytes | None:
         """The contents of a module, unpacked. Raises :class:`GuestError`."""

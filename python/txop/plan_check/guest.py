@@ -231,9 +231,9 @@ def _module_file(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) ->
         return
     lock = None if spec.lock is None else loaded.file(spec.lock)
     try:
-        release = find_lock(spec.kernel, lock).release if spec.modules_dir is None else None
-        release = release or ModuleFolder(loaded.file(str(spec.modules_dir))).release
-        driver_file(file, spec.driver, release)
+        theirs = None if spec.modules_dir is None else ModuleFolder(loaded.file(spec.modules_dir))
+        release = find_lock(spec.kernel, lock).release if theirs is None else theirs.release
+        driver_file(file, spec.driver, release, theirs)
     except GuestError as error:
         yield place("module_file"), error.what, error.what_to_do
     except OSError:
