@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +37,13 @@ class Guests:
         self.seeds: list[int] = []
         self.crng = "1.0"
         self.status = 0
+        self.while_they_run: Callable[[], object] = lambda: None
 
     async def __call__(
         self, _: Image, __: object, computer: Computer, *, results: Path, listener: Any, **___: object
     ) -> Ended:
         self.seeds.append(computer.seed)
+        self.while_they_run()
         (results / "files").mkdir(parents=True)
         (results / "console").write_text("boot\n")
         (results / "events").write_text(EVENTS)
@@ -65,8 +68,9 @@ class Bench:
         self.guests = Guests()
         self.notices: list[str] = []
         self.store = RunStore.at(str(folder / "runs"))
+        self.booted: dict[tuple[object, ...], str] = {}
         self._number = 0
-        for name in ("txop-vusb", "library.so", "vmlinuz"):
+        for name in ("txop-vusb", "library.so", "vmlinuz", "faults.toml"):
             (folder / name).write_text("#!/bin/sh\n")
         (folder / "initramfs.gz").write_bytes(gzip.compress(b"files"))
         monkeypatch.setenv(VARIABLE, str(folder / "txop-vusb"))
@@ -88,7 +92,8 @@ class Bench:
         )
         image = Image(self.folder, "6.12.1", self.folder, (), "key", cached=True)
         kept = KeptRuns(self.store, self.notices.append) if cache else None
-        arm = GuestArm(plan, plan.guest or GuestSpec(), image, (), Chip(driver="rtl8192cu"), {}, kept=kept)
+        chip = Chip(driver="rtl8192cu", faults=self.folder / "faults.toml")
+        arm = GuestArm(plan, plan.guest or GuestSpec(), image, (), chip, {}, kept=kept, booted=self.booted)
         self._number += 1
         folder = self.folder / f"run-{self._number}"
         folder.mkdir()
@@ -123,6 +128,26 @@ def test_another_seed_is_another_run(bench: Bench) -> None:
     bench.run(block=2)
     assert bench.run(block=3).reused is None
     assert len(set(bench.guests.seeds)) == 2
+
+
+def test_a_file_that_is_changed_between_blocks_makes_other_runs(bench: Bench) -> None:
+    """Of one campaign, which reads what boots once."""
+    bench.run(block=2)
+    (bench.folder / "faults.toml").write_text("#!/bin/ls\n")
+    bench.run(block=3)
+    (bench.folder / "faults.toml").write_text("#!/bin/sh\n")
+    assert bench.run(block=2).reused is not None
+    assert bench.run(block=3).reused is None, "that run was of the other file"
+    assert len(bench.store.entries()) == 3
+
+
+@pytest.mark.parametrize("name", ["faults.toml", "library.so"])
+def test_a_run_during_which_a_file_was_changed_is_not_kept(bench: Bench, name: str) -> None:
+    bench.guests.while_they_run = lambda: (bench.folder / name).write_text("#!/bin/ls\n")
+    active = bench.run()
+    assert active.void == []
+    assert len(active.warnings) == 1
+    assert bench.store.entries() == []
 
 
 def test_without_a_cache_all_are_run_and_none_is_kept(bench: Bench) -> None:

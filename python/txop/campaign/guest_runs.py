@@ -24,7 +24,7 @@ from txop.core.origin import Start
 from txop.guest.checkpoint import restore
 from txop.guest.chips import Chip
 from txop.guest.exactness import difference, results_sha256
-from txop.guest.inputs import Inputs, boots_sha256
+from txop.guest.inputs import FileStates, Inputs, boots_sha256, file_states
 from txop.guest.outside import GivenRun
 from txop.guest.perturbation import perturbation
 from txop.guest.qemu import Computer, Mode, qemu_version, shift_of, untested_qemu
@@ -65,6 +65,8 @@ class GuestOfRun:
     """What it is a function of; ``None``: it is not exact, or nothing is kept."""
     run: GivenRun | None = None
     """The guest was saved after the association, and is restored for this; ``None``: it boots."""
+    files: FileStates = ()
+    """Its files when its inputs were read."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class GuestArm:
     kept: KeptRuns | None = None
     """Runs that were done before; ``None``: all are run."""
     booted: dict[tuple[object, ...], str] = field(default_factory=dict)
-    """By script and environment: the hash of what a guest boots."""
+    """By script, environment and state of its files: the hash of what a guest boots."""
 
     async def carry_out(self, active: ActiveRun) -> None:
         """See :data:`~txop.campaign.testbed.CarryOut`. The instruments only read: what they would have done, the
@@ -143,7 +145,10 @@ class GuestArm:
         elif checks:
             placed.verified["checked_exact"] = True
         if self.kept is not None and inputs is not None and (kept is None or (checks and not was_checked)):
-            await self.kept.put(inputs, guest, ended, checked=checks)
+            if file_states(what.overlay) == what.files:
+                await self.kept.put(inputs, guest, ended, checked=checks)
+            else:
+                placed.warnings.append("a file that the guest takes was changed while it ran: the run is not kept")
         self._note_exactness(placed, guest)
         for key, value in marks_in(guest / FILES):
             setattr(context.marks, key, value)
@@ -173,12 +178,12 @@ class GuestArm:
         seed = seed_of(self.plan.design.seed, block)
         if not is_saved:
             computer = self._computer(seed, context.seconds_left)
-            return GuestOfRun(overlay, computer, self._inputs(overlay, computer))
+            return self._guest(overlay, computer)
         longest = max(longest_s(self.plan, test) for test in self.plan.test if not self.plan.guest_trial(test))
         computer, drawn = self._computer(0, longest), perturbation(seed)
         wait_us = drawn.phase_us + drawn.start_us
         run = GivenRun(seed, None if chip.says_loss else drawn.loss, given_script(context, instruments, seed, wait_us))
-        return GuestOfRun(overlay, computer, self._inputs(overlay, computer, run), run)
+        return self._guest(overlay, computer, run)
 
     async def run_again(self, what: GuestOfRun, results: Path) -> Ended:
         """Run it, whatever is kept. Raises as runs do."""
@@ -208,15 +213,17 @@ class GuestArm:
             advice = "keep less of each URB (snap_bytes), or take a shorter window"
             raise TargetError("dut", f"{full[0]}: {advice}")
 
-    def _inputs(self, overlay: Overlay, computer: Computer, run: GivenRun | None = None) -> Inputs | None:
-        """What a run is a function of; ``None``: nothing is kept. What boots is the same in each block."""
+    def _guest(self, overlay: Overlay, computer: Computer, run: GivenRun | None = None) -> GuestOfRun:
+        """With its inputs. What boots is read once for all blocks, and again when a file of it was changed."""
         if (self.kept is None and self.cluster is None) or computer.mode is not Mode.EXACT:
-            return None
-        what = (overlay.script, *sorted(overlay.environment.items()))
+            return GuestOfRun(overlay, computer, None, run)
+        files = file_states(overlay)
+        what = (overlay.script, *sorted(overlay.environment.items()), files)
         if what not in self.booted:
             with suppress(GuestError, OSError):  # what is missing for it is missing for the guest, too
                 self.booted[what] = boots_sha256(self.image, overlay)
-        return inputs_of_run(self.image, overlay, computer, self.booted.get(what), run)
+        inputs = inputs_of_run(self.image, overlay, computer, self.booted.get(what), run)
+        return GuestOfRun(overlay, computer, inputs, run, files)
 
     def _chip_of(self, test: Test) -> Chip:
         """The chip, with the rates that the test allows."""

@@ -11,6 +11,7 @@ import io
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -108,6 +109,26 @@ def boots_sha256(image: Image, overlay: Overlay) -> str:
     stat = (image.folder / "initramfs.gz").stat()
     base = _base_sha256(image, stat.st_size, stat.st_mtime_ns)
     return hashlib.sha256(f"{sha256_of(image.kernel)} {base} {added.hexdigest}".encode()).hexdigest()
+
+
+FileStates = tuple[tuple[int, ...] | None, ...]
+"""Of files: what changes with their contents or mode; ``None``: one that cannot be looked at."""
+
+
+def file_states(overlay: Overlay) -> FileStates:
+    """Of the files of this machine that a guest takes beside its image. While they stay the same, so does what these
+    files add to its inputs."""
+    library: tuple[Path, ...] = ()
+    with suppress(GuestError):
+        library = (find_library(),)
+    return tuple(map(_state, (*overlay.files.values(), *overlay.modules, *library)))
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev
+    return None
 
 
 @lru_cache(maxsize=32)
