@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from txop.guest import checkpoint
+from txop.guest import checkpoint, outside, qemu, running
 from txop.guest.checkpoint import CheckpointError, empty_disk, identity, restore, save
 from txop.guest.chips import COMMAND_LOG, IN_GUEST, Chip
 from txop.guest.exactness import difference
+from txop.guest.inputs import inputs_of
+from txop.guest.outside import GivenRun
 from txop.guest.qemu import Computer, Mode, arguments
 from txop.guest.qmp import Qmp, QmpError
 from txop.guest.rebuilt import modules_for
@@ -117,6 +119,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Image:
     library.write_bytes(b"")
     monkeypatch.setenv("TXOP_QEMU_DEVICES", str(library))
     (tmp_path / "initramfs.gz").write_bytes(gzip.compress(b"files"))
+    (tmp_path / "vmlinuz").write_bytes(b"kernel")
     return Image(tmp_path, "6.12.117", tmp_path, (), "key", cached=True)
 
 
@@ -134,12 +137,36 @@ def test_only_the_guest_that_was_saved_is_restored(small: Image, tmp_path: Path)
     of = identity(small, overlay, computer)
     document = {"format": checkpoint.FORMAT, "version": checkpoint.FORMAT_VERSION, "of": of}
     (place / checkpoint.DESCRIPTION).write_text(json.dumps(document))
-    assert refused(Overlay(script="false"), computer).endswith("of another guest: overlay_sha256")
-    assert refused(overlay, Computer(mode=Mode.EXACT, seed=2)).endswith("of another guest: computer")
+    assert refused(Overlay(script="false"), computer).endswith("of another guest: boots_sha256")
+    assert refused(overlay, Computer(mode=Mode.EXACT, seed=2)).endswith("of another guest: arguments")
     (place / checkpoint.DESCRIPTION).write_text(json.dumps({**document, "version": 99}))
     assert "of this version" in refused(overlay, computer)
     with pytest.raises(CheckpointError, match="exists"):
         asyncio.run(save(small, overlay, computer, place, results=tmp_path / "results", wall_limit_s=1))
+
+
+def test_a_guest_that_another_txop_saved_is_another_one(small: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It gave QEMU, its devices or its monitor other arguments, and the guest has been so since its boot."""
+    run = GivenRun(1, None, "true")
+
+    def now() -> tuple[dict[str, object], str]:
+        overlay, computer = Overlay(script="true"), Computer(mode=Mode.EXACT)
+        return identity(small, overlay, computer), inputs_of(small, overlay, computer, run=run).key
+
+    of, key = now()
+    for module, name, value in (
+        (qemu, "FIRMWARE", "bios-256k.bin"),
+        (outside, "PCI_FUNCTIONS", 4),
+        (outside, "CAPTURE_LIMIT_BYTES", 1 << 20),
+        (running, "MONITOR", "qmp"),
+        (checkpoint, "_DRIVE", "other"),
+        (checkpoint, "FORMAT_VERSION", checkpoint.FORMAT_VERSION + 1),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, value)
+            assert now()[0] != of, name
+            assert (now()[1] != key) == (module in (qemu, outside)), name
+    assert now() == (of, key)
 
 
 def test_a_guest_that_ends_before_it_asks_leaves_no_checkpoint(

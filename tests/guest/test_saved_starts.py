@@ -45,6 +45,7 @@ def saving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Saving:
     (tmp_path / "library.so").write_bytes(b"")
     monkeypatch.setenv("TXOP_QEMU_DEVICES", str(tmp_path / "library.so"))
     (tmp_path / "initramfs.gz").write_bytes(gzip.compress(b"files"))
+    (tmp_path / "vmlinuz").write_bytes(b"kernel")
     return made
 
 

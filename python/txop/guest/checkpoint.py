@@ -14,22 +14,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import json
 import shutil
 import struct
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from txop.core.visible import visible
-from txop.guest.outside import FOLDER, GivenRun, find_library
+from txop.guest.inputs import parts_of
+from txop.guest.outside import FOLDER, GivenRun
 from txop.guest.qemu import PORTS, Computer
 from txop.guest.qmp import Qmp, QmpClosedError, QmpError
-from txop.guest.running import Ended, Listener, attended_guest
+from txop.guest.running import Ended, Listener, attended_guest, monitor_arguments
 from txop.guest_image.cache import new_folder, room, sha256_of
-from txop.guest_image.emulator.lock import find_emulator_lock
-from txop.guest_image.emulator.shim import shim_sha256
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
@@ -158,23 +156,14 @@ async def restore(
 
 
 def identity(image: Image, overlay: Overlay, computer: Computer) -> dict[str, Any]:
-    """What has to be the same for a checkpoint to be restored. Raises :class:`GuestError` or :class:`OSError`."""
-    digest = hashlib.sha256()
-    for part in (overlay.command, overlay.script, sorted(overlay.environment.items()), overlay.more_modules):
-        digest.update(json.dumps(part).encode() + b"\n")
-    for name, place in sorted(overlay.files.items()):
-        digest.update(f"file {name} {sha256_of(place)}\n".encode("utf-8", "surrogateescape"))
-    for name, data in sorted(overlay.texts.items()):
-        digest.update(f"text {name} {hashlib.sha256(data).hexdigest()}\n".encode("utf-8", "surrogateescape"))
-    for path in overlay.modules:
-        digest.update(f"module {path.name} {sha256_of(path)}\n".encode("utf-8", "surrogateescape"))
+    """What has to be the same for a checkpoint to be restored: all that a run is a function of that begins there.
+
+    Raises :class:`GuestError` or :class:`OSError`.
+    """
     return {
-        "image": image.key,
-        "overlay_sha256": digest.hexdigest(),
-        "computer": json.loads(json.dumps(asdict(computer), default=str)),
-        "qemu_sha256": find_emulator_lock().program_sha256,
-        "chips_sha256": sha256_of(find_library()),
-        "shim_sha256": shim_sha256(),
+        **parts_of(image, overlay, computer, is_saved=True),
+        "attended": [*monitor_arguments(), *_snapshot_file()],
+        "checkpoint_version": FORMAT_VERSION,
     }
 
 

@@ -74,32 +74,47 @@ def inputs_of(
         OSError: A file cannot be read.
     """
     _check_exact(computer)
+    return Inputs(parts_of(image, overlay, computer, booted, is_saved=run is not None, run=run))
+
+
+def parts_of(
+    image: Image,
+    overlay: Overlay,
+    computer: Computer,
+    booted: str | None = None,
+    *,
+    is_saved: bool,
+    run: GivenRun | None = None,
+) -> dict[str, Any]:
+    """See :func:`inputs_of`; of a guest that is not exact, too, of which they are not all. ``is_saved``: it may be
+    saved and restored.
+
+    Raises:
+        GuestError: What it takes is missing.
+        OSError: A file cannot be read.
+    """
     lock = find_emulator_lock()
     files = {name: Path(f"{_GUEST}{name}") for name in overlay.files}
     config = config_of(
         _GUEST,
         files | {name: Path(f"{_GUEST}{name}") for name in overlay.texts},
         exact=True,
-        checkpoints=run is not None,
+        checkpoints=is_saved,
         run=run,
     )
-    devices = device_arguments(_GUEST / CONFIG, restored=run is not None)
-    return Inputs(
-        {
-            "version": VERSION,
-            "boots_sha256": booted or boots_sha256(image, overlay),
-            "arguments": arguments(
-                computer, Path("/kernel"), Path("/initramfs"), _GUEST, devices=devices
-            ),
-            "devices": config,
-            "qemu_sha256": lock.program_sha256,
-            "qemu_packages": hashlib.sha256(
-                "\n".join(sorted(f"{each.name} {each.sha256}" for each in lock.packages)).encode()
-            ).hexdigest(),
-            "chips_sha256": sha256_of(find_library()),
-            "shim_sha256": shim_sha256(),
-        }
-    )  # fmt: skip
+    devices = device_arguments(_GUEST / CONFIG, restored=is_saved)
+    return {
+        "version": VERSION,
+        "boots_sha256": booted or boots_sha256(image, overlay),
+        "arguments": arguments(computer, Path("/kernel"), Path("/initramfs"), _GUEST, devices=devices),
+        "devices": config,
+        "qemu_sha256": lock.program_sha256,
+        "qemu_packages": hashlib.sha256(
+            "\n".join(sorted(f"{each.name} {each.sha256}" for each in lock.packages)).encode()
+        ).hexdigest(),
+        "chips_sha256": sha256_of(find_library()),
+        "shim_sha256": shim_sha256(),
+    }
 
 
 def boots_sha256(image: Image, overlay: Overlay) -> str:

@@ -242,12 +242,17 @@ def _command_line(
     continued = False
     if attendant is not None:
         attendant.prepare(work)
-        # a name without folder: a socket's may not be long
-        devices += ["-chardev", f"socket,id={MONITOR},path={MONITOR},server=on,wait=off"]
-        devices += ["-mon", f"chardev={MONITOR},mode=control", *attendant.arguments()]
+        devices += [*monitor_arguments(), *attendant.arguments()]
         continued = attendant.continues
     own = arguments(computer, image.kernel, work / INITRAMFS, work, devices=devices, continued=continued)
     return [*DIES_WITH_PARENT, *qemu_command(cache), *own]
+
+
+def monitor_arguments() -> list[str]:
+    """Arguments of QEMU for the monitor of a guest that somebody attends."""
+    # a name without folder: a socket's may not be long
+    socket = ["-chardev", f"socket,id={MONITOR},path={MONITOR},server=on,wait=off"]
+    return [*socket, "-mon", f"chardev={MONITOR},mode=control"]
 
 
 def _forget_socket(computer: Computer) -> None:
