@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,16 @@ def test_a_damaged_one_is_made_again_and_a_whole_one_is_not(
     monkeypatch.setattr(saved_starts, "is_whole", lambda _: True)
     assert start_of(SavedStarts(tmp_path / "cache"), tmp_path).seconds is None
     assert saving.times == 2
+
+
+def test_one_that_was_removed_meanwhile_is_made_again(saving: Saving, tmp_path: Path) -> None:
+    starts = SavedStarts(tmp_path / "cache")
+    first = start_of(starts, tmp_path)
+    shutil.rmtree(first.folder)
+    again = start_of(starts, tmp_path)
+    assert again.folder == first.folder
+    assert again.folder.is_dir()
+    assert (saving.times, start_of(starts, tmp_path).seconds) == (2, None)
 
 
 def test_whole_is_every_byte(tmp_path: Path) -> None:

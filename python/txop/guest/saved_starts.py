@@ -51,7 +51,7 @@ class SavedStarts:
         """``cache``: default the user's."""
         self._folder = (cache or default_cache()) / "starts"
         self._making: dict[str, asyncio.Lock] = {}
-        self._made: dict[str, SavedStart] = {}
+        self._made: dict[str, Path] = {}
         self._failed: dict[str, tuple[Ended, tempfile.TemporaryDirectory[str]]] = {}
 
     async def of(self, image: Image, overlay: Overlay, computer: Computer, wall_limit_s: float) -> SavedStart:
@@ -67,9 +67,10 @@ class SavedStarts:
             if key in self._failed:
                 ended, results = self._failed[key]
                 raise NoStartError(ended, Path(results.name))
-            if key not in self._made:
-                self._made[key] = await self._find(key, image, overlay, computer, wall_limit_s)
-            start = self._made[key]
+            start = SavedStart(self._made[key], None) if key in self._made else None
+            if start is None or not start.folder.is_dir():  # another campaign may have removed it
+                start = await self._find(key, image, overlay, computer, wall_limit_s)
+                self._made[key] = start.folder
         with suppress(OSError):  # a cache that may only be read
             os.utime(start.folder)
         return start
