@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,10 @@ from typing import Any
 import pytest
 
 from txop.guest import remote_run as module
+from txop.guest import saved_starts
 from txop.guest.exactness import results_sha256
 from txop.guest.inputs import inputs_of
+from txop.guest.outside import GivenRun
 from txop.guest.qemu import Computer, Mode
 from txop.guest.remote_run import RemoteResult, RemoteRun, carried_out, remote_run, taken
 from txop.guest.results import Event
@@ -100,3 +104,31 @@ def test_what_is_damaged_on_the_way_is_refused(guests: Guests, what: RemoteRun, 
             taken(what, RemoteResult(data), tmp_path / "here")
     with pytest.raises(GuestError, match="damaged"):
         taken(replace(what, key="0" * 64), came, tmp_path / "here")
+
+
+def test_the_threads_of_a_worker_share_saved_guests(
+    guests: Guests, what: RemoteRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved: list[Path] = []
+
+    async def save(*arguments: Any, results: Path, wall_limit_s: float) -> None:
+        saved.append(arguments[3])
+        await asyncio.sleep(0.05)
+        arguments[3].mkdir(parents=True)
+
+    async def restore(*arguments: Any, results: Path, run: GivenRun, **__: Any) -> Ended:
+        assert arguments[3].is_dir()
+        return await guests(*arguments[:3], results=results)
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(saved_starts, "save", save)
+    monkeypatch.setattr(module, "restore", restore)
+    overlay = Overlay(script=what.script, files={"/txop/faults.toml": tmp_path / "faults.toml"})
+    (tmp_path / "faults.toml").write_bytes(b"[[fault]]")
+    image = Image(tmp_path, "6.12.117", tmp_path, (), "key", cached=True)
+    runs = [GivenRun(seed, None, "true") for seed in range(3)]
+    keys = [inputs_of(image, overlay, what.computer, run=run).key for run in runs]
+    with ThreadPoolExecutor(3) as threads:
+        asked = [replace(what, run=run, key=key) for run, key in zip(runs, keys, strict=True)]
+        assert [came.failed for came in threads.map(carried_out, asked)] == [""] * 3
+    assert len(saved) == 1

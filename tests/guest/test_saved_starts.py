@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gzip
 import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +27,20 @@ class Saving:
 
     def __init__(self) -> None:
         self.times = 0
+        self.seconds = 0.0
+        self.meanwhile: Callable[[], object] = lambda: None
+        self.places: list[Path] = []
         self.fails: Exception | None = None
 
     async def __call__(self, *arguments: Any, results: Path, wall_limit_s: float) -> None:
         self.times += 1
-        await asyncio.sleep(0)
+        await asyncio.sleep(self.seconds)
         if self.fails is not None:
             (results / "stderr").write_text("txop-lab: no interface came up\n")
             raise self.fails
+        self.meanwhile()
         place: Path = arguments[3]
+        self.places.append(place)
         (place / "ports").mkdir(parents=True)
         (place / "machine").write_bytes(b"a machine")
         sums = '{"machine": "1ab2b7dd2c9d2ccb5afb8a8a4a1ca34f62b3ab6a50a62b4a2f4a1d9d3d7cc9f7"}'
@@ -78,6 +86,44 @@ def test_a_damaged_one_is_made_again_and_a_whole_one_is_not(
     monkeypatch.setattr(saved_starts, "is_whole", lambda _: True)
     assert start_of(SavedStarts(tmp_path / "cache"), tmp_path).seconds is None
     assert saving.times == 2
+
+
+def test_threads_of_a_worker_wait_for_one_that_is_being_made(saving: Saving, tmp_path: Path) -> None:
+    saving.seconds = 0.05
+    starts = SavedStarts(tmp_path / "cache")
+    with ThreadPoolExecutor(4) as threads:
+        made = list(threads.map(lambda _: start_of(starts, tmp_path), range(4)))
+    assert saving.times == 1
+    assert sorted(start.seconds is None for start in made) == [False, True, True, True]
+    assert {start.folder.is_dir() for start in made} == {True}
+
+
+def test_two_that_make_the_same_at_once_do_so_in_folders_of_their_own(
+    saving: Saving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As two containers do that share a cache, and each of which has a process of this number."""
+    monkeypatch.setattr(saved_starts, "is_whole", lambda place: (place / "machine").is_file())
+
+    def other() -> None:
+        saving.meanwhile = lambda: None
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(start_of, SavedStarts(tmp_path / "cache"), tmp_path).result()
+
+    saving.meanwhile = other
+    start = start_of(SavedStarts(tmp_path / "cache"), tmp_path)
+    assert len(set(saving.places)) == 2
+    assert list((tmp_path / "cache" / "starts").iterdir()) == [start.folder]
+
+
+def test_a_place_that_cannot_be_taken_is_no_saved_guest(
+    saving: Saving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(CheckpointError, match="Permission denied"):
+        start_of(SavedStarts(tmp_path / "cache"), tmp_path)
 
 
 def test_one_that_was_removed_meanwhile_is_made_again(saving: Saving, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from txop.guest.qemu import Computer
 from txop.guest.run_store import DamagedError, events_of, packed, unpacked
 from txop.guest.running import Cause, Ended, GuestFailedError, run_guest
 from txop.guest.saved_starts import NoStartError, SavedStarts, copy_results
+from txop.guest_image.cache import default_cache
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image, build_image
 from txop.guest_image.overlay import Overlay
@@ -109,13 +110,21 @@ async def _run(what: RemoteRun, image: Image, overlay: Overlay, results: Path) -
     if what.run is None:
         return await run_guest(image, overlay, what.computer, results=results, wall_limit_s=what.wall_limit_s)
     try:
-        start = await SavedStarts().of(image, overlay, what.computer, what.wall_limit_s)
+        start = await _starts().of(image, overlay, what.computer, what.wall_limit_s)
     except NoStartError as error:
         copy_results(error.results, results)
         return error.ended
     return await restore(
         image, overlay, what.computer, start.folder, results=results, wall_limit_s=what.wall_limit_s, run=what.run
     )
+
+
+_STARTS: dict[str, SavedStarts] = {}
+
+
+def _starts() -> SavedStarts:
+    """The saved guests of this process: a worker runs several guests at once, in threads."""
+    return _STARTS.setdefault(str(default_cache()), SavedStarts())
 
 
 def taken(what: RemoteRun, came: RemoteResult, results: Path) -> Ended:

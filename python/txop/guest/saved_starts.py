@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import shutil
 import tempfile
+import threading
 import time
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.guest.checkpoint import EndedEarlyError, identity, is_whole, save
+from txop.guest.checkpoint import CheckpointError, EndedEarlyError, identity, is_whole, save
 from txop.guest.inputs import key_of
 from txop.guest.qemu import Computer
 from txop.guest.running import Ended
@@ -24,6 +27,7 @@ KEPT = 12
 """Saved guests that are kept, some 200 MB each: those that were used last."""
 MINE_S = 3600.0
 """One that was used so recently may be in use."""
+POLL_S = 0.05
 
 
 class NoStartError(Exception):
@@ -45,12 +49,13 @@ class SavedStart:
 
 
 class SavedStarts:
-    """The saved guests of one campaign."""
+    """The saved guests of one campaign, or of a process that runs guests for several. Threads may share it, each with
+    a loop of its own."""
 
     def __init__(self, cache: Path | None = None) -> None:
         """``cache``: default the user's."""
         self._folder = (cache or default_cache()) / "starts"
-        self._making: dict[str, asyncio.Lock] = {}
+        self._making: dict[str, threading.Lock] = {}
         self._made: dict[str, Path] = {}
         self._failed: dict[str, tuple[Ended, tempfile.TemporaryDirectory[str]]] = {}
 
@@ -63,7 +68,7 @@ class SavedStarts:
             GuestFailedError: It ended otherwise than it should.
         """
         key = key_of(identity(image, overlay, computer))
-        async with self._making.setdefault(key, asyncio.Lock()):
+        async with _held(self._making.setdefault(key, threading.Lock())):
             if key in self._failed:
                 ended, results = self._failed[key]
                 raise NoStartError(ended, Path(results.name))
@@ -92,8 +97,7 @@ class SavedStarts:
         with room(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
         results = tempfile.TemporaryDirectory(prefix="txop-start-")
-        own = self._folder / f"{key}.{os.getpid()}"
-        remove_folder(own)
+        own = self._folder / f"{key}.{os.getpid()}.{secrets.token_hex(4)}"
         begun = time.monotonic()
         try:
             await save(image, overlay, computer, own, results=Path(results.name), wall_limit_s=wall_limit_s)
@@ -108,8 +112,10 @@ class SavedStarts:
         results.cleanup()
         try:
             own.rename(place)
-        except OSError:  # another process was quicker
+        except OSError as error:  # another process was quicker
             remove_folder(own)
+            if not await asyncio.to_thread(is_whole, place):
+                raise CheckpointError(f"the saved guest cannot be put at {place}: {error.strerror}") from None
         self._prune()
         return SavedStart(place, round(time.monotonic() - begun, 3))
 
@@ -122,6 +128,17 @@ class SavedStarts:
             for used, each in found[:-KEPT]:
                 if used < time.time() - MINE_S:
                     remove_folder(each)
+
+
+@asynccontextmanager
+async def _held(lock: threading.Lock) -> AsyncIterator[None]:
+    """Holds a lock of several threads, without keeping the loop of this one from the task that has it."""
+    while not lock.acquire(blocking=False):
+        await asyncio.sleep(POLL_S)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def copy_results(source: Path, results: Path) -> None:
