@@ -16,8 +16,10 @@ from txop.campaign.active_run import ActiveRun, RunLabel
 from txop.campaign.guest_runs import GuestArm
 from txop.campaign.kept_runs import KeptRuns
 from txop.guest.chips import VARIABLE, Chip
+from txop.guest.inputs import Inputs
 from txop.guest.qemu import TESTED_QEMU, Computer
 from txop.guest.results import Event
+from txop.guest.run_places import LocalPlace, StoreError
 from txop.guest.run_store import RunStore
 from txop.guest.running import Ended
 from txop.guest_image.image import Image
@@ -208,3 +210,37 @@ def test_a_cache_that_fails_costs_no_run(bench: Bench) -> None:
         active = bench.run()
         assert (active.void, active.reused) == ([], None)
     assert len(bench.notices) == 2, "one of each campaign"
+
+
+class ReadOnly(LocalPlace):
+    """A cache that may only be read."""
+
+    def writing(self, key: str) -> Any:
+        raise StoreError("read-only")
+
+    def remove(self, key: str) -> None:
+        raise StoreError("read-only")
+
+
+def inputs_kept(store: RunStore, key: str) -> Inputs:
+    header = store.header(key)
+    assert header is not None
+    return Inputs(header.inputs)
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_cache_that_may_only_be_read_is_read_after_a_miss(bench: Bench, tmp_path: Path, damaged: bool) -> None:
+    bench.run(block=2)
+    bench.run(block=3)
+    entries = sorted(each.key for each in bench.store.entries())
+    assert len(entries) == 2
+    found = [inputs_kept(bench.store, key) for key in entries]
+    if damaged:
+        key = entries[1]
+        (tmp_path / "runs" / key[:2] / f"{key}.run").write_bytes(b"x")
+    kept = KeptRuns(RunStore(ReadOnly(tmp_path / "runs")), bench.notices.append)
+    missing = found[1] if damaged else Inputs({"seed": 1})
+    assert asyncio.run(kept.take(missing, tmp_path / "missing")) is None
+    asyncio.run(kept.put(missing, tmp_path / "run-1" / "guest", Ended(0, (), (), 1.0), checked=False))
+    assert len(bench.notices) == 1
+    assert asyncio.run(kept.take(found[0], tmp_path / "taken")) is not None

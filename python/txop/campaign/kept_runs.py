@@ -26,16 +26,18 @@ class KeptRuns:
         """``notice``: told once why the cache is not used."""
         self._store = store
         self._notice = notice
-        self._fails = False
+        self._reads = True
+        self._writes = True
 
     async def take(self, inputs: Inputs, results: Path) -> Kept | None:
         """Put what a run left into a folder; ``None``: it has to be run."""
-        if self._fails:
+        if not self._reads:
             return None
         try:
             return await asyncio.to_thread(self._store.take, inputs.key, results)
         except StoreError as error:
-            self._failed(error)
+            self._reads = False
+            self._stop_writing(error, "the cache of runs is not used")
             return None
 
     def has(self, inputs: Inputs) -> bool:
@@ -46,25 +48,27 @@ class KeptRuns:
 
     async def put(self, inputs: Inputs, results: Path, ended: Ended, *, checked: bool) -> None:
         """Keep a run that ended well."""
-        if not self._fails:
+        if self._writes:
             try:
                 await asyncio.to_thread(self._store.put, inputs, results, ended, checked=checked)
             except StoreError as error:
-                self._failed(error)
+                self._stop_writing(error)
 
     def forget(self, inputs: Inputs) -> None:
         """Remove a run that is another when it is run again."""
-        with suppress(StoreError):
+        try:
             self._store.remove(inputs.key)
+        except StoreError as error:
+            self._stop_writing(error)
 
     def record(self, kept: Kept) -> Reused:
         """What the record of a run says of it."""
         return Reused(key=kept.header.key, made_at=kept.header.made_at, place=self._store.where)
 
-    def _failed(self, error: StoreError) -> None:
-        if not self._fails:
-            self._fails = True
-            self._notice(f"the cache of runs is not used: {error.what}")
+    def _stop_writing(self, error: StoreError, words: str = "no more runs are kept in the cache") -> None:
+        if self._writes:
+            self._writes = False
+            self._notice(f"{words}: {error.what}")
 
 
 def inputs_of_run(

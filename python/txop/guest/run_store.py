@@ -128,7 +128,7 @@ class RunStore:
 
     def take(self, key: str, results: Path) -> Kept | None:
         """Put what a run left into a folder, as :func:`txop.guest.running.run_guest` does; ``None``: there is none, or
-        it is damaged, and removed then.
+        it is damaged, and removed then if it can be.
 
         Raises :class:`StoreError` when the place cannot be read, :class:`OSError` when the folder cannot be written to.
         """
@@ -138,7 +138,8 @@ class RunStore:
         except FileNotFoundError:
             return None
         except DamagedError:
-            self.remove(key)
+            with suppress(StoreError):  # a cache that may only be read
+                self.remove(key)
             return None
         self._place.used(key)
         return Kept(header, events_of(results))
