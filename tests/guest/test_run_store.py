@@ -103,6 +103,7 @@ def test_a_file_that_is_damaged_anywhere_is_as_good_as_none(
         [{"name": "run.json", "size": 1}],
         [{"name": "console", "size": 1}, {"name": "console", "size": 1}],
         [{"name": "files/a", "size": 1}, {"name": "files/a/b", "size": 1}],
+        [{"name": f"files/{'a' * 256}", "size": 1}],
         [{"name": "console", "size": 1 << 60}],
         [{"name": "console", "size": -1}],
     ],

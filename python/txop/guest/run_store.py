@@ -8,6 +8,7 @@ elsewhere is as good as none.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -296,6 +297,10 @@ def _unpack(source: IO[bytes], header: Header, results: Path) -> None:
                     left -= len(piece)
         except (IsADirectoryError, NotADirectoryError, FileExistsError):
             raise DamagedError("it has a file and a folder of one name") from None
+        except OSError as error:
+            if error.errno in (errno.ENAMETOOLONG, errno.EINVAL):
+                raise DamagedError("it has a name that no file here can have") from None
+            raise
         if digest.hexdigest() != each.sha256:
             raise DamagedError(f"{each.name} is damaged")
     if source.read(1):
