@@ -191,6 +191,24 @@ def test_a_guest_that_ends_before_it_asks_leaves_no_checkpoint(
     assert not (tmp_path / "checkpoint").exists()
 
 
+def test_what_cannot_be_saved_is_no_guest_that_failed(
+    small: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object) -> bool:
+        raise QmpError("QEMU did not save the guest")
+
+    program = tmp_path / "qemu"
+    program.write_text("#!/bin/sh\nexec sleep 30\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("TXOP_QEMU", str(program))
+    monkeypatch.setattr(checkpoint._Saving, "attend", refused)
+    overlay, computer, place = Overlay(script="true"), Computer(mode=Mode.EXACT), tmp_path / "checkpoint"
+    with pytest.raises(CheckpointError, match="did not save"):
+        asyncio.run(
+            save(small, overlay, computer, place, results=tmp_path / "r", wall_limit_s=20, cache=tmp_path / "cache")
+        )
+
+
 def test_only_exact_guests_are_recorded(tmp_path: Path) -> None:
     file = tmp_path / "a,b"
     argv = arguments(Computer(mode=Mode.EXACT, record=file), Path("k"), Path("i"), Path("w"))

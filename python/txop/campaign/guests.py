@@ -66,14 +66,16 @@ class GuestTestbed:
         jobs: int | None = None,
         store: RunStore | None = None,
         cluster: GuestCluster | None = None,
+        begun: str | None = None,
     ) -> None:
         """``folder``: what file names in the plan are relative to. ``jobs``: guests at once; default: the plan's.
         ``store``: where exact runs are kept, and taken from; ``None``: all are run. ``cluster``: what runs guests
-        that are no trials; ``None``: this machine."""
+        that are no trials; ``None``: this machine. ``begun``: where the runs begin that the archive has."""
         self._plan = plan
         self._folder = folder
         self._reporter = reporter
         self._cluster = cluster
+        self._begun = begun
         self.at_once = guests_at_once(plan, cluster.threads if cluster is not None and jobs is None else jobs)
         self._arms: dict[str, GuestArm] = {}
         self._kvm = False
@@ -93,6 +95,11 @@ class GuestTestbed:
                 self._arms[arm.name] = await self._prepare(arm)
             self.spent["build_s"] = time.monotonic() - begun
             start = await self._save_starts()
+            if self._begun is not None and start.value != self._begun:
+                raise GuestError(
+                    f"the runs of the archive begin at {self._begun}, and here they would at {start.value}",
+                    what_to_do="continue where they began, or begin another archive",
+                )
             facts = {"machine": "guest", "qemu": qemu_version(), "kvm": self._kvm, "bench": BENCH.value}
             facts["start"] = start.value
         except GuestError as error:

@@ -141,6 +141,19 @@ def _take(archive: Archive, loaded: LoadedPlan) -> bool:
     return True
 
 
+def _begun(layout: Layout) -> str | None:
+    """Where the runs of guests begin that an archive has; ``None``: it has none."""
+    start, found = None, None
+    with suppress(OSError):
+        for event in read_journal(layout.journal).events:
+            if event.event == "connected" and event.get("target") == "dut":
+                facts = event.get("provenance")
+                start = facts.get("start") if isinstance(facts, dict) else None
+            elif event.event in ("run-finished", "run-voided") and found is None and isinstance(start, str):
+                found = start
+    return found
+
+
 def make_testbed(
     plan: Plan,
     folder: Path,
@@ -160,7 +173,7 @@ def make_testbed(
     if any(target.kind == "guest" for target in plan.target.values()):
         from txop.campaign.guests import GuestTestbed
 
-        return GuestTestbed(plan, folder, reporter, jobs, store, workers)
+        return GuestTestbed(plan, folder, reporter, jobs, store, workers, _begun(layout))
     from txop.campaign.machines import FOUND, MachineTestbed
     from txop.campaign.state import left_in_place
     from txop.plan_check.files import with_absolute_files

@@ -26,7 +26,7 @@ from txop.guest.inputs import parts_of
 from txop.guest.outside import FOLDER, GivenRun
 from txop.guest.qemu import PORTS, Computer
 from txop.guest.qmp import Qmp, QmpClosedError, QmpError
-from txop.guest.running import Ended, Listener, attended_guest, monitor_arguments
+from txop.guest.running import Cause, Ended, GuestFailedError, Listener, attended_guest, monitor_arguments
 from txop.guest_image.cache import new_folder, room, sha256_of
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
@@ -95,16 +95,21 @@ async def save(
     if checkpoint.exists():
         raise CheckpointError(f"{checkpoint} exists", what_to_do="give another folder")
     saving = _Saving(checkpoint, identity(image, overlay, computer), then_continue)
-    ended = await attended_guest(
-        image,
-        overlay,
-        computer,
-        saving,
-        results=results,
-        wall_limit_s=wall_limit_s,
-        listener=listener,
-        cache=cache,
-    )
+    try:
+        ended = await attended_guest(
+            image,
+            overlay,
+            computer,
+            saving,
+            results=results,
+            wall_limit_s=wall_limit_s,
+            listener=listener,
+            cache=cache,
+        )
+    except GuestFailedError as error:
+        if error.cause is not Cause.ATTENDANT:
+            raise
+        raise CheckpointError(error.what) from None
     if not checkpoint.is_dir():
         raise EndedEarlyError(ended)
     return ended

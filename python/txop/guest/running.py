@@ -68,6 +68,8 @@ class Cause(Enum):
     """The guest printed or output more than is taken."""
     OFF = auto()
     """The guest turned itself off before it output its results."""
+    ATTENDANT = auto()
+    """Whoever attended it failed: it could not be saved, for instance."""
 
 
 class GuestFailedError(GuestError):
@@ -413,7 +415,7 @@ async def _attend(attendant: Attendant | None, work: Path) -> _Attended:
     try:
         return _Attended(ended=await attendant.attend(work / MONITOR, work))
     except (GuestError, OSError) as error:
-        return _Attended(_Problem(str(error), Cause.HOST))
+        return _Attended(_Problem(str(error), Cause.ATTENDANT))
 
 
 async def _given_up(attending: asyncio.Task[_Attended]) -> _Attended:
