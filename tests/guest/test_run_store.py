@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from txop.core.errors import UserError
-from txop.guest import run_store
+from txop.guest import run_places, run_store
 from txop.guest.exactness import left_files, results_sha256
 from txop.guest.inputs import Inputs
 from txop.guest.results import Event
@@ -134,7 +134,7 @@ def test_a_run_under_another_key_is_not_taken(store: RunStore, tmp_path: Path) -
 KILLED = """
 import sys
 from pathlib import Path
-from txop.guest import run_store
+from txop.guest import run_places, run_store
 from txop.guest.inputs import Inputs
 from txop.guest.running import Ended
 run_store.CHUNK = 1
@@ -263,3 +263,17 @@ def test_an_address_of_fsspec_keeps_runs(tmp_path: Path) -> None:
         command = [sys.executable, "-c", REMOTE, str(runs), str(tmp_path / f"taken-{number}"), address]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path / "pins"), os.environ.get("PYTHONPATH", "")])}
         subprocess.run(command, env=env, check=True)
+
+
+def test_an_address_is_shown_without_what_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Store:
+        def isfile(self, _: str) -> bool:
+            raise OSError(f"cannot open {address}")
+
+    address = "simplecache::sftp://ci:secret@host/runs?token=hidden"
+    monkeypatch.setattr(run_places, "file_system", lambda asked: (Store(), "/runs") if asked == address else None)
+    made = RunStore.at(address)
+    assert made.where == "simplecache::sftp://host/runs"
+    with pytest.raises(StoreError) as raised:
+        made.has(inputs().key)
+    assert all(word not in raised.value.what for word in ("ci:", "secret", "hidden"))

@@ -27,6 +27,25 @@ def is_address(name: str) -> bool:
     return "://" in name
 
 
+def shown_address(address: str) -> str:
+    """An address without what may be secret in it: the user, the password and the query of each of its stores.
+
+    >>> shown_address("simplecache::sftp://ci:secret@host/runs?token=x")
+    'simplecache::sftp://host/runs'
+    >>> shown_address("zip://runs::https://ci@host/a.zip"), shown_address("s3://bucket/a@b")
+    ('zip://runs::https://host/a.zip', 's3://bucket/a@b')
+    """
+    return "::".join(map(_shown, address.split("::")))
+
+
+def _shown(hop: str) -> str:
+    protocol, stroke, rest = hop.partition("://")
+    if not stroke:
+        return hop
+    host, slash, path = rest.partition("/")
+    return f"{protocol}://{host.rpartition('@')[2]}{slash}{path}".partition("?")[0]
+
+
 def was_address(path: Path) -> bool:
     """Whether ``path`` was made of an address: of two strokes a :class:`~pathlib.Path` keeps one."""
     return _ADDRESS_AS_PATH.match(str(path)) is not None and not path.exists()
@@ -49,11 +68,11 @@ def file_system(address: str) -> tuple[AbstractFileSystem, str]:
     try:
         system, path = fsspec.core.url_to_fs(address)
     except ImportError as error:
-        raise UserError(str(error), where=address, exit_code=ExitCode.MISSING) from None
+        raise UserError(str(error), where=shown_address(address), exit_code=ExitCode.MISSING) from None
     except ValueError as error:
-        raise UserError(str(error), where=address) from None
+        raise UserError(str(error), where=shown_address(address)) from None
     except Exception as error:  # a store raises what it likes
-        raise UserError(f"the store cannot be opened: {reason(error)}", where=address) from None
+        raise UserError(f"the store cannot be opened: {reason(error)}", where=shown_address(address)) from None
     return system, path
 
 

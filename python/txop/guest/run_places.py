@@ -6,13 +6,13 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Protocol
 
-from txop.core.stores import file_system, reason
+from txop.core.stores import file_system, reason, shown_address
 from txop.guest_image.cache import is_running
 from txop.guest_image.error import GuestError
 
@@ -157,8 +157,8 @@ class RemotePlace:
 
     @property
     def where(self) -> str:
-        """See :class:`Place`."""
-        return self._address
+        """See :class:`Place`. Records have it, so it has nothing secret."""
+        return shown_address(self._address)
 
     def has(self, key: str) -> bool:
         """See :class:`Place`."""
@@ -173,9 +173,9 @@ class RemotePlace:
         except FileNotFoundError:
             raise
         except Exception as error:  # a store raises what it likes
-            raise StoreError(f"{self.where}: {reason(error)}") from None
+            raise StoreError(f"{self.where}: {self._reason(error)}") from None
         with source:
-            yield _Guarded(source, self.where)  # type: ignore[misc]
+            yield _Guarded(source, self.where, self._reason)  # type: ignore[misc]
 
     @contextmanager
     def writing(self, key: str) -> Iterator[IO[bytes]]:
@@ -213,6 +213,13 @@ class RemotePlace:
         with self._failing(), suppress(FileNotFoundError):
             self._system.rm_file(self._path(key))
 
+    def _reason(self, error: Exception) -> str:
+        """What a store says went wrong. It may say its address."""
+        said = reason(error)
+        for hop in self._address.split("::"):
+            said = said.replace(hop, shown_address(hop))
+        return said
+
     def _path(self, key: str) -> str:
         return f"{self._root}/{key[:2]}/{key}{SUFFIX}"
 
@@ -223,29 +230,30 @@ class RemotePlace:
         except (StoreError, FileNotFoundError):
             raise
         except Exception as error:  # a store raises what it likes
-            raise StoreError(f"{self.where}: {reason(error)}") from None
+            raise StoreError(f"{self.where}: {self._reason(error)}") from None
 
 
 class _Guarded:
     """A file of a store: its errors are those of the place."""
 
-    def __init__(self, source: IO[bytes], where: str) -> None:
+    def __init__(self, source: IO[bytes], where: str, reason: Callable[[Exception], str]) -> None:
         self._source = source
         self._where = where
+        self._reason = reason
 
     def read(self, size: int = -1) -> bytes:
         """See :class:`typing.IO`."""
         try:
             return bytes(self._source.read(size))
         except Exception as error:  # a store raises what it likes
-            raise StoreError(f"{self._where}: {reason(error)}") from None
+            raise StoreError(f"{self._where}: {self._reason(error)}") from None
 
     def readline(self, limit: int = -1) -> bytes:
         """See :class:`typing.IO`."""
         try:
             return bytes(self._source.readline(limit))
         except Exception as error:  # a store raises what it likes
-            raise StoreError(f"{self._where}: {reason(error)}") from None
+            raise StoreError(f"{self._where}: {self._reason(error)}") from None
 
 
 def _time_of(facts: dict[str, Any]) -> float | None:
