@@ -136,6 +136,15 @@ def test_one_that_was_removed_meanwhile_is_made_again(saving: Saving, tmp_path: 
     assert (saving.times, start_of(starts, tmp_path).seconds) == (2, None)
 
 
+def test_it_is_said_only_when_one_is_made(saving: Saving, tmp_path: Path) -> None:
+    starts, said = SavedStarts(tmp_path / "cache"), []
+    image = Image(tmp_path, "6.12.117", tmp_path, (), "key", cached=True)
+    for _ in range(2):
+        of = starts.of(image, Overlay(script="true"), Computer(mode=Mode.EXACT), 1.0, lambda: said.append(saving.times))
+        asyncio.run(of)
+    assert said == [0], "before it is made"
+
+
 def test_whole_is_every_byte(tmp_path: Path) -> None:
     (tmp_path / "machine").write_bytes(b"x")
     assert not is_whole(tmp_path)

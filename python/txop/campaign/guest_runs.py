@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -189,16 +189,17 @@ class GuestArm:
         """Run it, whatever is kept. Raises as runs do."""
         return await self._carry(what, results, Stopwatch())
 
-    async def save_start(self, what: GuestOfRun) -> float | None:
+    async def save_start(self, what: GuestOfRun, making: Callable[[], None]) -> float | None:
         """Make the saved guest that a run begins with; what that took; ``None``: it was there, or none is needed. A
-        guest that ends before it is associated is a matter of its runs.
+        guest that ends before it is associated is a matter of its runs. ``making``: called when one is made.
 
         Raises :class:`~txop.guest.checkpoint.CheckpointError`: guests cannot be saved here.
         """
         if what.run is None or self.starts is None:
             return None
         with suppress(NoStartError, GuestFailedError):
-            return (await self.starts.of(self.image, what.overlay, what.computer, _wall_limit_s(what.computer))).seconds
+            limit_s = _wall_limit_s(what.computer)
+            return (await self.starts.of(self.image, what.overlay, what.computer, limit_s, making)).seconds
         return None
 
     def _check_end(self, context: RunContext, guest: Path, ended: Ended) -> None:

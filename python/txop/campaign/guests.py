@@ -157,11 +157,13 @@ class GuestTestbed:
             return Start.ASSOCIATED  # each worker saves its own
         waiting = asyncio.Semaphore(self.at_once)
 
+        def say() -> None:
+            self._reporter.notice("booting a guest up to the association, for all runs of this build")
+
         async def make(arm: GuestArm, what: GuestOfRun) -> None:
             async with waiting:
                 begun = time.monotonic()
-                self._reporter.notice("booting a guest up to the association, for all runs of this build")
-                if (seconds := await arm.save_start(what)) is not None:
+                if (seconds := await arm.save_start(what, say)) is not None:
                     self._reporter.notice(f"saved after {seconds:.0f} s")
                 self.spent["start_s"] = self.spent.get("start_s", 0.0) + time.monotonic() - begun
 

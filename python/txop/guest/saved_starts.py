@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,8 +59,15 @@ class SavedStarts:
         self._made: dict[str, Path] = {}
         self._failed: dict[str, tuple[Ended, tempfile.TemporaryDirectory[str]]] = {}
 
-    async def of(self, image: Image, overlay: Overlay, computer: Computer, wall_limit_s: float) -> SavedStart:
-        """The saved guest of these; made now where there is none.
+    async def of(
+        self,
+        image: Image,
+        overlay: Overlay,
+        computer: Computer,
+        wall_limit_s: float,
+        making: Callable[[], None] = lambda: None,
+    ) -> SavedStart:
+        """The saved guest of these; made now where there is none. ``making``: called before that.
 
         Raises:
             NoStartError: It ended before it was associated. The next time that is known.
@@ -74,7 +81,7 @@ class SavedStarts:
                 raise NoStartError(ended, Path(results.name))
             start = SavedStart(self._made[key], None) if key in self._made else None
             if start is None or not start.folder.is_dir():  # another campaign may have removed it
-                start = await self._find(key, image, overlay, computer, wall_limit_s)
+                start = await self._find(key, image, overlay, computer, wall_limit_s, making)
                 self._made[key] = start.folder
         with suppress(OSError):  # a cache that may only be read
             os.utime(start.folder)
@@ -87,7 +94,13 @@ class SavedStarts:
         self._failed.clear()
 
     async def _find(
-        self, key: str, image: Image, overlay: Overlay, computer: Computer, wall_limit_s: float
+        self,
+        key: str,
+        image: Image,
+        overlay: Overlay,
+        computer: Computer,
+        wall_limit_s: float,
+        making: Callable[[], None],
     ) -> SavedStart:
         place = self._folder / key
         if place.is_dir():
@@ -98,6 +111,7 @@ class SavedStarts:
             self._folder.mkdir(parents=True, exist_ok=True)
         results = tempfile.TemporaryDirectory(prefix="txop-start-")
         own = self._folder / f"{key}.{os.getpid()}.{secrets.token_hex(4)}"
+        making()
         begun = time.monotonic()
         try:
             await save(image, overlay, computer, own, results=Path(results.name), wall_limit_s=wall_limit_s)
