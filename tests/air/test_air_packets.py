@@ -77,7 +77,7 @@ def test_a_key_file_that_others_can_read_is_reported(capture: Path, key_file: Pa
     ("text", "said"),
     [
         (f"psk home {SECRET} more", "line 1: there is more than the key"),
-        (f"\n{SECRET}\n", "line 2: a line begins with psk, pmk or wep"),
+        (f"\n{SECRET}\n", "line 2: a line begins with psk, pmk, msk, tk or wep"),
         (f"pmk {SECRET}", "line 1: a PMK has 64, 96 or 128"),
         ("# none\n", "line 2: there is no key in the file"),
     ],

@@ -120,13 +120,7 @@ def test_the_access_point_is_configured_for_its_channel(
     channel: int, width_mhz: int, side: str | None, centre: int | None
 ) -> None:
     """Secondary channel and centre by IEEE 802.11-2020, table E-4."""
-    functions = LAB.read_text().split("\nload()")[0].split("\nstage()")[1]
-    script = (
-        f"channel={channel} width={width_mhz} security=open run=/run NAME=n\nstage(){functions}\nhostapd_conf ap0\n"
-    )
-    dash = shutil.which("dash") or "sh"
-    said = subprocess.run([dash, "-eu"], input=script, capture_output=True, text=True, check=True).stdout
-    settings = dict(row.split("=", 1) for row in said.splitlines())
+    settings = hostapd_settings(channel, width_mhz, "RX HT20 SGI RX HT40 SGI VHT Capabilities")
     in_5_ghz = channel > 14
     assert (settings["channel"], settings["hw_mode"]) == (str(channel), "a" if in_5_ghz else "g")
     assert settings.get("ht_capab", "").startswith(f"[HT40{side}]" if side else "")
@@ -135,6 +129,27 @@ def test_the_access_point_is_configured_for_its_channel(
     assert settings.get("vht_oper_centr_freq_seg0_idx") == (None if centre is None else str(centre))
     assert settings.get("vht_oper_chwidth") == ("1" if width_mhz == 80 else None)
     assert ("[SHORT-GI-80]" in settings.get("vht_capab", "")) == (width_mhz == 80)
+
+
+def hostapd_settings(channel: int, width_mhz: int, radio: str) -> dict[str, str]:
+    """What hostapd is told, of a radio of which iw says this."""
+    functions = LAB.read_text().split("\nload()")[0].split("\nstage()")[1]
+    script = (
+        f"channel={channel} width={width_mhz} security=open run=/run NAME=n\nstage(){functions}\n"
+        f"radio_of() {{ echo '{radio}'; }}\nhostapd_conf ap0\n"
+    )
+    dash = shutil.which("dash") or "sh"
+    said = subprocess.run([dash, "-eu"], input=script, capture_output=True, text=True, check=True).stdout
+    return dict(row.split("=", 1) for row in said.splitlines())
+
+
+def test_the_access_point_offers_what_its_radio_has() -> None:
+    """An AR9280: no 802.11ac, and the short guard interval in 40 MHz alone."""
+    settings = hostapd_settings(36, 40, "HT20/HT40 RX HT40 SGI")
+    assert settings["ht_capab"] == "[HT40+][SHORT-GI-40]"
+    assert not {"ieee80211ac", "vht_capab"} & settings.keys()
+    with pytest.raises(subprocess.CalledProcessError):
+        hostapd_settings(36, 80, "HT20/HT40 RX HT40 SGI")
 
 
 def test_a_chip_can_be_the_access_point_of_stations() -> None:

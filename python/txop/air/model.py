@@ -1033,9 +1033,9 @@ class RateRow(Model):
     """`dsss`, `ofdm`, `ht`, `vht`, `he`, `eht`, `unknown`."""
     mbit_s: float | None
     """PHY rate, Mbit/s; null where the capture does not give it."""
-    mbit_s_low: float | None = None
-    """Lowest PHY rate that it may be, Mbit/s: where the capture gives all but the guard interval. Else left out."""
-    mbit_s_high: float | None = None
+    mbit_s_low: float | None
+    """Lowest PHY rate that it may be, Mbit/s, where the capture gives all but the guard interval; else null."""
+    mbit_s_high: float | None
     """Highest PHY rate that it may be, likewise."""
     frames: int
     """Frames (MPDUs) of any kind."""
@@ -1294,9 +1294,9 @@ class RateCell(Model):
     """`dsss`, `ofdm`, `ht`, `vht`, `he`, `eht`, `unknown`."""
     mbit_s: float | None
     """PHY rate, Mbit/s; null where the capture does not give it."""
-    mbit_s_low: float | None = None
-    """Lowest PHY rate that it may be, Mbit/s: where the capture gives all but the guard interval. Else left out."""
-    mbit_s_high: float | None = None
+    mbit_s_low: float | None
+    """Lowest PHY rate that it may be, Mbit/s, where the capture gives all but the guard interval; else null."""
+    mbit_s_high: float | None
     """Highest PHY rate that it may be, likewise."""
     frames: int
     """Frames (MPDUs) of any kind."""

@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from txop.core.errors import TxopError
 from txop.core.stores import is_address
 from txop.core.version import program_version
 from txop.guest.exactness import LEFT, left_files
@@ -186,7 +187,7 @@ class RunStore:
         return gone
 
 
-class DamagedError(Exception):
+class DamagedError(TxopError):
     """A file of the cache that is not what it should be."""
 
 

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from txop.core.errors import TxopError
 from txop.guest.checkpoint import CheckpointError, EndedEarlyError, identity, is_whole, save
 from txop.guest.inputs import key_of
 from txop.guest.qemu import Computer
@@ -30,7 +31,7 @@ MINE_S = 3600.0
 POLL_S = 0.05
 
 
-class NoStartError(Exception):
+class NoStartError(TxopError):
     """A guest that ended before it was associated: what it left is in ``results``."""
 
     def __init__(self, ended: Ended, results: Path) -> None:

@@ -63,11 +63,9 @@ pub struct RateRow {
     pub family: String,
     /// PHY rate, Mbit/s; null where the capture does not give it.
     pub mbit_s: Option<f64>,
-    /// Lowest PHY rate that it may be, Mbit/s: where the capture gives all but the guard interval. Else left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Lowest PHY rate that it may be, Mbit/s, where the capture gives all but the guard interval; else null.
     pub mbit_s_low: Option<f64>,
     /// Highest PHY rate that it may be, likewise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mbit_s_high: Option<f64>,
     /// Frames (MPDUs) of any kind.
     pub frames: u64,
