@@ -160,7 +160,7 @@ class OnTarget(Strict):
 
 
 class Published(Strict):
-    """What somebody else published of the same arm: reports show it beside the figures of the campaign, with the
+    """What others published of the same arm: reports show it beside the figures of the campaign, with the
     difference, and draw no conclusion from it."""
 
     test: Name

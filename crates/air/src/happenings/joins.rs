@@ -353,7 +353,7 @@ impl Pair {
                 }
             }
         }
-        // Whoever goes on was not stopped: somebody else sent that deauthentication.
+        // A station that goes on was not stopped: another one sent that deauthentication.
         if attempt.step > before && matches!(attempt.stopped, Some(End { cause: Cause::Deauthenticated(_), .. })) {
             attempt.stopped = None;
         }

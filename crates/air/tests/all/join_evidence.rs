@@ -56,7 +56,7 @@ fn wps_ends_with_eap_failure_and_has_not_failed() {
     }
 }
 
-/// Message 4 was not captured; the station uses the key all the same. Then somebody sends a deauthentication.
+/// Message 4 was not captured; the station uses the key all the same. Then another station sends a deauthentication.
 #[test]
 fn encrypted_data_behind_message_three_shows_that_a_station_joined() {
     for (protected, expected) in [(0x4108, "joined"), (0x0108, "join-failed")] {
