@@ -108,7 +108,7 @@ class Facts:
     results: dict[str, dict[str, list[Measured]]] = field(default_factory=dict)
     """By run and direction: one for each seed."""
     wiki: dict[str, dict[str, dict[str, dict[str, list[float]]]]] = field(default_factory=dict)
-    """Of the campaigns of the wiki's rows, by computer, arm, test and figure: one for each block."""
+    """Figures of the campaigns of the wiki's rows, by computer, arm, test and figure: one for each block."""
 
 
 def read_facts(path: Path = FACTS) -> Facts:

@@ -212,7 +212,7 @@ impl Contention {
         self.first = None;
     }
 
-    /// An exchange of its went well, and it goes on without a backoff: failures and window begin anew.
+    /// An exchange of this function went well, and the TXOP continues without a backoff: failures and window start again.
     pub(super) fn go_on(&mut self, index: u32) {
         let function = &mut self.functions[index as usize];
         (function.failures, function.window) = (0, function.parameters.cw_min);

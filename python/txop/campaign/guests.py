@@ -190,7 +190,7 @@ class GuestTestbed:
         return list(found.values())
 
     def context(self, arm: str, test: str) -> RunContext:
-        """Of a run that is only described."""
+        """The context of a run that is described, and not carried out."""
         plan, found = self._plan, self._plan.find_test(test)
         return RunContext(
             plan, plan.find_arm(arm), found, self.targets, Path(), Marks(), self.peer_address, longest_s(plan, found)

@@ -65,19 +65,19 @@ def listed(findings: Sequence[tuple[str, str]], width: int) -> list[Text]:
 
 def print_whole(
     out: Console, findings: Sequence[tuple[str, str]], more: int = 0, *, most: int = FINDINGS, lines: int
-) -> int:
+) -> None:
     """Print at most ``most`` findings, as many as fit whole into ``lines`` lines, in their order; count the others, of
-    which ``more`` are not here. Gives the lines printed."""
-    used = shown = 0
+    which ``more`` are not here."""
+    shown = 0
     for finding in findings[:most]:
         drawn = listed([finding], out.width)
-        if used + len(drawn) > lines:
+        lines -= len(drawn)
+        if lines < 0:
             break
-        used, shown = used + print_lines(out, drawn), shown + 1
+        print_lines(out, drawn)
+        shown += 1
     if hidden := len(findings) - shown + more:
         out.print(safe_text(f"  and {plural(hidden, 'more finding')}: --all", "dim"))
-        used += 1
-    return used
 
 
 def _at_most(line: str, width: int) -> str:

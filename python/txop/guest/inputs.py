@@ -37,7 +37,7 @@ _GUEST = Path("/guest")
 
 
 class NotExactError(GuestError):
-    """A guest that is no function of its inputs."""
+    """A guest with results that its inputs do not determine."""
 
 
 @dataclass(frozen=True)
@@ -127,12 +127,12 @@ def boots_sha256(image: Image, overlay: Overlay) -> str:
 
 
 FileStates = tuple[tuple[int, ...] | None, ...]
-"""Of files: what changes with their contents or mode; ``None``: one that cannot be looked at."""
+"""State of files: what changes with their contents or mode; ``None``: one that cannot be looked at."""
 
 
 def file_states(overlay: Overlay) -> FileStates:
-    """Of the files of this machine that a guest takes beside its image. While they stay the same, so does what these
-    files add to its inputs."""
+    """State of the files of this machine that a guest takes beside its image. While they stay the same, so does what
+    they add to its inputs."""
     library: tuple[Path, ...] = ()
     with suppress(GuestError):
         library = (find_library(),)

@@ -71,7 +71,7 @@ fn send_all(chip: &mut Several) {
     assert_eq!(medium.counters().collisions, 0);
 }
 
-/// Of a TXOP of 250 us there are two, SIFS apart (16 us), and then another backoff.
+/// A TXOP of 250 us holds two exchanges, SIFS apart (16 us). Another backoff follows.
 #[test]
 fn a_txop_has_as_many_exchanges_as_fit_whole() {
     let mut chip = Several { ecw_min: 4, txop_limit_ns: Some(250_000), ..Several::default() };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub struct Names(BTreeMap<u32, (u32, &'static str)>);
 
 impl Names {
-    /// Of a list: address and bytes in hexadecimal, then the name; lines that begin with # say something to people.
+    /// Reads a list: address and bytes in hexadecimal, then the name. Lines that begin with # are comments.
     pub fn parse(list: &'static str) -> Self {
         let named = |line: &'static str| {
             let mut words = line.split_ascii_whitespace();
