@@ -16,7 +16,7 @@ from txop.archive.reader import read_archive
 from txop.plan.templates import templates
 
 SHORTER = {
-    "duration_s = 10": "duration_s = 1",
+    "duration_s = 10": "duration_s = 2",
     "[design]\n": "[design]\nwarm_up_s = 0\nidle_s = 1.2\ngap_s = 0\n",
     "[gates]\n": "[collect]\ncounters_interval_s = 0.2\n[gates]\nmax_peer_cpu_percent = 100\n",
 }
@@ -61,9 +61,13 @@ def test_a_campaign_over_ssh(gateway, txop, tmp_path):
     assert all(run.origin == "hardware" for run in read.runs)
     for run in read.runs:
         assert run.metrics["throughput_mbit_s"].value > 1
-        assert run.metrics["cpu_busy_percent"].value is not None
-        assert run.metrics["context_switches_per_s"].value > 0
+        busy = run.metrics["cpu_busy_percent"]
+        # a machine busy with other work may starve the sampler of one run; the figure says so then
+        assert busy.value is not None or "fewer than two samples" in busy.reason
         assert run.gates["route (dut)"] == "ok"
+    sampled = [run for run in read.runs if run.metrics["cpu_busy_percent"].value is not None]
+    assert len(sampled) >= 2
+    assert all(run.metrics["context_switches_per_s"].value > 0 for run in sampled)
     tx = {run.arm: run for run in read.runs if run.test == "tx"}
     assert tx["mtu-1500"].metrics["rtt_p50_ms"].value > 0
     assert (archive / "runs" / "001-mtu-600-tx" / "ping.txt").read_text().startswith("PING")
