@@ -150,9 +150,11 @@ def test_the_object_is_compiled_once_for_what_goes_into_it(tmp_path: Path, lock:
     assert said == []
     (source.parent / "beside.h").write_text("int x;\n")
     second = build_shim(source, lock=lock, cache=cache, progress=said.append)
-    third = build_shim(device(tmp_path, "int other;\n"), lock=lock, cache=cache, progress=said.append)
-    assert len({first, second, third}) == 3
-    assert len(said) == 2, "neither the packages nor the source are unpacked again"
+    (source.parent / "part.c.inc").write_text("int y;\n")
+    third = build_shim(source, lock=lock, cache=cache, progress=said.append)
+    fourth = build_shim(device(tmp_path, "int other;\n"), lock=lock, cache=cache, progress=said.append)
+    assert len({first, second, third, fourth}) == 4
+    assert len(said) == 3, "neither the packages nor the source are unpacked again"
 
 
 def test_the_source_is_not_needed_again(tmp_path: Path, lock: EmulatorLock) -> None:

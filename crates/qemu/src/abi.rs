@@ -1,4 +1,4 @@
-//! The functions that `txop_device.c` calls. QEMU calls one at a time, under its lock.
+//! The functions that the C object (`python/txop/guest_image/emulator/shim`) calls. QEMU calls one at a time, under its lock.
 //!
 //! A panic ends the device, with its message as the reason; the guest goes on without it.
 

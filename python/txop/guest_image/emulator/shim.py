@@ -23,6 +23,8 @@ from txop.guest_image.error import GuestError
 from txop.guest_image.packages.apt import Progress
 
 SHIM = Path(__file__).parent / "shim" / "txop_device.c"
+INCLUDED = ("*.h", "*.c.inc")
+"""Files beside a C file that belong to it."""
 OBJECT = "txop_device.so"
 
 SELECTION = 1
@@ -50,7 +52,7 @@ def build_shim(
     It leaves what it calls of QEMU's and of the library with the models undefined: both are there when it is loaded.
 
     Args:
-        source: The C file. Headers beside it (``*.h``) can be included by name.
+        source: The C file. It can include headers (``*.h``) and parts (``*.c.inc``) beside it by name.
         lock: QEMU and compiler; default the user's lock, else the shipped one.
         cache: Folder for it; default the user's.
         progress: Receives what is being done.
@@ -79,7 +81,7 @@ def build_shim(
 
 
 def shim_sha256(source: Path = SHIM) -> str:
-    """SHA-256 of the names and contents of a C file and the headers beside it. Raises :class:`ShimError`.
+    """SHA-256 of the names and contents of a C file and what it can include beside it. Raises :class:`ShimError`.
 
     With the pinned QEMU and compiler it decides the bytes of the object.
     """
@@ -90,8 +92,9 @@ def shim_sha256(source: Path = SHIM) -> str:
 
 
 def _own_files(source: Path) -> dict[str, bytes]:
+    included = (path for ending in INCLUDED for path in source.parent.glob(ending))
     try:
-        return {path.name: path.read_bytes() for path in sorted([source, *source.parent.glob("*.h")])}
+        return {path.name: path.read_bytes() for path in sorted([source, *included])}
     except OSError as error:
         raise ShimError(f"{source}: {error.strerror}") from None
 
