@@ -37,6 +37,7 @@ def test_a_driver_that_cannot_work_is_refused(image: Image, chip: Chip, words: s
     "chip",
     [
         Chip(parameters=("swenc=1", "debug_level=2")),
+        Chip(parameters=("dyndbg=+p",)),
         Chip("rtl8723au", "rtl8xxxu", ("ht40_2g=1", "dma_aggregation=1")),
         Chip("rtl8188eu", "rtl8xxxu", ("ht40_2g=1",)),
         Chip("mt7601u", "mt7601u"),

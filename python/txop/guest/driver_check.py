@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from txop.arms.module_file import modinfo_entries
+from txop.arms.module_file import OF_EVERY_MODULE, modinfo_entries
 from txop.core.nearest import nearest
 from txop.guest.chips import Chip
 from txop.guest_image.error import GuestError
@@ -43,7 +43,7 @@ def check_driver(chip: Chip, image: Image, modules: Sequence[Path] = ()) -> None
     known = sorted({entry.partition(":")[0] for entry in modinfo_entries(module.data).get("parmtype", [])})
     for parameter in chip.parameters:
         asked, equals, _ = parameter.partition("=")
-        if not equals or asked.replace("-", "_") not in known:
+        if not equals or asked.replace("-", "_") not in (*known, *OF_EVERY_MODULE):
             near = nearest(asked, known)
             advice = f"did you mean {near}? " if near else ""
             raise GuestError(

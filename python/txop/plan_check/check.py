@@ -21,7 +21,7 @@ from txop.plan_check.addresses import wrong_addresses
 from txop.plan_check.commands import wrong_commands
 from txop.plan_check.figures import figures_of
 from txop.plan_check.hazards import hazards as hazards_of
-from txop.plan_check.module_files import ignored_parameters, wrong_module_files
+from txop.plan_check.module_files import unknown_parameters, wrong_module_files
 from txop.plan_check.same_arms import same_arms
 from txop.plan_check.test_kinds import Found, wrong_tests
 
@@ -53,13 +53,12 @@ def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
     ]
     found = [entry for part in parts for entry in part(loaded)]
     if files:
-        found += [*check_files.missing(loaded), *wrong_module_files(loaded)]
+        found += [*check_files.missing(loaded), *wrong_module_files(loaded), *unknown_parameters(loaded)]
         found += [*check_patches.wrong_scripts(loaded), *check_guest.wrong_guests(loaded)]
     wrong = {path for path, _, _ in found}
     of_files = []
     if files:
         of_files += [*check_patches.beside_the_module(loaded), *same_arms(loaded), *_left_out(loaded)]
-        of_files += ignored_parameters(loaded)
     hazards = [entry for entry in [*hazards_of(loaded), *of_files] if entry[0] not in wrong]
     return Checked(_located(loaded, found), _located(loaded, hazards))
 

@@ -20,14 +20,14 @@ def wrong_module_files(loaded: LoadedPlan) -> Found:
             yield (*place, "file"), info, "give a kernel module (.ko) that its build made"
 
 
-def ignored_parameters(loaded: LoadedPlan) -> Found:
-    """Each parameter that a module file does not have: the kernel loads the module, and ignores the parameter."""
+def unknown_parameters(loaded: LoadedPlan) -> Found:
+    """Each parameter that a module file does not have: the kernel ignores it, and every run of the arm is void."""
     for place, spec, info in _modules(loaded):
         if isinstance(info, str):
             continue
         for name in spec.parameters:
             if not info.takes(name):
-                said = f'{spec.file} has no parameter "{name}": the kernel ignores it, and verification fails'
+                said = f'{spec.file} has no parameter "{name}": the kernel would ignore it'
                 yield (*place, "parameters", name), said, did_you_mean(name, sorted(info.parameters))
 
 
