@@ -28,6 +28,7 @@ from txop.campaign.reporter import Reporter
 from txop.campaign.run import carry_out
 from txop.compare.select import metric_of
 from txop.core.metrics import Metric
+from txop.guest.cluster import GuestCluster
 from txop.guest.driver import DriverBuildError, build_driver
 from txop.guest.driver_history import source_of
 from txop.guest.run_store import RunStore
@@ -83,14 +84,21 @@ class Engine:
     """Carries a bisection out."""
 
     def __init__(
-        self, bisection: Bisection, reporter: Reporter, jobs: int | None = None, store: RunStore | None = None
+        self,
+        bisection: Bisection,
+        reporter: Reporter,
+        jobs: int | None = None,
+        store: RunStore | None = None,
+        workers: GuestCluster | None = None,
     ) -> None:
         """``jobs``: guests at once; default: one for each processor that there is memory for. ``store``: exact runs
-        that were done before, which are not done again."""
+        that were done before, which are not done again. ``workers``: what runs the guests; ``None``: this machine."""
         self._bisection = bisection
         self._reporter = reporter
         self._store = store
-        self._at_once = side_by_side(exact_guest(bisection.plan), jobs)
+        self._workers = workers
+        threads = None if workers is None else workers.threads
+        self._at_once = side_by_side(exact_guest(bisection.plan), jobs if jobs is not None else threads)
         self._plans: dict[int, Plan] = {}
         self._testbeds: dict[int, GuestTestbed] = {}
         self._preparing: dict[int, asyncio.Lock] = {}
@@ -186,7 +194,8 @@ class Engine:
         async with self._preparing.setdefault(at, asyncio.Lock()):
             if at not in self._testbeds:
                 plan = self._plan(at)
-                testbed = GuestTestbed(plan, Path(self._bisection.request.plan_folder), self._reporter, 1, self._store)
+                folder = Path(self._bisection.request.plan_folder)
+                testbed = GuestTestbed(plan, folder, self._reporter, 1, self._store, self._workers)
                 try:
                     await testbed.open()
                 except TargetError as error:

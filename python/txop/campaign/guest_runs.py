@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from txop.campaign.active_run import ActiveRun
-from txop.campaign.guest_cluster import GuestCluster
 from txop.campaign.guest_script import data_format, given_script, marks_in, run_script, saved_script, take_over
 from txop.campaign.guest_trials import carry_out_trial, driver_of, limit_s
 from txop.campaign.kept_runs import KeptRuns, inputs_of_run
@@ -23,6 +22,7 @@ from txop.core.errors import ExitCode
 from txop.core.origin import Start
 from txop.guest.checkpoint import restore
 from txop.guest.chips import Chip
+from txop.guest.cluster import GuestCluster
 from txop.guest.exactness import difference, results_sha256
 from txop.guest.inputs import FileStates, Inputs, boots_sha256, file_states
 from txop.guest.outside import GivenRun

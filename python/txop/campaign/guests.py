@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from txop.campaign.guest_cluster import GuestCluster
 from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import GuestArm, GuestOfRun
 from txop.campaign.instruments import in_guest
@@ -22,6 +21,7 @@ from txop.campaign.testbed import CarryOut, Reachability
 from txop.core.origin import Start
 from txop.guest.checkpoint import CheckpointError
 from txop.guest.chips import Chip
+from txop.guest.cluster import GuestCluster
 from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.driver_check import check_driver
 from txop.guest.driver_file import driver_file

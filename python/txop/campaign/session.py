@@ -30,7 +30,7 @@ from txop.plan_check.check import ensure
 from txop.targets.contract import Listener
 
 if TYPE_CHECKING:
-    from txop.campaign.guest_cluster import GuestCluster
+    from txop.guest.cluster import GuestCluster
     from txop.guest.run_store import RunStore
 
 
@@ -68,7 +68,7 @@ class Session:
 def _workers(address: str, plan: Plan) -> GuestCluster:
     if plan.origin is not Origin.GUEST_EXACT:
         raise UserError("--cluster runs exact guests, and this plan has none", what_to_do="leave it out")
-    from txop.campaign.guest_cluster import GuestCluster
+    from txop.guest.cluster import GuestCluster
 
     return GuestCluster(address)
 

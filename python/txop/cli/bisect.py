@@ -13,7 +13,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
-from txop.cli.run_cache import CacheOption, NoCacheFlag, store_of, words_of
+from txop.cli.run_cache import CacheOption, ClusterOption, NoCacheFlag, store_of, words_of
 from txop.cli.shared_options import DriverFolderOption, GuestsAtOnceOption, QuietFlag, folder_option
 from txop.core.errors import ExitCode, UserError
 
@@ -110,6 +110,7 @@ def bisect(
     output: Output = None,
     resume: Resume = None,
     jobs: GuestsAtOnceOption = None,
+    cluster: ClusterOption = None,
     no_cache: NoCacheFlag = False,
     cache: CacheOption = None,
     html: Html = True,
@@ -137,24 +138,31 @@ def bisect(
         bisection = start.begin(
             loaded, what, start.JudgementOptions(arm, figure, runs, "better" if better else "worse"), place
         )
-    _carry_out(bisection, jobs, store, quiet=quiet)
+    _carry_out(bisection, jobs, store, cluster, quiet=quiet)
     return _show(bisection, html=html, quiet=quiet, as_json=as_json)
 
 
-def _carry_out(bisection: Bisection, jobs: int | None, store: RunStore | None, *, quiet: bool) -> None:
+def _carry_out(
+    bisection: Bisection, jobs: int | None, store: RunStore | None, cluster: str | None, *, quiet: bool
+) -> None:
     from txop.bisect.engine import Engine
     from txop.cli.campaign_live import LiveReporter
+    from txop.guest.cluster import GuestCluster
 
     screen, root = console.stderr(), bisection.place.root
     if not quiet:
         screen.print(safe_text(f"{len(bisection.request.candidates)} candidates. Folder: {root}"), soft_wrap=True)
+    workers = None if cluster is None else GuestCluster(cluster)
     try:
         with LiveReporter(screen, bisection.plan, quiet=quiet) as reporter, Ending() as ending:
-            ending.run(Engine(bisection, reporter, jobs, store).go())
+            ending.run(Engine(bisection, reporter, jobs, store, workers).go())
     except KeyboardInterrupt:
         with suppress(OSError):
             screen.print(safe_text(f"Stopped. To continue: txop bisect --resume {root}"), soft_wrap=True)
         raise
+    finally:
+        if workers is not None:
+            workers.close()
     account = bisection.account()
     if not quiet and account.reused:
         screen.print(safe_text(f"{words_of(account.reused, account.runs)}."), soft_wrap=True)

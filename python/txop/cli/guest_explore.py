@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -120,12 +121,11 @@ def explore(
             where="--device",
             what_to_do="txop guest survey tries the shipped ones",
         )
-    with errors_reported() as ending:
+    with errors_reported() as ending, ExitStack() as stack:
         named = [find_faults(name) for name in faults] if faults else list(shipped_faults().values())
         scripts = tuple({script.text: script for script in named}.values())
         check_faults(scripts, "hostapd")
         options = _survey_options(trials, image)
-        request = Request(seed=seed, tries=tries, reductions=reductions, ahead=trials.at_once)
         seconds = None if time_minutes is None else time_minutes * 60
         if build_dir is not None and not coverage:
             raise UserError("it is for --coverage", where="--build-dir")
@@ -134,7 +134,9 @@ def explore(
                 "--coverage builds the driver: with your own kernel it takes both --kernel-file and --build-dir",
                 what_to_do="give the folder in which the kernel was built, or neither of them",
             )
-        place = trials.place(image, LIMIT_S, wall_limit, ending)
+        place = stack.enter_context(trials.place(image, LIMIT_S, wall_limit, ending))
+        at_once = trials.at_once(place)
+        request = Request(seed=seed, tries=tries, reductions=reductions, ahead=at_once)
         covered = ending.run(_covered(trials, image, place, build_dir), at_once=True) if coverage else {}
         what = ExplorationRequest(
             trials.drivers, scripts, request, trials.security, also_failing, seconds, covered, options
@@ -142,7 +144,7 @@ def explore(
         folder.mkdir(parents=True, exist_ok=True)
         note(f"Folder: {folder}")
         try:
-            explored = ending.run(carry_out(what, place, folder, jobs=trials.at_once, progress=note))
+            explored = ending.run(carry_out(what, place, folder, jobs=at_once, progress=note))
         except KeyboardInterrupt:
             note(f"Stopped. The same command with --output {folder} goes on.")
             raise
@@ -178,7 +180,7 @@ def _survey_options(trials: TrialOptions, image: ImageOptions) -> str:
     import shlex
     from dataclasses import replace
 
-    return shlex.join(as_written(replace(trials, driver=None, jobs=None), image))
+    return shlex.join(as_written(replace(trials, driver=None, jobs=None, cluster=None), image))
 
 
 def _print(explored: list[ExploredDriver], place: Place, options: str) -> None:

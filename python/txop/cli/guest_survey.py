@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,11 +18,13 @@ from txop.cli.examples import epilog
 from txop.cli.guest_completion import drivers, fault_scripts, wireless_chips
 from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
 from txop.cli.option_groups import grouped
+from txop.cli.run_cache import ClusterOption
 from txop.cli.shared_options import folder_option
 from txop.core.errors import ExitCode, UserError
 from txop.present.format import plural
 
 if TYPE_CHECKING:
+    from txop.guest.cluster import GuestCluster
     from txop.guest.qemu import Computer
     from txop.guest_trials.trial import Place
     from txop.present.csv_cells import Cell
@@ -120,6 +122,7 @@ class TrialOptions:
         str, typer.Option("--security", metavar="NAME", help="Security of the access point, as in txop guest run.")
     ] = "wpa2"
     module: Module = None
+    cluster: ClusterOption = None
 
     @property
     def drivers(self) -> tuple[str, ...]:
@@ -138,13 +141,25 @@ class TrialOptions:
             )
         return names
 
-    @property
-    def at_once(self) -> int:
+    def at_once(self, place: Place) -> int:
         """How many guests."""
-        return self.jobs if self.jobs is not None else max(1, min(8, os.cpu_count() or 1))
+        if self.jobs is not None:
+            return self.jobs
+        return max(1, min(8, os.cpu_count() or 1)) if place.workers is None else place.workers.threads
 
-    def place(self, image: ImageOptions, limit_s: int, wall_limit_s: float, ending: Ending) -> Place:
+    @contextmanager
+    def place(self, image: ImageOptions, limit_s: int, wall_limit_s: float, ending: Ending) -> Iterator[Place]:
         """Where the trials take place; makes the image and the drivers that have to be built."""
+        workers = None if self.cluster is None else self._workers(self.cluster)
+        try:
+            yield self._place(image, limit_s, wall_limit_s, ending, workers)
+        finally:
+            if workers is not None:
+                workers.close()
+
+    def _place(
+        self, image: ImageOptions, limit_s: int, wall_limit_s: float, ending: Ending, workers: GuestCluster | None
+    ) -> Place:
         from txop.guest.rebuilt import modules_of_each
         from txop.guest_image.overlay import given_modules
         from txop.guest_trials.trial import Place
@@ -155,7 +170,14 @@ class TrialOptions:
         given_modules(given)  # errors in them are reported before anything slow is made
         made, built_for = image.image()
         modules = ending.run(modules_of_each(self.device, tried, given, made, built_for, note), at_once=True)
-        return Place(made, computer, wall_limit_s, modules, self.device)
+        return Place(made, computer, wall_limit_s, modules, self.device, built_for, workers)
+
+    def _workers(self, address: str) -> GuestCluster:
+        from txop.guest.cluster import GuestCluster
+
+        if self.mode != "exact":
+            raise UserError("a cluster runs exact guests", where="--cluster", what_to_do="leave it or --mode out")
+        return GuestCluster(address)
 
     def _computer(self, limit_s: int) -> Computer:
         from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
@@ -228,12 +250,13 @@ def survey(
         )
         check_faults(scripts, "hostapd")
         what = Survey(scripts, trials.drivers, samples, trials.security)
-        place = trials.place(image, LIMIT_S, wall_limit, ending)
-        note(f"{plural(len(what.cases()), 'guest')}, {trials.at_once} at a time.")
+        place = stack.enter_context(trials.place(image, LIMIT_S, wall_limit, ending))
+        at_once = trials.at_once(place)
+        note(f"{plural(len(what.cases()), 'guest')}, {at_once} at a time.")
         folder = _folder(output, stack)
         # opened before the first guest: after the last one it would be late to find that they cannot be written
         outs = {path: tables.enter_context(whole_file(path)) for path in (csv, markdown) if path is not None}
-        rows = ending.run(run_survey(what, place, folder, jobs=trials.at_once, progress=note))
+        rows = ending.run(run_survey(what, place, folder, jobs=at_once, progress=note))
         if csv is not None:
             write_survey_csv(rows, place, outs[csv])
         if markdown is not None:
@@ -272,12 +295,13 @@ def cycle(
         raise UserError(f"{odd[0]!r} is not reload or replug", where="--way")
     with ExitStack() as tables, errors_reported() as ending, ExitStack() as stack:
         what = Endurance(trials.drivers, tuple(Removal(each) for each in ways), cycles, trials.security)
-        place = trials.place(image, cycles_limit_s(cycles), wall_limit, ending)
+        place = stack.enter_context(trials.place(image, cycles_limit_s(cycles), wall_limit, ending))
+        at_once = trials.at_once(place)
         guests = plural(len(what.drivers) * len(ways), "guest")
-        note(f"{guests} of {plural(cycles, 'cycle')}, {trials.at_once} at a time.")
+        note(f"{guests} of {plural(cycles, 'cycle')}, {at_once} at a time.")
         folder = _folder(output, stack)
         out = None if markdown is None else tables.enter_context(whole_file(markdown))
-        runs = ending.run(run_endurance(what, place, folder, jobs=trials.at_once, progress=note))
+        runs = ending.run(run_endurance(what, place, folder, jobs=at_once, progress=note))
         if out is not None:
             out.write(cycle_markdown(runs, place))
     if json:

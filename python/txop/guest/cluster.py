@@ -1,4 +1,4 @@
-"""Guests of a campaign on the workers of a Dask cluster. A worker that dies costs time: another runs what it had."""
+"""Exact guests on the workers of a Dask cluster. A worker that dies costs time: another runs what it had."""
 
 from __future__ import annotations
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import io
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from txop.guest.checkpoint import restore
-from txop.guest.inputs import inputs_of
+from txop.guest.inputs import Inputs, inputs_of
 from txop.guest.outside import GivenRun
 from txop.guest.qemu import Computer
 from txop.guest.run_store import DamagedError, events_of, packed, unpacked
@@ -24,6 +25,9 @@ from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image, build_image
 from txop.guest_image.overlay import Overlay
 from txop.guest_image.packages.lock import Lock, lock_text, read_lock
+
+_FAILED = 255
+"""Status of a guest that failed, with what it left."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class RemoteRun:
     """By name in the guest: contents and mode."""
     modules: dict[str, bytes] = field(repr=False)
     """By name of the file."""
+    texts: dict[str, bytes] = field(default_factory=dict, repr=False)
+    """By name in the guest: contents."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class RemoteResult:
     """What came of it. It passes between machines, so errors are words and codes here."""
 
     data: bytes = field(default=b"", repr=False)
-    """What the guest left, packed as in the cache of runs; empty: it failed."""
+    """What the guest left, packed as in the cache of runs, also when it failed; empty: it left nothing."""
     failed: str = ""
     """Why it failed; empty: it did not."""
     cause: str = ""
@@ -70,29 +76,28 @@ def remote_run(
     files = {name: (path.read_bytes(), path.stat().st_mode & 0o777) for name, path in overlay.files.items()}
     return RemoteRun(
         key, lock_text(lock), image.key, overlay.script or "", dict(overlay.environment), computer, wall_limit_s, run,
-        files, modules,
+        files, modules, dict(overlay.texts),
     )  # fmt: skip
 
 
 def carried_out(what: RemoteRun) -> RemoteResult:
     """Run it on this machine, unless another guest would be run here than the one that was asked for."""
     try:
-        return RemoteResult(asyncio.run(_carried_out(what)))
-    except GuestFailedError as error:
-        return RemoteResult(failed=error.what, cause=error.cause.name, console=error.console)
+        return asyncio.run(_carried_out(what))
     except GuestError as error:
         return RemoteResult(failed=error.what)
     except OSError as error:
         return RemoteResult(failed=f"{error.filename or 'the machine'}: {error.strerror or error}")
 
 
-async def _carried_out(what: RemoteRun) -> bytes:
+async def _carried_out(what: RemoteRun) -> RemoteResult:
     with tempfile.TemporaryDirectory(prefix="txop-remote-") as name:
         folder = Path(name)
         image = build_image(read_lock(what.lock, "the lock of a guest"))
         overlay = Overlay(
             script=what.script,
             environment=what.environment,
+            texts=what.texts,
             files={name: _put(folder / "files" / str(n), *given) for n, (name, given) in enumerate(what.files.items())},
             modules=tuple(_put(folder / "modules" / Path(name).name, data) for name, data in what.modules.items()),
         )
@@ -100,10 +105,18 @@ async def _carried_out(what: RemoteRun) -> bytes:
         if image.key != what.image or inputs.key != what.key:
             raise GuestError("another guest than the one that was asked for: another image, QEMU or txop is here")
         results = folder / "results"
-        ended = await _run(what, image, overlay, results)
-        out = io.BytesIO()
-        packed(inputs, results, ended, out, checked=False)
-        return out.getvalue()
+        try:
+            ended = await _run(what, image, overlay, results)
+        except GuestFailedError as error:
+            data = _packed(inputs, results, Ended(_FAILED, (), (), 0.0)) if results.is_dir() else b""
+            return RemoteResult(data, failed=error.what, cause=error.cause.name, console=error.console)
+        return RemoteResult(_packed(inputs, results, ended))
+
+
+def _packed(inputs: Inputs, results: Path, ended: Ended) -> bytes:
+    out = io.BytesIO()
+    packed(inputs, results, ended, out, checked=False)
+    return out.getvalue()
 
 
 async def _run(what: RemoteRun, image: Image, overlay: Overlay, results: Path) -> Ended:
@@ -135,6 +148,9 @@ def taken(what: RemoteRun, came: RemoteResult, results: Path) -> Ended:
         GuestError: It was not run, or what came back is not what was asked for.
     """
     if came.cause in Cause.__members__:
+        if came.data:
+            with suppress(DamagedError):
+                unpacked(io.BytesIO(came.data), what.key, results)
         raise GuestFailedError(came.failed, came.console, cause=Cause[came.cause])
     if came.failed or not came.data:
         raise GuestError(f"a worker did not run it: {came.failed or 'it sent nothing'}")

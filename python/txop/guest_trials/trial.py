@@ -15,10 +15,15 @@ from pydantic import BaseModel, ConfigDict
 from txop.core.errors import ExitCode
 from txop.core.whole_file import whole_file
 from txop.guest.chips import FAULTS, Chip
+from txop.guest.cluster import GuestCluster
+from txop.guest.inputs import inputs_of
 from txop.guest.qemu import Computer
-from txop.guest.running import FILES, Cause, GuestFailedError, Listener, run_guest
+from txop.guest.remote_run import remote_run, taken
+from txop.guest.running import FILES, Cause, Ended, GuestFailedError, Listener, run_guest
+from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
+from txop.guest_image.packages.lock import Lock
 from txop.guest_trials.facts import Facts, Sample, read_facts, read_samples
 from txop.guest_trials.judgement import Observed
 from txop.guest_trials.kernel_lines import KernelLine, read_kernel_lines
@@ -39,6 +44,10 @@ class Place:
     """By driver: modules that take the place of the kernel's own."""
     device: str = Chip.device
     """The virtual chip under the drivers."""
+    lock: Lock | None = None
+    """Of the image; ``None``: the kernel is the user's own."""
+    workers: GuestCluster | None = None
+    """What runs the guests; ``None``: this machine."""
 
 
 def trial_overlay(script: str, chip: Chip, settings: Mapping[str, str], place: Place, faults: str = "") -> Overlay:
@@ -118,9 +127,7 @@ class _End(BaseModel):
 async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener | None) -> _End:
     (results / _END).unlink(missing_ok=True)
     try:
-        ended = await run_guest(
-            place.image, overlay, place.computer, results=results, wall_limit_s=place.wall_limit_s, listener=listener
-        )
+        ended = await _guest(overlay, place, results, listener)
     except GuestFailedError as error:
         # what an earlier guest left there is not of this one
         results.mkdir(parents=True, exist_ok=True)
@@ -131,6 +138,18 @@ async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener
     if void:
         failure = "the testbed could not be set up"
     return _End(failure=failure, turned_off=False, void=void, seconds=ended.seconds, guest_seconds=ended.guest_seconds)
+
+
+async def _guest(overlay: Overlay, place: Place, results: Path, listener: Listener | None) -> Ended:
+    if place.workers is None:
+        return await run_guest(
+            place.image, overlay, place.computer, results=results, wall_limit_s=place.wall_limit_s, listener=listener
+        )
+    if place.lock is None:
+        raise GuestError("only guests of a lock run on a cluster", what_to_do="leave --cluster out")
+    inputs = await asyncio.to_thread(inputs_of, place.image, overlay, place.computer)
+    remote = remote_run(place.lock, place.image, overlay, place.computer, inputs.key, place.wall_limit_s, None)
+    return taken(remote, await place.workers.run(remote), results)
 
 
 def _earlier(results: Path, key: str | None) -> _End | None:
