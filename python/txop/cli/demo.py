@@ -13,7 +13,7 @@ from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.cli.plan_problems import read_plan
-from txop.cli.run import carry_on
+from txop.cli.run import RunOptions, carry_on
 from txop.cli.shared_options import OpenOrNotFlag, QuietFlag, folder_option
 from txop.core.errors import UserError
 from txop.core.whole_file import whole_file
@@ -68,7 +68,7 @@ def demo(
         console.stderr().print(safe_text(f"$ txop run {plan} -o {archive}"), soft_wrap=True)
     loaded, _ = read_plan(plan)
     prepared = session.begin(loaded, archive, Overrides(blocks=blocks))
-    code = carry_on(prepared, report=True, quiet=quiet, as_json=json)
+    code = carry_on(prepared, RunOptions(no_cache=True, quiet=quiet, as_json=json))
     if open_page:
         show(archive / "report.html")
     return code

@@ -6,8 +6,8 @@ import os
 import shlex
 import shutil
 import time
-from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +17,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
+from txop.cli.option_groups import grouped
 from txop.cli.plan_problems import print_problems, read_plan
 from txop.cli.run_cache import CacheOption, ClusterOption, NoCacheFlag, reused_words, store_of
 from txop.cli.shared_options import ArchiveFolderArgument, BlocksOption, QuietFlag, folder_option
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from txop.campaign.notify import Notifier
     from txop.campaign.session import Session
     from txop.compare.result import CompareResult
-    from txop.guest.run_store import RunStore
 
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file; `txop plan new` writes one.")]
 Output = Annotated[
@@ -64,6 +64,26 @@ _IMPATIENT = "clearing up the targets; Ctrl-C once more leaves them as they are"
 Report = Annotated[bool, typer.Option("--report/--no-report", help="Write ARCHIVE/report.html at the end.")]
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """How a campaign is carried out."""
+
+    jobs: Jobs = None
+    no_cache: NoCacheFlag = False
+    cache: CacheOption = None
+    cluster: ClusterOption = None
+    notify: Notify = None
+    report: Report = True
+    timing: TimingFlag = False
+    quiet: QuietFlag = False
+    as_json: JsonFlag = False
+
+    def check(self) -> None:
+        """Refuse what cannot work, before anything is made. Raises :class:`UserError`."""
+        notify_command(self.notify)
+        store_of(self.no_cache, self.cache)
+
+
 def register(app: typer.Typer) -> None:
     """Add ``txop run`` and ``txop resume``."""
     notes = (
@@ -80,7 +100,7 @@ def register(app: typer.Typer) -> None:
             ],
             notes=notes,
         ),
-    )(run)
+    )(grouped(run))
     app.command(
         name="resume",
         epilog=epilog(
@@ -90,45 +110,28 @@ def register(app: typer.Typer) -> None:
             ],
             notes=notes,
         ),
-    )(resume)
+    )(grouped(resume))
 
 
 def run(
+    *,
     plan: PlanFile,
     output: Output = None,
     blocks: BlocksOption = None,
     aa: Aa = False,
-    jobs: Jobs = None,
-    no_cache: NoCacheFlag = False,
-    cache: CacheOption = None,
-    cluster: ClusterOption = None,
-    notify: Notify = None,
-    report: Report = True,
-    timing: TimingFlag = False,
-    quiet: QuietFlag = False,
-    as_json: JsonFlag = False,
+    options: RunOptions,
 ) -> int:
     """Carry out a plan: every arm in every block, in random order, each run checked; then compare and report."""
     from txop.campaign import session
     from txop.plan.overrides import Overrides
     from txop.plan_check.files import left_out
 
-    command, store = notify_command(notify), store_of(no_cache, cache)
+    options.check()
     loaded, checked = read_plan(plan)
-    if not quiet:
+    if not options.quiet:
         print_problems(console.stderr(), str(plan), checked.warnings, style="yellow")
     prepared = session.begin(loaded, output, Overrides(blocks=blocks, aa=aa, left_out=left_out(loaded)))
-    return carry_on(
-        prepared,
-        report=report,
-        quiet=quiet,
-        as_json=as_json,
-        jobs=jobs,
-        store=store,
-        notify=command,
-        timing=timing,
-        cluster=cluster,
-    )
+    return carry_on(prepared, options)
 
 
 def notify_command(text: str | None) -> list[str] | None:
@@ -149,6 +152,7 @@ def notify_command(text: str | None) -> list[str] | None:
 
 
 def resume(
+    *,
     archive: ArchiveFolderArgument,
     plan: Annotated[
         Path | None,
@@ -156,60 +160,28 @@ def resume(
             "--plan", metavar="PLAN", help="The corrected plan: addresses, keys and hooks of its targets may differ."
         ),
     ] = None,
-    jobs: Jobs = None,
-    no_cache: NoCacheFlag = False,
-    cache: CacheOption = None,
-    cluster: ClusterOption = None,
-    notify: Notify = None,
-    report: Report = True,
-    timing: TimingFlag = False,
-    quiet: QuietFlag = False,
-    as_json: JsonFlag = False,
+    options: RunOptions,
 ) -> int:
     """Continue a campaign that was stopped: by Ctrl-C, a crash, a lost target, a full disk."""
     from txop.campaign import session
 
-    command, store = notify_command(notify), store_of(no_cache, cache)
+    options.check()
     prepared = session.reopen(archive, read_plan(plan)[0] if plan is not None else None)
-    return carry_on(
-        prepared,
-        report=report,
-        quiet=quiet,
-        as_json=as_json,
-        jobs=jobs,
-        store=store,
-        notify=command,
-        timing=timing,
-        cluster=cluster,
-    )
+    return carry_on(prepared, options)
 
 
-def carry_on(
-    prepared: Session,
-    *,
-    report: bool,
-    quiet: bool,
-    as_json: bool,
-    jobs: int | None = None,
-    store: RunStore | None = None,
-    notify: Sequence[str] | None = None,
-    timing: bool = False,
-    cluster: str | None = None,
-) -> int:
-    """Run what is left of a campaign, show it as it goes, and conclude. The exit code. ``store``: exact runs that are
-    not run again. ``notify``: a command that is run when something happens. ``timing``: print where the time went.
-    ``cluster``: address of the scheduler of machines that run guests."""
+def carry_on(prepared: Session, options: RunOptions) -> int:
+    """Run what is left of a campaign, show it as it goes, and conclude. The exit code."""
     from txop.campaign.notify import notifications
 
     def complain(words: str) -> None:
         console.stderr().print(safe_text(words, "yellow"), soft_wrap=True)
 
-    with notifications(notify, prepared.layout.root, prepared.plan.title, complain) as notifier:
+    command = notify_command(options.notify)
+    with notifications(command, prepared.layout.root, prepared.plan.title, complain) as notifier:
         begun = time.monotonic()
-        code = _carry_on(
-            prepared, notifier, report=report, quiet=quiet, as_json=as_json, jobs=jobs, store=store, cluster=cluster
-        )
-        if timing:
+        code = _carry_on(prepared, options, notifier)
+        if options.timing:
             _print_timing(prepared.layout.root, time.monotonic() - begun)
         return code
 
@@ -223,32 +195,22 @@ def _print_timing(root: Path, wall_s: float) -> None:
     print_timing(timing_of(archive.runs, archive.events, wall_s=wall_s))
 
 
-def _carry_on(
-    prepared: Session,
-    notifier: Notifier | None,
-    *,
-    report: bool,
-    quiet: bool,
-    as_json: bool,
-    jobs: int | None,
-    store: RunStore | None,
-    cluster: str | None,
-) -> int:
+def _carry_on(prepared: Session, options: RunOptions, notifier: Notifier | None) -> int:
     from txop.campaign.ending import End
     from txop.campaign.notify import Notifying
     from txop.cli.campaign_live import LiveReporter
     from txop.targets.contract import TargetError
 
-    screen = console.stderr()
-    if not quiet:
+    screen, store = console.stderr(), store_of(options.no_cache, options.cache)
+    if not options.quiet:
         screen.print(safe_text(f"Archive: {prepared.layout.root}"), soft_wrap=True)
     try:
         with (
-            LiveReporter(screen, prepared.plan, quiet=quiet) as reporter,
+            LiveReporter(screen, prepared.plan, quiet=options.quiet) as reporter,
             Ending(lambda: reporter.notice(_IMPATIENT)) as ending,
         ):
             listener = reporter if notifier is None else Notifying(reporter, notifier)
-            outcome = ending.run(prepared.carry_out(listener, jobs, store, cluster=cluster))
+            outcome = ending.run(prepared.carry_out(listener, options.jobs, store, cluster=options.cluster))
     except TargetError as error:
         raise UserError(
             error.what,
@@ -271,13 +233,13 @@ def _carry_on(
         return ExitCode.INTERRUPTED
     if notifier is not None:
         notifier.send(outcome.end.value, f"{outcome.end.value} {outcome.reason}".strip())
-    code = conclude(prepared.layout.root, report=report, as_json=as_json, quiet=quiet)
+    code = conclude(prepared.layout.root, report=options.report, as_json=options.as_json, quiet=options.quiet)
     if outcome.end is not End.FINISHED:
         screen.print(
             safe_text(f"Stopped: {outcome.reason}. To continue: txop resume {prepared.layout.root}"), soft_wrap=True
         )
         return ExitCode.PARTIAL
-    if outcome.reason and not quiet:
+    if outcome.reason and not options.quiet:
         screen.print(safe_text(f"Finished {outcome.reason}."), soft_wrap=True)
     return code
 
