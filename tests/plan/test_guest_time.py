@@ -53,6 +53,11 @@ def test_runs_done_here_take_the_place_of_the_first_guess() -> None:
     assert expected(made, test) == (20 + 2 * guest_s, 30 + 3 * guest_s, 70 + 7 * guest_s)
 
 
+def test_a_restored_guest_is_guessed_to_be_there_sooner() -> None:
+    booted, restored = plan(), plan(start="associated")
+    assert expected(restored, restored.test[0])[1] < expected(booted, booted.test[0])[1]
+
+
 def test_a_slower_processor_is_another_sort_of_run() -> None:
     spec = plan().guest
     assert spec is not None
