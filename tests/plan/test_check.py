@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -394,6 +396,43 @@ def test_module_files_are_modules_and_know_their_parameters(parse, good, tmp_pat
     made.write_bytes(made.read_bytes()[:100])
     ((key, _),) = found(parse(text), files=True)
     assert key == "arm[0].module.file"
+
+
+def test_modules_of_an_arm_fit_together(parse, good, tmp_path):
+    made = maker(tmp_path)
+
+    def build(name: str, depends: str, release: str = "6.1.0-7-amd64") -> Path:
+        path = made(name)
+        data = path.read_bytes().replace(b"depends=mac80211,cfg80211\0", f"depends={depends}".encode().ljust(26, b"\0"))
+        path.write_bytes(data.replace(b"vermagic=6.1.0-7-amd64", f"vermagic={release}".encode()))
+        return path
+
+    core, lib, driver = build("mt76", ""), build("mt76-connac-lib", "mt76"), build("mt7915e", "mt76_connac_lib")
+    other = build("mt7603e", "mt76", "6.1.0-8-amd64")
+
+    def checked(*files: Path):
+        modules = ", ".join(f'{{ file = "{file}" }}' for file in files)
+        return check(parse(good.replace('module = { name = "rtl8xxxu" }', f"modules = [{modules}]", 1)))
+
+    assert checked(core, lib, driver).problems == ()
+    assert [problem.key for problem in checked(core, driver, lib).problems] == ["arm[0].modules[1].file"]
+    assert [problem.key for problem in checked(core, other).problems] == ["arm[0].modules[1].file"]
+
+
+def test_a_module_that_only_another_arm_loads_is_noted(parse, good, tmp_path):
+    made = maker(tmp_path)
+    one, two = made("cfg80211", number=1), made("rtl8xxxu", number=2)
+    text = good.replace('module = { name = "rtl8xxxu" }', f'modules = [{{ file = "{one}" }}, {{ file = "{two}" }}]', 1)
+    second = re.search(r'module = \{ name = "rtl8xxxu".*\}', text)
+    assert second is not None
+    text = text.replace(second[0], f'modules = [{{ file = "{made("rtl8xxxu", number=3)}" }}]', 1)
+    assert "arm[1].modules[0].file" in [problem.key for problem in check(parse(text)).warnings]
+
+
+@pytest.mark.parametrize(("address", "keys"), [("10.0.0.1", []), ("10.0.0.99", ["bring_up.ready"])])
+def test_a_ready_ping_goes_to_a_machine_of_the_plan(parse, good, address, keys):
+    loaded = parse(good + f'[bring_up]\nready = ["ping", "-c", "1", "{address}"]\n')
+    assert [problem.key for problem in check(loaded).warnings if problem.key == "bring_up.ready"] == keys
 
 
 @pytest.mark.parametrize("name", ["dyndbg", "async_probe", "async-probe", "tx-power", "tx_power"])

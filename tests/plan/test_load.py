@@ -61,7 +61,8 @@ margins = { "tx" = 3 }
     assert problems(parse, text) == [
         "plan.toml, line 1, title: must be a text.",
         'plan.toml, line 2, descripton: no such key. Did you mean "description"?',
-        'plan.toml, line 4, target.dut.kind: unknown kind of target "locale". Did you mean "local"?',
+        'plan.toml, line 4, target.dut.kind: unknown kind of target "locale". Did you mean "local"? '
+        "The kinds are emulated, guest, labgrid, local, namespace, ssh.",
         "plan.toml, line 5, target.peer.host: is missing.",
         "plan.toml, line 7, target.peer.port: must be at most 65535.",
         "plan.toml, line 9, arm[0].name: must be lower-case letters and digits, with - and _ between them.",

@@ -94,9 +94,10 @@ def check(
         loaded = load_plan(plan)
     except PlanError as error:
         if json:
-            console.write_json({**document, "problems": _as_json(error.problems), "warnings": []})
+            console.write_json({**document, "problems": _as_json(error.problems), "warnings": [], "complete": False})
         else:
             print_problems(console.stdout(), str(plan), error.problems, style="red")
+            console.stdout().print("Files, addresses and figures are checked when this is corrected.")
         return ExitCode.BAD_INPUT
     checked = check_plan(loaded, files=files)
     facts = overview(loaded)
@@ -110,7 +111,7 @@ def check(
     if json:
         if rows is not None:
             document["desk"] = [asdict(row) for row in rows]
-        document |= {"ok": not checked.problems, "sha256": loaded.sha256, **facts.document}
+        document |= {"ok": not checked.problems, "complete": True, "sha256": loaded.sha256, **facts.document}
         document |= {"problems": _as_json(checked.problems), "warnings": _as_json(checked.warnings)}
         console.write_json(document)
         return code

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
-from txop.core.nearest import did_you_mean
+from txop.core.nearest import did_you_mean, nearest
 from txop.plan import schema
 from txop.plan.locate import Path
 
@@ -89,7 +89,10 @@ def _said(error: ErrorDetails, path: Path, raw: Any) -> tuple[str, str | None]:
         known = schema.kinds(path[:-1], raw)
         if kind == "union_tag_not_found":
             return "is missing", f"choose from {', '.join(known)}"
-        return f'unknown kind of {path[0]} "{context.get("tag")}"', did_you_mean(str(context.get("tag")), known)
+        asked = str(context.get("tag"))
+        near, all_kinds = nearest(asked, known), ", ".join(known)
+        advice = f"choose from {all_kinds}" if near is None else f'did you mean "{near}"? The kinds are {all_kinds}'
+        return f'unknown kind of {path[0]} "{asked}"', advice
     if kind == "literal_error":
         value = error["input"]
         known = schema.allowed_values(path, raw)

@@ -21,7 +21,13 @@ from txop.plan_check.addresses import wrong_addresses
 from txop.plan_check.commands import wrong_commands
 from txop.plan_check.figures import figures_of
 from txop.plan_check.hazards import hazards as hazards_of
-from txop.plan_check.module_files import unknown_parameters, wrong_module_files
+from txop.plan_check.module_files import (
+    lacking_modules,
+    mixed_builds,
+    unknown_parameters,
+    wrong_module_files,
+    wrong_order,
+)
 from txop.plan_check.same_arms import same_arms
 from txop.plan_check.test_kinds import Found, wrong_tests
 
@@ -54,11 +60,13 @@ def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
     found = [entry for part in parts for entry in part(loaded)]
     if files:
         found += [*check_files.missing(loaded), *wrong_module_files(loaded), *unknown_parameters(loaded)]
+        found += [*wrong_order(loaded), *mixed_builds(loaded)]
         found += [*check_patches.wrong_scripts(loaded), *check_guest.wrong_guests(loaded)]
     wrong = {path for path, _, _ in found}
     of_files = []
     if files:
         of_files += [*check_patches.beside_the_module(loaded), *same_arms(loaded), *_left_out(loaded)]
+        of_files += lacking_modules(loaded)
     hazards = [entry for entry in [*hazards_of(loaded), *of_files] if entry[0] not in wrong]
     return Checked(_located(loaded, found), _located(loaded, hazards))
 

@@ -124,6 +124,26 @@ _EXAMPLE_NETWORKS = tuple(
 """Addresses for documentation: RFC 5737, RFC 3849."""
 
 
+def _ready(plan: Plan) -> Found:
+    """A ping to an address that no machine of the plan has is a typing mistake, most often."""
+    words = plan.bring_up.ready or []
+    if not words or words[0].rpartition("/")[2] not in ("ping", "ping6"):
+        return
+    texts = [text for target in plan.target.values() for text in (target.address, getattr(target, "host", None))]
+    known = {ip for text in texts if (ip := _ip(text)) is not None}
+    asked = _ip(words[-1])
+    if asked is not None and known and asked not in known:
+        said = f"{asked} is not the address of any target here"
+        yield ("bring_up", "ready"), said, f"the targets have {', '.join(sorted(map(str, known)))}"
+
+
+def _ip(text: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text or "")
+    except ValueError:
+        return None
+
+
 def _targets(loaded: LoadedPlan) -> Found:
     plan = loaded.plan
     dut, peer = plan.target.get("dut"), plan.target.get("peer")
@@ -147,6 +167,7 @@ def _targets(loaded: LoadedPlan) -> Found:
         for key, text in (("address", target.address), ("host", getattr(target, "host", None))):
             if text is not None and _is_example(text):
                 yield ("target", name, key), f"{text} is an address for examples", "put in your own"
+    yield from _ready(plan)
     for key in ("ready", "commands", "down"):
         words = getattr(plan.bring_up, key, None) or []
         rows = [words] if key == "ready" else words
