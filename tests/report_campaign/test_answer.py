@@ -179,7 +179,7 @@ def test_idle_air_is_no_cause_where_a_capture_lacks_frames(golden, golden_result
                 archive.runs[at] = run.model_copy(update={"air": {**run.air, "waterfall": waterfall, "limits": mine}})
         return because(archive, golden_result, "vendor", "vanilla")[0].text
 
-    assert "idle 50.0 % → 1.0 % of the air time" in told([])
+    assert "idle 50.0 % → 1.0 % of the time" in told([])
     for limit in ("frames-missing", "one-direction", "dropped"):
         assert "idle" not in told([limit])
 
@@ -196,7 +196,7 @@ def test_what_goes_with_the_verdict_has_the_figures_it_rests_on(golden, golden_r
         digest(arm, [run for run in golden.runs if run.run in counted and run.arm == arm]).shares["retries"]
         for arm in ("vendor", "vanilla")
     ]
-    assert f"retries {share(shares[1])} → {share(shares[0])} of the air time" in tx.text
+    assert f"retries {share(shares[1])} → {share(shares[0])} of the time" in tx.text
     assert f"n={row.n} runs of each arm" in tx.text
     assert "emulated" in tx.text
     assert "the bus can't be determined, because the plan asked for no capture of it" in tx.text

@@ -294,7 +294,7 @@ def _show_everything(result: CompareResult, whys: Whys, out: Console, report: st
             out.print(Padding(safe_text(change.sentence), (0, 0, 0, 2)))
     if any(of_pair for _, of_pair in whys):
         out.print()
-        out.print(safe_text("Why (goes with the verdict; no proof):", style="bold"))
+        out.print(safe_text("Why (correlation, no proof):", style="bold"))
         for answer, of_pair in whys:
             for why in of_pair:
                 out.print(Padding(safe_text(f"{answer.arm} vs {answer.against}, {why.text}"), (0, 0, 0, 2)))

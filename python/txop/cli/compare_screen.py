@@ -405,13 +405,18 @@ def _because(result: CompareResult, whys: Whys, width: int, room: int) -> list[T
     texts = {tuple(_AFTER_DOT.split(each.text)[0].partition(": ")[2] for each in of_arm) for _, of_arm in known}
     if len(texts) == 1 and not any(each.has_figures for _, of_arm in known for each in of_arm):
         return filled(f"Why: {known[0][1][0].text.partition(': ')[2]}", width, most=2)
-    made: list[Text] = []
-    for at, (answer, of_arm) in enumerate(known):
-        told = [each.brief.rstrip(".") for each in of_arm if each.has_figures] or [of_arm[0].brief.rstrip(".")]
+    told = []
+    for answer, of_arm in known:
+        briefs = [each.brief.rstrip(".") for each in of_arm if each.has_figures] or [of_arm[0].brief.rstrip(".")]
         pair = answer.arm if answer.against == result.baseline else f"{answer.arm} vs {answer.against}"
-        lines = filled(f"Why {pair} (no proof): {'. '.join(told)}", width, most=2 if len(known) <= 2 else 1)
-        if len(made) + len(lines) > max(room, 1) and at:
-            made.append(safe_text(f"{plural(len(known) - at, 'more why', 'more whys')}: --all"))
+        told.append(f"Why {pair} (correlation): {'. '.join(briefs)}")
+    room = max(room, 1)
+    most = 2 if len(told) <= 2 or sum(len(filled(text, width, most=2)) for text in told) <= room else 1
+    made: list[Text] = []
+    for at, text in enumerate(told):
+        lines = filled(text, width, most=most, in_parts=True)
+        if len(made) + len(lines) > room and at:
+            made.append(safe_text(f"{plural(len(told) - at, 'more explanation')}: --all"))
             break
         made += lines
     return made

@@ -35,8 +35,9 @@ def cut(text: str, room: int) -> str:
     return text.rstrip() + "…"
 
 
-def filled(text: str, width: int, style: str = "", *, most: int, indent: int = 2) -> list[Text]:
-    """``text`` in at most ``most`` lines, all but the first indented; what does not fit is cut."""
+def filled(text: str, width: int, style: str = "", *, most: int, indent: int = 2, in_parts: bool = False) -> list[Text]:
+    """``text`` in at most ``most`` lines, all but the first indented; what does not fit is cut between words,
+    ``in_parts``: after a semicolon, where there is one."""
     found: list[str] = []
     line = ""
     everything = _TOGETHER.sub(_HELD, visible(" ".join(text.split()))).split(" ")
@@ -45,12 +46,22 @@ def filled(text: str, width: int, style: str = "", *, most: int, indent: int = 2
         if cell_len(longer) <= width or not line.strip():
             line = longer
         elif len(found) + 1 == most:
-            line = line + " …" if cell_len(line) + 2 <= width else line[: width - 1].rstrip() + "…"
+            line = _shortened(line, width, in_parts=in_parts)
             break
         else:
             found.append(line)
             line = " " * indent + word
     return [safe_text(_at_most(each, width).replace(_HELD, " "), style) for each in [*found, line]]
+
+
+def _shortened(line: str, width: int, *, in_parts: bool) -> str:
+    """A line of which more follows."""
+    kept = line.rpartition("; ")[0]
+    if in_parts and cell_len(kept) > width // 3:
+        return kept + "; …"
+    while cell_len(line) + 2 > width and " " in line.strip():
+        line = line.rpartition(" ")[0]
+    return line + " …" if cell_len(line) + 2 <= width else line[: width - 1].rstrip() + "…"
 
 
 def whole(text: str, width: int, style: str = "", *, indent: int = 2) -> list[Text]:

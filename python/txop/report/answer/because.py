@@ -193,7 +193,7 @@ def _time(archive: Archive, result: CompareResult, test: str, arm: str, against:
             continue  # two upper bounds: frames that one capture lacks would be taken for idle air
         change = new.shares[cause] - old.shares[cause]
         if change * way <= -_LEAST_SHARE and _apart(new.each[cause], old.each[cause]):
-            text = f"{label_of(cause)} {share(old.shares[cause])} → {share(new.shares[cause])} of the air time"
+            text = f"{label_of(cause)} {share(old.shares[cause])} → {share(new.shares[cause])} of the time"
             found.append(_Fact(abs(change), text, _n(new.waterfalls, old.waterfalls), is_share=True))
     return sorted(found, key=lambda fact: -fact.size)
 
