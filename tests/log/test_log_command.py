@@ -30,11 +30,9 @@ def test_table_and_explanation(txop, here):
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert "1  error    Firmware block could not be written - usb 1-1.5.4, rtl8xxxu" in lines
-    assert (
-        lines[lines.index("1  error    Firmware block could not be written - usb 1-1.5.4, rtl8xxxu") + 1]
-        .strip()
-        .startswith("To do: ")
-    )
+    at = lines.index("1  error    Firmware block could not be written - usb 1-1.5.4, rtl8xxxu")
+    assert lines[at + 1].strip() == "Line 30: rtl8xxxu_writeN: Failed to write block at addr: 1c00 size: 0080"
+    assert lines[at + 2].strip().startswith("To do: ")
     assert sum("With details and lines of the log: --all" in line for line in lines) == 1
     assert "USB device found" not in done.stdout
     everything = txop("log", str(FAILURE), "--all", env=here).stdout
@@ -42,6 +40,17 @@ def test_table_and_explanation(txop, here):
     assert "errno -11 EAGAIN" in everything
     assert "To do:" in everything
     assert "USB device found" in everything
+
+
+def test_a_kernel_warning_shows_its_place_without_folders(txop, here, tmp_path):
+    log = tmp_path / "dmesg.txt"
+    place = "/build/linux-6.6/mt76/usb.c:345"
+    log.write_text(
+        f"[    8.900000] rx urb mismatch\n[    8.915372] WARNING: CPU: 0 PID: 0 at {place} mt76_rx+0x90/0x100 [mt76]\n"
+    )
+    lines = [line.strip() for line in txop("log", str(log), env=here).stdout.splitlines()]
+    (shown,) = [line for line in lines if line.startswith("Line 2: ")]
+    assert shown.startswith("Line 2: usb.c:345, mt76_rx")
 
 
 def test_many_faults_are_counted_and_the_worst_are_listed(txop, here, tmp_path):

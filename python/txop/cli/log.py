@@ -15,6 +15,7 @@ from rich.table import Table
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
+from txop.cli.screen_lines import cut
 from txop.core.errors import ExitCode, UserError
 from txop.present import format as fmt
 
@@ -166,7 +167,7 @@ _MOST_LISTED = 30
 
 
 def _list(out: Console, faults: Sequence[Fault], boots: int) -> None:
-    """A line for each fault: how often, how bad, what, of which device; then what to do, once for each kind."""
+    """For each fault: how often, how bad, what, of which device; its first line; what to do, once for each kind."""
     counts = [_count(fault, boots) for fault in faults[:_MOST_LISTED]]
     widest = max(map(len, counts))
     told: set[str] = set()
@@ -176,12 +177,24 @@ def _list(out: Console, faults: Sequence[Fault], boots: int) -> None:
         device = ", ".join(part for part in (fault.device, fault.driver) if part)
         line.append_text(safe_text(f"{fault.title}{f' - {device}' if device else ''}", "not bold not dim default"))
         out.print(line, soft_wrap=True)
+        out.print(Padding(safe_text(_first_line(fault, out.width - widest - 11)), (0, 0, 0, widest + 11), expand=False))
         if fault.key not in told:
             told.add(fault.key)
-            out.print(Padding(safe_text(_what_to_do(fault)), (0, 0, 0, widest + 11)))
+            out.print(Padding(safe_text(_what_to_do(fault)), (0, 0, 0, widest + 11), expand=False))
     if len(faults) > _MOST_LISTED:
         out.print(f"{len(faults) - _MOST_LISTED} more: --all")
     out.print("With details and lines of the log: --all")
+
+
+def _first_line(fault: Fault, room: int) -> str:
+    """The first line of the log that shows a fault, and its number; of a kernel warning the place without its folders,
+    the function and the text."""
+    values = {value.name: value.text for value in fault.values}
+    message = fault.message
+    if "place" in values and fault.function is not None:
+        text = f": {values['text']}" if "text" in values else ""
+        message = f"{values['place'].rpartition('/')[2]}, {fault.function}{text}"
+    return cut(f"Line {fault.first.line}: {message}", max(room, 20))
 
 
 def _what_to_do(fault: Fault) -> str:
