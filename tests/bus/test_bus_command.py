@@ -39,7 +39,7 @@ def test_one_screen_has_what_matters_and_says_where_the_rest_is(run, make_trace)
     lines = [line.rstrip() for line in out.splitlines()]
     assert len(lines) <= 25
     assert max(map(len, lines)) <= 100
-    assert lines[0] == "What the bus shows (imported)"
+    assert lines[0] == "What the bus shows"
     assert 1 <= len([line for line in lines if line.startswith("- ")]) <= 3
     assert "Uplink is not aggregated" in out
     assert "Framing" in out

@@ -184,8 +184,10 @@ def test_make_test_runs_tests_only_and_continuous_integration_lints_too(tmp_path
         pytest.skip("make is not here")
     command = ["make", "--dry-run", "--no-print-directory", "test"]
     tests = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=60).stdout
-    assert "cargo test --workspace --locked" in tests
-    assert 'pytest -m "not slow"' in tests
+    assert "scripts/fast-tests.sh" in tests
+    script = (SCRIPTS / "fast-tests.sh").read_text(encoding="utf-8")
+    assert "cargo test --workspace --locked >" in script
+    assert 'pytest -m "not slow"' in script
     assert not re.search("lint|clippy|fmt|ruff|mypy", tests)
     record = tmp_path / "asked"
     program(tmp_path / "bin", "make", f'echo "CI=$CI $@" >{record}')

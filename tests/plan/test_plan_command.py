@@ -190,7 +190,7 @@ def test_new_from_a_template_and_never_over_a_file(txop, tmp_path):
     listed = json.loads(txop("plan", "new", "--list-templates", "--json").stdout)
     assert {entry["name"] for entry in listed["templates"]} == set(templates())
     parts = txop("plan", "new", "--list-templates").stdout.split("\n\n")
-    emulated, guests, hardware = ({line.split()[0] for line in part.splitlines()[1:]} for part in parts)
+    hardware, emulated, guests = ({line.split()[0] for line in part.splitlines()[1:]} for part in parts)
     assert "emulated-driver-patches" in emulated
     assert "guest-two-drivers" in guests
     assert {"soak", "ssh-gateway", "usb-dongle-two-drivers"} <= hardware

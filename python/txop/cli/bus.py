@@ -17,6 +17,7 @@ from txop.cli.reading_bar import ReadingBar
 from txop.cli.shared_options import CsvOption, EverySectionFlag, HtmlOption, SectionOption, TableOption
 from txop.cli.window_options import FromOption, ToOption, WholeFlag, check_window, nothing_inside, window_of
 from txop.core.errors import ExitCode, UserError
+from txop.core.origin import Origin
 from txop.core.stores import local_file
 from txop.present.format import plural
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _ROWS = 6
 """Rows of the one table of a screen."""
+_FINDING_LINES = 11
+"""Lines of its findings."""
 
 
 def register(app: typer.Typer) -> None:
@@ -177,10 +180,11 @@ def _show(reports: Sequence[BusReport], *, only: tuple[str, ...], top: int, brie
 def _show_screen(out: Console, report: BusReport, *, table: bool) -> None:
     """The findings that matter most, one table, and which sections there are."""
     from txop.bus.view import sections, tone
-    from txop.cli.screen_lines import filled, print_findings, print_lines, print_sections_named
+    from txop.cli.screen_lines import filled, print_lines, print_sections_named, print_whole
     from txop.cli.terminal_report import draw_short, first_table
 
-    out.print(console.safe_text(f"What the bus shows ({report.origin})", "bold underline"))
+    origin = "" if report.origin == Origin.IMPORTED else f" ({report.origin})"
+    out.print(console.safe_text(f"What the bus shows{origin}", "bold underline"))
     if not report.verdicts:
         out.print(console.safe_text("No conclusion: the capture has too few transfers of each kind.", "dim"))
     styles = {"bad": "bold red", "good": "bold green"}
@@ -188,7 +192,7 @@ def _show_screen(out: Console, report: BusReport, *, table: bool) -> None:
         (f"{each.text}{'' if each.device is None else f' - device {each.device}'}", styles.get(tone(each), "bold"))
         for each in sorted(report.verdicts, key=lambda each: tone(each) != "bad")
     ]
-    print_findings(out, findings)
+    print_whole(out, findings, lines=_FINDING_LINES)
     parts = sections(report)
     if not table:
         return

@@ -104,14 +104,6 @@ def print_lines(out: Console, lines: Sequence[Text]) -> int:
     return len(lines)
 
 
-def print_findings(out: Console, findings: Sequence[tuple[str, str]], more: int = 0, *, most: int = FINDINGS) -> None:
-    """Print the first ``most`` findings, each with its style, and count the others, of which ``more`` are not here."""
-    for number, (text, style) in enumerate(findings[:most]):
-        print_lines(out, filled(f"- {text}", out.width, style, most=2 if number else 3))
-    if hidden := max(0, len(findings) - most) + more:
-        out.print(safe_text(f"  and {plural(hidden, 'more finding')}: --all", "dim"))
-
-
 def sections_named(names: Iterable[str], width: int) -> list[Text]:
     """Which sections there are, and how they are seen."""
     return filled(f"Sections (--section NAME; --all for all): {', '.join(names)}", width, "dim", most=3)

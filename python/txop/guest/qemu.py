@@ -129,7 +129,7 @@ _KVM = Path("/dev/kvm")
 KVM_PVM = Path("/sys/module/kvm_pvm")
 """Module of KVM without the processor's help. It interprets early kernel code, and does not know all instructions."""
 KVM_PVM_TROUBLE = (
-    "kvm_pvm, which does without the processor's help, stops at instructions that unpack Debian's kernel (BMI2)"
+    "this host's KVM (kvm_pvm) cannot boot Debian's kernel, as it lacks the BMI2 instructions; the processor is emulated"
 )
 X86 = ("x86_64", "amd64")
 """What an x86-64 processor is called (uname(2))."""

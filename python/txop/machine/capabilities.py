@@ -335,7 +335,7 @@ CAPABILITIES: tuple[Capability, ...] = (
         _modules("altair", "vl_convert", "jinja2"), SET_UP, fix_needs_root=False, core=True,
     ),
     Capability(
-        "live-capture", "Capture the air or the bus", "making captures to analyse",
+        "live-capture", "Capture live (tcpdump)", "making captures to analyse",
         _program("tcpdump", "dumpcap"), Packages("tcpdump", "tcpdump", "tcpdump"),
     ),
     Capability(
@@ -404,7 +404,7 @@ CAPABILITIES: tuple[Capability, ...] = (
         _kvm, "modprobe -a kvm_intel kvm_amd",
     ),
     Capability(
-        "tshark", "tshark, the oracle", "make test: comparing with Wireshark",
+        "tshark", "tshark, to cross-check", "make test: comparing with Wireshark",
         _program("tshark"), Packages("tshark", "wireshark-cli", "wireshark-cli"), only_in_clone=True,
     ),
     Capability(

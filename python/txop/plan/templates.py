@@ -32,9 +32,9 @@ def templates() -> dict[str, Template]:
 
 
 GROUPS = {
+    "": "With hardware: on this machine, over SSH",
     "emulated": "Without hardware: emulated links",
     "guest": "Without hardware: real drivers in guests",
-    "": "With hardware: on this machine, over SSH",
 }
 """By the kind of their targets."""
 
