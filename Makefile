@@ -119,15 +119,15 @@ docs: $(DOCS_TOOLS) ## build the documentation as a site: build/site/index.html;
 pictures: setup ## draw the pictures of the documentation: docs/pictures
 	@$(BIN)/python scripts/pictures.py
 
-test: setup test-rust test-python ## set up and run the fast tests
+test: setup guest-image $(RUN_TOOLS) $(TEST_TOOLS) ## set up and run the fast tests
+	$(FIXED_SEED) scripts/fast-tests.sh
 
 test-all: test lint test-minimum-rust test-slow fuzz ## the same, lint, the slow tests and a few minutes of fuzzing
 
 test-rust: $(SYSTEM) $(RUN_TOOLS) $(TEST_TOOLS)
 	$(FIXED_SEED) $(CARGO) test --workspace --locked
 
-# Twice as many tests at once as there are processors, as many wait for programs, and by the order of files: those with few and
-# long tests would come last. What pytest makes of the assertions is kept for the next run, whatever the environment says.
+# As scripts/fast-tests.sh has it.
 test-python: guest-image $(RUN_TOOLS) $(TEST_TOOLS)
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -m "not slow" -n $$(($$(nproc) * 2)) --dist loadfile --no-loadscope-reorder
 
