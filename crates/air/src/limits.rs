@@ -345,7 +345,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "fcs-flagged",
             sentence!(
-                "the capture holds no right FCS of {flagged} of {n} frames: only the receiver's flag indicates that they are not damaged",
+                "{flagged} of {n} frames have no valid FCS in the capture: only the receiver's flag indicates that they are not damaged",
                 flagged = Figure::count(counts.fcs_flagged, n),
                 n = Figure::total(n)
             ),

@@ -69,7 +69,7 @@ fn beside_retries(said: Sentence, retries: &RetriesOf, ta: &str, ra: &str) -> Se
         _ => carried.and(
             ": ",
             sentence!(
-                "{left_out} of these repeat MPDUs that a Block Ack left out",
+                "{left_out} of these retransmit a Block Ack hole",
                 left_out = Figure::count(left_out, retry.retries)
             ),
         ),
@@ -91,7 +91,7 @@ struct Retries {
     all: RetryCount,
     /// Those without a captured earlier attempt.
     unseen: u64,
-    /// Those that repeat what a Block Ack left out.
+    /// Those that retransmit a Block Ack hole.
     left_out: u64,
 }
 
@@ -120,7 +120,7 @@ impl RetriesOf {
         self.of(ta, ra).map(|retries| retries.all)
     }
 
-    /// Retries of MPDUs that Block Acks left out.
+    /// Retries of Block Ack holes.
     fn left_out(&self, ta: &str, ra: &str) -> u64 {
         self.of(ta, ra).map_or(0, |retries| retries.left_out.min(retries.all.retries))
     }

@@ -503,42 +503,29 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, direction: Direction<'_>, g
                     by = grounds.place.by()
                 ),
             };
-            let offered = captured.with(": the source offered no more");
+            let offered = captured.with(": the source had no more to send");
             let apart = direction.apart(grounds.observed_ns, grounds.place);
             let others = apart.into_iter().chain(direction.sleeps()).collect();
             let why = either(offered, "the sender's host or bus did not deliver it", others);
-            said.and(". ", why).with(", or not all that was sent was captured; the capture does not show which")
+            said.and(". ", why).with(", or the sniffer missed frames; the capture does not show which")
         }
     };
     if waterfall.timing != "capture-clock" {
         return said;
     }
     let (ppdus, mpdus) = ppdus_of(link);
-    if grounds.grouped && ppdus < mpdus {
-        return said.and(
-            ". ",
-            sentence!(
-                "In it are inter-frame spaces and backoff of {ppdus} PPDUs, in which {mpdus} came: {why}",
-                ppdus = Figure::total(ppdus),
-                mpdus = Figure::all(mpdus, "MPDU");
-                why = if grounds.stamped {
-                    "what the hardware time stamps mark could not be inferred"
-                } else {
-                    "hardware time stamps (TSFT) would separate them"
-                }
-            ),
-        );
-    }
-    let spaces = if grounds.stamped {
-        sentence!(
-            "In it are inter-frame spaces and backoff of {mpdus} MPDUs, as what the hardware time stamps mark could not be inferred",
-            mpdus = Figure::total(link.medium_mpdus)
-        )
-    } else {
-        sentence!(
-            "In it are inter-frame spaces and backoff of {mpdus} MPDUs; hardware time stamps (TSFT) would separate them",
-            mpdus = Figure::total(link.medium_mpdus)
-        )
+    let of = match grounds.grouped && ppdus < mpdus {
+        true => Figure::all(ppdus, "PPDU"),
+        false => Figure::all(link.medium_mpdus, "MPDU"),
     };
+    let spaces = sentence!(
+        "Inter-frame spaces and backoff of {of} are part of it: {why}",
+        of = of;
+        why = if grounds.stamped {
+            "it is not known what the hardware time stamps mark"
+        } else {
+            "only hardware time stamps (TSFT) would separate them"
+        }
+    );
     said.and(". ", spaces)
 }

@@ -719,7 +719,7 @@ class PositionRow(Model):
     mpdus: int
     """MPDUs at this position in A-MPDUs that got a Block Ack."""
     left_out: int
-    """MPDUs left out."""
+    """Those that are Block Ack holes."""
 
 
 class BlockAckFlow(Model):
@@ -768,23 +768,23 @@ class BlockAckFlow(Model):
     outside_bitmap: int
     """MPDUs sent since the Block Ack before that its bitmap does not speak of (before its start or beyond its end)."""
     left_out_late: int
-    """MPDUs left out, and acknowledged later by the Block Ack of a PPDU that was captured whole and does not carry
-    them: proof that they had arrived."""
+    """Block Ack holes that were acknowledged later by the Block Ack of a PPDU that was captured whole and does not
+    carry them: proof that they had arrived."""
     left_out_acked_unseen: int | None = None
-    """MPDUs left out, and acknowledged later without a captured retransmission by a Block Ack of a PPDU that was not
-    captured, or perhaps not whole: they may have been sent again in it."""
+    """Block Ack holes that were acknowledged later without a captured retransmission by a Block Ack of a PPDU that
+    was not captured, or perhaps not whole: they may have been sent again in it."""
     left_out_resent_acked: int
-    """MPDUs left out, sent again, then acknowledged."""
+    """Block Ack holes that were sent again, then acknowledged."""
     left_out_resent_lost: int
-    """MPDUs left out, sent again, never seen acknowledged."""
+    """Block Ack holes that were sent again and never seen acknowledged."""
     left_out_abandoned: int
-    """MPDUs left out, never sent again, never acknowledged."""
+    """Block Ack holes that were never sent again and never acknowledged."""
     left_out_retransmissions: int
     """Retransmissions that follow an omission."""
     left_out_in_tail: int
-    """MPDUs left out in the last quarter of their A-MPDU (MPDU position from the end)."""
+    """Block Ack holes in the last quarter of their A-MPDU (MPDU position from the end)."""
     left_out_positioned: int
-    """Denominator of the tail test: left-out MPDUs of A-MPDUs with at least 4 MPDUs that were acknowledged in part.
+    """Denominator of the tail test: Block Ack holes in A-MPDUs with at least 4 MPDUs that were acknowledged in part.
     Of one left out whole, a quarter of the omissions is in its last quarter whatever the cause."""
     left_out_positioned_block_acks: int | None = None
     """Block Acks that left them out: how many events `left_out_positioned` is of."""
@@ -796,7 +796,7 @@ class BlockAckFlow(Model):
     by_position_from_end: list[PositionRow]
     """Left-out MPDUs by position counted from the end of their A-MPDU (0: last), with all MPDUs beside it."""
     age_left_out_us: Spread | None
-    """Age of an MPDU (its end on the air to the start of the Block Ack), µs, for MPDUs left out."""
+    """Age of an MPDU (its end on the air to the start of the Block Ack), µs, for Block Ack holes."""
     age_acked_us: Spread | None
     """The same for MPDUs acknowledged at once."""
     examples: list[BlockAckExample]
@@ -1749,7 +1749,8 @@ class Report(Model):
     contents: Contents | None = None
     """What the capture contains: frames by type and subtype, and special ones by name."""
     floods: list[Flood]
-    """The same kind of frame, again and again, faster than any protocol sends it."""
+    """The same kind of frame between two addresses, faster than any protocol sends it. Slower floods, and of many
+    addresses, are among `happenings`, which count them by other rules."""
     events: Events
     """What happened when: authentication, association, key exchange, deauthentication, channel switch."""
     rate_timeline: RateTimeline

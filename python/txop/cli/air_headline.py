@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
 from rich.columns import Columns
@@ -40,7 +41,8 @@ _UNKNOWN_IN_SHORT = "Some of it is unknown: --all has what, and what to capture 
 """In place of the paragraph, where that would leave no room for any finding."""
 _KEY_LINES = 2
 _KEYS = 4
-"""Causes that a brief view names under the bar."""
+"""Causes that a brief view names under the bar; the others have one glyph there."""
+_OTHER = ("+", "dim")
 _SHOWN = 0.005
 """Smallest share that gets a key under the bar, also where no cell is its own."""
 
@@ -100,10 +102,12 @@ def print_brief(out: Console, head: Headline, below: int) -> None:
         width = min(out.width, 100)
         what += whole(f"{WATERFALL_HEADING}: {flow.title}", out.width, "bold")
         what += whole(flow.sentence, out.width)
-        what += [
-            bar(flow.waterfall, width),
-            *_side_by_side(keys(flow.waterfall, width)[:_KEYS], out.width)[:_KEY_LINES],
-        ]
+        named = _named(flow.waterfall, width)
+        minor = named[_KEYS:] and named[_KEYS - 1 :]
+        shown = [_key(step) for step in named if step not in minor]
+        if minor:
+            shown.append(Text.assemble(_OTHER, f" Other {fmt.share(sum(step.share for step in minor))}"))
+        what += [bar(flow.waterfall, width, minor), *_side_by_side(shown, out.width)[:_KEY_LINES]]
     for flow in head.flows[1:]:
         what += whole(f"{flow.brief}.", out.width, "dim")
     print_lines(out, what)
@@ -138,11 +142,12 @@ def _open(what: Undetermined) -> str:
     return f"Unknown: {what.text}{better}"
 
 
-def bar(fall: Waterfall, width: int) -> Text:
-    """The shares of ``fall`` as one bar of ``width`` cells; every cell belongs to the cause at its middle."""
+def bar(fall: Waterfall, width: int, others: Sequence[WaterfallStep] = ()) -> Text:
+    """The shares of ``fall`` as one bar of ``width`` cells; every cell belongs to the cause at its middle. ``others``
+    have one glyph together."""
     text = Text()
     for chosen, run in groupby(_cells(fall, width)):
-        fill, style = _look(fall.steps[chosen])
+        fill, style = _OTHER if fall.steps[chosen] in others else _look(fall.steps[chosen])
         text.append(fill * len(list(run)), style)
     return text
 
@@ -169,11 +174,17 @@ def _look(step: WaterfallStep) -> tuple[str, str]:
 
 def keys(fall: Waterfall, width: int) -> list[Text]:
     """What the glyphs of the bar of ``width`` cells mean, largest share first."""
+    return [_key(step) for step in _named(fall, width)]
+
+
+def _named(fall: Waterfall, width: int) -> list[WaterfallStep]:
+    """The causes that get a key, largest share first."""
     in_bar = set(_cells(fall, width))
     shown = [step for index, step in enumerate(fall.steps) if step.share >= _SHOWN or index in in_bar]
-    meanings = []
-    for step in sorted(shown, key=lambda step: -step.share):
-        key = Text(no_wrap=True)
-        key.append(*_look(step))
-        meanings.append(key.append_text(safe_text(f" {capital(step.label)} {fmt.share(step.share)}")))
-    return meanings
+    return sorted(shown, key=lambda step: -step.share)
+
+
+def _key(step: WaterfallStep) -> Text:
+    key = Text(no_wrap=True)
+    key.append(*_look(step))
+    return key.append_text(safe_text(f" {capital(step.label)} {fmt.share(step.share)}"))

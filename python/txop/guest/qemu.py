@@ -128,9 +128,7 @@ KVM_TRIAL = ("-accel", "kvm", "-cpu", "host", "-nodefaults", "-display", "none",
 _KVM = Path("/dev/kvm")
 KVM_PVM = Path("/sys/module/kvm_pvm")
 """Module of KVM without the processor's help. It interprets early kernel code, and does not know all instructions."""
-KVM_PVM_TROUBLE = (
-    "this host's KVM (kvm_pvm) cannot boot Debian's kernel, as it lacks the BMI2 instructions; the processor is emulated"
-)
+KVM_PVM_TROUBLE = "this host's KVM (kvm_pvm) cannot boot Debian's kernel, as it lacks BMI2; the processor is emulated"
 X86 = ("x86_64", "amd64")
 """What an x86-64 processor is called (uname(2))."""
 

@@ -37,7 +37,7 @@ pub(super) fn suffering(rows: &[&Link], observed_ns: i64) -> Option<(MacAddr, Ma
 /// The two ends of the link with most payload.
 pub(super) fn busiest(rows: &[&Link]) -> Option<(MacAddr, MacAddr)> {
     rows.iter()
-        .filter(|link| !link.ra.is_group() && link.mpdus > 0)
+        .filter(|link| !link.ra.is_group() && link.ta != link.ra && link.mpdus > 0)
         .max_by_key(|link| (link.payload_bytes, link.mpdus))
         .map(|link| (link.ta, link.ra))
 }

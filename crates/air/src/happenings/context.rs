@@ -20,7 +20,7 @@ impl Context<'_> {
     /// An access point, with the name of its network where it gives one.
     pub fn network(&self, ap: MacAddr) -> String {
         match self.claims.ssid(ap) {
-            Some(ssid) => format!("{ap} ({ssid})"),
+            Some(ssid) => format!("{ap} (SSID \"{ssid}\")"),
             None => ap.to_string(),
         }
     }

@@ -138,6 +138,8 @@ impl Kind {
     }
 }
 
+/// Mark of frames with one address as transmitter and receiver.
+const OWN_ADDRESSEE: &str = "own-addressee";
 /// The kinds that are looked at.
 const KINDS: [(FrameKind, &str, &str); 5] = [
     (FrameKind::Deauthentication, "deauthentication-flood", "deauthentication"),
@@ -171,6 +173,11 @@ impl Part<'_> {
         (first, self.pairs.iter().map(|(.., pair)| pair.last_ns).max().unwrap_or(0))
     }
 
+    /// All are addressed to their own transmitter.
+    fn is_own_addressed(&self) -> bool {
+        self.others == 0 && self.pairs.iter().all(|(ta, ra, _)| ta == ra)
+    }
+
     /// What shows that a program made them.
     fn marks(&self) -> Vec<&'static str> {
         let (frames, firsts) = (self.frames().max(1), self.sum(|pair| pair.firsts).max(1));
@@ -182,7 +189,7 @@ impl Part<'_> {
         [
             (share(self.sum(|pair| pair.own), frames), "sent-by-this-machine"),
             (share(self.sum(|pair| pair.same_sequence), firsts), "same-sequence-numbers"),
-            (of(&|ta, ra| ta == ra) * 10 >= frames, "own-addressee"),
+            (of(&|ta, ra| ta == ra) * 10 >= frames, OWN_ADDRESSEE),
             (of(&|ta, _| ta.is_group()) * 10 >= frames, "group-sources"),
             (senders.len() >= MANY_SENDERS, "many-senders"),
         ]
@@ -209,7 +216,7 @@ impl Floods {
         for ((kind, code, name), counts) in KINDS.iter().zip(&self.0) {
             let is_end = matches!(kind, FrameKind::Deauthentication | FrameKind::Disassociation);
             let part = if is_end {
-                all.extend(answers(counts, context));
+                all.extend(answers(counts, *kind == FrameKind::Deauthentication, context));
                 ends(counts, joins, context)
             } else {
                 requests(counts, context)
@@ -231,15 +238,15 @@ fn tells_why(kind: &Kind, pair: &Pair, ta: MacAddr, ra: MacAddr, context: &Conte
 }
 
 /// Access points that tell a station again and again that it is not associated.
-fn answers(kind: &Kind, context: &Context<'_>) -> Vec<Happening> {
+fn answers(kind: &Kind, is_deauthentication: bool, context: &Context<'_>) -> Vec<Happening> {
     let pairs = kind.sorted();
     let told = pairs.into_iter().filter(|(ta, ra, pair)| pair.is_many && tells_why(kind, pair, *ta, *ra, context));
     told.map(|(ta, ra, pair)| {
         let reason = pair.reasons.most();
         let said = sentence!(
-            "{ap} tells {station} {frames} that it is not associated (reason {reason}), which keeps sending: {data} of it, {nulls} of them \
-             Null frames",
-            frames = Figure::counted(pair.frames, pair.frames, "time"),
+            "{ap} sent {station} {frames} because it is not associated (reason {reason}); the station kept sending: {data}, {nulls} of \
+             them Null frames",
+            frames = Figure::all(pair.frames, if is_deauthentication { "Deauthentication" } else { "Disassociation" }),
             reason = Figure::of(f64::from(reason.unwrap_or(0)), "count", pair.frames, 0),
             data = Figure::all(context.data_frames(ra, ta), "data frame"),
             nulls = Figure::count(context.null_frames(ra, ta), context.data_frames(ra, ta));
@@ -296,9 +303,11 @@ fn flood(code: &str, name: &str, kind: &Kind, part: &Part<'_>, context: &Context
         name = name
     );
     let said = if largest.frames == frames { said.with("all ") } else { said.and("", others) };
+    let to = if part.is_own_addressed() { "the same address".to_owned() } else { ra.to_string() };
+    let shown: Vec<_> = marks.iter().copied().filter(|mark| *mark != OWN_ADDRESSEE || !part.is_own_addressed()).collect();
     let said = said.with(&format!(
-        "in the name of {ta} to {ra}{looks}: an attack, a test tool, or a device out of control",
-        looks = words(&marks)
+        "in the name of {ta} to {to}{looks}: an attack, a test tool, or a device out of control",
+        looks = words(&shown)
     ));
     Some(Happening {
         station: Some(ra.to_string()),

@@ -104,6 +104,8 @@ struct Attempt {
     /// Messages 1 behind a message 2.
     repeated_first: u32,
     stopped: Option<End>,
+    /// Reason of a deauthentication with which the station answered message 1.
+    left: Option<u16>,
     eap_failed: bool,
     /// Its EAP is Wi-Fi Simple Configuration, which ends with EAP-Failure.
     is_wps: bool,
@@ -145,8 +147,11 @@ struct Pair {
     /// With an association, behind which no message of a handshake was captured.
     associated: u64,
     failures: Vec<Failure>,
-    /// Message 1 in attempts in which it got no answer, retries included.
+    /// Message 1 in attempts without a message 2, and its retransmissions.
     unanswered_first: u64,
+    unanswered_again: u64,
+    /// Reason of the deauthentications with which the station answered it.
+    left: Option<u16>,
     frames: u64,
     first_ns: i64,
     last_ns: i64,
@@ -182,6 +187,15 @@ enum Part {
     Eap { failed: bool },
     Wps { refused: bool },
     End(u16),
+    /// The station deauthenticates itself.
+    Left(u16),
+}
+
+impl Part {
+    /// Only a station that takes part in the attempt sends it.
+    const fn is_of_station(&self) -> bool {
+        matches!(self, Self::Request { .. } | Self::Message(1 | 3))
+    }
 }
 
 impl Joins {
@@ -198,7 +212,7 @@ impl Joins {
         if self.pairs.len() >= MAX_PAIRS && !self.pairs.contains_key(&key) {
             return;
         }
-        if matches!(part, Part::End(_)) && !self.pairs.contains_key(&key) {
+        if matches!(part, Part::End(_) | Part::Left(_)) && !self.pairs.contains_key(&key) {
             return;
         }
         let pair = self.pairs.entry(key).or_insert_with(|| Pair { first_ns: at_ns, ..Pair::default() });
@@ -300,7 +314,7 @@ impl Pair {
             }
         }
         if self.current.is_none() {
-            if matches!(part, Part::End(_) | Part::Answer { .. } | Part::Eap { .. } | Part::Wps { .. }) {
+            if matches!(part, Part::End(_) | Part::Left(_) | Part::Answer { .. } | Part::Eap { .. } | Part::Wps { .. }) {
                 return;
             }
             self.attempts += 1;
@@ -344,6 +358,11 @@ impl Pair {
                 attempt.is_wps = true;
                 attempt.wps_refused |= refused;
             }
+            Part::Left(reason) => {
+                if attempt.messages[0] > 0 && attempt.messages[1] == 0 {
+                    attempt.left = Some(reason);
+                }
+            }
             Part::End(reason) => {
                 // What was accepted did not fail: the next step did not come to its end.
                 let is_authenticated = attempt.step == Step::Authentication && attempt.answered;
@@ -353,8 +372,9 @@ impl Pair {
                 }
             }
         }
-        // A station that goes on was not stopped: another one sent that deauthentication.
-        if attempt.step > before && matches!(attempt.stopped, Some(End { cause: Cause::Deauthenticated(_), .. })) {
+        // A station that goes on was not stopped: another one sent that deauthentication. An access point that goes on does not
+        // know that the station was stopped in its name.
+        if attempt.step > before && part.is_of_station() && matches!(attempt.stopped, Some(End { cause: Cause::Deauthenticated(_), .. })) {
             attempt.stopped = None;
         }
         attempt.last_ns = at_ns;
@@ -368,7 +388,10 @@ impl Pair {
             return;
         }
         if attempt.messages[0] > 0 && attempt.messages[1] == 0 {
-            self.unanswered_first += u64::from(attempt.messages[0]);
+            let again = attempt.messages[0] - attempt.firsts[0].min(attempt.messages[0]);
+            self.unanswered_first += u64::from(attempt.messages[0] - again);
+            self.unanswered_again += u64::from(again);
+            self.left = self.left.or(attempt.left);
         }
         match attempt.failure() {
             Some(end) => self.failed(end),
@@ -385,6 +408,26 @@ impl Pair {
             failure.delay_ns = failure.delay_ns.into_iter().chain(delay_ns).min();
         } else if self.failures.len() < MAX_FAILURES {
             self.failures.push(Failure { step, cause, times: 1, delay_ns, is_answered });
+        }
+    }
+
+    /// Message 1, and what came instead of message 2.
+    fn without_message_2(&self) -> Sentence {
+        let sent = sentence!(
+            "message 1 of the four-way handshake was sent {sent} and retransmitted {again} without a message 2",
+            sent = Figure::counted(self.unanswered_first, self.frames, "time"),
+            again = Figure::counted(self.unanswered_again, self.frames, "time")
+        );
+        match self.left {
+            None => sent,
+            Some(reason) => sent.and(
+                ": ",
+                sentence!(
+                    "the station answered with a Deauthentication, reason {reason} ({text})",
+                    reason = Figure::of(f64::from(reason), "count", self.frames, 0);
+                    text = ReasonCode::from(reason).text()
+                ),
+            ),
         }
     }
 
@@ -431,12 +474,8 @@ impl Pair {
             network = context.network(ap)
         );
         let mut said = said.and("", most.words(failed));
-        if self.unanswered_first >= 4 && most.cause != Cause::NoAnswer {
-            let sent = Figure::counted(self.unanswered_first, self.frames, "time");
-            said = said.and(
-                "; ",
-                sentence!("message 1 of the four-way handshake was sent {sent} without an answer", sent = sent),
-            );
+        if self.unanswered_first + self.unanswered_again >= 4 && most.cause != Cause::NoAnswer {
+            said = said.and("; ", self.without_message_2());
         }
         if joined > 0 {
             let joined = match joined {
@@ -526,7 +565,7 @@ impl Failure {
                 text = StatusCode::from(status).text()
             ),
             Cause::Deauthenticated(reason) => sentence!(
-                "{times}deauthenticated in the name of the access point {delay} ms after {step}, reason {reason} ({text})",
+                "{times}a Deauthentication in the name of the access point {delay} ms after {step}, reason {reason} ({text})",
                 times = times,
                 delay = Figure::of(self.delay_ns.unwrap_or(0) as f64 / 1e6, "ms", self.times, 1),
                 reason = Figure::of(f64::from(reason), "count", self.times, 0);
@@ -571,9 +610,10 @@ fn read(frame: &Frame, detail: &Detail) -> Option<(MacAddr, MacAddr, Part)> {
                 (_, FixedFields::AssociationResponse { status, .. }) if by_ap => {
                     Part::Answer { step: Step::Association, status: status.number() }
                 }
-                (_, FixedFields::Deauthentication(reason) | FixedFields::Disassociation(reason)) if by_ap => {
-                    Part::End(reason.number())
-                }
+                (_, FixedFields::Deauthentication(reason) | FixedFields::Disassociation(reason)) => match by_ap {
+                    true => Part::End(reason.number()),
+                    false => Part::Left(reason.number()),
+                },
                 _ => return None,
             };
             Some((station, ap, part))

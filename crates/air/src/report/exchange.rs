@@ -182,24 +182,24 @@ pub struct BlockAckFlow {
     pub left_out: u64,
     /// MPDUs sent since the Block Ack before that its bitmap does not speak of (before its start or beyond its end).
     pub outside_bitmap: u64,
-    /// MPDUs left out, and acknowledged later by the Block Ack of a PPDU that was captured whole and does not carry them: proof that
+    /// Block Ack holes that were acknowledged later by the Block Ack of a PPDU that was captured whole and does not carry them: proof that
     /// they had arrived.
     pub left_out_late: u64,
-    /// MPDUs left out, and acknowledged later without a captured retransmission by a Block Ack of a PPDU that was not captured, or
+    /// Block Ack holes that were acknowledged later without a captured retransmission by a Block Ack of a PPDU that was not captured, or
     /// perhaps not whole: they may have been sent again in it.
     #[serde(default)] // older documents lack it
     pub left_out_acked_unseen: Option<u64>,
-    /// MPDUs left out, sent again, then acknowledged.
+    /// Block Ack holes that were sent again, then acknowledged.
     pub left_out_resent_acked: u64,
-    /// MPDUs left out, sent again, never seen acknowledged.
+    /// Block Ack holes that were sent again and never seen acknowledged.
     pub left_out_resent_lost: u64,
-    /// MPDUs left out, never sent again, never acknowledged.
+    /// Block Ack holes that were never sent again and never acknowledged.
     pub left_out_abandoned: u64,
     /// Retransmissions that follow an omission.
     pub left_out_retransmissions: u64,
-    /// MPDUs left out in the last quarter of their A-MPDU (MPDU position from the end).
+    /// Block Ack holes in the last quarter of their A-MPDU (MPDU position from the end).
     pub left_out_in_tail: u64,
-    /// Denominator of the tail test: left-out MPDUs of A-MPDUs with at least 4 MPDUs that were acknowledged in part. Of one left
+    /// Denominator of the tail test: Block Ack holes in A-MPDUs with at least 4 MPDUs that were acknowledged in part. Of one left
     /// out whole, a quarter of the omissions is in its last quarter whatever the cause.
     pub left_out_positioned: u64,
     /// Block Acks that left them out: how many events `left_out_positioned` is of.
@@ -212,7 +212,7 @@ pub struct BlockAckFlow {
     pub positioned_in_tail: u64,
     /// Left-out MPDUs by position counted from the end of their A-MPDU (0: last), with all MPDUs beside it.
     pub by_position_from_end: Vec<PositionRow>,
-    /// Age of an MPDU (its end on the air to the start of the Block Ack), µs, for MPDUs left out.
+    /// Age of an MPDU (its end on the air to the start of the Block Ack), µs, for Block Ack holes.
     pub age_left_out_us: Option<Spread>,
     /// The same for MPDUs acknowledged at once.
     pub age_acked_us: Option<Spread>,
@@ -252,7 +252,7 @@ pub struct PositionRow {
     pub from_end: u32,
     /// MPDUs at this position in A-MPDUs that got a Block Ack.
     pub mpdus: u64,
-    /// MPDUs left out.
+    /// Those that are Block Ack holes.
     pub left_out: u64,
 }
 

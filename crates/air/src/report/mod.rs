@@ -76,7 +76,8 @@ pub struct Report {
     /// What the capture contains: frames by type and subtype, and special ones by name.
     #[serde(default)] // older documents lack it
     pub contents: Option<Contents>,
-    /// The same kind of frame, again and again, faster than any protocol sends it.
+    /// The same kind of frame between two addresses, faster than any protocol sends it. Slower floods, and of many addresses, are among
+    /// `happenings`, which count them by other rules.
     pub floods: Vec<Flood>,
     /// What happened when: authentication, association, key exchange, deauthentication, channel switch.
     pub events: Events,

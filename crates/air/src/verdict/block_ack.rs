@@ -1,6 +1,6 @@
 //! "Not received, or just too slow to acknowledge?", asked of Block Acks.
 
-use super::{beside_retries, percent, Answer, RetriesOf};
+use super::{beside_retries, many_retries, percent, Answer, RetriesOf};
 use crate::report::{AckVerdict, BlockAckFlow};
 use sentence::{one_or, sentence, Figure, Sentence};
 
@@ -238,8 +238,8 @@ impl Pair<'_> {
             Answer::open(
                 "too-few",
                 sentence!(
-                    "Block Acks left out {left_out} (needed: {MIN_LEFT_OUT})",
-                    left_out = Figure::only_counted(left_out, answered, "MPDU")
+                    "the capture has {left_out} (needed: {MIN_LEFT_OUT})",
+                    left_out = Figure::only_counted(left_out, answered, "Block Ack hole")
                 ),
             )
         })
@@ -256,7 +256,7 @@ impl Pair<'_> {
             return Some(Answer::open(
                 "frames-missing",
                 sentence!(
-                    "frames are missing from the capture: the {block_acks} in it left out {left_out} of {answered} MPDUs ({share})",
+                    "frames are missing from the capture: the {block_acks} in it have holes for {left_out} of {answered} MPDUs ({share})",
                     block_acks = Figure::all(block_acks, "Block Ack"),
                     left_out = Figure::count(left_out, answered),
                     answered = Figure::total(answered),
@@ -264,13 +264,28 @@ impl Pair<'_> {
                 ),
             ));
         }
+        let lacks = self.retries.lack_attempts(self.originator, self.recipient);
+        let retried = many_retries(self.retries.get(self.originator, self.recipient)).filter(|_| lacks);
+        if let Some(retry) = retried {
+            return Some(Answer::open(
+                "data-missing",
+                sentence!(
+                    "{retries} of the {mpdus} captured are retransmissions ({share}), and of most of these no earlier attempt is in the \
+                     capture: the Block Acks that are in it, with holes for {left_out} of {answered}, do not show why",
+                    retries = Figure::count(retry.retries, retry.frames),
+                    mpdus = Figure::all(retry.frames, "MPDU"),
+                    share = Figure::percent(retry.retries, retry.frames, 1),
+                    left_out = Figure::count(left_out, answered),
+                    answered = Figure::all(answered, "MPDU")
+                ),
+            ));
+        }
         let complete = sentence!(
-            "Block Acks {whole}: {left_out} of {answered} MPDUs {were} left out ({share})",
+            "Block Acks {whole}: holes for {left_out} of {answered} MPDUs ({share})",
             left_out = Figure::count(left_out, answered),
             answered = Figure::total(answered),
             share = Figure::percent(left_out, answered, 1);
-            were = one_or(left_out, "was", "were"),
-            whole = match (left_out, not_captured > 0 || self.retries.lack_attempts(self.originator, self.recipient)) {
+            whole = match (left_out, not_captured > 0 || lacks) {
                 (0, false) => "are complete",
                 (0, true) => "are complete in this capture",
                 (_, false) => "look normal",
@@ -289,8 +304,8 @@ impl Pair<'_> {
             return None;
         }
         let said = sentence!(
-            "too slow to acknowledge: {late} of {left_out} MPDUs that a Block Ack left out ({share}) were acknowledged by a later one, of a PPDU that \
-             was captured whole and did not carry them again",
+            "too slow to acknowledge: {late} of {left_out} Block Ack holes ({share}) were acknowledged by a later Block Ack, of a PPDU that was \
+             captured whole and did not carry the MPDU again",
             late = Figure::count(late, left_out),
             left_out = Figure::total(left_out),
             share = Figure::percent(late, left_out, 0)
@@ -317,7 +332,7 @@ impl Pair<'_> {
             Answer::found(
                 "probably-late",
                 sentence!(
-                    "most likely too slow to acknowledge: Block Acks leave out the most recently sent MPDUs ({share} of {positioned} \
+                    "most likely too slow to acknowledge: Block Ack holes are the most recently sent MPDUs ({share} of {positioned} \
                      in the last quarter of their A-MPDU, {expected} expected by chance). Losses spread evenly would not prefer them; \
                      a channel that changes within a long A-MPDU would, but starts earlier than the last quarter",
                     share = Figure::percent(in_tail, positioned, 0),
@@ -336,8 +351,8 @@ impl Pair<'_> {
             Answer::open(
                 "data-missing",
                 sentence!(
-                    "{seem} of {left_out} MPDUs that a Block Ack left out were acknowledged without a captured retransmission, {unseen} of them by Block \
-                     Acks of PPDUs that were not captured, or perhaps not whole, and may have carried them again ({answering} of {block_acks} follow \
+                    "{seem} of {left_out} Block Ack holes were acknowledged without a captured retransmission, {unseen} of them by Block \
+                     Acks of PPDUs that were not captured, or perhaps not whole, and may have carried the MPDU again ({answering} of {block_acks} follow \
                      the PPDU or request that they answer)",
                     seem = Figure::count(seem, left_out),
                     left_out = Figure::total(left_out),
@@ -356,8 +371,8 @@ impl Pair<'_> {
             return Some(Answer::found(
                 "mixed",
                 sentence!(
-                    "both: more MPDUs are left out at the end of the A-MPDUs than chance allows ({share} of {positioned}, z = {z}), but \
-                     most are left out elsewhere, as losses are",
+                    "both: more Block Ack holes are at the end of the A-MPDUs than chance allows ({share} of {positioned}, z = {z}), but \
+                     most are elsewhere, as losses are",
                     share = Figure::percent(in_tail, positioned, 0),
                     positioned = Figure::total(positioned),
                     z = Figure::of(tail.z, "standard deviations", positioned, 1)
@@ -368,7 +383,7 @@ impl Pair<'_> {
             Answer::found(
                 "not-received",
                 sentence!(
-                    "not received: the MPDUs that Block Acks left out are not the most recently sent ones ({share} of the {positioned} with a known \
+                    "not received: the Block Ack holes are not the most recently sent MPDUs ({share} of the {positioned} with a known \
                      place were in the last quarter of their A-MPDU, {expected} expected by chance), and {late} of {left_out} turned out to have arrived",
                     share = Figure::percent(in_tail, positioned, 0),
                     positioned = Figure::total(positioned),
@@ -386,12 +401,12 @@ impl Pair<'_> {
         Answer::open(
             "positions-unknown",
             sentence!(
-                "{positioned} of the {left_out} that Block Acks left out were in A-MPDUs of 4 and more MPDUs that were captured whole and \
+                "{positioned} of the {left_out} were in A-MPDUs of 4 and more MPDUs that were captured whole and \
                  acknowledged in part, by {events} (needed: {MIN_LEFT_OUT} by {MIN_TAIL_BLOCK_ACKS}, and half of them); of all {again} {were} \
                  retransmitted",
                 events = Figure::all(events, "Block Ack"),
                 positioned = Figure::only(positioned, left_out),
-                left_out = Figure::all(left_out, "MPDU"),
+                left_out = Figure::all(left_out, "Block Ack hole"),
                 again = Figure::count(resent + lost, left_out);
                 were = one_or(resent + lost, "was", "were")
             ),
@@ -473,7 +488,7 @@ impl Pair<'_> {
     fn places(&self, tail: &Tail) -> Sentence {
         let Sums { in_tail, positioned, events, .. } = self.sums;
         sentence!(
-            "{in_tail} of {positioned} MPDUs left out by {events} that acknowledge others of the same A-MPDU were in its last \
+            "{in_tail} of {positioned} holes in {events} that acknowledge others of the same A-MPDU were in its last \
              quarter ({share}), where {expected} would be expected by chance (z = {z})",
             events = Figure::all(events, "Block Ack"),
             in_tail = Figure::count(in_tail, positioned),
@@ -487,7 +502,7 @@ impl Pair<'_> {
     fn ages(&self) -> Option<Sentence> {
         let (out, acked) = self.sums.ages?;
         Some(sentence!(
-            "age when the Block Ack began: median {left_out} µs for MPDUs left out (n={n_left_out}), {acked} µs for MPDUs \
+            "age when the Block Ack began: median {left_out} µs for Block Ack holes (n={n_left_out}), {acked} µs for MPDUs \
              acknowledged (n={n_acked})",
             left_out = Figure::of(out.median, "µs", out.n, 0),
             n_left_out = Figure::total(out.n),

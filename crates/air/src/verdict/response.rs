@@ -285,7 +285,7 @@ impl<'a> Case<'a> {
                 share = Figure::percent(retry.retries, retry.frames, 1),
                 resent = Figure::only(self.data.missing_resent, self.data.ppdus),
                 ppdus = self.ppdus();
-                beside = if self.retries.left_out(ta, ra) > 0 { ", without the repeats of MPDUs that a Block Ack left out" } else { "" },
+                beside = if self.retries.left_out(ta, ra) > 0 { ", without retransmissions of Block Ack holes" } else { "" },
                 were = one_or(self.data.missing_resent, "was", "were"),
                 why = if self.lacks_attempts() {
                     "of most of the others no undamaged earlier attempt was captured"
@@ -403,8 +403,8 @@ impl<'a> Case<'a> {
     /// The sender repeated them: it got no response, whatever the sniffer missed.
     fn unanswered(&self) -> Answer {
         let said = sentence!(
-            "{resent} of {ppdus} PPDUs ({share}) were retransmitted, and no ACK or Block Ack to them was captured: the sender received none in \
-             time. They were lost, or answered too late",
+            "{resent} of {ppdus} PPDUs ({share}) were retransmitted, and no response to them was captured: the sender received no ACK in time. \
+             The PPDU or its ACK was lost, or the ACK came too late",
             resent = self.resent(),
             ppdus = self.ppdus(),
             share = Figure::percent(self.data.missing_resent, self.data.ppdus, 1)

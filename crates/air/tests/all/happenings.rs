@@ -102,6 +102,38 @@ fn message_one_without_an_answer_is_where_a_join_fails() {
     assert_eq!((failed.step.as_deref(), failed.cause.as_deref()), (Some("handshake-1"), Some("deauthenticated")));
 }
 
+/// A deauthentication in the name of the access point came before its response. The access point did not send it and goes on; the
+/// station does not, and answers message 1 with a deauthentication of its own.
+#[test]
+fn a_deauthentication_before_the_response_is_what_stops_a_station_that_does_not_go_on() {
+    for goes_on in [false, true] {
+        let mut capture = Handmade::on(2_412);
+        beacon(&mut capture, AP);
+        authentication(&mut capture, STATION, AP, 1, 0);
+        authentication(&mut capture, AP, STATION, 2, 0);
+        capture.frame(ASSOCIATION_REQUEST, [AP, STATION, AP], &[0x11, 0, 10, 0]);
+        deauthentication(&mut capture, AP, STATION, 6);
+        capture.frame(ASSOCIATION_RESPONSE, [STATION, AP, AP], &[0x11, 0, 0, 0, 1, 0xc0]);
+        message(&mut capture, STATION, 1, false);
+        if goes_on {
+            (2..=4).for_each(|number| message(&mut capture, STATION, number, false));
+        } else {
+            deauthentication(&mut capture, STATION, AP, 7);
+            (0..4).for_each(|again| message(&mut capture, STATION, 1, again > 0));
+            deauthentication(&mut capture, AP, STATION, 2);
+        }
+        let report = capture.report();
+        if goes_on {
+            assert_eq!(codes(&report), ["joined"]);
+            continue;
+        }
+        let failed = only(&report, "join-failed");
+        assert_eq!((failed.step.as_deref(), failed.reason), (Some("association"), Some(6)));
+        assert!(failed.sentence.text().contains("sent 2 times and retransmitted 3 times"), "{}", failed.sentence.text());
+        assert!(failed.sentence.text().contains("reason 7"), "{}", failed.sentence.text());
+    }
+}
+
 #[test]
 fn a_wrong_password_and_a_refusal_have_their_own_causes() {
     let mut capture = Handmade::on(2_412);

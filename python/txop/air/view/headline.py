@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from txop.air.model import AckVerdict, Waterfall
 from txop.air.report import PREVENT_WATERFALLS, AirReport
@@ -16,10 +18,16 @@ VERDICTS_SHOWN = 4
 HAPPENINGS_SHOWN = 8
 KINDS_SHOWN = 5
 """Kinds of frames that are named of a capture without a direction to explain; the others are counted."""
-THROUGHPUT_FROM = 2
-"""MPDUs: the duration of a single one gives no rate."""
+THROUGHPUT_FROM = 10
+"""MPDUs: the durations of fewer give no rate, and their payload no throughput."""
 LIMITED_FROM = 20
 """MPDUs below which no limit of a direction is stated (`MIN_MPDUS` of waterfall.rs)."""
+LACKING_FROM = 50
+"""MPDUs that Block Acks acknowledge, from which their share in the capture is stated, ..."""
+LACKING_SHARE = 0.2
+"""... and the share that makes a throughput a lower bound."""
+MOSTLY_LACKING = 0.8
+"""Share of the acknowledged MPDUs of a direction from which the capture is said to lack it."""
 HAPPENED_HEADING = "What happened"
 WATERFALL_HEADING = "Where the throughput went"
 CAPTURED_HEADING = "In this capture"
@@ -107,6 +115,8 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
     )
     verdicts = tuple(answer_of(report, verdict) for verdict in ranked[:VERDICTS_SHOWN])
     flows = tuple(_flow(report, fall) for fall in falls)
+    if flows and (larger := _not_captured(report, falls)):
+        flows = (replace(flows[0], sentence=f"{flows[0].sentence} {larger}"), *flows[1:])
     more = max(0, len(ranked) - VERDICTS_SHOWN)
     happened = [h for h in report.happenings if options.wants(h.station, h.bssid)]
     shown = tuple(
@@ -171,12 +181,49 @@ def _flow(report: AirReport, waterfall: Waterfall) -> Flow:
     part = waterfall.payload_mbit_s / waterfall.phy_rate_mbit_s if waterfall.phy_rate_mbit_s else None
     if waterfall.phy_rate_mbit_s is None:
         return Flow(title, f"{payload} of payload. {sent}.", brief, advice, waterfall)
+    lacking = _lacking(report, waterfall)
+    if lacking is not None:
+        at_least = (
+            f"At least {payload} of payload: the capture lacks {fmt.share(lacking)} of the MPDUs that Block Acks "
+            f"acknowledge, so throughput and idle time are not known. {sent}."
+        )
+        return Flow(title, at_least, brief, advice, waterfall)
     sentence = (
         f"{payload} of payload at an effective PHY rate of "
         f"{fmt.mbit_s(waterfall.phy_rate_mbit_s)}{timed_part(waterfall)}: {fmt.share(part)} of it. "
         f"{sent}."
     )
     return Flow(title, sentence, brief, advice, waterfall)
+
+
+def _not_captured(report: AirReport, falls: Sequence[Waterfall]) -> str:
+    """Another direction with more data than those that are explained, which the capture lacks; else empty."""
+    lacking: Counter[tuple[str, str]] = Counter()
+    known: Counter[tuple[str, str]] = Counter()
+    for flow in report.block_acks:
+        lacking[flow.originator, flow.recipient] += flow.acked_not_captured
+        known[flow.originator, flow.recipient] += flow.newly_acked
+    for fall in falls:
+        lacking.pop((fall.ta, fall.ra), None)
+    most = max(lacking, key=lambda ends: lacking[ends], default=None)
+    if most is None or lacking[most] < max(LACKING_FROM, sum(fall.mpdus for fall in falls)):
+        return ""
+    if known[most] > lacking[most] * (1 - MOSTLY_LACKING) / MOSTLY_LACKING:
+        return ""
+    every = fmt.plural(lacking[most] + known[most], "MPDU")
+    return (
+        f"More data were sent that the capture lacks: Block Acks acknowledge {every} of "
+        f"{direction(report, *most)}, of which {fmt.count(known[most])} were captured."
+    )
+
+
+def _lacking(report: AirReport, waterfall: Waterfall) -> float | None:
+    """Share of the MPDUs that Block Acks acknowledge and the capture does not have, where that is much."""
+    ends = (waterfall.ta, waterfall.ra)
+    flows = [flow for flow in report.block_acks if (flow.originator, flow.recipient) == ends]
+    lacking, known = sum(flow.acked_not_captured for flow in flows), sum(flow.newly_acked for flow in flows)
+    share = lacking / (lacking + known) if lacking + known >= LACKING_FROM else 0.0
+    return share if share >= LACKING_SHARE else None
 
 
 def _open_of(flow: Flow) -> list[Open]:
