@@ -320,7 +320,7 @@ impl Lab {
 
     fn carry_out(&mut self, now_ns: u64, command: Command, words: &[String]) -> Reply {
         match command {
-            Command::Clock => Reply::done(""),
+            Command::Clock => Reply::done(self.clocks(now_ns)),
             Command::Checkpoint if !self.config.checkpoints => {
                 Reply::failed(3, "no process waits for a checkpoint of this guest")
             }
@@ -375,6 +375,12 @@ impl Lab {
                 reply
             }
         }
+    }
+
+    /// One moment by QEMU's clock, by the one of the device's files, and what the latter lacks to the time since 1970, ns.
+    fn clocks(&self, now_ns: u64) -> String {
+        let (monotonic_ns, epoch_ns) = (self.guest_ns(now_ns), self.clock.unwrap_or_default().epoch_ns());
+        serde_json::json!({ "virtual_ns": now_ns, "monotonic_ns": monotonic_ns, "epoch_ns": epoch_ns }).to_string()
     }
 
     fn attach(&mut self, now_ns: u64, args: Box<DeviceArgs>, words: &[String]) -> Result<(), Reply> {

@@ -73,7 +73,7 @@ pub enum Command {
     Alive,
     /// Unplug the device for good, and end its files.
     Detach,
-    /// Nothing: the line carries the guest's clocks.
+    /// Print one moment by QEMU's clock and by the device's, as JSON; the line carries the guest's clocks.
     Clock,
     /// Stop the guest, to be saved; it continues here, or where it is restored.
     Checkpoint,

@@ -99,6 +99,10 @@ fn a_chip_is_plugged_in_asked_and_pulled_out() {
     assert_eq!(counted["urbs"]["succeeded"], 1);
     assert_eq!(counted["monotonic_ns"], guest.now_ns - BOOT_NS, "as the guest's clock has it");
     assert_eq!(counted["epoch_ns"], EPOCH_NS);
+    let (status, clocks) = guest.ask(&["clock"]);
+    let clocks: serde_json::Value = serde_json::from_str(&clocks).unwrap();
+    assert_eq!((status, clocks["epoch_ns"].as_u64()), (0, Some(EPOCH_NS)));
+    assert_eq!(clocks["virtual_ns"].as_u64().unwrap() - clocks["monotonic_ns"].as_u64().unwrap(), BOOT_NS);
     assert_eq!(guest.ask(&["struck"]), (0, "0".to_owned()));
     assert_eq!(guest.ask(&["detach"]), (0, String::new()));
     assert_eq!(guest.actions.last(), Some(&Action::Detach));

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use vusb::assembly::DeviceArgs;
 
 use crate::control::ControlArgs;
+use crate::kernel_trace::{LayoutArgs, PagesArgs};
 use crate::ttcp::TtcpArgs;
 use crate::tx_aggregation::TxAggregationArgs;
 
@@ -49,6 +50,10 @@ pub enum Command {
     TxAggregation(TxAggregationArgs),
     /// In a guest: ask for something of the device that QEMU has; exit status 0, or why not.
     Control(ControlArgs),
+    /// Print where members of the running kernel's structures are, in bytes.
+    KernelLayout(LayoutArgs),
+    /// Copy what a trace pipe of the kernel holds now to standard output.
+    TracePages(PagesArgs),
     /// Send or receive so many buffers over TCP, and print what it took, as ttcp does.
     Ttcp(TtcpArgs),
     /// Read the options of a device, and say whether they can be; needs nothing of the machine.

@@ -4,6 +4,7 @@
 
 mod cli;
 mod control;
+mod kernel_trace;
 mod run;
 mod ttcp;
 mod tx_aggregation;

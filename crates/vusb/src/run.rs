@@ -16,6 +16,7 @@ use vusb::urbs::UrbCounters;
 use wire::usb::usbip::ExportedDevice;
 
 use crate::cli::{Cli, Command, ServeArgs};
+use crate::kernel_trace::TraceError;
 use crate::tx_aggregation::TxAggregationError;
 
 /// Bus and device number that this program gives its device.
@@ -40,6 +41,9 @@ pub enum RunError {
     /// What the guest asks of its device.
     #[error("control: {0}")]
     Control(io::Error),
+    /// A trace of the kernel.
+    #[error("{0}")]
+    Trace(#[from] TraceError),
     /// A transfer of ttcp.
     #[error("ttcp: {0}")]
     Transfer(io::Error),
@@ -65,7 +69,7 @@ impl RunError {
         match self {
             Self::Assembly(error) => error.code(),
             Self::Script(_) | Self::Option(_) | Self::OfDevice(_) | Self::File { .. } => 2,
-            Self::TxAggregation(_) | Self::Serve(_) | Self::Transfer(_) | Self::Control(_) => 3,
+            Self::TxAggregation(_) | Self::Serve(_) | Self::Transfer(_) | Self::Control(_) | Self::Trace(_) => 3,
         }
     }
 }
@@ -88,6 +92,8 @@ fn without_status(cli: &Cli) -> Result<(), RunError> {
         Command::Attach(args) => Run::new(args, &signals)?.whole(Run::attach),
         Command::Devices { json } => list_devices(*json).map_err(file(Path::new("standard output"))),
         Command::TxAggregation(args) => Ok(args.apply()?),
+        Command::KernelLayout(args) => Ok(args.run()?),
+        Command::TracePages(args) => Ok(args.run()?),
         Command::Ttcp(args) => args.run().map_err(RunError::Transfer),
         Command::Control(_) => Ok(()),
         Command::CheckFaults { files } => read_scripts(files),

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
+pub mod btf;
 pub mod dhcp;
 pub mod fcs;
 pub mod ieee80211;
