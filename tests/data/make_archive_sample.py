@@ -227,7 +227,7 @@ def _run(
         )
         put("interrupts_per_s", (7800 if arm == "vanilla" else 3100) * math.exp(dice.gauss(0, 0.03)), "/proc/stat")
         put("air_retry_percent", retry, "air.pcapng")
-        put("air_ampdu_mpdus", {"vanilla": 1.0, "patch10": 1.0, "vendor": 9.3}[arm] + dice.random() / 10, "air.pcapng")
+        put("air_ampdu_mpdus", (9.3 if arm == "vendor" else 1.0) + dice.random() / 10, "air.pcapng")
         put("air_goodput_share_percent", 100 * mbit_s / 72.2, "air.pcapng")
     if test in ("tx", "latency"):
         middle = (_LOADED_MS if test == "tx" else _IDLE_MS)[arm] * math.exp(

@@ -294,9 +294,11 @@ def _show_everything(result: CompareResult, whys: Whys, out: Console, report: st
             out.print(Padding(safe_text(change.sentence), (0, 0, 0, 2)))
     if any(of_pair for _, of_pair in whys):
         out.print()
-        out.print(safe_text("Why (correlation, no proof):", style="bold"))
-        for answer, of_pair in whys:
-            for why in of_pair:
+        for heading, is_proven in (("by intervention", True), ("correlation, no proof", False)):
+            told = [(answer, why) for answer, of_pair in whys for why in of_pair if why.is_proven is is_proven]
+            if told:
+                out.print(safe_text(f"Why ({heading}):", style="bold"))
+            for answer, why in told:
                 out.print(Padding(safe_text(f"{answer.arm} vs {answer.against}, {why.text}"), (0, 0, 0, 2)))
     _show_notes(result, out)
     if report is not None:

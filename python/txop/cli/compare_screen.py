@@ -398,7 +398,9 @@ def _elsewhere(result: CompareResult, rows: Sequence[FigureRow], width: int) -> 
 
 
 def _because(result: CompareResult, whys: Whys, width: int, room: int) -> list[Text]:
-    """What goes with the verdict, a line an arm."""
+    """What goes with the verdict, or causes it, a line an arm."""
+    from txop.report.answer.because import proof
+
     known = [(answer, of_arm) for answer, of_arm in whys if of_arm]
     if not known:
         return []
@@ -409,7 +411,7 @@ def _because(result: CompareResult, whys: Whys, width: int, room: int) -> list[T
     for answer, of_arm in known:
         briefs = [each.brief.rstrip(".") for each in of_arm if each.has_figures] or [of_arm[0].brief.rstrip(".")]
         pair = answer.arm if answer.against == result.baseline else f"{answer.arm} vs {answer.against}"
-        told.append(f"Why {pair} (correlation): {'. '.join(briefs)}")
+        told.append(f"Why {pair} ({proof(of_arm)}): {'. '.join(briefs)}")
     room = max(room, 1)
     most = 2 if len(told) <= 2 or sum(len(filled(text, width, most=2)) for text in told) <= room else 1
     made: list[Text] = []

@@ -48,6 +48,23 @@ def register(app: typer.Typer) -> None:
         ),
     )(check)
     plan.command(
+        name="causes",
+        epilog=epilog(
+            [
+                (
+                    "txop plan causes my.toml --arm p10-8-7 -o causes.toml",
+                    "every combination of its patches, then txop run",
+                ),
+                (
+                    "txop plan causes my.toml --arm stock --hold aggregation=txop:rtl8xxxu/0007-tx-ampdu-off.toml "
+                    "--hold rts=txop:rtl8xxxu/0008-hw-rts.toml -o causes.toml",
+                    "the mechanisms of one build, each set to what it is elsewhere",
+                ),
+            ],
+            ["`txop why ARCHIVE` says what each of them does; docs/why.md."],
+        ),
+    )(causes)
+    plan.command(
         name="new",
         epilog=epilog(
             [
@@ -173,6 +190,57 @@ def new(
     said = f"Wrote {file}. Next: txop plan check {file}"
     if template is not None:
         said = f"Wrote {file}. Change what is marked CHANGE; next: txop plan check {file}"
+    console.stderr().print(console.safe_text(said), soft_wrap=True)
+
+
+def causes(
+    plan: PlanFile,
+    arm: Annotated[str, typer.Option("--arm", metavar="NAME", help="The arm to explain.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The new plan; - for stdout.")],
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="NAME", help="The arm to compare it with; default: the baseline.")
+    ] = None,
+    hold: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hold",
+            metavar="NAME=HOW",
+            help="A mechanism of the arm, and what sets it to the other's value: an edit script, a patch, or KEY=VALUE "
+            "of its guest; two to six, in place of what the arms differ in.",
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write a plan with every combination of what two arms differ in, so that `txop why` can tell causes apart."""
+    from txop.cli.plan_problems import read_plan
+    from txop.core.whole_file import whole_file
+    from txop.plan.write import plan_text
+    from txop.plan_check.factorial import factorial_plan, held_plan
+
+    loaded, _ = read_plan(plan, files=False)
+    source = loaded.plan
+    if hold:
+        if against is not None:
+            raise UserError("--hold makes the arm to compare with", what_to_do="leave --against out")
+        pairs = dict(each.partition("=")[::2] for each in hold)
+        if "" in pairs.values():
+            raise UserError(
+                "a mechanism without what holds it", where="--hold", what_to_do="NAME=FILE or NAME=KEY=VALUE"
+            )
+        source, against = held_plan(source, arm, pairs)
+    text = plan_text(factorial_plan(source, arm, against or source.baseline))
+    if str(output) == "-":
+        typer.echo(text, nl=False)
+        return
+    if not force and (output.exists() or output.is_symlink()):
+        raise UserError("there is such a file already", where=str(output), what_to_do="choose another, or use --force")
+    if output.absolute().parent != loaded.folder:
+        raise UserError(
+            "files that a plan names are beside it", where=str(output), what_to_do=f"write into {loaded.folder}"
+        )
+    with whole_file(output) as out:
+        out.write(text)
+    said = f"Wrote {output}. Next: txop run {output}, then txop why ARCHIVE"
     console.stderr().print(console.safe_text(said), soft_wrap=True)
 
 

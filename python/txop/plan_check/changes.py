@@ -24,11 +24,12 @@ from txop.plan.named_file import SHIPPED, named_file
 
 Key = tuple[str, ...]
 
-_PATCH = "patch"
+PATCH, BUILD, LINK = "patch", "build", "link"
+"""How the keys of a patch, of the build that carries it and of an emulated link begin."""
+GUEST, PARAMETER = "guest", "parameter"
+"""How the keys of a guest and of the parameters of its driver begin."""
 _DRIVER = "driver"
-_BUILD = "build"
-_LINK = "link"
-_CARRIERS = (_BUILD, _LINK)
+_CARRIERS = (BUILD, LINK)
 """What differs where the lists of patches differ, because it carries them."""
 
 _REVERTED = "-"
@@ -88,7 +89,7 @@ def changes_of(plan: Plan, baseline: str | None = None) -> Changes:
     from it in something that the plan does not declare, so it isolates nothing; the baseline is taken at its word.
     """
     name = plan.baseline if baseline is None else baseline
-    contents = {arm.name: _contents(plan, arm) for arm in plan.arm}
+    contents = {arm.name: contents_of(plan, arm) for arm in plan.arm}
     base = contents.get(name, {})
     isolated: list[OneChange] = []
     named: set[tuple[Key, str]] = set()
@@ -104,13 +105,13 @@ def changes_of(plan: Plan, baseline: str | None = None) -> Changes:
                 continue
             arm = second.name if against == first.name else first.name
             named.add((key, values[arm] or ""))
-            given = [_label(k, contents[against].get(k), base.get(k)) for k in _differences(base, contents[against])]
-            change = _label(key, values[arm], base.get(key))
+            given = [in_words(k, contents[against].get(k), base.get(k)) for k in differing(base, contents[against])]
+            change = in_words(key, values[arm], base.get(key))
             isolated.append(OneChange(arm, against, change, tuple(given), _patch_of(key)))
     undecided = [
-        Undecided(_label(key, contents[arm.name].get(key), base.get(key)), _patch_of(key))
+        Undecided(in_words(key, contents[arm.name].get(key), base.get(key)), _patch_of(key))
         for arm in plan.arm
-        for key in _differences(base, contents[arm.name])
+        for key in differing(base, contents[arm.name])
         if (key, contents[arm.name].get(key) or "") not in named
     ]
     return Changes(tuple(isolated), tuple(dict.fromkeys(undecided)))
@@ -122,7 +123,7 @@ def comparisons(plan: Plan, primary: int) -> int:
 
 
 def _patch_of(key: Key) -> str | None:
-    return key[1] if key[0] == _PATCH else None
+    return key[1] if key[0] == PATCH else None
 
 
 def _is_alone(arm: str, contents: Mapping[str, Mapping[Key, str]]) -> bool:
@@ -130,28 +131,28 @@ def _is_alone(arm: str, contents: Mapping[str, Mapping[Key, str]]) -> bool:
     return all(other == arm or contents[other] != contents[arm] for other in contents)
 
 
-def _differences(first: Mapping[Key, str], second: Mapping[Key, str]) -> list[Key]:
+def differing(first: Mapping[Key, str], second: Mapping[Key, str]) -> list[Key]:
     """Keys that differ; those of carriers only where no patch does, and of a build where the driver is one."""
     keys = [key for key in dict.fromkeys((*first, *second)) if first.get(key) != second.get(key)]
-    patched = any(key[0] == _PATCH for key in keys)
-    carried = _CARRIERS if patched else (_BUILD,) if (_DRIVER,) in keys else ()
+    patched = any(key[0] == PATCH for key in keys)
+    carried = _CARRIERS if patched else (BUILD,) if (_DRIVER,) in keys else ()
     return [key for key in keys if key[0] not in carried]
 
 
 def _only_difference(first: Mapping[Key, str], second: Mapping[Key, str]) -> Key | None:
-    keys = _differences(first, second)
+    keys = differing(first, second)
     return keys[0] if len(keys) == 1 else None
 
 
-def _contents(plan: Plan, arm: Arm) -> dict[Key, str]:
+def contents_of(plan: Plan, arm: Arm) -> dict[Key, str]:
     """What an arm puts in place, key by key; values as text, so that any two can be compared."""
     reverse = plan.guest is not None and plan.guest.varied(arm.guest).reverse
-    found: dict[Key, str] = {(_PATCH, identity(patch)): _way(patch, reverse) for patch in arm.patches}
+    found: dict[Key, str] = {(PATCH, identity(patch)): _way(patch, reverse) for patch in arm.patches}
     specs: list[ModuleSpec | BuildSpec] = [*arm.loads, *([arm.build] if arm.build is not None else [])]
     if specs:
         without_parameters = {"parameters", "depends", "timeout_s"}
         carriers = [spec.model_dump(mode="json", exclude=without_parameters) for spec in specs]
-        found[(_BUILD,)] = _text(carriers[0] if len(carriers) == 1 else carriers)
+        found[(BUILD,)] = _text(carriers[0] if len(carriers) == 1 else carriers)
         for spec in specs[:-1]:
             found.update(_leaves(("parameter", _module_name(spec)), spec.parameters))
         found.update(_leaves(("parameter",), specs[-1].parameters))
@@ -170,7 +171,7 @@ def _contents(plan: Plan, arm: Arm) -> dict[Key, str]:
     for name, on in arm.on.items():
         found[("commands", f"on {name}")] = _text([on.load, on.unload])
     if (link := plan.link_of(arm)) is not None:
-        found.update(_leaves((_LINK,), link))
+        found.update(_leaves((LINK,), link))
     if plan.guest is not None:
         inside = plan.guest.varied(arm.guest)
         without = {"parallel", "parameters", "reverse"}
@@ -178,7 +179,7 @@ def _contents(plan: Plan, arm: Arm) -> dict[Key, str]:
         found.update(_leaves(("parameter",), inside.parameters))
         for key in ("source", "module_file"):
             if getattr(inside, key) is not None:
-                found[(_BUILD,)] = found.pop(("guest", key))
+                found[(BUILD,)] = found.pop(("guest", key))
     return found
 
 
@@ -227,15 +228,15 @@ def identity(patch: Patch) -> str:
     return patch.file or patch.link or patch.description
 
 
-def _label(key: Key, value: str | None, before: str | None) -> str:
+def in_words(key: Key, value: str | None, before: str | None) -> str:
     """A change from ``before`` (in the baseline) to ``value``, in words."""
-    if key[0] == _PATCH:
+    if key[0] == PATCH:
         return _patch_label(key[1], value, before)
     if key[0] == "commands":
         return f"other commands {key[1]}" if len(key) > 1 else "other commands that load it"
-    if key[0] == _BUILD:
+    if key[0] == BUILD:
         return "another build of the driver"
-    name = ".".join(key[1:] if key[0] in ("parameter", "guest", _LINK) else key)
+    name = ".".join(key[1:] if key[0] in ("parameter", "guest", LINK) else key)
     return f"{name} {_value(value)} instead of {_value(before)}"
 
 

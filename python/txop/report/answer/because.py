@@ -1,4 +1,5 @@
-"""What goes with a verdict on throughput: figures of the air and bus captures of the measured window, joined.
+"""Why there is a verdict on throughput: causes where the archive has all combinations of the changes, and otherwise
+what goes with it, figures of the air and bus captures of the measured window, joined.
 
 A fact is reported when it moved in the direction that would explain the verdict, by its margin or more, and when
 the ranges of the two arms' runs do not overlap. It goes with the verdict; that it is the cause is for the reader to
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 
 from txop.archive.reader import Archive
 from txop.compare.answer import rows_between
+from txop.compare.causes import proven
 from txop.compare.result import ComparedFigure, CompareResult, Row
 from txop.present.format import duration_us, share
 from txop.report.answer.air_digest import digest, label_of
@@ -56,6 +58,8 @@ class Because:
     """Runs and origin of the figures."""
     missing: str
     """What cannot be determined, and why."""
+    is_proven: bool = False
+    """The facts are causes, found by intervention: the archive has all combinations of what the arms differ in."""
 
     @property
     def has_figures(self) -> bool:
@@ -76,16 +80,21 @@ class Because:
 
 
 def because(archive: Archive, result: CompareResult, arm: str, against: str) -> list[Because]:
-    """One sentence for each test with a throughput that was declared and got better or worse."""
-    found = rows_between(result.figures, arm, against, result.baseline)
-    return [
-        _sentence(archive, result, figure.test, arm, against, 1 if row.verdict == "better" else -1)
-        for figure, row in found
-        if figure.role == "primary"
-        and figure.metric.key.startswith("throughput")
-        and row.verdict in ("better", "worse")
-        and (row.estimate is None or row.estimate > 0) == (row.verdict == "better")
-    ]
+    """One sentence for each test with a throughput that was declared: its causes, where the archive has all
+    combinations for them, or what goes with a verdict better or worse."""
+    made = []
+    for figure, row in rows_between(result.figures, arm, against, result.baseline):
+        if figure.role != "primary" or not figure.metric.key.startswith("throughput"):
+            continue
+        causes = proven(archive, result, arm, against, figure.name)
+        if causes is not None:
+            basis = f"by intervention, {result.origin.value}"
+            made.append(Because(figure.test, [causes.sentence], basis, "", is_proven=True))
+            continue
+        way = {"better": 1, "worse": -1}.get(row.verdict)
+        if way is not None and (row.estimate is None or row.estimate > 0) == (way > 0):
+            made.append(_sentence(archive, result, figure.test, arm, against, way))
+    return made
 
 
 def _sentence(archive: Archive, result: CompareResult, test: str, arm: str, against: str, way: int) -> Because:
@@ -114,6 +123,11 @@ def _sentence(archive: Archive, result: CompareResult, test: str, arm: str, agai
     of += f"captures of the measured window, {result.origin.value}"
     of += "; shares are means" if any(fact.is_share for fact in facts) else ""
     return Because(test, texts, of, "; ".join(missing))
+
+
+def proof(known: Sequence[Because]) -> str:
+    """Whether sentences are proven, for their heading."""
+    return "by intervention" if known and all(each.is_proven for each in known) else "correlation"
 
 
 def common_note(known: Sequence[Because]) -> str:

@@ -175,7 +175,10 @@ class _Writer:
         bases = {why.basis for _, why in known if why.has_figures}
         basis = bases.pop().removesuffix(f", {result.origin.value}") if len(bases) == 1 else ""
         yield ""
-        yield from self._filled(f"Why ({basis}; correlation):" if basis else "Why (correlation, no proof):")
+        if all(why.is_proven for _, why in known):
+            yield from self._filled("Why (by intervention):")
+        else:
+            yield from self._filled(f"Why ({basis}; correlation):" if basis else "Why (correlation, no proof):")
         for at, (line, why) in enumerate(chosen, 1):
             said = f"{why.test}: {'; '.join(why.facts[: size.facts])}." if why.has_figures and basis else why.text
             more = f" {len(known) - len(chosen)} more in {_PAGE}." if at == len(chosen) < len(known) else ""
