@@ -75,6 +75,7 @@ COMMANDS: tuple[Command, ...] = (
         "Explain a USB capture (transfers, aggregation, turnarounds, errors, devices) "
         "or the command log of an SDIO card.",
     ),
+    Command("why", "Follow the packets of a guest's run through all stages, or tell the causes of an effect apart."),
     Command(
         "log",
         "Name the faults in kernel logs: firmware, USB, Wi-Fi, SDIO and kernel faults, and what is known of each.",

@@ -13,7 +13,7 @@ from txop.cli.guest_completion import devices, drivers, fault_scripts
 from txop.cli.guest_options import errors_reported
 from txop.core.errors import UserError
 from txop.plan.device_table import SECURITIES
-from txop.plan.devices import ACCESS_POINT_DEVICES, CHIPS, FUNCTIONS, IN_5_GHZ
+from txop.plan.devices import ACCESS_POINT_DEVICES, CHIPS, FUNCTIONS, IN_5_GHZ, SDIO_CARDS
 
 if TYPE_CHECKING:
     from txop.guest.chips import Chip
@@ -36,13 +36,30 @@ class CaptureOptions:
         typer.Option("--trace", help="With --device: write down what the driver does; trace.jsonl in --output."),
     ] = False
 
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            "--timeline",
+            metavar="FILE",
+            help="With --device and --mode exact: kernel, device and air of the command on one clock, for trace "
+            "viewers and `txop why`.",
+        ),
+    ] = None
+
     @property
     def any(self) -> bool:
         """Whether anything is."""
+        return self.to_keep or self.timeline is not None
+
+    @property
+    def to_keep(self) -> bool:
+        """Whether anything goes to the folder of results."""
         return self.air or self.usb or self.trace or self.command_log
 
 
 NOTHING = CaptureOptions()
+TRACE_FILE = "trace.jsonl"
+"""What the driver does, in the folder of results."""
 
 
 @dataclass(frozen=True)
@@ -188,13 +205,15 @@ class DeviceOptions:
             if any(given) or any(value is not None for value in set_here):
                 raise UserError(
                     "--driver, --parameter, --access-points, --stations, --width, --channel, --host-parameter, "
-                    "--power-save, --faults, --device-option, --air, --usb, --command-log and --trace go with --device"
+                    "--power-save, --faults, --device-option, --air, --usb, --command-log, --trace and --timeline go "
+                    "with --device"
                 )
             return None
         with errors_reported():
             options = tuple(word for words in self.device_option or () for word in _split(words))
             stations = _signals("--stations", self.stations)
             access_points = _signals("--access-points", self.access_points)
+            timeline, on_card = captures.timeline is not None, self.device in SDIO_CARDS
             at_host = () if self.host == "ushc" else ("--host", self.host)
             check_options(self.device, self.ap, (*at_host, *options), stations, access_points)
             return Chip(
@@ -209,10 +228,10 @@ class DeviceOptions:
                 access_points=access_points,
                 stations=stations,
                 station_chips=self.station_chips,
-                air=CAPTURE_FILE if captures.air else None,
+                air=CAPTURE_FILE if captures.air or timeline else None,
                 usb=MADE_FILE if captures.usb else None,
-                command_log=COMMAND_LOG if captures.command_log else None,
-                trace="trace.jsonl" if captures.trace else None,
+                command_log=COMMAND_LOG if captures.command_log or (timeline and on_card) else None,
+                trace=TRACE_FILE if captures.trace or (timeline and not on_card) else None,
                 faults=None if self.faults is None else _checked(self.faults, self.ap),
                 power_save=self.power_save,
                 plug_only=self.plug_only,

@@ -19,6 +19,7 @@ from txop.cli.examples import epilog
 from txop.cli.guest_completion import extra_programs
 from txop.cli.guest_device import CaptureOptions, DeviceOptions
 from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
+from txop.cli.guest_timeline import check_timeline, recorded_command, with_recorder, write_timeline
 from txop.cli.option_groups import grouped
 from txop.cli.shared_options import folder_option
 from txop.core.errors import ExitCode, UserError
@@ -182,6 +183,10 @@ def register(group: typer.Typer) -> None:
                 ("txop guest run --device rtl8188cus --faults noise.toml --air -o out -- sleep 9", "a captured fault"),
                 ("txop guest run --module rtl8xxxu.ko --file test.sh -- /root/test.sh", "a driver of your own"),
                 (
+                    "txop guest run --mode exact --device ar9280 --timeline run.json.gz -- dut ping -c 9 10.80.210.1",
+                    "everything on one clock, for `txop why`",
+                ),
+                (
                     "txop guest run --device rtl8188cus --program perf -- perf stat -a dut ping -c 3 10.80.210.1",
                     "look into the kernel",
                 ),
@@ -224,8 +229,9 @@ def run(
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
-    if captures.any and output is None:
+    if captures.to_keep and output is None:
         raise UserError("a capture needs a folder to go to", what_to_do="give --output DIR")
+    check_timeline(captures, device.device, time.mode)
     chip = device.chip(captures)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
@@ -233,8 +239,11 @@ def run(
         computer = _computer(machine, time)
         files = content.files(chip)
         made, built_for = image.image()
-        overlay = _overlay(command, content, files, chip, made, built_for, ending)
+        traced = command if captures.timeline is None else recorded_command(command)
+        overlay = _overlay(traced, content, files, chip, made, built_for, ending)
         overlay = overlay.beside(content.program_files(chip, image.pinned()))
+        if captures.timeline is not None:
+            overlay = with_recorder(overlay)
         pace = f"exact, {time.mips} million instructions a second" if computer.mode == "exact" else "fast"
         note(f"Booting Linux {made.release} ({pace}{', KVM' if computer.kvm else ''}).")
         doubt = exactness_doubt(computer)
@@ -248,6 +257,8 @@ def run(
                     made, overlay, computer, results=results, wall_limit_s=wall_limit, listener=_Terminal(quiet=json)
                 )
             )
+            if captures.timeline is not None and chip is not None:
+                write_timeline(captures.timeline, results, chip, ended.status)
             if json:
                 console.write_json(_document(made, computer, overlay, chip, ended, results))
     for line in ended.said:
