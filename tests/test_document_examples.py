@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHOWN = {
     "README.md", "bus.md", "compare.md", "gallery.md", "how-to-compare-drivers.md", "how-to-explain-a-capture.md",
-    "simulate.md", "tutorial.md",
+    "simulate.md", "tutorial.md", "why.md",
 }  # fmt: skip
 """Documents that must have examples: a block whose fence is mistyped is not run and would not be missed."""
 
