@@ -337,11 +337,13 @@ def top_folder(folder: Path) -> Path:
 
 
 def _one_driver(whole: Path, top: Path, source: Path) -> None:
-    """A tree with one driver's folder, at its place in the kernel's source; nothing else has to be copied to build."""
+    """A tree with one driver's folder and the headers beside it, at their place in the kernel's: enough to build."""
     if source.is_dir():
         return
     with new_folder(source) as work:
         shutil.copytree(whole / top, work / top)
+        for header in sorted((whole / top).parent.glob("*.h")):  # those of a family, such as ath.h
+            shutil.copy2(header, work / top.parent)
 
 
 def patch_files(paths: Sequence[Path]) -> tuple[Path, ...]:
