@@ -64,9 +64,10 @@ def _show(out: Console, found: Causes) -> None:
         name = f"none of these: {found.against} against {found.baseline}"
         table.add_row(safe_text(name), fmt.signed(found.residual.mean), _interval(found.residual), "", "")
     out.print(table)
+    blocks = fmt.plural(len(found.blocks), "block")
     out.print(
         safe_text(
-            f"Shares are Shapley values and sum to the whole; means of n = {len(found.blocks)} blocks, "
+            f"Shares are Shapley values and sum to the whole; means of {blocks}, "
             f"{fmt.figure(found.before, 2)} → {fmt.figure(found.after, 2)}"
         ),
         soft_wrap=True,
