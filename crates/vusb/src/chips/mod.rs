@@ -7,6 +7,7 @@ pub mod ccmp;
 mod duplicates;
 mod full_mac;
 pub mod mt7610u;
+pub mod realtek;
 pub mod rtl8188cus;
 pub mod sd8686;
 pub mod station_counters;

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use wire::phy::Mode;
 
 use super::eu_assumptions::AggregateLimit;
-use super::memory::Memory;
 use super::queued::Queued;
 use super::registers as reg;
 use crate::air::exchange::{duration_ns, FCS_LEN};
 use crate::air::rates::MCS0;
+use crate::chips::realtek::memory::Memory;
 
 /// Most MPDUs of an A-MPDU where the descriptor does not say how many: the vendor's limit for this family (rtlwifi
 /// rtl8192cu/trx.c sets it in every descriptor).

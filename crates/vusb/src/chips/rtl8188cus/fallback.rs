@@ -15,10 +15,10 @@
 //! SDK's words can be read either way: `fallback-counts` chooses.
 
 use super::assumptions::{Assumptions, Beyond, Counts, Order, RtsTable, Table};
-use super::memory::Memory;
 use super::registers as reg;
 use super::tx_descriptor::TxDescriptor;
 use crate::air::rates::MCS0;
+use crate::chips::realtek::memory::Memory;
 
 /// Bytes of DARFRC and of RARFRC.
 const COUNTS: usize = 8;

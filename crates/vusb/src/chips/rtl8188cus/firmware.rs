@@ -4,9 +4,9 @@
 //! checksum, says READY and starts the CPU (rtl8xxxu core.c: rtl8xxxu_download_firmware, rtl8xxxu_start_firmware;
 //! rtlwifi rtl8192c/fw_common.c). What is downloaded is not executed: the virtual firmware does what drivers ask of it.
 
-use super::memory::{Memory, Touched};
 use super::model::Model;
 use super::registers as reg;
+use crate::chips::realtek::memory::{Memory, Touched};
 
 /// What the mailboxes have brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

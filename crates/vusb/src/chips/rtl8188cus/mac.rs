@@ -3,21 +3,21 @@
 use wire::phy::{Bandwidth, EdcaParameters, Mode, RateSet};
 
 use super::assumed::Assumed;
-use super::cam::Cam;
 use super::efuse::Efuse;
 use super::firmware::{Command, Firmware};
-use super::memory::{Memory, Touched};
 use super::model::Model;
-use super::power::PowerSave;
 use super::radio::Radio;
 use super::receive::Receiver;
 use super::registers as reg;
 use super::reports::ReportCounters;
-use super::statistics::{PowerCounters, RxCounters, TxCounters};
+use super::statistics::{RxCounters, TxCounters};
 use super::system;
 use super::transmit::{short_retry_limit, Transmitter};
 use crate::air::rates::legacy_rates;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
+use crate::chips::realtek::cam::Cam;
+use crate::chips::realtek::memory::{Memory, Touched};
+use crate::chips::realtek::power::{PowerCounters, PowerSave};
 use crate::device::{InReply, OutReply};
 use random::{Rng, Stream};
 

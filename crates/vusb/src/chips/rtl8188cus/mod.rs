@@ -5,13 +5,13 @@
 //!
 //! | block | file | drivers' side |
 //! | --- | --- | --- |
-//! | register file | `memory.rs`, `registers.rs` | regs.h |
+//! | register file | `../realtek/memory.rs`, `registers.rs` | regs.h |
 //! | power, link table, DMA | `system.rs` | 8192c.c, rtl8xxxu_llt_write |
 //! | efuse | `efuse.rs` | rtl8xxxu_read_efuse |
 //! | 8051: download, mailboxes | `firmware.rs` | rtl8xxxu_download_firmware, rtl8xxxu_gen1_h2c_cmd |
 //! | RF, I/Q calibration | `radio.rs` | rtl8xxxu_read_rfreg, rtl8xxxu_iqk_path_a |
-//! | key memory, ciphers | `cam.rs`, `crypto.rs`, `../ccmp.rs`, `../tkip.rs`, `../wep.rs` | rtl8xxxu_cam_write |
-//! | power save | `power.rs` | rtl92c_set_fw_pwrmode_cmd |
+//! | key memory, ciphers | `../realtek/cam.rs`, `../realtek/crypto.rs`, `../ccmp.rs`, `../tkip.rs`, `../wep.rs` | rtl8xxxu_cam_write |
+//! | power save | `../realtek/power.rs` | rtl92c_set_fw_pwrmode_cmd |
 //! | transmission | `tx_descriptor.rs`, `queued.rs`, `transmit.rs`, `tx_counters.rs`, `aggregation.rs`, `rates.rs`, `fallback.rs` | rtl8xxxu_fill_txdesc_v1 |
 //! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | regs.h |
 //! | reception | `rx_descriptor.rs`, `receive.rs` | rtl8xxxu_parse_rxdesc16 |
@@ -20,17 +20,13 @@
 mod aggregation;
 mod assumed;
 pub mod assumptions;
-pub mod cam;
-mod crypto;
 pub mod efuse;
 pub mod entry;
 mod eu_assumptions;
 mod fallback;
 mod firmware;
 mod mac;
-pub mod memory;
 mod model;
-mod power;
 mod queued;
 mod radio;
 mod rates;
@@ -60,7 +56,7 @@ pub use eu_assumptions::{AggregateLimit, EuAssumptions};
 use mac::Mac;
 pub use model::Model;
 pub use reports::{Counted, Full, ReportCounters, Tally};
-pub use statistics::{ChipCounters, EuStatistics, PowerCounters, RxCounters, Statistics, TxCounters};
+pub use statistics::{ChipCounters, EuStatistics, RxCounters, Statistics, TxCounters};
 pub use vocabulary::RegisterNames;
 
 /// Vendor requests: read and write registers.

@@ -1,8 +1,8 @@
 //! RF registers behind their serial interface, channel, and I/Q calibration.
 
-use super::memory::{Memory, Touched};
 use super::model::Model;
 use super::registers as reg;
+use crate::chips::realtek::memory::{Memory, Touched};
 
 /// RF register with the channel in bits 9:0 and the bandwidth in bits 11:10, and LC calibration in bit 15
 /// (rtl8xxxu regs.h, RF6052_REG_MODE_AG).

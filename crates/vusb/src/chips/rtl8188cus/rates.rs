@@ -10,10 +10,10 @@
 //! it itself while the firmware does not adapt rates (rtl8192c_cmd.c, rtl8192c_Add_RateATid).
 
 use super::assumptions::Assumptions;
-use super::memory::Memory;
 use super::registers as reg;
 use super::tx_descriptor::TxDescriptor;
 use crate::air::rates::MCS0;
+use crate::chips::realtek::memory::Memory;
 
 /// 6 Mbit/s.
 const OFDM_6: u8 = 4;

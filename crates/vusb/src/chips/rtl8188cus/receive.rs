@@ -5,15 +5,15 @@ use std::collections::VecDeque;
 use wire::fcs::fcs32;
 use wire::ieee80211::{FrameKind, FrameType, MacAddr, Mpdu};
 
-use super::cam::Cam;
-use super::crypto::{key_index, Engines};
-use super::memory::Memory;
 use super::model::Model;
 use super::registers::{self as reg, rcr};
 use super::reports::Report;
 use super::rx_descriptor::{emit, emit_report, Received};
 use super::statistics::RxCounters;
 use crate::air::Reception;
+use crate::chips::realtek::cam::Cam;
+use crate::chips::realtek::crypto::{key_index, Engines};
+use crate::chips::realtek::memory::Memory;
 use crate::device::InReply;
 
 /// Bytes of descriptor before each frame.

@@ -113,16 +113,8 @@ pub const BW_OPMODE: u16 = 0x0603;
 pub const RCR: u16 = 0x0608;
 /// Driver information before each received frame, in 8 bytes.
 pub const RX_DRVINFO_SZ: u16 = 0x060f;
-/// Own address.
-pub const MACID: u16 = 0x0610;
-/// Address of the network.
-pub const BSSID: u16 = 0x0618;
-/// Key memory: command, write data, read data.
-pub const CAM_CMD: u16 = 0x0670;
-/// See [`CAM_CMD`].
-pub const CAM_WRITE: u16 = 0x0674;
-/// See [`CAM_CMD`].
-pub const CAM_READ: u16 = 0x0678;
+pub use crate::chips::realtek::cam::{CAM_CMD, CAM_READ, CAM_WRITE};
+pub use crate::chips::realtek::power::{BCN_PSR_RPT, BSSID, MACID};
 /// Encryption on transmission (bit 2) and reception (bit 3).
 pub const SECURITY_CFG: u16 = 0x0680;
 /// Which management subtypes are received; control; data.
@@ -131,8 +123,6 @@ pub const RXFLTMAP0: u16 = 0x06a0;
 pub const RXFLTMAP1: u16 = 0x06a2;
 /// See [`RXFLTMAP0`].
 pub const RXFLTMAP2: u16 = 0x06a4;
-/// Number that the access point has given the station, bits 13:0.
-pub const BCN_PSR_RPT: u16 = 0x06a8;
 /// Bandwidth of the baseband.
 pub const FPGA0_RF_MODE: u16 = 0x0800;
 /// Byte 0 of [`FPGA0_RF_MODE`]: 40 MHz.

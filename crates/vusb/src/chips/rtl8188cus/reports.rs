@@ -14,8 +14,8 @@
 
 use serde::Serialize;
 
-use super::memory::{Memory, Touched};
 use super::registers as reg;
+use crate::chips::realtek::memory::{Memory, Touched};
 
 /// Counters of a station: arrived at once, after one, two, three, and four or more retries.
 pub const TRIES: usize = 5;

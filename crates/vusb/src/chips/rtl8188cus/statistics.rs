@@ -6,6 +6,7 @@ use super::assumptions::Assumptions;
 use super::eu_assumptions::EuAssumptions;
 use super::reports::ReportCounters;
 use crate::air::AirCounters;
+use crate::chips::realtek::power::PowerCounters;
 use crate::peers::PeerStatistics;
 
 /// Registers, interrupts and commands.
@@ -74,20 +75,6 @@ pub struct RxCounters {
     pub decrypted: u64,
     /// Frames with an integrity check that failed.
     pub integrity_errors: u64,
-}
-
-/// What power save has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PowerCounters {
-    /// Times that the access point has acknowledged that the chip sleeps.
-    pub announced: u64,
-    /// Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep.
-    pub asleep_ns: u64,
-    /// PS-Polls sent.
-    pub polls: u64,
-    /// Frames of the own network, to the station or to groups, that came while the receiver was off.
-    pub missed: u64,
 }
 
 /// What an RTL8188CUS or RTL8723AU has counted.

@@ -1,9 +1,9 @@
 //! What makes up the rest of the chip's management: power, link table, DMA.
 
 use super::efuse::Efuse;
-use super::memory::{Memory, Touched};
 use super::model::Model;
 use super::registers as reg;
+use crate::chips::realtek::memory::{Memory, Touched};
 
 /// What registers are when power comes.
 pub fn cold_start(memory: &mut Memory, model: Model) {

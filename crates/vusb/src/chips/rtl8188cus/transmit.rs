@@ -8,11 +8,8 @@ use wire::phy::{AccessCategory, EdcaParameters};
 use super::aggregation::aggregate;
 use super::assumed::Assumed;
 use super::assumptions::{Assumptions, RtsRetries};
-use super::cam::{Cam, Cipher};
-use super::crypto::{key_index, Engines};
 use super::eu_assumptions::AggregateLimit;
 use super::fallback::{data_rate, rts_rate};
-use super::memory::Memory;
 use super::model::Model;
 use super::queued::{own, Queued};
 use super::rates::RateAdaptation;
@@ -23,6 +20,9 @@ use super::tx_descriptor::{TxDescriptor, QUEUE_BEACON, QUEUE_HIGH, QUEUE_MANAGEM
 use crate::air::rates::{mode, Modulation, MCS0};
 use crate::air::{response_to, Outcome, Ppdu, Protection, Response};
 use crate::chips::block_ack_request::put_back;
+use crate::chips::realtek::cam::Cam;
+use crate::chips::realtek::crypto::{key_index, Engines};
+use crate::chips::realtek::memory::Memory;
 use crate::device::OutReply;
 
 /// Bytes of a page of the transmit packet buffer (rtl8xxxu.h, PBP_PAGE_SIZE_128).
@@ -258,7 +258,7 @@ impl Transmitter {
         let receiver = frame.receiver().unwrap_or_default();
         let index = key_index(mpdu).unwrap_or(0);
         let key = cam.pairwise(receiver.0).or_else(|| cam.group(index));
-        let Some(key) = key.filter(|key| is_meant(descriptor.security(), key.cipher)) else {
+        let Some(key) = key.filter(|key| key.cipher.is_meant_by(descriptor.security())) else {
             self.counters.no_key += 1;
             return false;
         };
@@ -355,16 +355,6 @@ impl Transmitter {
             let is_data = queued.frame().is_data();
             self.reporter.ended(queued.descriptor.macid(), is_data, queued.attempts, arrived);
         }
-    }
-}
-
-/// Whether a key is one of those that the descriptor's encryption field stands for: 1 is RC4, which is WEP and TKIP, 3 is
-/// AES (rtl8xxxu.h, TXDESC_SEC_RC4 and TXDESC_SEC_AES).
-const fn is_meant(security: u8, cipher: Cipher) -> bool {
-    match cipher {
-        Cipher::Wep40 | Cipher::Wep104 | Cipher::Tkip => security == 1,
-        Cipher::Ccmp => security == 3,
-        Cipher::Other(_) => false,
     }
 }
 

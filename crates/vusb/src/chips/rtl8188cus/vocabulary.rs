@@ -5,13 +5,13 @@ use wire::usb::realtek::{RxWalk, REGISTER_REQUEST};
 use wire::usb::setup::Setup;
 
 use super::firmware::{command, Command};
-use super::memory::{Memory, Touched};
 use super::model::Model;
 use super::registers as reg;
 use super::reports;
 use super::rx_descriptor::mode_of;
 use super::tx_descriptor::TxDescriptor;
 use crate::air::rates::{mode, Modulation};
+use crate::chips::realtek::memory::{Memory, Touched};
 use crate::state::{Reader, State, StateError, Writer};
 use crate::trace::{hex, Detail, FrameDetail, Names, Plain, Vocabulary};
 

@@ -2,7 +2,13 @@
 //! index bits 1:0) and address; words 2 to 5: the key (rtl8xxxu core.c, rtl8xxxu_cam_write; rtlwifi cam.c).
 
 use super::memory::{Memory, Touched};
-use super::registers::{CAM_CMD, CAM_READ, CAM_WRITE};
+
+/// Register of commands to the key memory.
+pub const CAM_CMD: u16 = 0x0670;
+/// What is to be written into it.
+pub const CAM_WRITE: u16 = 0x0674;
+/// What was read out of it.
+pub const CAM_READ: u16 = 0x0678;
 
 const VALID: u32 = 1 << 15;
 const GROUP: u32 = 1 << 6;
@@ -35,6 +41,16 @@ impl Cipher {
             Self::Ccmp => 4,
             Self::Wep104 => 5,
             Self::Other(number) => number,
+        }
+    }
+
+    /// Whether it is one of those that the encryption field of a transmit descriptor stands for: 1 is RC4, which is WEP and
+    /// TKIP, 3 is AES (rtl8xxxu.h, TXDESC_SEC_RC4 and TXDESC_SEC_AES; rtw88 tx.c, rtw_tx_pkt_info_update_sec).
+    pub const fn is_meant_by(self, field: u8) -> bool {
+        match self {
+            Self::Wep40 | Self::Wep104 | Self::Tkip => field == 1,
+            Self::Ccmp => field == 3,
+            Self::Other(_) => false,
         }
     }
 }

@@ -1,18 +1,38 @@
-//! Power save by the firmware (LPS): asked for by H2C_SET_POWER_MODE while associated.
+//! Power save by the firmware (LPS): asked for by a command of the host while associated.
 //!
-//! Neither driver of this chip in Linux 6.12 turns it on: rtlwifi/usb.c sets `fwctrl_lps` and `leisure_ps` to false,
-//! and rtl8xxxu has nothing of the kind; neither announces SUPPORTS_PS to mac80211, so `iw set power_save on` is
-//! refused. What the vendor's firmware does is not known. This one does what IEEE 802.11-2020, 11.2.3 asks of a
-//! station: it announces power save with a Null frame, listens to beacons, fetches what the TIM says is buffered with
+//! rtw88 turns it on (ps.c, rtw_fw_set_pwr_mode). Neither driver of the RTL8188CUS in Linux 6.12 does: rtlwifi/usb.c sets
+//! `fwctrl_lps` and `leisure_ps` to false, and rtl8xxxu has nothing of the kind; neither announces SUPPORTS_PS to mac80211, so
+//! `iw set power_save on` is refused. What the vendor's firmware does is not known. This one does what IEEE 802.11-2020, 11.2.3
+//! asks of a station: it announces power save with a Null frame, listens to beacons, fetches what the TIM says is buffered with
 //! PS-Polls, and stays awake for group frames behind a DTIM beacon. Frames of the host go out at once, with the power
 //! management bit set.
 
+use serde::Serialize;
 use wire::ieee80211::{FrameType, MacAddr, Mpdu, Seq};
 
 use super::memory::Memory;
-use super::registers as reg;
-use super::statistics::PowerCounters;
 use crate::chips::station_power::{null, poll, Heard, Listening, NULL};
+
+/// Register of the own address.
+pub const MACID: u16 = 0x0610;
+/// Register of the address of the network.
+pub const BSSID: u16 = 0x0618;
+/// Register of the number that the access point has given the station, bits 13:0.
+pub const BCN_PSR_RPT: u16 = 0x06a8;
+
+/// What power save has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PowerCounters {
+    /// Times that the access point has acknowledged that the chip sleeps.
+    pub announced: u64,
+    /// Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep.
+    pub asleep_ns: u64,
+    /// PS-Polls sent.
+    pub polls: u64,
+    /// Frames of the own network, to the station or to groups, that came while the receiver was off.
+    pub missed: u64,
+}
 
 /// The state of power save.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -30,6 +50,11 @@ impl PowerSave {
     pub fn counters(&self, now_ns: u64) -> PowerCounters {
         let asleep_ns = self.asleep_since_ns.map_or(0, |since_ns| now_ns.saturating_sub(since_ns));
         PowerCounters { asleep_ns: self.counters.asleep_ns + asleep_ns, ..self.counters }
+    }
+
+    /// Whether the access point knows that the chip sleeps.
+    pub const fn is_asleep(&self) -> bool {
+        self.asleep_since_ns.is_some()
     }
 
     /// Power was cut, or there is no network any more.
@@ -76,7 +101,7 @@ impl PowerSave {
             return (true, None);
         }
         let (own, network) = addresses(memory);
-        match self.listening.hears(own, network, memory.u16(reg::BCN_PSR_RPT) & 0x3fff, &Mpdu::new(frame)) {
+        match self.listening.hears(own, network, memory.u16(BCN_PSR_RPT) & 0x3fff, &Mpdu::new(frame)) {
             Heard::Beacon(for_chip) => (true, for_chip.then(|| self.poll(memory))),
             Heard::On => (true, None),
             heard => {
@@ -97,13 +122,13 @@ impl PowerSave {
         self.listening.polls();
         self.counters.polls += 1;
         let (own, network) = addresses(memory);
-        poll(memory.u16(reg::BCN_PSR_RPT), network, own)
+        poll(memory.u16(BCN_PSR_RPT), network, own)
     }
 }
 
 /// Its own, and that of its network.
 fn addresses(memory: &Memory) -> (MacAddr, MacAddr) {
-    (MacAddr(memory.array(reg::MACID)), MacAddr(memory.array(reg::BSSID)))
+    (MacAddr(memory.array(MACID)), MacAddr(memory.array(BSSID)))
 }
 
 #[cfg(test)]
@@ -149,9 +174,9 @@ mod tests {
 
     fn asleep() -> (PowerSave, Memory) {
         let (mut power, mut memory) = (PowerSave::default(), Memory::default());
-        memory.write(reg::MACID, &OWN);
-        memory.write(reg::BSSID, &NETWORK);
-        memory.write(reg::BCN_PSR_RPT, &(0xc000u16 | 17).to_le_bytes());
+        memory.write(MACID, &OWN);
+        memory.write(BSSID, &NETWORK);
+        memory.write(BCN_PSR_RPT, &(0xc000u16 | 17).to_le_bytes());
         let announcement = power.ask(&memory, 1).unwrap();
         assert_eq!((announcement[0], announcement[1]), (NULL, TO_DS | POWER_MANAGEMENT));
         assert_eq!(power.ask(&memory, 2), None);

@@ -1,0 +1,6 @@
+//! What generations of Realtek's chips have in common: the register file, the key memory with its ciphers, power save.
+
+pub mod cam;
+pub(super) mod crypto;
+pub mod memory;
+pub mod power;
