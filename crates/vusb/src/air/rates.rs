@@ -46,8 +46,13 @@ pub fn mode(rate: u8, modulation: Modulation) -> Mode {
 
 /// A VHT mode with one stream, without STBC and LDPC.
 pub const fn vht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
+    vht_streams(mcs, 1, bandwidth, short_gi)
+}
+
+/// The same with this many streams.
+pub const fn vht_streams(mcs: u8, nss: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
     let (stbc, ldpc, ldpc_extra_symbol) = (Some(false), Some(false), Some(false));
-    Mode::Vht(Vht { mcs, nss: 1, bandwidth, short_gi: Some(short_gi), stbc, ldpc, ldpc_extra_symbol })
+    Mode::Vht(Vht { mcs, nss, bandwidth, short_gi: Some(short_gi), stbc, ldpc, ldpc_extra_symbol })
 }
 
 /// The chain of rates of a unicast data frame between stations without HT.

@@ -7,7 +7,7 @@ use wire::ieee80211::{Capabilities, FrameKind, HtCapabilities, Management, Mpdu,
 use wire::ieee80211::{HtOperation, VhtCapabilities, VhtOperation};
 use wire::phy::{Bandwidth, Mode};
 
-use crate::air::rates::{mode, vht, Modulation, MCS0};
+use crate::air::rates::{mode, vht_streams, Modulation, MCS0};
 
 /// MPDUs of one decision.
 const SAMPLE: u32 = 32;
@@ -71,14 +71,17 @@ impl DownRates {
         };
         let highest = self.highest();
         let mcs = highest.saturating_sub(self.below);
-        let new = if self.vht().is_some() { vht } else { ht };
-        Some([0, 1, 2, highest].map(|down| (new(mcs.saturating_sub(down), bandwidth, short_gi), ATTEMPTS)).to_vec())
+        let new = |mcs| match self.vht() {
+            Some(both) => vht_streams(mcs, streams(both), bandwidth, short_gi),
+            None => ht(mcs, bandwidth, short_gi),
+        };
+        Some([0, 1, 2, highest].map(|down| (new(mcs.saturating_sub(down)), ATTEMPTS)).to_vec())
     }
 
     /// The VHT capabilities of both; `None`: one of them has no VHT, or none with one stream (3 in a map).
     fn vht(&self) -> Option<(VhtCapabilities, VhtCapabilities)> {
         let both = self.station.vht.zip(self.ap.vht)?;
-        one_stream(both).iter().all(|&map| map != 3).then_some(both)
+        of_stream(1, both).iter().all(|&map| map != 3).then_some(both)
     }
 
     /// The width that both use.
@@ -93,12 +96,12 @@ impl DownRates {
         }
     }
 
-    /// The highest MCS of one stream.
+    /// The highest MCS: of HT with one stream, of VHT with as many as both have.
     fn highest(&self) -> u8 {
         let Some(both) = self.vht() else { return 7 };
-        // In the maps 0 is MCS 7, 1 is 8, 2 is 9. MCS 9 does not exist in 20 MHz with one stream (21.5).
+        // In the maps 0 is MCS 7, 1 is 8, 2 is 9. MCS 9 does not exist in 20 MHz with one or two streams (21.5).
         let most = if self.bandwidth() == Bandwidth::Mhz20 { 1 } else { 2 };
-        7 + one_stream(both).into_iter().fold(most, u16::min) as u8
+        7 + of_stream(streams(both), both).into_iter().fold(most, u16::min) as u8
     }
 
     /// Whether an MPDU of a data frame was acknowledged.
@@ -127,9 +130,15 @@ fn width(ht: Option<HtOperation>, vht: Option<VhtOperation>) -> Bandwidth {
     }
 }
 
-/// What two sides can receive and send with one stream.
-fn one_stream((one, other): (VhtCapabilities, VhtCapabilities)) -> [u16; 4] {
-    [one.rx_mcs_map, one.tx_mcs_map, other.rx_mcs_map, other.tx_mcs_map].map(|map| map & 3)
+/// What two sides can receive and send with this many streams.
+fn of_stream(streams: u8, (one, other): (VhtCapabilities, VhtCapabilities)) -> [u16; 4] {
+    let shift = 2 * (streams - 1);
+    [one.rx_mcs_map, one.tx_mcs_map, other.rx_mcs_map, other.tx_mcs_map].map(|map| map >> shift & 3)
+}
+
+/// Streams of VHT that both have: two at most.
+fn streams(both: (VhtCapabilities, VhtCapabilities)) -> u8 {
+    1 + u8::from(of_stream(2, both).iter().all(|&map| map != 3))
 }
 
 fn ht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
@@ -168,6 +177,12 @@ mod tests {
         assert_eq!(kbps(&rates(0, Some((short, any)), Some(0)))[..2], [86_667, 72_222], "20 MHz has no MCS 9");
         assert_eq!(kbps(&rates(above, None, Some(1))), [150_000, 135_000, 120_000, 15_000], "no VHT");
         assert_eq!(kbps(&rates(above, Some((short, 0xffff)), Some(1)))[0], 150_000, "none with one stream");
+        assert_eq!(
+            kbps(&rates(above, Some((short, 0xfffa)), Some(1))),
+            [866_667, 780_000, 650_000, 65_000],
+            "two streams"
+        );
+        assert_eq!(kbps(&rates(above, Some((short, 0xfff2)), Some(1)))[0], 650_000, "MCS 7 of the second");
         assert_eq!(DownRates::default().chain(), None);
     }
 
