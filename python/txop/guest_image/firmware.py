@@ -2,8 +2,8 @@
 
 A virtual chip runs no firmware: it counts and checks what is downloaded. So these files have the header that drivers
 read (Linux drivers/net/wireless/realtek/rtl8xxxu, struct rtl8xxxu_firmware_header; mediatek/mt76/mt76x02_mcu.h,
-struct mt76x02_fw_header; mediatek/mt7601u/mcu.c, struct mt76_fw_header; ath/ath6kl/init.c, ath6kl_fetch_fw_apin;
-marvell/libertas reads none) and zeros behind it.
+struct mt76x02_fw_header; mediatek/mt7601u/mcu.c, struct mt76_fw_header; realtek/rtw88/fw.h, struct rtw_fw_hdr;
+ath/ath6kl/init.c, ath6kl_fetch_fw_apin; marvell/libertas reads none) and zeros behind it.
 The vendors' own files are not free and are never part of txop; give them with ``--file`` if a test needs them.
 """
 
@@ -44,6 +44,18 @@ _AR6004_BOARD_BYTES = 6144
 """Board data with their extension (ath/ath6kl/target.h, AR600x_BOARD_DATA_SZ and AR600x_BOARD_EXT_DATA_SZ)."""
 
 
+_RTW88 = "usr/lib/firmware/rtw88"
+_RTW88_SIGNATURE_8822B = 0x2200
+_RTW88_SIGNATURE_8821C = 0x2100
+_RTW88_DATA_BYTES = 8 * 1024
+_RTW88_INSTRUCTION_BYTES = 10 * 1024
+"""More than one and two of the parts in which the driver sends them (realtek/rtw88/mac.c, download_firmware_to_mem)."""
+_RTW88_CHECKSUM_BYTES = 8
+"""Behind each of the two (realtek/rtw88/fw.h, FW_HDR_CHKSUM_SIZE)."""
+_RTW88_DATA_ADDRESS, _RTW88_INSTRUCTION_ADDRESS = 0x0020_0000, 0x0003_0000
+"""Of the chip's processor (realtek/rtw88/mac.h, OCPBASE_DMEM_88XX and OCPBASE_IMEM_88XX)."""
+
+
 _MARVELL = "usr/lib/firmware/libertas"
 _MARVELL_HELPER_BYTES = 2 * 1024
 _MARVELL_IMAGE_BYTES = 64 * 1024
@@ -70,8 +82,12 @@ def firmware_files() -> dict[str, bytes]:
         f"{_MARVELL}/sd8686_v9_helper.bin": bytes(_MARVELL_HELPER_BYTES),
         f"{_MARVELL}/sd8686_v9.bin": bytes(_MARVELL_IMAGE_BYTES),
     }
+    rtw88 = {
+        f"{_RTW88}/rtw8822b_fw.bin": _rtw88(_RTW88_SIGNATURE_8822B),
+        f"{_RTW88}/rtw8821c_fw.bin": _rtw88(_RTW88_SIGNATURE_8821C),
+    }
     mediatek = {f"{_MEDIATEK}/mt7610u.bin": _mediatek(), "usr/lib/firmware/mt7601u.bin": _mediatek()}
-    return realtek | mediatek | atheros | marvell
+    return realtek | mediatek | atheros | marvell | rtw88
 
 
 def _file(signature: int) -> bytes:
@@ -79,6 +95,16 @@ def _file(signature: int) -> bytes:
     # signature, category, function, version, subversion, then date, size and reserved words that are not read
     header = struct.pack("<HBBHBB24x", signature, 0, 0, version, subversion, 0)
     return header + bytes(_BODY_BYTES)
+
+
+def _rtw88(signature: int) -> bytes:
+    version, subversion = _VERSION
+    # signature, category, function, version, subversion, index, features (none that the driver asks for), which
+    # memories there are, format of commands; then where and how long data and instructions are, without checksums
+    header = struct.pack("<HBBHBB4xI8xB3xH2x", signature, 0, 0, version, subversion, 0, 0, 0, 0)
+    header += struct.pack("<II8x", _RTW88_DATA_ADDRESS, _RTW88_DATA_BYTES)
+    header += struct.pack("<IIII", _RTW88_INSTRUCTION_BYTES, 0, 0, _RTW88_INSTRUCTION_ADDRESS)
+    return header + bytes(_RTW88_DATA_BYTES + _RTW88_INSTRUCTION_BYTES + 2 * _RTW88_CHECKSUM_BYTES)
 
 
 def _mediatek() -> bytes:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from txop.plan.device_row import Device, Driver
 
-DeviceName = Literal["rtl8188cus", "rtl8723au", "rtl8188eu", "mt7610u", "mt7601u", "ar6003", "ar6004", "sd8686", "ar9280", "ar9220", "ar9287", "ncm", "mbim", "ecm", "qmi-modem"]
+DeviceName = Literal["rtl8188cus", "rtl8723au", "rtl8188eu", "rtl8822bu", "rtl8821cu", "mt7610u", "mt7601u", "ar6003", "ar6004", "sd8686", "ar9280", "ar9220", "ar9287", "ncm", "mbim", "ecm", "qmi-modem"]
 SecurityName = Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"]
 
 SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe")
@@ -78,6 +78,44 @@ DEVICES = (
         assumptions=("fallback-counts", "fallback-order", "fallback-beyond", "rts-retries", "rts-table", "aggregate-limit", "report-frames", "report-counters"),
         endpoints=((0, "in"), (0, "out"), (1, "in"), (2, "out"), (3, "out")),
         statistics="Rtl8188euStatistics",
+    ),
+    Device(
+        name="rtl8822bu",
+        label="RTL8822BU",
+        about="Realtek RTL8822BU, 0bda:b812 (rtw88_8822bu of Linux 6.2 and later): 802.11ac, two streams",
+        kind="chip",
+        bus="usb",
+        ids="0bda:b812",
+        modalias="usb:v0BDApB812d0210dc00dsc00dp00icFFiscFFipFFin00",
+        drivers=(Driver("rtw88_8822bu", from_kernel="6.2"),),
+        interface="wlan0",
+        bands_ghz=("2.4", "5"),
+        streams=2,
+        securities=("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"),
+        is_access_point=False,
+        options=("access-points", "assume"),
+        assumptions=("adaptation-sample", "adaptation-interval-ms", "adaptation-down", "adaptation-up", "report-form", "ampdu-time-us", "rx-threshold-bytes", "rx-timeout-us"),
+        endpoints=((0, "in"), (0, "out"), (4, "in"), (5, "out"), (6, "out"), (8, "out")),
+        statistics="Rtl8822buStatistics",
+    ),
+    Device(
+        name="rtl8821cu",
+        label="RTL8821CU",
+        about="Realtek RTL8821CU, 0bda:c811 (rtw88_8821cu of Linux 6.2 and later): 802.11ac, one stream",
+        kind="chip",
+        bus="usb",
+        ids="0bda:c811",
+        modalias="usb:v0BDApC811d0210dc00dsc00dp00icFFiscFFipFFin00",
+        drivers=(Driver("rtw88_8821cu", from_kernel="6.2"),),
+        interface="wlan0",
+        bands_ghz=("2.4", "5"),
+        streams=1,
+        securities=("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"),
+        is_access_point=False,
+        options=("access-points", "assume"),
+        assumptions=("adaptation-sample", "adaptation-interval-ms", "adaptation-down", "adaptation-up", "report-form", "ampdu-time-us", "rx-threshold-bytes", "rx-timeout-us"),
+        endpoints=((0, "in"), (0, "out"), (4, "in"), (5, "out"), (6, "out"), (8, "out")),
+        statistics="Rtl8822buStatistics",
     ),
     Device(
         name="mt7610u",

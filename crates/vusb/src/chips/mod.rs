@@ -9,6 +9,7 @@ mod full_mac;
 pub mod mt7610u;
 pub mod realtek;
 pub mod rtl8188cus;
+pub mod rtl8822bu;
 pub mod sd8686;
 pub mod station_counters;
 mod station_frames;

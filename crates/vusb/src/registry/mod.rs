@@ -12,7 +12,7 @@ pub use check::{assumption, incompatible, STATIONS_MAX};
 pub use command_line::{default_device, named, OwnOptions};
 pub use table::{Assumption, DeviceKind, DeviceRow, Endpoint, KnownDriver, Table, Transport, FORMAT, FORMAT_VERSION};
 
-use crate::chips::{ar6003, ar9280, mt7610u, rtl8188cus, sd8686};
+use crate::chips::{ar6003, ar9280, mt7610u, rtl8188cus, rtl8822bu, sd8686};
 use crate::entry::Entry;
 use crate::functions::{ecm, mbim, ncm, qmi_modem};
 
@@ -21,6 +21,8 @@ pub static DEVICES: &[&Entry] = &[
     &rtl8188cus::entry::RTL8188CUS,
     &rtl8188cus::entry::RTL8723AU,
     &rtl8188cus::entry::RTL8188EU,
+    &rtl8822bu::entry::RTL8822BU,
+    &rtl8822bu::entry::RTL8821CU,
     &mt7610u::entry::MT7610U,
     &mt7610u::entry::MT7601U,
     &ar6003::entry::AR6003,

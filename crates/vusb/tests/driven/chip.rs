@@ -27,6 +27,8 @@ pub struct Air {
     pub to_send: Vec<(u64, Ppdu)>,
     pub outcomes: Vec<Vec<bool>>,
     pub deaf: bool,
+    /// Where it is; channel 6 in 20 MHz without.
+    pub tuned: Option<Tuned>,
 }
 
 #[derive(Clone, Default)]
@@ -34,7 +36,7 @@ pub struct FarEnd(pub Rc<RefCell<Air>>);
 
 impl Station for FarEnd {
     fn tuned(&self) -> Option<Tuned> {
-        Tuned::channel(6)
+        self.0.borrow().tuned.or(Tuned::channel(6))
     }
     fn ready_since(&self) -> Option<u64> {
         self.0.borrow().to_send.first().map(|(at, _)| *at)

@@ -14,4 +14,5 @@ mod mbim;
 mod modem_control;
 mod mt7601u;
 mod rtl8188eu;
+mod rtl8822bu;
 mod trace;

@@ -17,6 +17,7 @@
 //! | [`mediatek`] | descriptors of the MT76x0 family | Linux mt76, mt76x02_mac.h and mt76x02_dma.h |
 //! | [`mt7601`] | what an MT7601U has elsewhere in them | Linux mt7601u, mac.h and dma.h |
 //! | [`realtek`] | descriptors of the RTL8188C and RTL8192C families | Linux rtl8xxxu.h |
+//! | [`rtw88`] | descriptors of the RTL8822B and RTL8821C | Linux rtw88, tx.h, rx.h and rtw8822b.h |
 //! | [`ushc`] | an SD host controller on USB | Linux drivers/mmc/host/ushc.c |
 //! | [`usbip`] | USB over a byte stream | Linux usbip_protocol.rst and usbip_common.h |
 
@@ -30,6 +31,7 @@ pub mod qmap;
 pub mod qmi;
 pub mod realtek;
 pub mod rndis;
+pub mod rtw88;
 pub mod setup;
 pub mod status;
 pub mod urb;

@@ -1116,6 +1116,135 @@ class Mt7610uStatistics(Model):
     """Faults of its script; null for a device that no script is around."""
 
 
+class PowerCounters(Model):
+    """What power save has done."""
+
+    announced: int
+    """Times that the access point has acknowledged that the chip sleeps."""
+    asleep_ns: int
+    """Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep."""
+    polls: int
+    """PS-Polls sent."""
+    missed: int
+    """Frames of the own network, to the station or to groups, that came while the receiver was off."""
+
+
+class Rtl8822buRxCounters(Model):
+    """What the receiver of an RTL8822BU has done."""
+
+    frames: int
+    """Frames that came off the air whole."""
+    delivered: int
+    """Frames handed to the driver."""
+    bytes: int
+    """Bytes of them."""
+    transfers: int
+    """Bulk IN transfers."""
+    filtered: int
+    """Frames that the filters kept back."""
+    overflows: int
+    """Frames that found the receive buffer full (they are not acknowledged either)."""
+    decrypted: int
+    """Frames that the chip decrypted."""
+    integrity_errors: int
+    """Frames with an integrity check that failed."""
+
+
+class Rtl8822buTxCounters(Model):
+    """What the transmitter of an RTL8822BU has done."""
+
+    frames: int
+    """Frames from the driver."""
+    aggregated_transfers: int
+    """Transfers that held several of them."""
+    bad_checksums: int
+    """Descriptors with a wrong checksum: the frame is dropped."""
+    malformed: int
+    """Transfers in which a descriptor and frame could not be found."""
+    aggregate: int
+    """Frames that may be part of an A-MPDU."""
+    rts: int
+    """Frames with RTS."""
+    reported: int
+    """Frames that the firmware was to report on."""
+    driver_rate: int
+    """Frames at the driver's rate."""
+    encrypted: int
+    """Frames that the chip encrypted."""
+    no_key: int
+    """Frames for which there was no key."""
+    given_up: int
+    """Frames given up after the last retry."""
+    buffer_full: int
+    """Times that a bulk OUT endpoint was NAKed because the packet buffer was full (counted once per wait)."""
+
+
+class Rtl8822buAssumptions(Model):
+    """What is assumed of an RTL8822BU: `--assume`."""
+
+    adaptation_sample: int = Field(alias="adaptation-sample")
+    """Rate control of the firmware (its algorithm is not known): MPDUs of one decision at least."""
+    adaptation_interval_ms: int = Field(alias="adaptation-interval-ms")
+    """Time between two decisions at least, ms."""
+    adaptation_down: float = Field(alias="adaptation-down")
+    """It goes one rate down when a smaller part of the MPDUs than this was acknowledged."""
+    adaptation_up: float = Field(alias="adaptation-up")
+    """It goes one rate up when a larger part was."""
+    report_form: str = Field(alias="report-form")
+    """How a transmission is reported. `extended`: C2H_HALMAC with C2H_CCX_RPT inside; `plain`: C2H_CCX_TX_RPT."""
+    ampdu_time_us: int = Field(alias="ampdu-time-us")
+    """What AMPDU_MAX_TIME_V1 counts in, us: with rtw88's 0x70 and 32 us that is 3.6 ms."""
+    rx_threshold_bytes: int = Field(alias="rx-threshold-bytes")
+    """What the threshold of receive aggregation counts in, bytes: rtw88's 5 are then 20 KiB, which fit its buffers
+    of 32 KiB."""
+    rx_timeout_us: int = Field(alias="rx-timeout-us")
+    """What the timeout of receive aggregation counts in, us: rtw88's 32 are then 1 ms."""
+
+
+class Rtl8822buCounters(Model):
+    """Registers and the firmware."""
+
+    reads: int
+    """Register reads."""
+    writes: int
+    """Register writes."""
+    firmware_bytes: int
+    """Bytes of firmware in the chip's memories."""
+    commands: int
+    """Commands to the firmware by mailboxes."""
+    packets: int
+    """Commands to the firmware by the queue of commands."""
+    calibrations: int
+    """Calibrations among them, which succeed at once."""
+    pages_written: int
+    """Transfers for the packet buffer: parts of the firmware, and templates."""
+    reports: int
+    """Reports of the firmware to the host."""
+    reports_lost: int
+    """Reports that got lost: a fault, or the receive buffer was full."""
+
+
+class Rtl8822buStatistics(Model):
+    """What an RTL8822BU has counted."""
+
+    chip: Rtl8822buCounters
+    """Registers and the firmware."""
+    assumptions: Rtl8822buAssumptions
+    """What is assumed of the chip."""
+    tx: Rtl8822buTxCounters
+    """The transmitter."""
+    rx: Rtl8822buRxCounters
+    """The receiver."""
+    power: PowerCounters
+    """Power save."""
+    air: AirCounters
+    """The air."""
+    ap: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
+    """The access points."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+
+
 class Rtl8188cusRxCounters(Model):
     """What the receiver of an RTL8188CUS has done."""
 
@@ -1254,19 +1383,6 @@ class Rtl8188euStatistics(Model):
     """Faults of its script; null for a device that no script is around."""
 
 
-class PowerCounters(Model):
-    """What power save has done."""
-
-    announced: int
-    """Times that the access point has acknowledged that the chip sleeps."""
-    asleep_ns: int
-    """Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep."""
-    polls: int
-    """PS-Polls sent."""
-    missed: int
-    """Frames of the own network, to the station or to groups, that came while the receiver was off."""
-
-
 class Rtl8188cusAssumptions(Model):
     """What is assumed of an RTL8188CUS: `--assume`."""
 
@@ -1354,6 +1470,7 @@ class Statistics(Model):
     device: (
         Rtl8188cusStatistics
         | Rtl8188euStatistics
+        | Rtl8822buStatistics
         | Mt7610uStatistics
         | Ar6003Statistics
         | Sd8686Statistics

@@ -1,0 +1,239 @@
+//! RTL8822BU: an 802.11n/ac station with two antennas on USB, in 2.4 and 5 GHz, which Linux' rtw88_8822bu drives from 6.2 on.
+//! Its rates are the firmware's: the driver gives masks of rates, and gets to know what was chosen. RTL8821CU: the same with one
+//! antenna, which rtw88_8821cu drives; `model.rs` says what is different.
+//!
+//! | block | file | driver's side (Linux drivers/net/wireless/realtek/rtw88) |
+//! | --- | --- | --- |
+//! | register file | `../realtek/memory.rs`, `registers.rs` | reg.h |
+//! | power, efuse's port, registers behind registers | `system.rs` | mac.c, rtw8822b.c (card_enable_flow_8822b) |
+//! | which chip | `model.rs` | rtw8821c.c |
+//! | efuse | `efuse.rs` | efuse.c, rtw8822b.h, rtw8821c.h |
+//! | CPU: download, commands, reports | `firmware.rs`, `packet_buffer.rs` | mac.c, fw.c |
+//! | RF, channel, calibration | `radio.rs` | rtw8822b.c |
+//! | key memory, ciphers | `../realtek/cam.rs`, `../realtek/crypto.rs` | sec.c |
+//! | power save | `../realtek/power.rs` | ps.c |
+//! | transmission | `transfer.rs`, `pages.rs`, `queued.rs`, `transmit.rs`, `aggregation.rs` | tx.c, usb.c |
+//! | rates | `rates.rs` | main.c (rtw_update_sta_info), fw.c (rtw_fw_send_ra_info) |
+//! | reception | `receive.rs` | rx.c, usb.c |
+//! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | reg.h |
+//! | what is not known | `assumptions.rs` | |
+//!
+//! Layouts of frames on USB: [`wire::usb::rtw88`].
+
+mod aggregation;
+pub mod assumptions;
+pub mod efuse;
+pub mod entry;
+mod firmware;
+mod mac;
+mod model;
+mod packet_buffer;
+mod pages;
+mod queued;
+mod radio;
+mod rates;
+mod receive;
+pub mod registers;
+mod statistics;
+mod system;
+mod transfer;
+mod transmit;
+mod vocabulary;
+
+use std::os::fd::RawFd;
+
+use wire::usb::realtek::REGISTER_REQUEST;
+use wire::usb::setup::Setup;
+
+use crate::air::{AirCounters, Medium};
+use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed};
+use crate::peers::Peers;
+use crate::state::{Reader, State, StateError, Writer};
+use assumptions::Assumptions;
+use efuse::Efuse;
+use mac::Mac;
+pub use model::Model;
+pub use statistics::{ChipCounters, RxCounters, Statistics, TxCounters};
+pub use vocabulary::RegisterNames;
+
+/// Vendor requests: read and write registers.
+const READ: u8 = 0xc0;
+const WRITE: u8 = 0x40;
+/// Endpoints, as listings of such dongles have them: the driver takes those of frames in the order of the descriptor, for the
+/// high, normal and low place of queues (usb.c, rtw_usb_parse).
+const BULK_IN: u8 = 4;
+const BULK_OUT: [u8; 3] = [5, 6, 8];
+const INTERRUPT_IN: u8 = 7;
+/// Realtek.
+const VENDOR: u16 = 0x0bda;
+
+/// How a chip is made.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which chip.
+    pub model: Model,
+    /// One-time programmable memory.
+    pub efuse: Efuse,
+    /// What is not known of it.
+    pub assumptions: Assumptions,
+    /// Seed of what faults leave to chance.
+    pub seed: u64,
+}
+
+impl Settings {
+    /// A chip as it is sold.
+    pub fn new(model: Model) -> Self {
+        Self { model, efuse: Efuse::new(model, VENDOR), assumptions: Assumptions::default(), seed: 1 }
+    }
+}
+
+/// The chip, its air and its access point.
+pub struct Rtl8822bu {
+    identity: Identity,
+    settings: Settings,
+    mac: Mac,
+    medium: Medium,
+    ap: Box<dyn Peers>,
+    /// The time up to which everything has happened.
+    now_ns: u64,
+}
+
+fn identity(model: Model) -> Identity {
+    let ([v0, v1], [p0, p1]) = (VENDOR.to_le_bytes(), model.product().to_le_bytes());
+    let device = [18, 1, 0, 2, 0, 0, 0, 64, v0, v1, p0, p1, 0x10, 2, 1, 2, 3, 1];
+    let endpoints = [
+        (0x80 | BULK_IN, 2, 512u16, 0),
+        (BULK_OUT[0], 2, 512, 0),
+        (BULK_OUT[1], 2, 512, 0),
+        (0x80 | INTERRUPT_IN, 3, 64, 3),
+        (BULK_OUT[2], 2, 512, 0),
+    ];
+    let mut configuration =
+        vec![9, 2, 0, 0, 1, 1, 0, 0x80, 250, 9, 4, 0, 0, endpoints.len() as u8, 0xff, 0xff, 0xff, 0];
+    for (address, attributes, max_packet, interval) in endpoints {
+        let [low, high] = max_packet.to_le_bytes();
+        configuration.extend([7, 5, address, attributes, low, high, interval]);
+    }
+    let len = configuration.len() as u8;
+    if let Some(slot) = configuration.get_mut(2) {
+        *slot = len;
+    }
+    let strings = ["Realtek", "802.11ac NIC", "123456"].map(String::from).to_vec();
+    Identity { device, configuration, strings, speed: Speed::High }
+}
+
+impl Rtl8822bu {
+    /// A chip that was just plugged in.
+    pub fn new(settings: Settings, medium: Medium, ap: Box<dyn Peers>) -> Self {
+        let mac = Mac::new(settings.model, settings.efuse.clone(), settings.assumptions, settings.seed);
+        Self { identity: identity(settings.model), settings, mac, medium, ap, now_ns: 0 }
+    }
+
+    /// What happened on the air.
+    pub const fn air(&self) -> &AirCounters {
+        self.medium.counters()
+    }
+}
+
+impl Device for Rtl8822bu {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
+        match (setup.request_type, setup.request) {
+            (READ, REGISTER_REQUEST) => {
+                ControlReply::Data(self.mac.read(now_ns, setup.value, usize::from(setup.length)))
+            }
+            (WRITE, REGISTER_REQUEST) => {
+                self.mac.write(now_ns, setup.value, data);
+                ControlReply::Accepted
+            }
+            _ => ControlReply::Stall,
+        }
+    }
+
+    fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply {
+        if BULK_OUT.contains(&endpoint) {
+            self.mac.transmit(now_ns, data)
+        } else {
+            OutReply::Stall
+        }
+    }
+
+    fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
+        match endpoint {
+            BULK_IN => self.mac.received(now_ns, transfer),
+            // rtw88 asks for no transfers of it.
+            INTERRUPT_IN => InReply::Nak,
+            _ => InReply::Stall,
+        }
+    }
+
+    fn advance(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+        self.ap.advance(now_ns);
+        self.medium.advance(now_ns, &mut self.mac, &mut self.ap.stations_mut());
+        self.ap.flush(now_ns);
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        // That an endpoint would answer is news once: the host may have taken its transfer back, or be gone.
+        let answer = self.mac.next_answer().filter(|&at_ns| at_ns > self.now_ns);
+        let air = self.medium.next_event(&self.mac, &self.ap.stations());
+        [answer, air, self.ap.next_event()].into_iter().flatten().min()
+    }
+
+    fn reset(&mut self, now_ns: u64) {
+        self.mac.cold_start(now_ns);
+        self.now_ns = now_ns;
+    }
+
+    fn sources(&self, sources: &mut Vec<Source>) {
+        self.ap.sources(sources);
+    }
+
+    fn readable(&mut self, now_ns: u64, fd: RawFd) {
+        self.ap.readable(now_ns, fd);
+    }
+
+    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
+        match effect {
+            Effect::FirmwareHang => self.mac.hang_firmware(),
+            Effect::LostC2h(lost) => self.mac.lose_c2h(lost),
+            Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
+            Effect::Reseed(seed, _) => {
+                self.mac.reseed(seed);
+                return self.medium.inject(effect);
+            }
+            other => return self.medium.inject(other),
+        }
+        true
+    }
+
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
+        Some(Box::new(Statistics {
+            chip: self.mac.counters(),
+            assumptions: self.settings.assumptions,
+            tx: *self.mac.tx_counters(),
+            rx: *self.mac.rx_counters(),
+            power: self.mac.power_counters(self.now_ns),
+            air: self.medium.counters().clone(),
+            ap: self.ap.statistics(),
+        }))
+    }
+
+    fn finish(&mut self) -> std::io::Result<()> {
+        self.medium.finish()
+    }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
+}
+
+crate::state!(Rtl8822bu { mac, medium, now_ns } within { ap } made { identity, settings });

@@ -1,0 +1,382 @@
+//! From bulk OUT to the air: packet buffer, queues, aggregation, retries.
+
+use std::collections::VecDeque;
+
+use wire::ieee80211::{Mpdu, Seq};
+use wire::phy::{AccessCategory, Band, Bandwidth, EdcaParameters};
+use wire::usb::rtw88::{queue, TxDescriptor};
+
+use super::aggregation::aggregate;
+use super::assumptions::Assumptions;
+use super::pages::{of_frame, place, Pages};
+use super::queued::{own, Queued};
+use super::rates::{bandwidth, mode, Choice, RateControl, Shape, OFDM_6};
+use super::registers as reg;
+use super::statistics::TxCounters;
+use super::transfer::Part;
+use crate::air::{response_to, Outcome, Ppdu, Protection, Response};
+use crate::chips::block_ack_request::put_back;
+use crate::chips::realtek::cam::Cam;
+use crate::chips::realtek::crypto::{key_index, Engines};
+use crate::chips::realtek::memory::Memory;
+
+/// Frames of the firmware's own that wait at most: they take no pages, and the host makes them come.
+const OWN_MAX: usize = 8;
+/// Retries where the register does not say: 7 (dot11ShortRetryLimit's default).
+const RETRIES_DEFAULT: u8 = 7;
+/// Bytes of DARFRC, and the bits of each that count.
+const COUNTS: usize = 8;
+const COUNT: u8 = 0x1f;
+
+/// Queues in the order in which they are served: management and high, then voice, video, best effort, background.
+const QUEUES: usize = 5;
+
+/// What happened to a frame that is to be reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Fate {
+    /// The driver's number of it.
+    pub mark: u16,
+    /// It was acknowledged, or needed no acknowledgement.
+    pub arrived: bool,
+}
+
+/// The transmitter.
+#[derive(Default)]
+pub struct Transmitter {
+    queues: [VecDeque<Queued>; QUEUES],
+    pages: Pages,
+    /// What is on the air: its queue and frames, in the order of the PPDU's MPDUs.
+    on_air: Option<(usize, Vec<Queued>)>,
+    rates: RateControl,
+    engines: Engines,
+    sequence: u16,
+    waiting: bool,
+    /// No rate control: the firmware hangs (a fault).
+    without_rates: bool,
+    /// What is to be reported.
+    fates: VecDeque<Fate>,
+    counters: TxCounters,
+}
+
+fn queue_of(number: u8) -> usize {
+    match number {
+        queue::HIGH | queue::MANAGEMENT => 0,
+        tid => match AccessCategory::of_tid(tid) {
+            Some(AccessCategory::Voice) => 1,
+            Some(AccessCategory::Video) => 2,
+            Some(AccessCategory::Background) => 4,
+            _ => 3,
+        },
+    }
+}
+
+/// The bit of TXPAUSE for a queue. rtw88 names that of the high queue, 5 (reg.h, BIT_HIGH_QUEUE), and uses none of them while it
+/// sends; the others are those of the first generation.
+fn pause_bit(at: usize, descriptor: &TxDescriptor) -> u8 {
+    match at {
+        0 if descriptor.queue() == queue::HIGH => 5,
+        0 => 4,
+        1 => 3,
+        2 => 2,
+        3 => 1,
+        _ => 0,
+    }
+}
+
+/// An EDCA register: AIFS in us, exponents of CWmin and CWmax, TXOP limit; zero: not set. The management and high queues have no
+/// register; those of AC_VO are taken.
+fn edca(memory: &Memory, at: usize, band: Band) -> EdcaParameters {
+    let (address, category) = match at {
+        0 => return EdcaParameters::default_for(AccessCategory::Voice),
+        1 => (reg::EDCA_VO_PARAM, AccessCategory::Voice),
+        2 => (reg::EDCA_VI_PARAM, AccessCategory::Video),
+        3 => (reg::EDCA_BE_PARAM, AccessCategory::BestEffort),
+        _ => (reg::EDCA_BK_PARAM, AccessCategory::Background),
+    };
+    let value = memory.u32(address);
+    if value == 0 {
+        return EdcaParameters::default_for(category);
+    }
+    let slot_us = match memory.u8(reg::SLOT) {
+        0 => 9,
+        slot => slot,
+    };
+    // mac80211.c, rtw_aifsn_to_aifs: SIFS and AIFSN slots.
+    let sifs_us = if band == Band::Ghz2_4 { 10 } else { 16 };
+    let aifsn = ((value & 0xff) as u8).saturating_sub(sifs_us) / slot_us;
+    EdcaParameters {
+        aifsn: aifsn.clamp(1, 15),
+        ecw_min: (value >> 8 & 0x0f) as u8,
+        ecw_max: (value >> 12 & 0x0f) as u8,
+        txop_limit_32us: (value >> 16 & 0x07ff) as u16,
+    }
+}
+
+impl Transmitter {
+    /// What it has done.
+    pub const fn counters(&self) -> &TxCounters {
+        &self.counters
+    }
+
+    /// Rate control, which the firmware does.
+    pub fn rates(&mut self) -> &mut RateControl {
+        &mut self.rates
+    }
+
+    /// Forgets all frames.
+    pub fn clear(&mut self) {
+        *self = Self { counters: self.counters, without_rates: self.without_rates, ..Self::default() };
+    }
+
+    /// Whether frames stay in the buffer for which the firmware would choose the rate.
+    pub fn set_without_rates(&mut self, without: bool) {
+        self.without_rates = without;
+    }
+
+    /// Writes where the driver looks how many pages are free.
+    pub fn show_pages(&self, memory: &mut Memory) {
+        self.pages.show(memory);
+    }
+
+    /// What happened to the next frame that is to be reported.
+    pub fn fate(&mut self) -> Option<Fate> {
+        self.fates.pop_front()
+    }
+
+    /// Whether the frames of a transfer find room; without it the endpoint is NAKed.
+    pub fn has_room(&mut self, memory: &Memory, parts: &[Part<'_>]) -> bool {
+        let wanted: Vec<_> =
+            parts.iter().map(|part| (place(memory, part.descriptor.queue()), of_frame(part.frame))).collect();
+        let empty = self.queues.iter().all(VecDeque::is_empty) && self.on_air.is_none();
+        let room = empty || self.pages.have_room(memory, &wanted);
+        self.counters.buffer_full += u64::from(!room && !self.waiting);
+        self.waiting = !room;
+        room
+    }
+
+    /// A transfer in which something could not be found, or several frames.
+    pub fn transferred(&mut self, frames: usize, malformed: bool) {
+        self.counters.malformed += u64::from(malformed);
+        self.counters.aggregated_transfers += u64::from(frames > 1);
+    }
+
+    /// Whether a descriptor can be taken for what it says.
+    pub fn is_sound(&mut self, descriptor: &TxDescriptor) -> bool {
+        let sound = descriptor.checksum_is_right();
+        self.counters.bad_checksums += u64::from(!sound);
+        sound
+    }
+
+    /// A frame of the driver's.
+    pub fn accept(&mut self, now_ns: u64, memory: &Memory, cam: &Cam, part: &Part<'_>) {
+        let descriptor = part.descriptor;
+        let mut mpdu = part.frame.to_vec();
+        let counters = &mut self.counters;
+        counters.frames += 1;
+        counters.aggregate += u64::from(descriptor.aggregate());
+        counters.rts += u64::from(descriptor.rts());
+        counters.reported += u64::from(descriptor.report());
+        counters.driver_rate += u64::from(descriptor.use_rate());
+        if descriptor.hardware_sequence() {
+            self.sequence = (self.sequence + 1) & 0x0fff;
+            Mpdu::new(&mut mpdu).set_sequence(Seq::new(self.sequence));
+        }
+        if !self.encrypt(memory, cam, &descriptor, &mut mpdu) {
+            self.tell(&descriptor, false);
+            return;
+        }
+        let (place, pages) = (place(memory, descriptor.queue()), of_frame(&mpdu));
+        self.pages.take(place, pages);
+        if self.without_rates && !descriptor.use_rate() && !descriptor.is_group() {
+            return;
+        }
+        let queued = Queued { descriptor, mpdu, place, pages, attempts: 0, rts_attempts: 0, since_ns: now_ns };
+        if let Some(queue) = self.queues.get_mut(queue_of(descriptor.queue())) {
+            queue.push_back(queued);
+        }
+    }
+
+    fn tell(&mut self, descriptor: &TxDescriptor, arrived: bool) {
+        if descriptor.report() {
+            self.fates.push_back(Fate { mark: descriptor.mark(), arrived });
+        }
+    }
+
+    /// Queues a frame of the firmware's own, before all others.
+    pub fn send(&mut self, now_ns: u64, frame: Option<Vec<u8>>) {
+        let Some(mpdu) = frame else { return };
+        let queued = own(mpdu, now_ns);
+        let Some(queue) = self.queues.first_mut() else { return };
+        if queue.iter().filter(|other| other.is_own()).count() >= OWN_MAX {
+            // The newest of a kind says what holds now.
+            let same = |other: &Queued| other.is_own() && other.frame().kind() == queued.frame().kind();
+            let at = queue.iter().position(same).or_else(|| queue.iter().position(Queued::is_own));
+            at.and_then(|at| queue.remove(at));
+        }
+        queue.push_back(queued);
+    }
+
+    /// Encrypts as the descriptor says; `false`: it cannot be sent.
+    fn encrypt(&mut self, memory: &Memory, cam: &Cam, descriptor: &TxDescriptor, mpdu: &mut Vec<u8>) -> bool {
+        let frame = Mpdu::new(&*mpdu);
+        let enabled = memory.u8(reg::SECURITY_CFG) & 0x04 != 0;
+        if descriptor.security() == 0 || !frame.protected() || !enabled {
+            return true;
+        }
+        let receiver = frame.receiver().unwrap_or_default();
+        let index = key_index(mpdu).unwrap_or(0);
+        let key = cam.pairwise(receiver.0).or_else(|| cam.group(index));
+        let Some(key) = key.filter(|key| key.cipher.is_meant_by(descriptor.security())) else {
+            self.counters.no_key += 1;
+            return false;
+        };
+        let encrypted = self.engines.encrypt(key, mpdu);
+        self.counters.encrypted += u64::from(encrypted);
+        encrypted
+    }
+
+    fn next_queue(&self, memory: &Memory) -> Option<usize> {
+        let paused = memory.u8(reg::TXPAUSE);
+        let sends = |(at, queue): (usize, &VecDeque<Queued>)| {
+            queue.front().is_some_and(|first| paused >> pause_bit(at, &first.descriptor) & 1 == 0)
+        };
+        self.queues.iter().enumerate().position(sends)
+    }
+
+    /// Since when there is something to send.
+    pub fn ready_since(&self, memory: &Memory) -> Option<u64> {
+        self.queues.get(self.next_queue(memory)?)?.front().map(|queued| queued.since_ns)
+    }
+
+    /// The queue of what comes next: each contends with a backoff of its own.
+    pub fn access_function(&self, memory: &Memory) -> usize {
+        self.next_queue(memory).unwrap_or(0)
+    }
+
+    /// Contention parameters of what comes next.
+    pub fn access(&self, memory: &Memory, band: Band) -> EdcaParameters {
+        edca(memory, self.next_queue(memory).unwrap_or(3), band)
+    }
+
+    /// The next PPDU.
+    pub fn begin(&mut self, memory: &Memory, width: Bandwidth, assumed: &Assumptions) -> Option<Ppdu> {
+        let at = self.next_queue(memory)?;
+        let queue = self.queues.get_mut(at)?;
+        let first = queue.pop_front()?;
+        // The oldest MPDU of an A-MPDU decides for all.
+        let choice = rates_of(&self.rates, &first, width);
+        let mode = mode_of(memory, &first, &choice);
+        let is_group = first.frame().is_group();
+        let may_aggregate = first.descriptor.aggregate() && mode.can_aggregate() && first.tid().is_some() && !is_group;
+        let protection = protection(&first);
+        let response = response_to(&first.mpdu, may_aggregate);
+        let mut taken = vec![first];
+        if may_aggregate {
+            aggregate(queue, &mut taken, &mode, memory, assumed);
+        }
+        let mpdus = taken.iter().map(|queued| queued.mpdu.clone()).collect();
+        self.on_air = Some((at, taken));
+        Some(Ppdu { mode, mpdus, aggregated: may_aggregate, protection, response })
+    }
+
+    /// What happened to it: frames that were not acknowledged are sent again, in their order, until their limit.
+    pub fn ended(&mut self, now_ns: u64, memory: &Memory, ppdu: &Ppdu, outcome: &Outcome, assumed: &Assumptions) {
+        let Some((at, taken)) = self.on_air.take() else { return };
+        let mut again = Vec::new();
+        let mut gap = None;
+        for (mut queued, &acknowledged) in taken.into_iter().zip(&outcome.acknowledged) {
+            if ppdu.response != Response::None && outcome.sent && is_chosen(&queued) {
+                self.rates.report(now_ns, queued.descriptor.station(), acknowledged, assumed);
+            }
+            if acknowledged {
+                self.tell(&queued.descriptor, true);
+                self.pages.give_back(queued.place, queued.pages);
+                continue;
+            }
+            queued.rts_attempts = if outcome.sent { 0 } else { queued.rts_attempts.saturating_add(1) };
+            queued.attempts = queued.attempts.saturating_add(u8::from(outcome.sent));
+            if queued.attempts.max(queued.rts_attempts) > retry_limit(memory, ppdu) {
+                self.tell(&queued.descriptor, false);
+                self.pages.give_back(queued.place, queued.pages);
+                self.counters.given_up += 1;
+                if ppdu.aggregated {
+                    gap = Some(queued);
+                }
+                continue;
+            }
+            if outcome.sent {
+                Mpdu::new(&mut queued.mpdu).set_retry(true);
+            }
+            again.push(queued);
+        }
+        let Some(queue) = self.queues.get_mut(at) else { return };
+        put_back(queue, again, gap, |queued| &queued.mpdu, |request, lost| own(request, lost.since_ns));
+    }
+}
+
+/// Whether the firmware chooses the rate.
+fn is_chosen(queued: &Queued) -> bool {
+    !queued.descriptor.use_rate() && !queued.frame().is_group()
+}
+
+/// The rates of a frame: the descriptor's, or those of rate control; without any, 6 Mbit/s.
+fn rates_of(control: &RateControl, queued: &Queued, width: Bandwidth) -> Choice {
+    let descriptor = &queued.descriptor;
+    let given = Choice {
+        rates: vec![descriptor.rate()],
+        shape: Shape {
+            bandwidth: bandwidth(descriptor.bandwidth()).min(width),
+            short_gi: descriptor.short(),
+            short_preamble: descriptor.short(),
+        },
+    };
+    if !is_chosen(queued) {
+        return given;
+    }
+    let lowest = Choice { rates: vec![OFDM_6], shape: Shape::default() };
+    control.choose(descriptor.station(), width).unwrap_or(lowest)
+}
+
+/// The mode of this attempt: the n-th retry is as many rates lower as DARFRC says (as in the first generation), unless the
+/// descriptor forbids it.
+fn mode_of(memory: &Memory, queued: &Queued, choice: &Choice) -> wire::phy::Mode {
+    let counts: [u8; COUNTS] = memory.array(reg::DARFRC);
+    let steps = match queued.attempts.checked_sub(1) {
+        Some(retry) if !queued.descriptor.no_fallback() => {
+            let count = counts.get(usize::from(retry)).or(counts.last());
+            usize::from(count.copied().unwrap_or(0) & COUNT)
+        }
+        _ => 0,
+    };
+    let rate = choice.rates.get(steps).or(choice.rates.last()).copied().unwrap_or(OFDM_6);
+    mode(rate, choice.shape).or_else(|| mode(OFDM_6, Shape::default())).unwrap_or_default()
+}
+
+/// Retries of frames that are sent without RTS, and failures after which the contention window starts again
+/// (dot11ShortRetryLimit).
+pub(super) fn short_retry_limit(memory: &Memory) -> u8 {
+    limit(memory.u8(reg::RETRY_LIMIT + 1))
+}
+
+fn limit(register: u8) -> u8 {
+    match register & 0x3f {
+        0 => RETRIES_DEFAULT,
+        limit => limit,
+    }
+}
+
+/// Retries of a frame: the long limit behind RTS, else the short one (IEEE 802.11-2020 10.23.2.12).
+fn retry_limit(memory: &Memory, ppdu: &Ppdu) -> u8 {
+    match ppdu.protection {
+        Protection::Rts(_) => limit(memory.u8(reg::RETRY_LIMIT)),
+        _ => short_retry_limit(memory),
+    }
+}
+
+/// RTS where the descriptor asks for it. When the MAC sends one by itself (PROT_MODE_CTRL) is in no source.
+fn protection(first: &Queued) -> Protection {
+    let rate = mode(first.descriptor.rts_rate(), Shape::default()).filter(|_| first.descriptor.rts());
+    rate.map_or(Protection::None, Protection::Rts)
+}
+
+crate::state!(Transmitter { queues, pages, on_air, rates, engines, sequence, waiting, without_rates, fates, counters });
