@@ -7,9 +7,10 @@ log=target/test-rust.log
 mkdir -p target
 echo "Building the Rust tests"
 scripts/with-rust.sh cargo test --workspace --locked --no-run --quiet || exit
-scripts/with-rust.sh cargo test --workspace --locked >"$log" 2>&1 &
+# In a session of its own, so that its tests end with it: a background job of sh does not get Ctrl-C.
+setsid scripts/with-rust.sh cargo test --workspace --locked >"$log" 2>&1 &
 rust=$!
-trap 'kill "$rust" 2>/dev/null; exit 130' INT TERM HUP
+trap 'kill -- "-$rust" 2>/dev/null; exit 130' INT TERM HUP
 
 # Twice as many tests at once as there are processors, as many wait for programs, and by the order of files: those with few and
 # long tests would come last. What pytest makes of the assertions is kept for the next run, whatever the environment says.

@@ -76,7 +76,7 @@ def guests(monkeypatch, tmp_path) -> Guests:
         return SimpleNamespace(module=module)
 
     class Testbed:
-        def __init__(self, plan: Any, folder: Path, reporter: Any, jobs: int, store: Any) -> None:
+        def __init__(self, plan: Any, folder: Path, reporter: Any, jobs: int, store: Any, workers: Any) -> None:
             self.plan = plan
 
         async def open(self) -> None:

@@ -21,10 +21,14 @@ PATCHES = {"stock": (), "with-7": (7,), "with-10": (10,), "with-9": (9,), "with-
 
 
 def made(
-    sample: ModuleType, monkeypatch: pytest.MonkeyPatch, root: Path, names: tuple[str, ...] = tuple(MBIT_S)
+    sample: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    root: Path,
+    names: tuple[str, ...] = tuple(MBIT_S),
+    blocks: int = 7,
 ) -> Path:
     """An archive of these arms; patch 7 is the large cause, 9 does nothing."""
-    text = sample.plan_of_tx(blocks=7)
+    text = sample.plan_of_tx(blocks=blocks)
     begin, end = text.index("[[arm]]"), text.index("[[test]]")
     arms = "".join(
         f'[[arm]]\nname = "{name}"\npatches = [{", ".join(f"{{ number = {number} }}" for number in PATCHES[name])}]\n\n'
@@ -65,8 +69,13 @@ def test_the_true_cause_is_first_and_shares_sum_to_the_whole(archive):
     assert found.baseline is None
 
 
-def test_the_headline_says_by_intervention(archive, txop):
-    place = str(archive.layout.root)
+def test_a_figure_without_a_verdict_has_no_cause_in_the_headline(archive, txop):
+    shown = txop("compare", str(archive.layout.root))
+    assert "by intervention" not in shown.stdout
+
+
+def test_the_headline_says_by_intervention(sample, monkeypatch, tmp_path, txop):
+    place = str(made(sample, monkeypatch, tmp_path / "decided", blocks=12))
     shown = txop("compare", place)
     assert "Why all (by intervention): tx: of +1" in shown.stdout, shown.stdout
     assert "(correlation)" not in shown.stdout.split("Why all", 1)[1].split("\n", 1)[0]
@@ -88,7 +97,7 @@ def test_what_is_missing_is_counted(sample, monkeypatch, tmp_path):
     assert none.value.exit_code is ExitCode.UNDECIDED
     with pytest.raises(UserError, match="5 of 8 combinations of all and stock are missing"):
         chosen_factorial(archive, "all", None)
-    with pytest.raises(UserError, match="differ in 1 things"):
+    with pytest.raises(UserError, match="differ in 1 thing"):
         chosen_factorial(archive, "with-7", "stock")
 
 

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import tomllib
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -309,7 +310,7 @@ def test_a_table_that_cannot_be_written_is_told_before_the_first_guest(
     command: str, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     there = place()
-    monkeypatch.setattr(guest_survey.TrialOptions, "place", lambda *_: there)
+    monkeypatch.setattr(guest_survey.TrialOptions, "place", lambda *_: nullcontext(there))
     for module, name in ((surveys, "run_survey"), (endurance, "run_endurance")):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("a guest was started"))
     with pytest.raises(SystemExit) as ended:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -70,7 +71,7 @@ def counted(no_guests: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def no_guests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     image = Image(tmp_path, "6.12.1", tmp_path, (), "key", cached=True)
     place = Place(image, Computer(mode=Mode.EXACT), 60, {})
-    monkeypatch.setattr(guest_survey.TrialOptions, "place", lambda *_: place)
+    monkeypatch.setattr(guest_survey.TrialOptions, "place", lambda *_: nullcontext(place))
     monkeypatch.setattr(explore, "InGuests", FakeGuests)
     script = tmp_path / "wrong.toml"
     script.write_text(WRONG)

@@ -169,6 +169,8 @@ class TrialOptions:
         given = self.module or []
         given_modules(given)  # errors in them are reported before anything slow is made
         made, built_for = image.image()
+        if workers is not None and built_for is None:
+            raise UserError("a cluster runs guests of a lock", where="--cluster", what_to_do="leave it out")
         modules = ending.run(modules_of_each(self.device, tried, given, made, built_for, note), at_once=True)
         return Place(made, computer, wall_limit_s, modules, self.device, built_for, workers)
 

@@ -30,6 +30,8 @@ def check_timeline(captures: CaptureOptions, device: str | None, mode: str) -> N
         )
     if device not in CHIPS:
         raise UserError(f"{device} has no air", where="--timeline", what_to_do=f"{', '.join(CHIPS)} have")
+    if captures.timeline.is_dir():
+        raise UserError("it is a folder", where=str(captures.timeline), what_to_do="name a file")
     if not captures.timeline.parent.is_dir():
         raise UserError("no such folder", where=str(captures.timeline.parent))
 

@@ -78,18 +78,24 @@ def why(
     if arm is not None or against is not None or figure is not None:
         raise UserError("--arm, --against and --figure go with an archive", where=run)
     found = read_recorded(Path(run))
-    if packet is not None:
-        return _one(found, packet, json=json)
-    ways = [way(group, found.path(by_device=group[0][1].by_device)) for group in kinds(found.packets)]
-    if json:
-        console.write_json(_document(found, ways))
-    else:
-        _show(console.stdout(), found, ways, show_all=show_all)
     if found.lost_events:
         console.warn(
             f"{fmt.plural(found.lost_events, 'event')} found no room in the guest: packets may lack points. "
             "Trace a shorter command."
         )
+    if found.disordered:
+        console.warn(
+            f"{fmt.plural(found.disordered, 'packet')} left the air before the driver had them: clocks differ."
+        )
+    doubtful = bool(found.lost_events or found.disordered)
+    if packet is not None:
+        return _one(found, packet, json=json) or (ExitCode.PARTIAL if doubtful else ExitCode.OK)
+    ways = [way(group, found.path(by_device=group[0][1].by_device)) for group in kinds(found.packets)]
+    if json:
+        console.write_json(_document(found, ways))
+    else:
+        _show(console.stdout(), found, ways, show_all=show_all)
+    if doubtful:
         return ExitCode.PARTIAL
     return ExitCode.OK if any(each.packets for each in ways) else ExitCode.UNDECIDED
 

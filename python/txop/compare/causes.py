@@ -11,6 +11,7 @@ from txop.compare.result import ComparedFigure, CompareResult
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import did_you_mean
 from txop.plan_check.factorial import Corner, Factorial, factorial, largest_factorial
+from txop.present.format import plural
 from txop.stats.shapley import Effect, alone, effect, last, shapley, together, whole
 
 
@@ -61,8 +62,8 @@ class Causes:
     @property
     def sentence(self) -> str:
         """The causes in one sentence."""
-        shown = [f"{cause.name} {_signed(cause.alone.mean)}" for cause in self.causes]
-        more = f", {'both' if len(shown) == 2 else 'all'} together {_signed(self.together.mean)}"
+        shown = [f"{cause.name} alone {_signed(cause.alone.mean)}" for cause in self.causes]
+        more = f", together beyond their sum {_signed(self.together.mean)}"
         unit = f" {self.unit}"
         return f"of {_signed(self.whole.mean)}{unit}: {', '.join(shown)}{more} (n = {len(self.blocks)})"
 
@@ -110,7 +111,7 @@ def chosen_factorial(archive: Archive, arm: str | None, against: str | None) -> 
     chosen = factorial(plan, arm, against or plan.baseline)
     if len(chosen.factors) < 2:
         raise UserError(
-            f"{arm} and {chosen.against} differ in {len(chosen.factors)} things", where=where,
+            f"{arm} and {chosen.against} differ in {plural(len(chosen.factors), 'thing')}", where=where,
             what_to_do="`txop compare` says what one change does",
         )  # fmt: skip
     if chosen.missing:

@@ -42,6 +42,10 @@ figure is never 0. Units are in the names. Nothing here runs a command, opens a 
 | `mac80211_debugfs` | mac80211's ``airtime``, ``aqm``, ``aql`` |
 | `usb` | USB devices from their attributes in sysfs |
 | `mmc_ios` | ``/sys/kernel/debug/mmcN/ios`` |
+| `pcapng_records` | the records of a pcapng file, with their time stamps |
+| `air_frames` | MPDUs in a capture of a virtual chip's air |
+| `sdio_log` | the log of SDIO commands that a virtual host writes |
+| `trace_ring` | the pages of a ring buffer of the kernel's ftrace |
 
 `error` has the exception, `reading` what all of them use to take text and numbers safely.
 """

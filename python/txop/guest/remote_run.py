@@ -17,8 +17,8 @@ from txop.guest.checkpoint import restore
 from txop.guest.inputs import Inputs, inputs_of
 from txop.guest.outside import GivenRun
 from txop.guest.qemu import Computer
-from txop.guest.run_store import DamagedError, events_of, packed, unpacked
-from txop.guest.running import Cause, Ended, GuestFailedError, run_guest
+from txop.guest.run_store import DamagedError, events_of, forget, packed, unpacked
+from txop.guest.running import Cause, Ended, GuestFailedError, check_results, run_guest
 from txop.guest.saved_starts import NoStartError, SavedStarts, copy_results
 from txop.guest_image.cache import default_cache
 from txop.guest_image.error import GuestError
@@ -108,7 +108,10 @@ async def _carried_out(what: RemoteRun) -> RemoteResult:
         try:
             ended = await _run(what, image, overlay, results)
         except GuestFailedError as error:
-            data = _packed(inputs, results, Ended(_FAILED, (), (), 0.0)) if results.is_dir() else b""
+            data = b""
+            with suppress(GuestError, OSError):  # more than is taken, or a full disk: the cause counts
+                if results.is_dir():
+                    data = _packed(inputs, results, Ended(_FAILED, (), (), 0.0))
             return RemoteResult(data, failed=error.what, cause=error.cause.name, console=error.console)
         return RemoteResult(_packed(inputs, results, ended))
 
@@ -147,9 +150,11 @@ def taken(what: RemoteRun, came: RemoteResult, results: Path) -> Ended:
         GuestFailedError: The guest ended otherwise than it should.
         GuestError: It was not run, or what came back is not what was asked for.
     """
+    check_results(results)
+    forget(results)
     if came.cause in Cause.__members__:
         if came.data:
-            with suppress(DamagedError):
+            with suppress(DamagedError, OSError):
                 unpacked(io.BytesIO(came.data), what.key, results)
         raise GuestFailedError(came.failed, came.console, cause=Cause[came.cause])
     if came.failed or not came.data:

@@ -32,6 +32,7 @@ from txop.plan_check.changes import (
     identity,
     in_words,
 )
+from txop.present.format import plural
 
 MAX_FACTORS = 6
 """A plan has up to 64 arms."""
@@ -104,12 +105,19 @@ def factorial(plan: Plan, arm: str, against: str) -> Factorial:
             f"{arm} and {against} differ in {len(found)} things: {', '.join(each.name for each in found)}",
             what_to_do=f"take arms that differ in {MAX_FACTORS} at most, or put patches together into one file",
         )
+    patched = any(key[0] == PATCH for key in keys)
+
+    def alike(wanted: dict[Key, str], mine: dict[Key, str]) -> bool:
+        # what carries patches that are declared is another file in each combination
+        return not [key for key in differing(wanted, mine) if not (patched and key[0] in (BUILD, LINK))]
+
     arms = {}
     for corner in corners(len(found)):
         wanted = _at(first, second, [found[number].key for number in corner])
-        same = next((each for each, mine in contents.items() if not differing(wanted, mine)), None)
+        same = next((each for each, mine in contents.items() if alike(wanted, mine)), None)
         if same is not None:
             arms[corner] = same
+    arms[frozenset()], arms[frozenset(range(len(found)))] = against, arm
     return Factorial(arm, against, found, arms)
 
 
@@ -155,13 +163,20 @@ def factorial_plan(plan: Plan, arm: str, against: str) -> Plan:
     found = factorial(plan, arm, against)
     if len(found.factors) < 2:
         raise UserError(
-            f"{arm} and {against} differ in {len(found.factors)} things",
+            f"{arm} and {against} differ in {plural(len(found.factors), 'thing')}",
             what_to_do="`txop compare` says what one change does; causes take two to six",
         )
-    made = [
-        plan.find_arm(found.arms[corner]) if corner in found.arms else _combined(plan, found, corner)
-        for corner in corners(len(found.factors))
-    ]
+    used, made = {each.name for each in plan.arm}, []
+    for corner in corners(len(found.factors)):
+        if corner in found.arms:
+            made.append(plan.find_arm(found.arms[corner]))
+            continue
+        new = _combined(plan, found, corner)
+        name, number = new.name, 2
+        while name in used:
+            name, number = f"{new.name[: _MAX_NAME - 3].rstrip('-_')}-{number}", number + 1
+        used.add(name)
+        made.append(new.model_copy(update={"name": name}))
     if plan.baseline not in [each.name for each in made]:
         made.insert(0, plan.find_arm(plan.baseline))
     design = plan.design.model_copy(update={"baseline": plan.baseline})
@@ -204,6 +219,13 @@ def held_plan(plan: Plan, arm: str, holds: Mapping[str, str]) -> tuple[Plan, str
 def _combined(plan: Plan, found: Factorial, corner: Corner) -> Arm:
     one, other = plan.find_arm(found.arm), plan.find_arm(found.against)
     names = [found.factors[number].name for number in sorted(corner)]
+    ends = contents_of(plan, other), contents_of(plan, one)
+    carried = [key for end in ends for key in end if key[0] in (BUILD, LINK) and ends[0].get(key) != ends[1].get(key)]
+    if carried and any(factor.key[0] == PATCH for factor in found.factors):
+        raise UserError(
+            "the patches are declared, and the module files or links that carry them cannot be combined",
+            what_to_do="write the arms of the other combinations yourself",
+        )
     raw = other.model_dump(mode="json", exclude_unset=True)
     theirs = one.model_dump(mode="json", exclude_unset=True)
     chosen = {found.factors[number].key for number in corner}
@@ -217,7 +239,7 @@ def _combined(plan: Plan, found: Factorial, corner: Corner) -> Arm:
         if key[0] != PATCH:
             _carry(key, theirs, raw)
     label = _arm_name(found.against, names)
-    title = f"{other.shown}, with {', '.join(found.factors[number].words for number in sorted(corner))}"
+    title = f"{other.shown}: {', '.join(found.factors[number].words for number in sorted(corner))}"
     raw |= {"name": label, "title": title[:9_000]}
     for gone in ("description", "link", "published", "optional"):
         raw.pop(gone, None)

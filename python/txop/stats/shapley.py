@@ -18,8 +18,8 @@ Corner = frozenset[int]
 RESAMPLES = 4000
 _SEED = 20261130
 """The same archive gives the same interval."""
-MIN_SAMPLES = 4
-"""With fewer there is no interval."""
+MIN_SAMPLES = 6
+"""With fewer there is no interval: a sign alone is chance more often than 1 in 20."""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def read_device_trace(text: str) -> Iterator[DeviceEvent]:
             shown = line.get("means") or line.get("value")
             size = "" if line.get("bytes") is None else f"{line['bytes']} bytes"
             yield DeviceEvent(round(line["t_s"] * 1e9), line["event"], str(name), str(shown or size), frames)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             if number == len(rows):
                 return
             raise FormatError("not a line of a device's trace", line=number) from None

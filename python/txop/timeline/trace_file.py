@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from txop.timeline.timeline import Timeline
 OWN = "txop"
 FORMAT, VERSION = "txop-timeline", 1
 MAX_BYTES = 2 << 30
+MAX_LINE = 256 << 20
 _CPU, _AIR, _BUS, _SENT, _RECEIVED, _TCP = 1, 2, 3, 4, 5, 6
 _PROCESSES = {
     _CPU: "processor",
@@ -139,8 +141,7 @@ def read_recorded(path: Path) -> Recorded:
     """The packets in a file of :func:`write_trace`. Raises :class:`UserError`."""
     try:
         with _opened(path, "rt") as source:
-            data = source.read(MAX_BYTES)
-        document = json.loads(data)[OWN]
+            document = _own(source)
         if document["format"] != FORMAT or document["version"] != VERSION:
             raise UserError("a timeline of another version of txop", where=str(path))
         return Recorded(
@@ -154,33 +155,61 @@ def read_recorded(path: Path) -> Recorded:
             tuple(str(each) for each in document["missing"]),
             str(document["device"]),
             str(document["driver"]),
-            float(document["seconds"]),
+            _finite(document["seconds"]),
         )
     except OSError as error:
         raise UserError(error.strerror or str(error), where=str(path)) from None
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zlib.error):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, EOFError, zlib.error):
         raise UserError(
             "not a timeline", where=str(path), what_to_do="`txop guest run --timeline FILE` writes one"
         ) from None
 
 
+def _own(source: TextIO) -> Any:
+    """What this program reads of a file: its last line, behind the events. Raises :class:`ValueError`."""
+    prefix, left = f'],"{OWN}":', MAX_BYTES
+    while line := source.readline(MAX_LINE):
+        left -= len(line)
+        if left < 0:
+            raise ValueError("too long")
+        if (at := line.find(prefix)) >= 0:  # quotes within a text have a backslash
+            return json.loads("{" + line[at + 2 :])[OWN]
+    raise ValueError("without packets")
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(value)
+    return number
+
+
+def _whole(value: Any) -> int:
+    number = int(value)
+    if abs(number) >= 1 << 63:
+        raise ValueError("too large")
+    return number
+
+
 def _read_packet(each: dict[str, Any]) -> Packet:
+    if not each["points_ns"]:
+        raise ValueError("a packet without points")
     return Packet(
         source=str(each["source"]),
         target=str(each["target"]),
         protocol=str(each["protocol"]),
-        length=int(each["length"]),
-        payload=int(each["payload"]),
+        length=_whole(each["length"]),
+        payload=_whole(each["payload"]),
         by_device=bool(each["by_device"]),
-        points={Point(name): int(time) for name, time in each["points_ns"].items()},
-        tries=int(each["tries"]),
+        points={Point(name): _whole(time) for name, time in each["points_ns"].items()},
+        tries=_whole(each["tries"]),
         acknowledged_ns=_or_none(each["acknowledged_ns"]),
         completed_ns=_or_none(each["completed_ns"]),
     )
 
 
 def _or_none(value: object) -> int | None:
-    return None if value is None else int(value)  # type: ignore[call-overload]
+    return None if value is None else _whole(value)
 
 
 def _trace_events(timeline: Timeline, found: Recorded) -> Iterator[dict[str, Any]]:

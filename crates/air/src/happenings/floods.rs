@@ -304,7 +304,8 @@ fn flood(code: &str, name: &str, kind: &Kind, part: &Part<'_>, context: &Context
     );
     let said = if largest.frames == frames { said.with("all ") } else { said.and("", others) };
     let to = if part.is_own_addressed() { "the same address".to_owned() } else { ra.to_string() };
-    let shown: Vec<_> = marks.iter().copied().filter(|mark| *mark != OWN_ADDRESSEE || !part.is_own_addressed()).collect();
+    let shown: Vec<_> =
+        marks.iter().copied().filter(|mark| *mark != OWN_ADDRESSEE || !part.is_own_addressed()).collect();
     let said = said.with(&format!(
         "in the name of {ta} to {to}{looks}: an attack, a test tool, or a device out of control",
         looks = words(&shown)

@@ -181,20 +181,30 @@ pub struct Joins {
 
 /// What a frame is in an attempt to join.
 enum Part {
-    Request { step: Step, is_sae: bool },
-    Answer { step: Step, status: u16 },
+    Request {
+        step: Step,
+        is_sae: bool,
+    },
+    Answer {
+        step: Step,
+        status: u16,
+    },
     Message(usize),
-    Eap { failed: bool },
-    Wps { refused: bool },
+    Eap {
+        failed: bool,
+    },
+    Wps {
+        refused: bool,
+    },
     End(u16),
     /// The station deauthenticates itself.
     Left(u16),
 }
 
 impl Part {
-    /// Only a station that takes part in the attempt sends it.
+    /// The station goes on: it sends it, or message 3, which answers its message 2.
     const fn is_of_station(&self) -> bool {
-        matches!(self, Self::Request { .. } | Self::Message(1 | 3))
+        matches!(self, Self::Request { .. } | Self::Message(1..=3))
     }
 }
 
@@ -314,15 +324,22 @@ impl Pair {
             }
         }
         if self.current.is_none() {
-            if matches!(part, Part::End(_) | Part::Left(_) | Part::Answer { .. } | Part::Eap { .. } | Part::Wps { .. }) {
+            if matches!(part, Part::End(_) | Part::Left(_) | Part::Answer { .. } | Part::Eap { .. } | Part::Wps { .. })
+            {
                 return;
             }
             self.attempts += 1;
             self.current = Some(Attempt { last_ns: at_ns, ..Attempt::default() });
         }
+        let Some(attempt) = &mut self.current else { return };
+        if let Part::Left(reason) = *part {
+            if attempt.messages[0] > 0 && attempt.messages[1] == 0 {
+                attempt.left = Some(reason);
+            }
+            return;
+        }
         self.frames += 1;
         self.last_ns = at_ns;
-        let Some(attempt) = &mut self.current else { return };
         let before = attempt.step;
         match *part {
             Part::Request { step, is_sae } => {
@@ -358,11 +375,7 @@ impl Pair {
                 attempt.is_wps = true;
                 attempt.wps_refused |= refused;
             }
-            Part::Left(reason) => {
-                if attempt.messages[0] > 0 && attempt.messages[1] == 0 {
-                    attempt.left = Some(reason);
-                }
-            }
+            Part::Left(_) => {}
             Part::End(reason) => {
                 // What was accepted did not fail: the next step did not come to its end.
                 let is_authenticated = attempt.step == Step::Authentication && attempt.answered;
@@ -374,7 +387,10 @@ impl Pair {
         }
         // A station that goes on was not stopped: another one sent that deauthentication. An access point that goes on does not
         // know that the station was stopped in its name.
-        if attempt.step > before && part.is_of_station() && matches!(attempt.stopped, Some(End { cause: Cause::Deauthenticated(_), .. })) {
+        if attempt.step > before
+            && part.is_of_station()
+            && matches!(attempt.stopped, Some(End { cause: Cause::Deauthenticated(_), .. }))
+        {
             attempt.stopped = None;
         }
         attempt.last_ns = at_ns;
@@ -413,17 +429,24 @@ impl Pair {
 
     /// Message 1, and what came instead of message 2.
     fn without_message_2(&self) -> Sentence {
-        let sent = sentence!(
-            "message 1 of the four-way handshake was sent {sent} and retransmitted {again} without a message 2",
-            sent = Figure::counted(self.unanswered_first, self.frames, "time"),
-            again = Figure::counted(self.unanswered_again, self.frames, "time")
-        );
+        let again = Figure::counted(self.unanswered_again, self.frames, "time");
+        let sent = match self.unanswered_first {
+            0 => sentence!(
+                "retransmissions of message 1 of the four-way handshake were captured {again} without a message 2",
+                again = again
+            ),
+            first => sentence!(
+                "message 1 of the four-way handshake was sent {sent} and retransmitted {again} without a message 2",
+                sent = Figure::counted(first, self.frames, "time"),
+                again = again
+            ),
+        };
         match self.left {
             None => sent,
             Some(reason) => sent.and(
                 ": ",
                 sentence!(
-                    "the station answered with a Deauthentication, reason {reason} ({text})",
+                    "it was answered in the name of the station with a Deauthentication or Disassociation, reason {reason} ({text})",
                     reason = Figure::of(f64::from(reason), "count", self.frames, 0);
                     text = ReasonCode::from(reason).text()
                 ),
@@ -565,7 +588,7 @@ impl Failure {
                 text = StatusCode::from(status).text()
             ),
             Cause::Deauthenticated(reason) => sentence!(
-                "{times}a Deauthentication in the name of the access point {delay} ms after {step}, reason {reason} ({text})",
+                "{times}a Deauthentication or Disassociation in the name of the access point {delay} ms after {step}, reason {reason} ({text})",
                 times = times,
                 delay = Figure::of(self.delay_ns.unwrap_or(0) as f64 / 1e6, "ms", self.times, 1),
                 reason = Figure::of(f64::from(reason), "count", self.times, 0);

@@ -129,7 +129,11 @@ fn a_deauthentication_before_the_response_is_what_stops_a_station_that_does_not_
         }
         let failed = only(&report, "join-failed");
         assert_eq!((failed.step.as_deref(), failed.reason), (Some("association"), Some(6)));
-        assert!(failed.sentence.text().contains("sent 2 times and retransmitted 3 times"), "{}", failed.sentence.text());
+        assert!(
+            failed.sentence.text().contains("sent 2 times and retransmitted 3 times"),
+            "{}",
+            failed.sentence.text()
+        );
         assert!(failed.sentence.text().contains("reason 7"), "{}", failed.sentence.text());
     }
 }

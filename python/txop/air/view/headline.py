@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from txop.air.model import AckVerdict, Waterfall
@@ -115,7 +114,7 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
     )
     verdicts = tuple(answer_of(report, verdict) for verdict in ranked[:VERDICTS_SHOWN])
     flows = tuple(_flow(report, fall) for fall in falls)
-    if flows and (larger := _not_captured(report, falls)):
+    if flows and (larger := _not_captured(report, options)):
         flows = (replace(flows[0], sentence=f"{flows[0].sentence} {larger}"), *flows[1:])
     more = max(0, len(ranked) - VERDICTS_SHOWN)
     happened = [h for h in report.happenings if options.wants(h.station, h.bssid)]
@@ -196,11 +195,14 @@ def _flow(report: AirReport, waterfall: Waterfall) -> Flow:
     return Flow(title, sentence, brief, advice, waterfall)
 
 
-def _not_captured(report: AirReport, falls: Sequence[Waterfall]) -> str:
+def _not_captured(report: AirReport, options: Options) -> str:
     """Another direction with more data than those that are explained, which the capture lacks; else empty."""
     lacking: Counter[tuple[str, str]] = Counter()
     known: Counter[tuple[str, str]] = Counter()
+    falls = report.waterfalls
     for flow in report.block_acks:
+        if not options.wants(flow.originator, flow.recipient):
+            continue
         lacking[flow.originator, flow.recipient] += flow.acked_not_captured
         known[flow.originator, flow.recipient] += flow.newly_acked
     for fall in falls:

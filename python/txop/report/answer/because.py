@@ -80,13 +80,14 @@ class Because:
 
 
 def because(archive: Archive, result: CompareResult, arm: str, against: str) -> list[Because]:
-    """One sentence for each test with a throughput that was declared: its causes, where the archive has all
-    combinations for them, or what goes with a verdict better or worse."""
+    """One sentence for each test with a throughput that was declared and that is better or worse: its causes, where the
+    archive has all combinations for them, or what goes with it."""
     made = []
     for figure, row in rows_between(result.figures, arm, against, result.baseline):
         if figure.role != "primary" or not figure.metric.key.startswith("throughput"):
             continue
-        causes = proven(archive, result, arm, against, figure.name)
+        decided = row.verdict in ("better", "worse")
+        causes = proven(archive, result, arm, against, figure.name) if decided else None
         if causes is not None:
             basis = f"by intervention, {result.origin.value}"
             made.append(Because(figure.test, [causes.sentence], basis, "", is_proven=True))
