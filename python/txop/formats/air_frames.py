@@ -13,8 +13,13 @@ from txop.formats.pcapng_records import PcapngRecord, read_pcapng_records
 
 _FIELDS = ((1 << 1, 1, 1), (1 << 2, 1, 1), (1 << 3, 2, 4), (1 << 4, 2, 2), (1 << 5, 1, 1), (1 << 6, 1, 1))
 """Of radiotap, behind TSFT up to the noise: bit, alignment, bytes."""
-_MCS, _AMPDU = 1 << 19, 1 << 20
+_MCS, _AMPDU, _VHT = 1 << 19, 1 << 20, 1 << 21
 _FCS_BYTES = 4
+_DSSS_RATES = (2, 4, 11, 22)
+"""In units of 500 kbit/s."""
+_SHORT_PREAMBLE = 0x02
+_LTFS = (1, 2, 4, 4, 6, 6, 8, 8)
+"""Long training fields for 1 to 8 streams; HT has 4 streams at most."""
 _DATA, _CONTROL = 2, 1
 _ACK, _BLOCK_ACK = 13, 9
 _WINDOW = 64
@@ -30,7 +35,8 @@ class AirFrame:
     """First bit of the PPDU's MPDUs by the chip's clock (TSFT), rounded down."""
     rate: str
     """As in MCS 7 or 24 Mbit/s."""
-    is_legacy: bool
+    preamble_us: int
+    """From the PPDU's start to its first MPDU (IEEE Std 802.11-2020, 15.2, 16.2, 17.3.2, 19.3.2, 21.3.2)."""
     ampdu: int | None
     """Number of its A-MPDU."""
     frame: bytes
@@ -123,6 +129,13 @@ def read_air_frames(data: bytes) -> Iterator[AirFrame]:
 
 def _frame(captured: PcapngRecord) -> AirFrame | None:
     record = captured.data
+    try:
+        return _parsed(captured, record)
+    except IndexError:  # shorter than its header says
+        return None
+
+
+def _parsed(captured: PcapngRecord, record: bytes) -> AirFrame | None:
     if len(record) < 8:
         return None
     length, present = struct.unpack_from("<HI", record, 2)
@@ -130,27 +143,33 @@ def _frame(captured: PcapngRecord) -> AirFrame | None:
         return None
     at, flags, rate = 16, 0, 0
     for bit, alignment, size in _FIELDS:
-        at += -at % alignment
-        if bit == 1 << 2 and not present & bit:
+        if not present & bit:
             continue
-        if present & bit:
-            if bit == 1 << 1:
-                flags = record[at]
-            elif bit == 1 << 2:
-                rate = record[at]
-            at += size
-    words = f"{rate / 2:g} Mbit/s" if present & 1 << 2 else "VHT"
+        at += -at % alignment
+        if bit == 1 << 1:
+            flags = record[at]
+        elif bit == 1 << 2:
+            rate = record[at]
+        at += size
+    words, preamble_us = "VHT", 20
+    if present & 1 << 2:
+        words = f"{rate / 2:g} Mbit/s"
+        if rate in _DSSS_RATES:
+            preamble_us = 96 if flags & _SHORT_PREAMBLE else 192
     if present & _MCS:
-        words = f"MCS {record[at + 2]}"
+        mcs = record[at + 2]
+        words, preamble_us = f"MCS {mcs}", 32 + 4 * _LTFS[min(mcs // 8, 3)]
         at += 3
     ampdu = None
     if present & _AMPDU:
         at += -at % 4
         ampdu = int.from_bytes(record[at : at + 4], "little")
+        at += 8
+    if present & _VHT:
+        at += -at % 2
+        preamble_us = 36 + 4 * _LTFS[min(max(record[at + 4] & 15, 1), 8) - 1]
     end = len(record) - (_FCS_BYTES if flags & 0x10 and captured.cut == 0 else 0)
     frame = record[length:end]
     if len(frame) < 10 or flags & 0x40:
         return None
-    return AirFrame(
-        captured.time_ns, int.from_bytes(record[8:16], "little"), words, bool(present & 1 << 2), ampdu, frame
-    )
+    return AirFrame(captured.time_ns, int.from_bytes(record[8:16], "little"), words, preamble_us, ampdu, frame)

@@ -16,8 +16,6 @@ from txop.timeline.headers import ETHERTYPE_IPV4, ipv4
 from txop.timeline.kernel import Followed
 from txop.timeline.packet import Packet, Point
 
-PREAMBLE_US = {True: 20, False: 36}
-"""From a PPDU's start to its first MPDU: OFDM (IEEE Std 802.11-2020, 17.3.2) and HT-mixed with one stream (19.3.2)."""
 _DELIMITER_BYTES, _FCS_BYTES = 4, 4
 _IPV4 = ETHERTYPE_IPV4 + b"\x45"
 """The type of a packet without options, and its first byte."""
@@ -147,7 +145,7 @@ def _ppdu(group: Sequence[AirFrame], epoch_ns: int) -> Sent:
         so_far += len(frame.frame) + _FCS_BYTES
         places.append(so_far)
     ends = [data_ns + (end_ns - data_ns) * place // so_far for place in places]
-    begin_ns = data_ns - 1000 * PREAMBLE_US[first.is_legacy]
+    begin_ns = data_ns - 1000 * first.preamble_us
     return Sent(begin_ns, end_ns, first.transmitter, first.receiver, first.rate, tuple(group), tuple(ends))
 
 
