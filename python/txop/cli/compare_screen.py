@@ -409,9 +409,12 @@ def _because(result: CompareResult, whys: Whys, width: int, room: int) -> list[T
         return filled(f"Why: {known[0][1][0].text.partition(': ')[2]}", width, most=2)
     told = []
     for answer, of_arm in known:
-        briefs = [each.brief.rstrip(".") for each in of_arm if each.has_figures] or [of_arm[0].brief.rstrip(".")]
         pair = answer.arm if answer.against == result.baseline else f"{answer.arm} vs {answer.against}"
-        told.append(f"Why {pair} ({proof(of_arm)}): {'. '.join(briefs)}")
+        for is_proven in (True, False):
+            if of_kind := [each for each in of_arm if each.is_proven is is_proven]:
+                with_figures = [each for each in of_kind if each.has_figures] or of_kind[:1]
+                briefs = ". ".join(each.brief.rstrip(".") for each in with_figures)
+                told.append(f"Why {pair} ({proof(of_kind)}): {briefs}")
     room = max(room, 1)
     most = 2 if len(told) <= 2 or sum(len(filled(text, width, most=2)) for text in told) <= room else 1
     made: list[Text] = []

@@ -177,6 +177,8 @@ class _Writer:
         yield ""
         if all(why.is_proven for _, why in known):
             yield from self._filled("Why (by intervention):")
+        elif any(why.is_proven for _, why in known):
+            yield from self._filled("Why (correlation, where it does not say by intervention):")
         else:
             yield from self._filled(f"Why ({basis}; correlation):" if basis else "Why (correlation, no proof):")
         for at, (line, why) in enumerate(chosen, 1):
