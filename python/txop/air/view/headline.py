@@ -26,7 +26,7 @@ LACKING_FROM = 50
 LACKING_SHARE = 0.2
 """... and the share that makes a throughput a lower bound."""
 MOSTLY_LACKING = 0.8
-"""Share of the acknowledged MPDUs of a direction from which the capture is said to lack it."""
+"""Share of the acknowledged MPDUs of a direction from which the capture counts as lacking it."""
 HAPPENED_HEADING = "What happened"
 WATERFALL_HEADING = "Where the throughput went"
 CAPTURED_HEADING = "In this capture"
