@@ -36,7 +36,7 @@ class Causes:
 
     figure: str
     unit: str
-    """Of effects: % of the mean of ``against``, or the figure's unit."""
+    """Unit of the effects: % of the mean of ``against``, or the figure's unit."""
     confidence: float
     arm: str
     against: str

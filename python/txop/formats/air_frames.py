@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from txop.formats.pcapng_records import PcapngRecord, read_pcapng_records
 
 _FIELDS = ((1 << 1, 1, 1), (1 << 2, 1, 1), (1 << 3, 2, 4), (1 << 4, 2, 2), (1 << 5, 1, 1), (1 << 6, 1, 1))
-"""Of radiotap, behind TSFT up to the noise: bit, alignment, bytes."""
+"""Radiotap fields from the one after TSFT to the noise: bit, alignment, bytes."""
 _MCS, _AMPDU, _VHT = 1 << 19, 1 << 20, 1 << 21
 _FCS_BYTES = 4
 _DSSS_RATES = (2, 4, 11, 22)
@@ -30,7 +30,7 @@ class AirFrame:
     """One MPDU, or a control frame."""
 
     end_ns: int
-    """Of its PPDU, since 1970."""
+    """End of its PPDU, ns since 1970."""
     first_bit_us: int
     """First bit of the PPDU's MPDUs by the chip's clock (TSFT), rounded down."""
     rate: str

@@ -45,7 +45,7 @@ class Place:
     device: str = Chip.device
     """The virtual chip under the drivers."""
     lock: Lock | None = None
-    """Of the image; ``None``: the kernel is the user's own."""
+    """The image's lock; ``None``: the kernel is the user's own."""
     workers: GuestCluster | None = None
     """What runs the guests; ``None``: this machine."""
 

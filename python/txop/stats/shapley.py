@@ -73,7 +73,7 @@ def together(value: Mapping[Corner, float], causes: int) -> float:
 
 
 def effect(values: Sequence[float], confidence: float = 0.95) -> Effect:
-    """The mean of a value per sample, with a percentile interval of means of samples drawn anew (B. Efron, 1979)."""
+    """The mean of a value per sample, with a percentile interval of means of resampled values (B. Efron, 1979)."""
     mean = fmean(values)
     if len(values) < MIN_SAMPLES:
         return Effect(mean, None, None)

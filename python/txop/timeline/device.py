@@ -36,7 +36,7 @@ class DeviceEvent:
     kind: str
     """``read``, ``write``, ``out``, ``in``..."""
     name: str
-    """Of the register, or of the endpoint."""
+    """Name of the register or the endpoint."""
     words: str
     """What it means."""
     carries: tuple[Carried, ...] = ()
