@@ -9,6 +9,7 @@ is said.
     bench/exact -n 20 --minutes 10    as many as go into ten minutes, at most 20
     bench/exact --only pause          with one kind of load only
     bench/exact --device ncm          another device with its first driver (--driver, --host), ping and TCP
+    bench/exact --restored            repeats continue from a guest saved after the association: a third of the time
     bench/exact --without-record      the control: what QEMU does without its record; repeats have to differ
 """
 
@@ -32,6 +33,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from txop.guest import outside, qemu
+from txop.guest.checkpoint import restore, save
 from txop.guest.chips import COMMAND_LOG, IN_GUEST, SDIO_HOSTS, VARIABLE, Chip, find_chips
 from txop.guest.exactness import difference
 from txop.guest.rebuilt import modules_for
@@ -44,9 +46,13 @@ from txop.process.held import DIES_WITH_PARENT
 
 CLOCKS = "cat /proc/interrupts /proc/stat; grep '^now at' /proc/timer_list; head -c 100 /dev/urandom | sha256sum\n"
 """What tells of a difference of a nanosecond in the guest's time."""
+CHECKPOINT = "txop-vusb control checkpoint || exit\n"
 SCENARIOS = {
     "chip": """
 txop-lab up || exit
+"""
+    + CHECKPOINT
+    + """
 peer iperf3 -s -D; sleep 0.3
 dut iperf3 -c 10.80.210.1 -t 1 -J >/txop/out/iperf3.json || exit
 dut ping -c 10 -i 0.05 10.80.210.1 || exit
@@ -59,6 +65,8 @@ boot and 200 short sleeps, which costs a third of that."""
 
 KINDS = ("hogs", "pin", "nice", "stop", "watcher", "pause")
 HERE = Path(__file__).resolve().parent
+SAVED = "saved"
+WALL_S = 3600.0
 
 
 @dataclass(frozen=True)
@@ -135,9 +143,22 @@ async def one(options: argparse.Namespace) -> int:
     image = build_image(lock)
     modules = await modules_for(options.device, options.driver, (), image, lock, print, host=options.host)
     files = {**made.files(), IN_GUEST: find_chips()}
-    overlay = Overlay(script=SCENARIOS[options.scenario], environment=made.variables(), files=files, modules=modules)
+    script = SCENARIOS[options.scenario]
+    if options.saved is None:
+        script = script.replace(CHECKPOINT, "")
+    overlay = Overlay(script=script, environment=made.variables(), files=files, modules=modules)
     computer = qemu.Computer(mode=qemu.Mode.EXACT, seed=options.seed)
-    ended = await run_guest(image, overlay, computer, results=options.one, wall_limit_s=3600)
+    if options.saved is None:
+        ended = await run_guest(image, overlay, computer, results=options.one, wall_limit_s=WALL_S)
+    elif options.saved.is_dir():
+        ended = await restore(image, overlay, computer, options.saved, results=options.one, wall_limit_s=WALL_S)
+    else:
+        saved = await save(
+            image, overlay, computer, options.saved, results=options.one, wall_limit_s=WALL_S, then_continue=True
+        )
+        if saved is None:
+            raise AssertionError("it continues after it was saved")
+        ended = saved
     return ended.status
 
 
@@ -174,6 +195,7 @@ def repeat(folder: Path, load: Load, chance: random.Random, options: argparse.Na
     argv += ["--seed", str(options.seed), "--device", options.device, "--driver", options.driver]
     argv += ["--host", options.host]
     argv += ["--without-record"] if options.without_record else []
+    argv += ["--saved", str(folder.parent / SAVED)] if options.restored else []
 
     def bear() -> None:
         os.nice(load.nice)
@@ -221,10 +243,14 @@ def main() -> int:
     parser.add_argument("--only", choices=KINDS, help="one kind of load")
     parser.add_argument("--keep", type=Path, help="folder for everything; default: only repeats that differ are kept")
     parser.add_argument("--without-record", action="store_true", help="the control")
+    parser.add_argument("--restored", action="store_true", help="repeats continue from a saved guest (chip only)")
+    parser.add_argument("--saved", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     first = "rtl8192cu" if options.device == "rtl8188cus" else ROWS[options.device].drivers[0].name
     options.driver = options.driver or first
+    if options.restored and options.scenario != "chip":
+        parser.error("--restored: only the scenario chip has a place to continue from")
     if options.one:
         return asyncio.run(one(options))
     folder = options.keep or Path(tempfile.mkdtemp(prefix="txop-exact-"))

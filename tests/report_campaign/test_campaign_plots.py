@@ -23,7 +23,7 @@ from txop.present.plot import INK, standalone, svg
 from txop.report.answer.air_digest import digest as digest_of
 from txop.report.campaign.files import write_plots
 from txop.report.campaign.gallery import _alike, _with_alike
-from txop.report.campaign.plots import air, latency, time
+from txop.report.campaign.plots import air, latency, latency_tests, time
 from txop.report.campaign.plots.drawing import arm_inks, spaced
 from txop.report.campaign.plots.forest import forest
 from txop.report.campaign.plots.samples import RunSeries, load, thinned
@@ -207,6 +207,34 @@ def test_lost_probes_hold_the_distribution_down():
                             [10 + t <= row["ms"] for t in range(10)].count(True) / 10])  # fmt: skip
         assert row["mean"] == pytest.approx(expected, abs=1e-4)
         assert row["low"] <= row["mean"] <= row["high"]
+
+
+def test_the_distributions_of_all_tests_share_one_axis_with_a_panel_for_each_arm():
+    tests = {
+        test: [
+            RunSeries(f"{arm}-{block}", block, arm, [(float(t), at * (1 + t)) for t in range(9)] + [(9.0, None)], 10.0)
+            for arm, at in (("vanilla", slow), ("vendor", 1.0))
+            for block in (1, 2)
+        ]
+        for test, slow in (("mcs0", 40.0), ("mcs7", 10.0))
+    }
+    drawn = latency_tests.all_tests(tests, INKS)
+    assert drawn is not None
+    panels = drawn.spec["vconcat"]
+    assert [panel["title"] for panel in panels] == ["vanilla", "vendor"]
+    axes = [panel["layer"][0]["encoding"]["x"]["scale"] for panel in panels]
+    assert axes[0] == axes[1]
+    for panel, arm in zip(panels, INKS, strict=True):
+        rows = drawn.spec["datasets"][panel["layer"][0]["data"]["name"]]
+        for test in tests:
+            values = [v for run in tests[test] if run.arm == arm for _, v in run.points if v is not None]
+            mine = [row for row in rows if row["test"] == test]
+            assert mine[-1]["share"] == pytest.approx(0.9), "the lost probe holds it down"
+            for row in mine:
+                assert row["share"] == pytest.approx(sum(v <= row["ms"] for v in values) / len(values) * 0.9, abs=0.06)
+    assert "8 runs" in drawn.caption
+    assert latency_tests.all_tests({"mcs0": tests["mcs0"], "mcs7": []}, INKS) is None
+    assert svg(drawn.spec, ident="x", label="x").result()
 
 
 def test_round_trips_have_their_scale_in_plain_numbers():

@@ -20,7 +20,7 @@ from txop.report.answer.air_digest import Digest, digest
 from txop.report.answer.wording import listed
 from txop.report.campaign import effects
 from txop.report.campaign.pieces import Fold, Paragraph, Pictures, Piece
-from txop.report.campaign.plots import air, latency, samples, time
+from txop.report.campaign.plots import air, latency, latency_tests, samples, time
 from txop.report.campaign.plots.drawing import arm_inks
 from txop.report.campaign.plots.forest import forest
 from txop.report.campaign.plots.one_axis import together
@@ -179,9 +179,10 @@ class Gallery:
 
     def latency(self) -> list[Piece]:
         """Distributions of the round-trip times, and how their quantiles moved."""
-        found: list[Drawing] = []
-        for test in self._tests():
-            runs = self._load(test).runs.get(latency.SERIES, [])
+        probed = {test: self._load(test).runs.get(latency.SERIES, []) for test in self._tests()}
+        together = latency_tests.all_tests(probed, self.inks)
+        found = [] if together is None else [together]
+        for test, runs in probed.items():
             design = self._result.design
             drawn = latency.distribution(test, runs, self.inks, design.seed)
             if drawn is None:

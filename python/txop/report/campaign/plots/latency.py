@@ -49,18 +49,18 @@ def distribution(test: str, runs: Sequence[RunSeries], inks: Mapping[str, str], 
         for i, at in enumerate(grid):
             bands.append(
                 {
-                    "arm": arm, "ms": _short(at), "mean": _short(band.mean[i]),
-                    "low": _short(band.low[i]), "high": _short(band.high[i]),
+                    "arm": arm, "ms": short(at), "mean": short(band.mean[i]),
+                    "low": short(band.low[i]), "high": short(band.high[i]),
                 }
             )  # fmt: skip
         for number in spaced(range(len(mine)), each):
             last = -1.0
             for i in range(0, _GRID, 2):
-                share = _short(band.per_run[number][i])
+                share = short(band.per_run[number][i])
                 if share != last or i + 2 >= _GRID:
-                    faint.append({"arm": arm, "run": f"{arm} {number}", "ms": _short(grid[i]), "share": share})
+                    faint.append({"arm": arm, "run": f"{arm} {number}", "ms": short(grid[i]), "share": share})
                 last = share
-    scale = alt.Scale(type="log" if logarithmic else "linear", domain=[_short(grid[0]), _short(grid[-1])], nice=False)
+    scale = alt.Scale(type="log" if logarithmic else "linear", domain=[short(grid[0]), short(grid[-1])], nice=False)
     x = alt.X("ms:Q", scale=scale, axis=alt.Axis(title="RTT, ms" + (" (log scale)" if logarithmic else ""),
                                                  grid=False, tickCount=7, format="~r"))  # fmt: skip
     y_scale = alt.Scale(domain=[0, 1])
@@ -114,9 +114,9 @@ def shifts(test: str, runs: Sequence[RunSeries], inks: Mapping[str, str], confid
                 continue
             rows.append(
                 {
-                    "quantile": label, "arm": arm, "at": _short(shift.estimate),
-                    "low": None if shift.low is None else _short(shift.low),
-                    "high": None if shift.high is None else _short(shift.high),
+                    "quantile": label, "arm": arm, "at": short(shift.estimate),
+                    "low": None if shift.low is None else short(shift.low),
+                    "high": None if shift.high is None else short(shift.high),
                 }
             )  # fmt: skip
     if not rows:
@@ -157,5 +157,6 @@ def delays(run: RunSeries) -> list[float]:
     return [math.inf if v is None else v for v in inside(run.points, run.window_s)]
 
 
-def _short(number: float) -> float:
+def short(number: float) -> float:
+    """A number with the digits that a drawing can show."""
     return float(f"{number:.5g}")

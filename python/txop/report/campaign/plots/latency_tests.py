@@ -1,0 +1,105 @@
+"""Distributions of round-trip times of all tests on one axis, a panel for each arm: as a plan with a test for each rate asks
+for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from txop.core.visible import visible
+from txop.present.chapters import Drawing
+from txop.present.format import plural
+from txop.present.plot import DASHES, INK
+from txop.report.campaign.plots.drawing import ARM_INKS, Rows, Tables, unchecked
+from txop.report.campaign.plots.latency import delays, short
+from txop.report.campaign.plots.samples import RunSeries
+from txop.stats.spread import ecdf
+
+_GRID = 110
+_MAX_PANELS = 4
+_WIDTH, _WIDTH_NARROW, _HEIGHT = 1080, 300, 130
+_UNUSUAL = 1.5
+"""The axis ends at most this far above the 99.9th percentile: one probe does not flatten all lines."""
+
+
+@unchecked
+def all_tests(tests: Mapping[str, Sequence[RunSeries]], inks: Mapping[str, str]) -> Drawing | None:
+    """Mean distribution function of the runs of each test, a panel for each arm; ``None`` with fewer than two tests.
+
+    Args:
+        tests: Round-trip times by test, ms.
+        inks: The arms, as they are ordered.
+    """
+    known: dict[str, dict[str, list[list[float]]]] = {}
+    for arm in [*inks][:_MAX_PANELS]:
+        mine = {test: [d for run in runs if run.arm == arm and (d := delays(run))] for test, runs in tests.items()}
+        if any(mine.values()):
+            known[arm] = {test: runs for test, runs in mine.items() if runs}
+    shown = [test for test in tests if any(test in mine for mine in known.values())][: len(ARM_INKS)]
+    if len(shown) < 2:
+        return None
+    finite = [v for mine in known.values() for test in shown for run in mine.get(test, []) for v in run if math.isfinite(v)]
+    if len(finite) < 2:
+        return None
+    low = min(finite)
+    high = min(max(finite), _UNUSUAL * float(np.quantile(finite, 0.999))) or 1.0
+    logarithmic = low > 0 and high > 6 * low
+    high = high if high > low else low * 1.1 or 1.0
+    grid = np.geomspace(low * 0.97, high * 1.03, _GRID) if logarithmic else np.linspace(low, high, _GRID)
+    runs = sum(len(mine.get(test, [])) for mine in known.values() for test in shown)
+    draw = [_panels(known, shown, grid, logarithmic, width) for width in (_WIDTH, _WIDTH_NARROW)]
+    caption = (
+        f"Distribution of the RTT in the measured window, a line for each test: mean of its {plural(runs, 'run')} in all, "
+        "a panel for each arm on the same axis. A line that ends below 100 % lost the rest."
+    )
+    if len(inks) > _MAX_PANELS:
+        caption += f" The first {_MAX_PANELS} of {len(inks)} arms."
+    return Drawing(draw[0], caption, wide=True, name="latency-tests", narrow=draw[1])
+
+
+def _panels(
+    known: Mapping[str, Mapping[str, Sequence[Sequence[float]]]],
+    shown: Sequence[str],
+    grid: np.ndarray[Any, np.dtype[np.float64]],
+    logarithmic: bool,
+    width: int,
+) -> dict[str, Any]:
+    tables = Tables()
+    panels = []
+    last = [*known][-1]
+    scale = alt.Scale(
+        type="log" if logarithmic else "linear", domain=[short(grid[0]), short(grid[-1])], nice=False
+    )
+    for arm, mine in known.items():
+        rows: Rows = []
+        for test in shown:
+            if runs := mine.get(test):
+                mean = np.mean([ecdf(run, grid) for run in runs], axis=0)
+                rows += [{"test": test, "ms": short(at), "share": short(share)} for at, share in zip(grid, mean, strict=True)]
+        bottom = arm == last
+        title = f"RTT, ms{' (log scale)' if logarithmic else ''}" if bottom else None
+        key = alt.Legend(title=None, symbolType="stroke", symbolSize=400, columns=3 if width < _WIDTH else 8)
+        legend = key if arm == [*known][0] else None
+        inks = alt.Scale(domain=list(shown), range=[INK[ink] for ink, _ in zip(ARM_INKS, shown, strict=False)])
+        dashes = alt.Scale(domain=list(shown), range=[list(dash) for dash in (DASHES * 2)[: len(shown)]])
+        line = (
+            alt.Chart(tables.add(rows))
+            .mark_line(strokeWidth=2, aria=False)
+            .encode(
+                x=alt.X("ms:Q", title=title, scale=scale, axis=alt.Axis(tickCount=7, format="~r", labels=bottom, ticks=bottom)),
+                y=alt.Y("share:Q", title="share of probes", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)),
+                color=alt.Color("test:N", scale=inks, legend=legend),
+                strokeDash=alt.StrokeDash("test:N", scale=dashes, legend=legend),
+            )
+        )  # fmt: skip
+        panel = Tables().layered([line], width=width, height=_HEIGHT, title=visible(arm))
+        del panel["datasets"]
+        panels.append(panel)
+    spec = {**tables.layered([]), "vconcat": panels, "spacing": 10}
+    del spec["layer"]
+    return spec
+
