@@ -38,7 +38,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 RESULTS = REPOSITORY / "build" / "fresh"
 BUNDLE = "/srv/txop.bundle"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
-GUEST = ".venv/bin/txop guest run --device rtl8188cus -- dut ping -c 3 10.80.210.1"
+GUEST = "guest run --device rtl8188cus -- dut ping -c 3 10.80.210.1 >~/ping.txt && cat ~/ping.txt && sha256sum ~/ping.txt"
+"""What a guest prints; its last line is compared between the systems."""
 STEP_LIMIT_S = 2 * 3600
 
 STEPS = {
@@ -46,13 +47,13 @@ STEPS = {
     "clone": f"git clone --quiet {BUNDLE} txop",
     "demo": "make demo",
     "test": "make test",
-    "guest": f"make guest-image && {GUEST}",
+    "guest": f"make guest-image && .venv/bin/txop {GUEST}",
     "setup-again": "make setup guest-tools",
     "demo-again": "make demo",
-    "guest-again": f"make guest-image && {GUEST}",
+    "guest-again": f"make guest-image && .venv/bin/txop {GUEST}",
     "clean": "make clean",
     "demo-after-clean": "make demo",
-    "guest-after-clean": f"make guest-image && {GUEST}",
+    "guest-after-clean": f"make guest-image && .venv/bin/txop {GUEST}",
 }
 """What a newcomer types, in order. `demo-again` includes what the demo measures; `setup-again` is the set-up alone."""
 
@@ -71,6 +72,8 @@ WHEEL_STEPS = {
     "chips": "$(find ~/.local -name txop-vusb) --help",
     "man": "grep SYNOPSIS \"$(find ~/.local -path '*/share/man/man1/txop-air.1' | head -n 1)\"",
     "completion": "test -n \"$(find ~/.local -path '*/share/bash-completion/completions/txop')\"",
+    "guest-build": f"{TXOP} guest build",
+    "guest": f"{TXOP} {GUEST}",
     "uninstall": f"pipx uninstall txop && test ! -e {TXOP}",
 }
 """What is typed to install and try a wheel, on a system without Rust, a compiler or a clone."""
@@ -392,6 +395,20 @@ def table(systems: list[dict[str, Any]], names: Iterable[str] = STEPS) -> str:
     return "\n".join(rows) + "\n"
 
 
+def differing_guests(systems: list[dict[str, Any]]) -> list[str]:
+    """What the guests of the systems printed, by its sum, where it is not the same in all: an exact guest knows nothing of
+    the system around it."""
+    sums: dict[str, list[str]] = {}
+    for system in systems:
+        for step in system["steps"]:
+            if step["name"].startswith("guest") and step["status"] == 0 and "ping.txt" in "".join(step["closing"][-1:]):
+                place = f"{RELEASES[system['release']]}, {system['user']}, {step['name']}"
+                sums.setdefault(step["closing"][-1].split()[0], []).append(place)
+    if len(sums) < 2:
+        return []
+    return [f"{digest}: {'; '.join(places)}" for digest, places in sums.items()]
+
+
 def check_machine() -> None:
     """Fail, saying what to install, where systems cannot be made."""
     if os.geteuid() != 0:
@@ -454,7 +471,10 @@ def main() -> int:
     text = table(records, STEPS if options.wheel is None else WHEEL_STEPS)
     (results / "table.md").write_text(text, encoding="utf-8")
     print(f"\n{text}\nWritten to {results / 'table.md'}, with a log of each step beside it")
-    return 0 if well else 1
+    differing = differing_guests(records)
+    if differing:
+        print("The same guest printed other bytes:\n" + "\n".join(differing))
+    return 0 if well and not differing else 1
 
 
 if __name__ == "__main__":

@@ -130,6 +130,17 @@ def test_the_table_tells_what_failed_from_what_was_not_run(fresh):
     ]
 
 
+def test_guests_that_print_other_bytes_are_named(fresh):
+    def system(release, *sums):
+        steps = [{"name": "guest", "status": 0, "closing": ["rtt", f"{each}  /root/ping.txt"]} for each in sums]
+        return {"release": release, "user": "root", "steps": [*steps, {"name": "demo", "status": 0, "closing": []}]}
+
+    assert fresh.differing_guests([system("bookworm", "aa"), system("trixie", "aa", "aa")]) == []
+    different = fresh.differing_guests([system("bookworm", "aa"), system("trixie", "bb")])
+    assert [line.split(":")[0] for line in different] == ["aa", "bb"]
+    assert ["Debian 12" in line for line in different] == [True, False]
+
+
 def mounts() -> list[str]:
     return Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
 
