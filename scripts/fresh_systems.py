@@ -38,7 +38,9 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 RESULTS = REPOSITORY / "build" / "fresh"
 BUNDLE = "/srv/txop.bundle"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
-GUEST = "guest run --device rtl8188cus -- dut ping -c 3 10.80.210.1 >~/ping.txt && cat ~/ping.txt && sha256sum ~/ping.txt"
+GUEST = (
+    "guest run --device rtl8188cus -- dut ping -c 3 10.80.210.1 >~/ping.txt && cat ~/ping.txt && sha256sum ~/ping.txt"
+)
 """What a guest prints; its last line is compared between the systems."""
 STEP_LIMIT_S = 2 * 3600
 
@@ -396,8 +398,10 @@ def table(systems: list[dict[str, Any]], names: Iterable[str] = STEPS) -> str:
 
 
 def differing_guests(systems: list[dict[str, Any]]) -> list[str]:
-    """What the guests of the systems printed, by its sum, where it is not the same in all: an exact guest knows nothing of
-    the system around it."""
+    """What the guests of the systems printed, by its sum, where it is not the same in all.
+
+    An exact guest knows nothing of the system around it.
+    """
     sums: dict[str, list[str]] = {}
     for system in systems:
         for step in system["steps"]:

@@ -28,7 +28,7 @@ from txop.guest.inputs import FileStates, Inputs, boots_sha256, file_states
 from txop.guest.outside import GivenRun
 from txop.guest.perturbation import perturbation
 from txop.guest.qemu import Computer, Mode, qemu_version, shift_of, untested_qemu
-from txop.guest.remote_run import remote_run, taken
+from txop.guest.remote_run import remote_run
 from txop.guest.results import Event, Milestone
 from txop.guest.running import FILES, Cause, Ended, GuestFailedError, run_guest
 from txop.guest.saved_starts import NoStartError, SavedStarts, copy_results
@@ -307,10 +307,10 @@ class GuestArm:
 
     async def _elsewhere(self, cluster: GuestCluster, what: GuestOfRun, guest: Path, wall_limit_s: float) -> Ended:
         """Run it on a worker. Raises :class:`GuestError`."""
-        if what.inputs is None or self.lock is None:
-            raise GuestError("only exact guests of a lock run on a cluster", what_to_do="leave --cluster out")
+        if what.inputs is None:
+            raise GuestError("only exact guests run on a cluster", what_to_do="leave --cluster out")
         remote = remote_run(self.lock, self.image, what.overlay, what.computer, what.inputs.key, wall_limit_s, what.run)
-        return taken(remote, await cluster.run(remote), guest)
+        return await cluster.run_into(remote, guest)
 
     @staticmethod
     def _learn(spec: GuestSpec, test: Test, seconds: float, guest_seconds: float, watch: Stopwatch) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from txop.core.errors import UserError
-from txop.guest.remote_run import RemoteResult, RemoteRun, carried_out
+from txop.guest.remote_run import RemoteResult, RemoteRun, carried_out, taken
+from txop.guest.running import Ended
 from txop.process.dask_cluster import connected
 
 if TYPE_CHECKING:
@@ -29,6 +31,15 @@ class GuestCluster:
     def threads(self) -> int:
         """Guests at once on all workers."""
         return max(1, int(sum(self._client.nthreads().values())))
+
+    async def run_into(self, what: RemoteRun, results: Path) -> Ended:
+        """Have a guest run somewhere, and put what it left into a folder here, which is made.
+
+        Raises:
+            GuestError: It failed, on whichever worker.
+            UserError: The scheduler went away.
+        """
+        return taken(what, await self.run(what), results)
 
     async def run(self, what: RemoteRun) -> RemoteResult:
         """Have a guest run somewhere.

@@ -67,9 +67,17 @@ class RemoteResult:
 
 
 def remote_run(
-    lock: Lock, image: Image, overlay: Overlay, computer: Computer, key: str, wall_limit_s: float, run: GivenRun | None
+    lock: Lock | None,
+    image: Image,
+    overlay: Overlay,
+    computer: Computer,
+    key: str,
+    wall_limit_s: float,
+    run: GivenRun | None,
 ) -> RemoteRun:
-    """A guest for another machine. Raises :class:`OSError` and :class:`GuestError`."""
+    """A guest for another machine. Raises :class:`OSError` and :class:`GuestError`: it has no lock, for instance."""
+    if lock is None:
+        raise GuestError("only guests of a lock run on a cluster", what_to_do="leave --cluster out")
     modules = {path.name: path.read_bytes() for path in overlay.modules}
     if len(modules) < len(overlay.modules):
         raise GuestError("two modules have files of one name")

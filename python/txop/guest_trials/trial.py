@@ -18,9 +18,8 @@ from txop.guest.chips import FAULTS, Chip
 from txop.guest.cluster import GuestCluster
 from txop.guest.inputs import inputs_of
 from txop.guest.qemu import Computer
-from txop.guest.remote_run import remote_run, taken
+from txop.guest.remote_run import remote_run
 from txop.guest.running import FILES, Cause, Ended, GuestFailedError, Listener, run_guest
-from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
 from txop.guest_image.packages.lock import Lock
@@ -145,11 +144,9 @@ async def _guest(overlay: Overlay, place: Place, results: Path, listener: Listen
         return await run_guest(
             place.image, overlay, place.computer, results=results, wall_limit_s=place.wall_limit_s, listener=listener
         )
-    if place.lock is None:
-        raise GuestError("only guests of a lock run on a cluster", what_to_do="leave --cluster out")
     inputs = await asyncio.to_thread(inputs_of, place.image, overlay, place.computer)
     remote = remote_run(place.lock, place.image, overlay, place.computer, inputs.key, place.wall_limit_s, None)
-    return taken(remote, await place.workers.run(remote), results)
+    return await place.workers.run_into(remote, results)
 
 
 def _earlier(results: Path, key: str | None) -> _End | None:

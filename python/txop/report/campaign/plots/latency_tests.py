@@ -1,5 +1,5 @@
-"""Distributions of round-trip times of all tests on one axis, a panel for each arm: as a plan with a test for each rate asks
-for them."""
+"""Distributions of round-trip times of all tests on one axis, a panel for each arm: for a plan with a test for each
+rate."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def all_tests(tests: Mapping[str, Sequence[RunSeries]], inks: Mapping[str, str])
     shown = [test for test in tests if any(test in mine for mine in known.values())][: len(ARM_INKS)]
     if len(shown) < 2:
         return None
-    finite = [v for mine in known.values() for test in shown for run in mine.get(test, []) for v in run if math.isfinite(v)]
+    drawn = [run for mine in known.values() for test in shown for run in mine.get(test, [])]
+    finite = [v for run in drawn for v in run if math.isfinite(v)]
     if len(finite) < 2:
         return None
     low = min(finite)
@@ -50,15 +51,14 @@ def all_tests(tests: Mapping[str, Sequence[RunSeries]], inks: Mapping[str, str])
     logarithmic = low > 0 and high > 6 * low
     high = high if high > low else low * 1.1 or 1.0
     grid = np.geomspace(low * 0.97, high * 1.03, _GRID) if logarithmic else np.linspace(low, high, _GRID)
-    runs = sum(len(mine.get(test, [])) for mine in known.values() for test in shown)
-    draw = [_panels(known, shown, grid, logarithmic, width) for width in (_WIDTH, _WIDTH_NARROW)]
+    specs = [_panels(known, shown, grid, logarithmic, width) for width in (_WIDTH, _WIDTH_NARROW)]
     caption = (
-        f"Distribution of the RTT in the measured window, a line for each test: mean of its {plural(runs, 'run')} in all, "
-        "a panel for each arm on the same axis. A line that ends below 100 % lost the rest."
+        f"Distribution of the RTT in the measured window, {plural(len(drawn), 'run')}: a panel for each arm on one "
+        "axis, in it the mean of the runs of each test. A line that ends below 100 % lost the rest."
     )
     if len(inks) > _MAX_PANELS:
         caption += f" The first {_MAX_PANELS} of {len(inks)} arms."
-    return Drawing(draw[0], caption, wide=True, name="latency-tests", narrow=draw[1])
+    return Drawing(specs[0], caption, wide=True, name="latency-tests", narrow=specs[1])
 
 
 def _panels(
@@ -71,35 +71,36 @@ def _panels(
     tables = Tables()
     panels = []
     last = [*known][-1]
-    scale = alt.Scale(
-        type="log" if logarithmic else "linear", domain=[short(grid[0]), short(grid[-1])], nice=False
-    )
+    scale = alt.Scale(type="log" if logarithmic else "linear", domain=[short(grid[0]), short(grid[-1])], nice=False)
     for arm, mine in known.items():
         rows: Rows = []
         for test in shown:
             if runs := mine.get(test):
                 mean = np.mean([ecdf(run, grid) for run in runs], axis=0)
-                rows += [{"test": test, "ms": short(at), "share": short(share)} for at, share in zip(grid, mean, strict=True)]
+                rows += [
+                    {"test": test, "ms": short(at), "share": short(share)} for at, share in zip(grid, mean, strict=True)
+                ]
         bottom = arm == last
         title = f"RTT, ms{' (log scale)' if logarithmic else ''}" if bottom else None
         key = alt.Legend(title=None, symbolType="stroke", symbolSize=400, columns=3 if width < _WIDTH else 8)
-        legend = key if arm == [*known][0] else None
+        legend = key if arm == next(iter(known)) else None
         inks = alt.Scale(domain=list(shown), range=[INK[ink] for ink, _ in zip(ARM_INKS, shown, strict=False)])
-        dashes = alt.Scale(domain=list(shown), range=[list(dash) for dash in (DASHES * 2)[: len(shown)]])
+        dashes = alt.Scale(domain=list(shown), range=[list(dash) for dash in DASHES[: len(shown)]])
+        across = alt.Axis(tickCount=7, format="~r", labels=bottom, ticks=bottom)
+        up = alt.Axis(format="%", tickCount=3)
         line = (
             alt.Chart(tables.add(rows))
             .mark_line(strokeWidth=2, aria=False)
             .encode(
-                x=alt.X("ms:Q", title=title, scale=scale, axis=alt.Axis(tickCount=7, format="~r", labels=bottom, ticks=bottom)),
-                y=alt.Y("share:Q", title="share of probes", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)),
+                x=alt.X("ms:Q", title=title, scale=scale, axis=across),
+                y=alt.Y("share:Q", title="share of probes", scale=alt.Scale(domain=[0, 1]), axis=up),
                 color=alt.Color("test:N", scale=inks, legend=legend),
                 strokeDash=alt.StrokeDash("test:N", scale=dashes, legend=legend),
             )
-        )  # fmt: skip
+        )
         panel = Tables().layered([line], width=width, height=_HEIGHT, title=visible(arm))
         del panel["datasets"]
         panels.append(panel)
     spec = {**tables.layered([]), "vconcat": panels, "spacing": 10}
     del spec["layer"]
     return spec
-
