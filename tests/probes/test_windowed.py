@@ -12,7 +12,8 @@ import pytest
 from fake_target import FakeTarget
 from instrument_bench import context_of, facts_of, make_plan
 from txop import air
-from txop.air.view.headline import WATERFALL_HEADING, answer_of, headline
+from txop.air.view.answers import answer_of
+from txop.air.view.headline import WATERFALL_HEADING, headline
 from txop.campaign.clocks import note_wall_clocks, wall_clock
 from txop.measure.instrument import Clock, Marks, RunFacts
 from txop.measure.probes.air_analysis import AirAnalysis

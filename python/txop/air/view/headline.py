@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from txop.air.model import AckVerdict, Waterfall
+from txop.air.model import Waterfall
 from txop.air.report import PREVENT_WATERFALLS, AirReport
+from txop.air.view.answers import Verdict, answers, tone_of
 from txop.air.view.names import direction
 from txop.air.view.options import Options
 from txop.air.view.undetermined import LONGER, Open, Undetermined, together, undetermined
@@ -30,20 +32,7 @@ MOSTLY_LACKING = 0.8
 HAPPENED_HEADING = "What happened"
 WATERFALL_HEADING = "Where the throughput went"
 CAPTURED_HEADING = "In this capture"
-QUESTIONS = {"block-ack": "Block Ack", "ack": "ACKs"}
-TITLES = {"in-order": "normal", "unanswered": "no ACK"}
-"""Answers with a title other than their code."""
-
 HAPPENING_TONE = {"attack": "bad", "fault": "bad"}
-ANSWER_TONE = {
-    "in-order": "good",
-    "late": "bad",
-    "probably-late": "bad",
-    "not-received": "bad",
-    "rate-dependent": "bad",
-    "unanswered": "bad",
-    "mixed": "bad",
-}
 
 
 @dataclass(frozen=True)
@@ -56,17 +45,6 @@ class Flow:
     """The same in a few words, with the title."""
     advice: tuple[str, ...]
     waterfall: Waterfall
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """An answer to "not received, or too slow to acknowledge?"."""
-
-    title: str
-    answer: str
-    tone: str
-    text: str
-    evidence: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -108,20 +86,22 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
     ranked = sorted(
         (v for v in wanted if v.answer != "not-determined"),
         key=lambda v: (
-            ANSWER_TONE.get(v.answer, "dim") != "bad",
+            tone_of(v) != "bad",
             frozenset((v.originator, v.recipient)) not in explained,
         ),
     )
-    verdicts = tuple(answer_of(report, verdict) for verdict in ranked[:VERDICTS_SHOWN])
-    flows = tuple(_flow(report, fall) for fall in falls)
+    every = answers(report, ranked)
+    verdicts = tuple(every[:VERDICTS_SHOWN])
+    carrying = any(fall.mpdus >= THROUGHPUT_FROM for fall in falls)
+    flows = tuple(_flow(report, fall) for fall in falls) if carrying else ()
     if flows and (larger := _not_captured(report, options)):
         flows = (replace(flows[0], sentence=f"{flows[0].sentence} {larger}"), *flows[1:])
-    more = max(0, len(ranked) - VERDICTS_SHOWN)
+    more = sum(each.verdicts for each in every[VERDICTS_SHOWN:])
     happened = [h for h in report.happenings if options.wants(h.station, h.bssid)]
     shown = tuple(
         Happened(h.code, HAPPENING_TONE.get(h.kind, ""), capital(h.text)) for h in happened[:HAPPENINGS_SHOWN]
     )
-    unavailable = "" if flows else _why_not(report, station)
+    unavailable = "" if flows else _why_not(report, station, falls)
     whose = "" if station is None else f" of {station}"
     open_parts = [Open(f"where the throughput{whose} went ({unavailable})")] if unavailable else []
     open_parts += [each for flow in flows[:1] for each in _open_of(flow)]
@@ -135,24 +115,6 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
         unknown=together([*open_parts, *undetermined(wanted)]),
         unavailable=unavailable,
     )
-
-
-def answer_of(report: AirReport, verdict: AckVerdict) -> Verdict:
-    """A verdict of the report as an answer about its subject."""
-    return Verdict(
-        title=f"{QUESTIONS.get(verdict.question, verdict.question)}, "
-        f"{direction(report, verdict.originator, verdict.recipient)}",
-        answer=title_of(verdict),
-        tone=ANSWER_TONE.get(verdict.answer, "dim"),
-        text=capital(verdict.because or verdict.text),
-        evidence=tuple(line.text for line in verdict.evidence),
-    )
-
-
-def title_of(verdict: AckVerdict) -> str:
-    """The answer of a verdict as a title. Without an ACK, frames were not received, or the sender missed their ACKs."""
-    is_open = (verdict.question, verdict.answer) == ("ack", "not-received")
-    return "no ACK" if is_open else TITLES.get(verdict.answer, verdict.answer.replace("-", " "))
 
 
 def timed_part(waterfall: Waterfall) -> str:
@@ -263,7 +225,13 @@ def _captured(report: AirReport) -> str:
     return f"{fmt.plural(frames, 'frame')}{during}{on}{listed}{of}."
 
 
-def _why_not(report: AirReport, station: str | None) -> str:
+def _why_not(report: AirReport, station: str | None, falls: Sequence[Waterfall]) -> str:
+    if falls:
+        fall = max(falls, key=lambda each: each.mpdus)
+        return (
+            f"{fmt.plural(fall.mpdus, 'data MPDU')} of {direction(report, fall.ta, fall.ra)} captured, "
+            f"{THROUGHPUT_FROM} needed"
+        )
     if station is not None and report.waterfalls:
         other = direction(report, report.waterfalls[0].ta, report.waterfalls[0].ra)
         return f"explained is {other}; --pair TA,RA chooses another pair"

@@ -111,7 +111,8 @@ def digest_of(report: AirReport, direction: str | None, reading: Reading, source
 
 def _conclusions(report: AirReport, fall: Waterfall, verdicts: Sequence[AckVerdict]) -> list[dict[str, str]]:
     """What ``txop air`` prints of the pair, each with its heading and its subject."""
-    from txop.air.view.headline import WATERFALL_HEADING, answer_of, flow_title
+    from txop.air.view.answers import answer_of
+    from txop.air.view.headline import WATERFALL_HEADING, flow_title
 
     flow = flow_title(report, fall)
     found = [{"heading": WATERFALL_HEADING, "subject": flow, "text": capital(line.text)} for line in fall.advice]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from txop.air.model import AckVerdict, BlockAckFlow, Exchange
 from txop.air.report import AirReport
 from txop.air.view import names
-from txop.air.view.headline import ANSWER_TONE, QUESTIONS, title_of
+from txop.air.view.answers import QUESTIONS, title_of, tone_of
 from txop.air.view.options import Options, unavailable
 from txop.present import cells
 from txop.present import format as fmt
@@ -80,7 +80,7 @@ def _verdict(v: AckVerdict) -> tuple[Cell, ...]:
         Cell(v.originator),
         Cell(v.recipient),
         Cell(QUESTIONS.get(v.question, v.question)),
-        Cell(title_of(v), tone=tones.get(ANSWER_TONE.get(v.answer, ""), "dim")),
+        Cell(title_of(v), tone=tones.get(tone_of(v), "dim")),
         Cell(v.text),
     )
 
