@@ -13,6 +13,7 @@ from txop.cli import compare_screen
 from txop.cli.compare import whys_of
 from txop.compare import words
 from txop.compare.archive import compare
+from txop.compare.result import WarnedRun
 from txop.report.answer import figures
 from txop.report.answer.wording import SIGNS
 
@@ -76,8 +77,27 @@ def test_the_whole_answer_is_one_screen(golden, golden_result):
     for label in ("tx RTT p50, ms", "tx RTT p95, ms", "latency RTT p95, ms", "tx retries (capture), %"):
         assert any(line.startswith(label) for line in lines)
     assert "Void: 1 run (of patch10 1; association-lost 1; block 3): --all" in lines
-    assert "1 warning of 1 run, 1 note on primary figures, 9 figures not available: --all" in lines
+    assert "1 warning on 1 run, 1 note on primary figures, 9 figures not available: --all" in lines
     assert lines[-2:] == ["Everything: --all", "Report: report.html"]
+
+
+def test_a_warning_of_several_runs_is_one(golden_result):
+    runs = [each.run for arm in golden_result.figure("tx.throughput_mbit_s").arms for each in arm.points][:5]
+    warned = [WarnedRun(run=run, warnings=["of all", f"of {run}"][: 1 + (run == runs[0])]) for run in runs]
+    result = golden_result.model_copy(update={"run_warnings": warned})
+    assert any(line.startswith("2 warnings on 5 runs") for line in shown(result))
+    first, second = words.run_warning_lines(result)
+    assert first == f"5 runs ({runs[0]}, {runs[1]}, {runs[2]} and 2 more): of all"
+    assert second == f"{runs[0]}: of {runs[0]}"
+
+
+def test_an_inconclusive_interval_without_zero_is_explained(golden_result):
+    assert not any("not beyond its margin" in line for line in shown(golden_result))
+    figure = golden_result.figure("rx.throughput_mbit_s")
+    odd = [row.model_copy(update={"high": -0.5}) if row.verdict == "inconclusive" else row for row in figure.rows]
+    figures = [figure.model_copy(update={"rows": odd}) if f.name == figure.name else f for f in golden_result.figures]
+    text = " ".join(shown(golden_result.model_copy(update={"figures": figures})))
+    assert "? inconclusive (not beyond its margin" in text
 
 
 def test_why_is_that_of_the_page(golden, golden_result):

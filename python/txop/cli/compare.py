@@ -391,19 +391,6 @@ def _verdict(row: Row) -> str:
     return f"{text}, {row.blocks_needed} blocks needed" if row.blocks_needed is not None else text
 
 
-def _run_warnings(result: CompareResult) -> list[str]:
-    """Warnings of runs; the same one of a run is one line."""
-    alike: dict[str, list[tuple[str, str]]] = {}
-    for run in result.run_warnings:
-        for warning in run.warnings:
-            alike.setdefault(f"{run.run} {warning}", []).append((run.run, warning))
-    lines = []
-    for found in alike.values():
-        run_name, warning = found[0]
-        lines.append(f"{run_name}: {warning}" + (f" ({len(found)} alike)" if len(found) > 1 else ""))
-    return lines
-
-
 def _show_notes(result: CompareResult, out: Console) -> None:
     """What a reader must know beside the figures."""
     notes: list[tuple[str, list[str]]] = []
@@ -420,7 +407,7 @@ def _show_notes(result: CompareResult, out: Console) -> None:
         again = f"repeated in block {run.repeated_in}" if run.repeated_in is not None else "not repeated"
         voided.append(f"{run.run} ({again}): {causes}")
     notes.append(("Void runs", voided))
-    notes.append(("Warnings", _run_warnings(result)))
+    notes.append(("Warnings", words.run_warning_lines(result)))
     notes.append(("Not available", [f"{'; '.join(names)}: {reason}" for reason, names in words.unavailable(result)]))
     notes.append(("Damaged", result.damage))
     for title, sentences in notes:

@@ -361,6 +361,10 @@ def _below(result: CompareResult, rows: Sequence[FigureRow], layout: Layout, wid
         elif not has_interval:
             parts.append("no interval with so few blocks")
     parts += [f"{SIGNS[verdict]} {_NAMES[verdict]}" for verdict in found]
+    if any(row.verdict == "inconclusive" and _is_one_sided(row) for row in compared):
+        parts[-1 - (found[-1] == "not-judged")] += (
+            " (not beyond its margin, or not beyond chance among all figures; rule: --all)"
+        )
     beyond = [row.figure.metric.key for row in rows if _has_infinity(row.figure)]
     if any(may_be_infinite(key) for key in beyond):
         parts.append(f"{INFINITE} probes were lost, which count as infinite RTT")
@@ -370,6 +374,11 @@ def _below(result: CompareResult, rows: Sequence[FigureRow], layout: Layout, wid
         parts.append(f"{layout.left_out}: --all")
     lines = filled("; ".join(parts), width, "dim", most=3)
     return lines + _elsewhere(result, rows, width)
+
+
+def _is_one_sided(row: Row) -> bool:
+    """Whether its interval, for it alone, has no 0: a reader would take that for a verdict."""
+    return row.low is not None and row.high is not None and (row.low > 0 or row.high < 0)
 
 
 def _has_infinity(figure: ComparedFigure) -> bool:
@@ -501,12 +510,12 @@ def _trouble(result: CompareResult, width: int) -> list[Text]:
         )
     if gone := _missing_primaries(result):
         made += filled(f"Not available: {'; '.join(gone)}: --all", width, "yellow", most=1)
-    warned = sum(len(run.warnings) for run in result.run_warnings)
+    warned = len(words.run_warnings(result))
     rows = [(f, row) for f in result.figures if f.role == "primary" for row in (*f.rows, *f.direct)]
     notes = sum(len(row.warnings) for _, row in rows)
     excluded = sum(bool(row.excluded) for f in result.figures for row in (*f.rows, *f.direct))
     counted = [
-        plural(warned, "warning") + f" of {plural(len(result.run_warnings), 'run')}" if warned else "",
+        plural(warned, "warning") + f" on {plural(len(result.run_warnings), 'run')}" if warned else "",
         plural(notes, "note") + " on primary figures" if notes else "",
         plural(excluded, "comparison") + " of fewer blocks or runs" if excluded else "",
         plural(len(result.not_available), "figure") + " not available" if result.not_available else "",

@@ -59,6 +59,23 @@ def label(figure: ComparedFigure) -> str:
     return f"{figure.test} {figure.metric.title}"
 
 
+def run_warnings(result: CompareResult) -> list[tuple[str, list[str]]]:
+    """Warnings of runs that count, each once, with the runs that have it."""
+    runs: dict[str, list[str]] = {}
+    for run in result.run_warnings:
+        for warning in dict.fromkeys(run.warnings):
+            runs.setdefault(warning, []).append(run.run)
+    return list(runs.items())
+
+
+def run_warning_lines(result: CompareResult) -> list[str]:
+    """A line for each warning of runs that count: ``001-vanilla-tx: ...``, or ``3 runs (001-vanilla-tx, ...): ...``."""
+    return [
+        f"{runs[0] if len(runs) == 1 else f'{len(runs)} runs ({_listed(runs, 3)})'}: {warning}"
+        for warning, runs in run_warnings(result)
+    ]
+
+
 def unavailable(result: CompareResult) -> list[tuple[str, list[str]]]:
     """What could not be compared, by reason, in words: ``tx and rx RTT p50 (vanilla, vendor)``."""
     everyone = {arm.name for arm in result.arms}

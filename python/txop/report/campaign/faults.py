@@ -110,7 +110,7 @@ def not_counted(result: CompareResult) -> list[Piece]:
     if result.design.repeats:
         repeats = listed([f"block {r.block} repeats block {r.replaces}" for r in result.design.repeats], 20)
         pieces.append(Paragraph(f"Repeats: {repeats}."))
-    warned = [f"{run.run}: {warning}" for run in result.run_warnings for warning in run.warnings]
+    warned = words.run_warning_lines(result)
     if warned:
         most = 30
         lines = warned[:most]
