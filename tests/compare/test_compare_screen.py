@@ -96,7 +96,7 @@ def test_an_inconclusive_interval_without_zero_is_explained(golden_result):
     figure = golden_result.figure("rx.throughput_mbit_s")
     odd = [row.model_copy(update={"high": -0.5}) if row.verdict == "inconclusive" else row for row in figure.rows]
     figures = [figure.model_copy(update={"rows": odd}) if f.name == figure.name else f for f in golden_result.figures]
-    text = " ".join(shown(golden_result.model_copy(update={"figures": figures})))
+    text = " ".join(" ".join(shown(golden_result.model_copy(update={"figures": figures}))).split())
     assert "? inconclusive (not beyond its margin" in text
 
 
