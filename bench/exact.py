@@ -41,7 +41,7 @@ from txop.guest.running import run_guest
 from txop.guest_image.image import build_image
 from txop.guest_image.locks import find_lock
 from txop.guest_image.overlay import Overlay
-from txop.plan.devices import FUNCTIONS, ROWS, SDIO_CARDS
+from txop.plan.devices import FUNCTIONS, ON_PCI, ROWS, SDIO_CARDS
 from txop.process.held import DIES_WITH_PARENT
 
 CLOCKS = "cat /proc/interrupts /proc/stat; grep '^now at' /proc/timer_list; head -c 100 /dev/urandom | sha256sum\n"
@@ -130,7 +130,7 @@ def chip(device: str, driver: str, host: str) -> Chip:
         driver,
         sdio_host=host,
         air="air.pcapng" if radio else None,
-        usb="usb.pcapng" if host == "ushc" else None,
+        usb="usb.pcapng" if host == "ushc" and device not in ON_PCI else None,
         command_log=COMMAND_LOG if card else None,
     )
 

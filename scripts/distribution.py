@@ -268,7 +268,14 @@ def check_platform(wheel: Path, name: str, env: dict[str, str]) -> None:
         say(f"  not checked by auditwheel: on glibc it cannot read what {name} asks of a system")
         return
     tag = f"{PLATFORMS[name][1]}_x86_64"
-    said = " ".join(run(["auditwheel", "show", str(wheel)], cwd=wheel.parent, env=env).split())
+    judged = wheel.parent / "judged" / wheel.name
+    judged.parent.mkdir()
+    with zipfile.ZipFile(wheel) as archive, zipfile.ZipFile(judged, "w") as without:
+        # The guests' QEMU loads these, and brings a C library for them: they ask nothing of the system.
+        for entry in archive.infolist():
+            if entry.filename != DEVICES:
+                without.writestr(entry, archive.read(entry))
+    said = " ".join(run(["auditwheel", "show", str(judged)], cwd=wheel.parent, env=env).split())
     found = re.search(r'consistent with the following platform tag: "([^"]+)"', said)
     if found is None or not fulfils(found[1], tag):
         raise CheckFailedError(f"auditwheel does not take {wheel.name} for {tag}: {said}")

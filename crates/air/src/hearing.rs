@@ -173,12 +173,12 @@ impl Listener {
         let sent = Figure::count(self.from_ap, self.infrastructure_data);
         let why = if self.from_ap == 0 {
             sentence!(
-                "an access point sent none of them ({sent}), so beacons were damaged or filtered out, or the access point is too far away",
+                "an access point sent none of these data frames ({sent}), so beacons were damaged or filtered out, or the access point is too far away",
                 sent = sent
             )
         } else {
             sentence!(
-                "an access point sent {sent} of them, so beacons were damaged, filtered out or not recorded",
+                "an access point sent {sent} of these data frames, so beacons were damaged, filtered out or not recorded",
                 sent = sent
             )
         };

@@ -25,12 +25,11 @@ impl Context<'_> {
         }
     }
 
-    /// Its network is known to be without encryption.
-    pub fn is_open(&self, ap: MacAddr) -> bool {
+    /// Its network is known to have no handshake: it is open, or has WEP. An association is all there is to joining it.
+    pub fn has_no_handshake(&self, ap: MacAddr) -> bool {
         self.claims.ap(ap).is_some_and(|claim| {
             let capabilities = &claim.capabilities;
-            let is_private = claim.info.is_some_and(|info| info.privacy());
-            claim.is_whole && capabilities.rsn.is_none() && capabilities.wpa.is_none() && !is_private
+            claim.is_whole && capabilities.rsn.is_none() && capabilities.wpa.is_none()
         })
     }
 

@@ -243,13 +243,18 @@ fn answers(kind: &Kind, is_deauthentication: bool, context: &Context<'_>) -> Vec
     let told = pairs.into_iter().filter(|(ta, ra, pair)| pair.is_many && tells_why(kind, pair, *ta, *ra, context));
     told.map(|(ta, ra, pair)| {
         let reason = pair.reasons.most();
+        let (sent, nulls) = (context.data_frames(ra, ta), context.null_frames(ra, ta));
         let said = sentence!(
-            "{ap} sent {station} {frames} because it is not associated (reason {reason}); the station kept sending: {data}, {nulls} of \
-             them Null frames",
+            "{ap} sent {station} {frames} because it is not associated (reason {reason}); the station kept sending: {sent}{nulls}",
             frames = Figure::all(pair.frames, if is_deauthentication { "Deauthentication" } else { "Disassociation" }),
             reason = Figure::of(f64::from(reason.unwrap_or(0)), "count", pair.frames, 0),
-            data = Figure::all(context.data_frames(ra, ta), "data frame"),
-            nulls = Figure::count(context.null_frames(ra, ta), context.data_frames(ra, ta));
+            sent = Figure::all(sent, if nulls == sent { "Null frame" } else { "data frame" }),
+            nulls = Figure::said(
+                nulls as f64,
+                "count",
+                sent,
+                &if nulls > 0 && nulls < sent { format!(", {nulls} of them Null frames") } else { String::new() }
+            );
             ap = context.network(ta),
             station = ra
         );

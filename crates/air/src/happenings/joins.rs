@@ -14,6 +14,8 @@ use sentence::{sentence, Figure, Sentence};
 const MAX_PAIRS: usize = 1_024;
 /// Different failures kept of a pair.
 const MAX_FAILURES: usize = 8;
+/// Different failures of a pair that are named.
+const MAX_NAMED: usize = 3;
 /// Roams kept.
 const MAX_ROAMS: usize = 256;
 /// An attempt that has not gone on for so long is over.
@@ -94,9 +96,14 @@ impl Cause {
 struct Attempt {
     last_ns: i64,
     step: Step,
+    /// When the latest frame of the step came, and whether it was an answer of the access point.
+    step_ns: Option<i64>,
+    is_answer: bool,
     /// Requests without the retry bit, since the last answer.
     requests: u32,
     answered: bool,
+    /// An answer that asks for another message: what follows goes on.
+    is_asked_on: bool,
     associated: bool,
     messages: [u32; 4],
     /// Those of them without the retry bit.
@@ -120,10 +127,12 @@ struct Failure {
     step: Step,
     cause: Cause,
     times: u64,
-    /// Shortest time from the latest frame of the attempt to what stopped it.
-    delay_ns: Option<i64>,
+    /// Shortest and longest time from the latest frame of the step to what stopped it.
+    delays_ns: Option<(i64, i64)>,
     /// That frame was an answer of the access point.
-    is_answered: bool,
+    is_answer: bool,
+    /// Of them, those in which message 1 came again behind message 2.
+    first_again: u64,
 }
 
 /// How an attempt ended.
@@ -131,10 +140,10 @@ struct Failure {
 struct End {
     step: Step,
     cause: Cause,
-    /// Time since the latest frame of the attempt.
+    /// Time since the latest frame of the step.
     delay_ns: Option<i64>,
     /// That frame was an answer of the access point.
-    is_answered: bool,
+    is_answer: bool,
 }
 
 /// A station and an access point.
@@ -146,6 +155,8 @@ struct Pair {
     joined: u64,
     /// With an association, behind which no message of a handshake was captured.
     associated: u64,
+    /// A request or an answer was captured: not only handshakes, which also renew keys.
+    has_requests: bool,
     failures: Vec<Failure>,
     /// Message 1 in attempts without a message 2, and its retransmissions.
     unanswered_first: u64,
@@ -313,13 +324,18 @@ impl Pair {
         if self.current.as_ref().is_some_and(is_over) {
             self.close();
         }
-        let begins_anew = |attempt: &Attempt| {
-            attempt.step > Step::Authentication
-                || attempt.stopped.is_some()
-                || at_ns.saturating_sub(attempt.last_ns) > AGAIN_NS
+        let begins_anew = |attempt: &Attempt, asked: Step| match asked {
+            Step::Authentication => {
+                attempt.step > Step::Authentication
+                    || attempt.stopped.is_some()
+                    || (attempt.answered && !attempt.is_asked_on)
+                    || at_ns.saturating_sub(attempt.last_ns) > AGAIN_NS
+            }
+            // Without a new authentication only where the last one was told that it failed.
+            asked => attempt.step >= asked && attempt.stopped.is_some(),
         };
-        if let (Part::Request { step: Step::Authentication, .. }, false) = (part, retry) {
-            if self.current.as_ref().is_some_and(begins_anew) {
+        if let (&Part::Request { step, .. }, false) = (part, retry) {
+            if self.current.as_ref().is_some_and(|attempt| begins_anew(attempt, step)) {
                 self.close();
             }
         }
@@ -340,21 +356,23 @@ impl Pair {
         }
         self.frames += 1;
         self.last_ns = at_ns;
+        self.has_requests |= matches!(part, Part::Request { .. } | Part::Answer { .. });
         let before = attempt.step;
         match *part {
             Part::Request { step, is_sae } => {
                 self.is_sae |= is_sae;
                 attempt.requests = if step > attempt.step { 0 } else { attempt.requests } + u32::from(!retry);
                 attempt.answered &= step <= attempt.step;
-                attempt.step = attempt.step.max(step);
+                attempt.reached(step, at_ns, false);
             }
             Part::Answer { step, status } => {
-                attempt.step = attempt.step.max(step);
                 attempt.answered = true;
+                attempt.is_asked_on = status != 0 && NOT_REFUSED.contains(&status);
                 attempt.associated |= step == Step::Association && status == 0;
                 if !NOT_REFUSED.contains(&status) {
                     attempt.stop(step, Cause::Refused(status), at_ns);
                 }
+                attempt.reached(step, at_ns, true);
             }
             Part::Message(number) => {
                 attempt.repeated_first += u32::from(number == 0 && attempt.messages[1] > 0 && !retry);
@@ -364,14 +382,14 @@ impl Pair {
                     *firsts += u32::from(!retry);
                 }
                 let steps = [Step::Handshake1, Step::Handshake2, Step::Handshake3, Step::Handshake4];
-                attempt.step = attempt.step.max(steps.get(number).copied().unwrap_or_default());
+                attempt.reached(steps.get(number).copied().unwrap_or_default(), at_ns, false);
             }
             Part::Eap { failed } => {
-                attempt.step = attempt.step.max(Step::Eap);
+                attempt.reached(Step::Eap, at_ns, false);
                 attempt.eap_failed |= failed;
             }
             Part::Wps { refused } => {
-                attempt.step = attempt.step.max(Step::Eap);
+                attempt.reached(Step::Eap, at_ns, false);
                 attempt.is_wps = true;
                 attempt.wps_refused |= refused;
             }
@@ -410,20 +428,27 @@ impl Pair {
             self.left = self.left.or(attempt.left);
         }
         match attempt.failure() {
-            Some(end) => self.failed(end),
+            Some(end) => self.failed(end, attempt.is_asked_again()),
             // Of a protected network, the handshake may have been missed.
             None => self.associated += u64::from(attempt.associated && attempt.step == Step::Association),
         }
     }
 
-    fn failed(&mut self, end: End) {
-        let End { step, cause, delay_ns, is_answered } = end;
-        let same = |failure: &&mut Failure| (failure.step, failure.cause) == (step, cause);
+    fn failed(&mut self, end: End, is_asked_again: bool) {
+        let End { step, cause, delay_ns, is_answer } = end;
+        let same =
+            |failure: &&mut Failure| (failure.step, failure.cause, failure.is_answer) == (step, cause, is_answer);
+        let first_again = u64::from(is_asked_again);
         if let Some(failure) = self.failures.iter_mut().find(same) {
             failure.times += 1;
-            failure.delay_ns = failure.delay_ns.into_iter().chain(delay_ns).min();
+            failure.first_again += first_again;
+            if let Some(delay) = delay_ns {
+                let (min, max) = failure.delays_ns.unwrap_or((delay, delay));
+                failure.delays_ns = Some((min.min(delay), max.max(delay)));
+            }
         } else if self.failures.len() < MAX_FAILURES {
-            self.failures.push(Failure { step, cause, times: 1, delay_ns, is_answered });
+            let delays_ns = delay_ns.map(|delay| (delay, delay));
+            self.failures.push(Failure { step, cause, times: 1, delays_ns, is_answer, first_again });
         }
     }
 
@@ -463,12 +488,15 @@ impl Pair {
             ..happening
         };
         let failed: u64 = self.failures.iter().map(|failure| failure.times).sum();
+        let unseen = self.attempts.saturating_sub(failed + self.joined + self.associated);
         // In a protected network, association alone is not the end of it.
-        let joined = self.joined + if context.is_open(ap) { self.associated } else { 0 };
-        let Some(most) = self.failures.iter().max_by_key(|failure| failure.times) else {
+        let joined = self.joined + if context.has_no_handshake(ap) { self.associated } else { 0 };
+        let mut failures: Vec<&Failure> = self.failures.iter().collect();
+        failures.sort_by_key(|failure| std::cmp::Reverse(failure.times));
+        let Some(most) = failures.first() else {
             return (joined > 0).then(|| {
                 let said = sentence!(
-                    "{station} joined {network}{times}",
+                    "{station} {joined} {network}{times}{keys}",
                     times = Figure::said(
                         joined as f64,
                         "count",
@@ -476,7 +504,9 @@ impl Pair {
                         &if joined > 1 { format!(" {joined} times") } else { String::new() }
                     );
                     station = station,
-                    network = context.network(ap)
+                    joined = if self.has_requests { "joined" } else { "completed the four-way handshake with" },
+                    network = context.network(ap),
+                    keys = if self.has_requests { "" } else { ": it joined, or renewed its keys" }
                 );
                 filled(Happening::new("joined", "event", span_ns, self.frames, said))
             });
@@ -497,6 +527,9 @@ impl Pair {
             network = context.network(ap)
         );
         let mut said = said.and("", most.words(failed));
+        for failure in failures.iter().skip(1).take(MAX_NAMED - 1) {
+            said = said.and("; ", failure.words(failed));
+        }
         if self.unanswered_first + self.unanswered_again >= 4 && most.cause != Cause::NoAnswer {
             said = said.and("; ", self.without_message_2());
         }
@@ -506,6 +539,10 @@ impl Pair {
                 _ => Figure::counted(joined, self.attempts, "time"),
             };
             said = said.and("; ", sentence!("it joined {joined}", joined = joined));
+        }
+        if unseen > 0 {
+            let unseen = Figure::counted(unseen, self.attempts, "attempt");
+            said = said.and("; ", sentence!("the end of {unseen} was not captured", unseen = unseen));
         }
         let (status, reason) = match most.cause {
             Cause::Refused(status) => (Some(status), None),
@@ -529,23 +566,35 @@ impl Attempt {
         self.messages[3] > 0 || self.has_key
     }
 
+    /// A frame of a step: the latest one of the last step is what an end is told from.
+    fn reached(&mut self, step: Step, at_ns: i64, is_answer: bool) {
+        if step >= self.step {
+            (self.step, self.step_ns, self.is_answer) = (step, Some(at_ns), is_answer);
+        }
+    }
+
+    /// Message 1 came again behind message 2, and no message 3: the access point did not take that message.
+    const fn is_asked_again(&self) -> bool {
+        self.messages[1] > 0 && self.messages[2] == 0 && self.repeated_first > 0
+    }
+
     fn stop(&mut self, step: Step, cause: Cause, at_ns: i64) {
-        let delay_ns = Some(at_ns.saturating_sub(self.last_ns));
-        let is_answered = self.answered;
-        self.stopped.get_or_insert(End { step, cause, delay_ns, is_answered });
+        let delay_ns = self.step_ns.map(|step_ns| at_ns.saturating_sub(step_ns));
+        let is_answer = self.is_answer;
+        self.stopped.get_or_insert(End { step, cause, delay_ns, is_answer });
     }
 
     /// Where and why it ended, where the capture shows that.
     fn failure(&self) -> Option<End> {
         let [first, second, third, fourth] = self.messages;
-        let end = |step, cause| Some(End { step, cause, delay_ns: None, is_answered: self.answered });
+        let end = |step, cause| Some(End { step, cause, delay_ns: None, is_answer: self.is_answer });
         if let Some(end) = self.stopped {
             return Some(end);
         }
         if self.eap_failed && (!self.is_wps || self.wps_refused) {
             return end(Step::Eap, Cause::EapFailure);
         }
-        if second > 0 && third == 0 && self.repeated_first > 0 {
+        if self.is_asked_again() {
             return end(Step::Handshake2, Cause::NotAccepted);
         }
         // Where the sniffer missed the answer, the access point does not send its message anew.
@@ -572,6 +621,17 @@ impl Failure {
         }
     }
 
+    /// How long after the latest frame of the step the end came: of all, where they differ.
+    fn delay(&self) -> Figure {
+        let (min, max) = self.delays_ns.unwrap_or_default();
+        let ms = |ns: i64| format!("{:.1}", ns as f64 / 1e6);
+        let text = match ms(min) == ms(max) {
+            true => format!("{} ms", ms(min)),
+            false => format!("{} to {} ms", ms(min), ms(max)),
+        };
+        Figure::said(min as f64 / 1e6, "ms", self.times, &text)
+    }
+
     /// What stopped attempts, of which `failed` failed.
     fn words(&self, failed: u64) -> Sentence {
         let times = match (self.times == failed, self.times) {
@@ -588,11 +648,20 @@ impl Failure {
                 text = StatusCode::from(status).text()
             ),
             Cause::Deauthenticated(reason) => sentence!(
-                "{times}a Deauthentication or Disassociation in the name of the access point {delay} ms after {step}, reason {reason} ({text})",
+                "{times}a Deauthentication or Disassociation in the name of the access point {delay} after {step}, reason {reason} ({text}){again}",
                 times = times,
-                delay = Figure::of(self.delay_ns.unwrap_or(0) as f64 / 1e6, "ms", self.times, 1),
-                reason = Figure::of(f64::from(reason), "count", self.times, 0);
-                step = match (self.step, self.is_answered) {
+                delay = self.delay(),
+                reason = Figure::of(f64::from(reason), "count", self.times, 0),
+                again = match self.first_again {
+                    0 => Figure::said(0.0, "count", self.times, ""),
+                    again => Figure::said(
+                        again as f64,
+                        "count",
+                        self.times,
+                        ", behind a message 1 that was sent again after message 2, as after a wrong password",
+                    ),
+                };
+                step = match (self.step, self.is_answer) {
                     (Step::Authentication, false) => "the authentication request",
                     (Step::Association, false) => "the association request",
                     (Step::Association, true) => "an answer of the access point",

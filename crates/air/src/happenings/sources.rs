@@ -13,6 +13,8 @@ const MIN_FRAMES: u64 = 10;
 const RARE: u64 = 20;
 /// Stations with encrypted broadcasts that are followed.
 const MAX_STATIONS: usize = 256;
+/// Bytes of the FCS, which an MPDU's length includes.
+const FCS_BYTES: f64 = 4.0;
 /// Frames of one length in one second from which they are replayed.
 const REPLAYED: u64 = 30;
 /// Lengths of an ARP request encrypted with WEP: header with QoS or without, IV, LLC, ARP, padding of Ethernet or none, ICV, FCS.
@@ -139,10 +141,10 @@ impl Sources {
         all.extend(replays.into_iter().map(|((from, len, relayed), known)| {
             let from = MacAddr::from_u64(*from);
             let said = sentence!(
-                "ARP replay: {frames} of {len} bytes, encrypted with WEP, of {from} to all{relayed}, up to {most} in one second, as when a \
+                "ARP replay: {frames} of {len} bytes without FCS, encrypted with WEP, of {from} to all{relayed}, up to {most} in one second, as when a \
                  captured ARP request is sent again and again to find the key",
                 frames = Figure::all(known.odd.frames, "frame"),
-                len = Figure::of(f64::from(*len), "bytes", known.odd.frames, 0),
+                len = Figure::of(f64::from(*len) - FCS_BYTES, "bytes", known.odd.frames, 0),
                 most = Figure::count(known.most, known.odd.frames);
                 from = from,
                 relayed = if *relayed { ", relayed by its access point" } else { "" }

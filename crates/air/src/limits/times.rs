@@ -261,7 +261,7 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
             "rates-not-true",
             sentence!(
                 "{overruns} of the first {checked} that could be checked would still be on the air when the next one begins, at the rates and hardware time \
-                 stamps of the capture: one of these is not true (frames of a simulated radio take no time)",
+                 stamps of the capture: rates or stamps are wrong (frames of a simulated radio take no time)",
                 overruns = Figure::count(overruns, checked),
                 checked = Figure::all(checked, "frame")
             ),

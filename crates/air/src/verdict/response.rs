@@ -382,8 +382,7 @@ impl<'a> Case<'a> {
         let rate = if self.rates.len() > 1 {
             sentence!(
                 "and from {worst} ({worst_rate}) to {best} ({best_rate}) are answered, so no rate with at least \
-                 {MIN_PPDUS} PPDUs is without ACKs: most likely the others were not received, or answered, but the answer did not reach the \
-                 sender",
+                 {MIN_PPDUS} PPDUs is without ACKs: the others were not received, or their answers did not reach the sender",
                 worst = Figure::percent(worst.answered, worst.ppdus, 0),
                 best = Figure::percent(best.answered, best.ppdus, 0);
                 worst_rate = worst.label,
@@ -391,8 +390,8 @@ impl<'a> Case<'a> {
             )
         } else {
             sentence!(
-                "and at {rate}, the only rate with enough PPDUs, {best} are answered: most likely the others were not received, or \
-                 answered, but the answer did not reach the sender",
+                "and at {rate}, the only rate with enough PPDUs, {best} are answered: the others were not received, or their \
+                 answers did not reach the sender",
                 best = Figure::percent(best.answered, best.ppdus, 0);
                 rate = best.label
             )

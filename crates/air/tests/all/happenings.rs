@@ -160,6 +160,95 @@ fn a_wrong_password_and_a_refusal_have_their_own_causes() {
     assert_eq!(of("02:00:00:00:00:0a"), (some("authentication"), some("refused"), Some(17)));
 }
 
+/// The time that a sentence gives begins with the frame that it names: not with a message 1 that came again behind it.
+#[test]
+fn a_delay_is_from_the_frame_that_is_named_and_of_all_failures() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    for (wait_ms, first_again) in [(1_000, true), (3, false)] {
+        associated(&mut capture, STATION);
+        message(&mut capture, STATION, 1, false);
+        message(&mut capture, STATION, 2, false);
+        capture.pause(wait_ms);
+        if first_again {
+            message(&mut capture, STATION, 1, false);
+        }
+        deauthentication(&mut capture, AP, STATION, 15);
+    }
+    let report = capture.report();
+    let said = only(&report, "join-failed").sentence.text();
+    let (low, high) = said
+        .split_once(" ms after message 2")
+        .and_then(|(before, _)| before.rsplit_once(" to "))
+        .map(|(before, high)| (before.rsplit(' ').next().unwrap_or_default().to_owned(), high.to_owned()))
+        .expect(&said);
+    let (low, high): (f64, f64) = (low.parse().expect(&said), high.parse().expect(&said));
+    // A frame and the gap before it take some milliseconds.
+    assert!((3.0..50.0).contains(&low) && (1_000.0..1_050.0).contains(&high), "{said}");
+    assert!(said.contains("as after a wrong password"), "{said}");
+}
+
+/// What 114 failures of 133 attempts were told of 110.
+#[test]
+fn every_kind_of_failure_and_what_was_not_seen_is_told() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    for status in [17, 17, 17, 0, 0] {
+        authentication(&mut capture, STATION, AP, 1, 0);
+        authentication(&mut capture, AP, STATION, 2, status);
+        capture.pause(100);
+    }
+    associated(&mut capture, STATION);
+    deauthentication(&mut capture, AP, STATION, 6);
+    capture.frame(ASSOCIATION_REQUEST, [AP, STATION, AP], &[0x11, 0, 10, 0]);
+    capture.frame(ASSOCIATION_RESPONSE, [STATION, AP, AP], &[0x11, 0, 12, 0, 1, 0xc0]);
+    let report = capture.report();
+    let failed = only(&report, "join-failed");
+    assert_eq!((failed.attempts, failed.failures), (Some(7), Some(5)));
+    let said = failed.sentence.text();
+    for part in ["3 of these refused", "status 17", "1 of these refused", "status 12", "reason 6", "2 attempts was not"]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+/// An answer of SAE that asks for another message is no end: what follows belongs to the same attempt.
+#[test]
+fn a_token_that_is_asked_for_begins_no_attempt() {
+    let mut capture = Handmade::on(2_412);
+    beacon(&mut capture, AP);
+    for (from, to, status) in [(STATION, AP, 0), (AP, STATION, 76), (STATION, AP, 0), (AP, STATION, 1)] {
+        capture.frame(AUTHENTICATION, [to, from, AP], &[3, 0, 1, 0, status, 0, 19, 0, 0, 0, 0, 0]);
+    }
+    let report = capture.report();
+    let failed = only(&report, "join-failed");
+    assert_eq!((failed.attempts, failed.failures, failed.status), (Some(1), Some(1), Some(1)));
+}
+
+/// Handshakes alone may be new keys of a station that had joined before.
+#[test]
+fn a_handshake_without_a_request_may_be_new_keys() {
+    for asks in [false, true] {
+        let mut capture = Handmade::on(2_412);
+        beacon(&mut capture, AP);
+        if asks {
+            associated(&mut capture, STATION);
+        }
+        (1..=4).for_each(|number| message(&mut capture, STATION, number, false));
+        let report = capture.report();
+        assert_eq!(only(&report, "joined").sentence.text().contains("renewed its keys"), !asks);
+    }
+}
+
+/// In a network with WEP an association is all there is.
+#[test]
+fn a_station_joins_a_network_with_wep_by_its_association() {
+    let mut capture = Handmade::on(2_412);
+    capture.beacon(AP, 0x11, &element(0, b"lab"));
+    associated(&mut capture, STATION);
+    assert_eq!(codes(&capture.report()), ["joined"]);
+}
+
 /// 626 deauthentications of a real access point to one station that keeps sending Null frames were called an attack.
 #[test]
 fn an_access_point_that_answers_a_stranger_is_no_attacker() {
