@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from txop.air import AirReport
 from txop.air.model import AckVerdict, Exchange
 from txop.air.view.answers import answers
+from txop.cli.terminal_report import fitting
+from txop.present.blocks import Cell, Column
 
 DATA = Path(__file__).parent.parent / "data"
 STATIONS = [f"02:00:00:00:00:0{number}" for number in range(5)]
@@ -56,3 +58,29 @@ def test_every_verdict_is_in_one_answer(rows: dict[tuple[str, str], tuple[tuple[
     told = [text for each in found for text in (each.text, *each.evidence)]
     for originator, recipient in rows:
         assert sum(f"rom {originator} to {recipient}" in text for text in told) == 1
+
+
+def test_the_link_that_loses_most_comes_first_and_what_is_normal_last(report: AirReport) -> None:
+    rows = [
+        (STATIONS[0], STATIONS[1], KINDS[1], 0),
+        (STATIONS[1], STATIONS[2], KINDS[0], 30),
+        (STATIONS[2], STATIONS[3], KINDS[0], 98),
+    ]
+    made = with_verdicts(report, rows)
+    found = answers(made, made.ack_verdicts)
+    assert [each.tone for each in found] == ["bad", "bad", "good"]
+    assert [each.lost for each in found[:2]] == [0.98, 0.3]
+
+
+@given(width=st.integers(20, 200))
+def test_a_count_stands_only_beside_the_figure_that_it_is_of(width: int) -> None:
+    columns = [
+        Column("Address"),
+        Column("Retry % Wireshark", "retry", 3),
+        Column("n", "retry", 3),
+        Column("Data", rank=2),
+    ]
+    rows = [[Cell("02:00:00:00:00:01"), Cell("12.5 %"), Cell("4,000"), Cell("77")]]
+    kept = fitting(columns, rows, width)
+    assert 2 not in kept or 1 in kept
+    assert 0 in kept

@@ -37,7 +37,7 @@ _STYLE = {
 }
 _FIRST = 2
 """Attacks and faults that stand before everything else."""
-_UNKNOWN_IN_SHORT = "Some of it is unknown: --all has what, and what to capture better."
+_UNKNOWN_IN_SHORT = "Some of what happened is unknown: --all has what, and what to capture better."
 """In place of the paragraph, where that would leave no room for any finding."""
 _KEY_LINES = 2
 _KEYS = 4

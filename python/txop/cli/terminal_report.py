@@ -50,12 +50,19 @@ def draw(block: Block, width: int, top: int) -> RenderableType | None:
 
 
 def fitting(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> list[int]:
-    """Indices of the columns that fit into ``width``: as many as possible, lower ranks first, in their own order."""
+    """Indices of the columns that fit into ``width``: as many as possible, lower ranks first, in their own order.
+
+    One that explains the figure before it, as n does, stands only beside it.
+    """
     widths = _widths(columns, rows)
     kept = [index for index, column in enumerate(columns) if column.rank == 1]
     room = width - sum(widths[index] + _GAP for index in kept)
     for rank in (2, 3):
         for index, column in enumerate(columns):
+            before = columns[index - 1] if index else None
+            is_beside = before is not None and column.definition is not None and before.definition == column.definition
+            if is_beside and index - 1 not in kept:
+                continue
             if column.rank == rank and widths[index] + _GAP <= room:
                 kept.append(index)
                 room -= widths[index] + _GAP

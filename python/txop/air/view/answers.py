@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from txop.air.model import AckVerdict, Exchange
+from txop.air.model import AckVerdict, Exchange, ExchangeKind
 from txop.air.report import AirReport
 from txop.air.view.names import called, direction
 from txop.present import format as fmt
@@ -36,12 +36,14 @@ class Verdict:
     tone: str
     text: str
     evidence: tuple[str, ...]
+    lost: float = 1.0
+    """Share of the PPDUs that were sent again without a captured response; 1 where the answer is of something else."""
     verdicts: int = 1
     """Verdicts of the report that it stands for."""
 
 
 def answers(report: AirReport, verdicts: Iterable[AckVerdict]) -> list[Verdict]:
-    """An answer for each verdict, in their order. Links without ACKs from one station, or to one, have one together."""
+    """What is bad first, of this the link that loses most. Links without ACKs of one station have one answer."""
     left = list(verdicts)
     exchanges = {(each.ta, each.ra): each for each in report.exchanges}
     alike = [v for v in left if (v.question, v.answer) == _UNANSWERED and (v.originator, v.recipient) in exchanges]
@@ -56,8 +58,10 @@ def answers(report: AirReport, verdicts: Iterable[AckVerdict]) -> list[Verdict]:
         elif first in alike and receivers[first.recipient] > 1:
             group = [v for v in alike if v.recipient == first.recipient and senders[v.originator] == 1]
         left = [v for v in left if v not in group]
-        found.append(answer_of(report, first) if len(group) == 1 else _unanswered(report, group, exchanges))
-    return found
+        exchange = exchanges.get((first.originator, first.recipient)) if first.question == "ack" else None
+        alone = replace(answer_of(report, first), lost=1.0 if exchange is None else _lost([exchange.data]))
+        found.append(alone if len(group) == 1 else _unanswered(report, group, exchanges))
+    return sorted(found, key=lambda each: (each.tone != "bad", -each.lost))
 
 
 def answer_of(report: AirReport, verdict: AckVerdict) -> Verdict:
@@ -83,6 +87,11 @@ def tone_of(verdict: AckVerdict) -> str:
     return ANSWER_TONE.get(verdict.answer, "dim")
 
 
+def _lost(links: Sequence[ExchangeKind]) -> float:
+    ppdus = sum(link.ppdus for link in links)
+    return sum(link.missing_resent for link in links) / ppdus if ppdus else 0.0
+
+
 def _unanswered(report: AirReport, group: Sequence[AckVerdict], exchanges: dict[tuple[str, str], Exchange]) -> Verdict:
     links = [exchanges[v.originator, v.recipient].data for v in group]
     resent, ppdus, answered = (
@@ -90,7 +99,7 @@ def _unanswered(report: AirReport, group: Sequence[AckVerdict], exchanges: dict[
     )
     is_sender = group[0].originator == group[1].originator
     others = [v.recipient if is_sender else v.originator for v in group]
-    worst = max(zip(links, others, strict=True), key=lambda pair: pair[0].missing_resent)
+    worst = max(zip(links, others, strict=True), key=lambda pair: _lost([pair[0]]))
     ends = (
         f"{called(report, group[0].originator)} → {len(group)} stations"
         if is_sender
@@ -100,7 +109,7 @@ def _unanswered(report: AirReport, group: Sequence[AckVerdict], exchanges: dict[
     text = (
         f"{fmt.count(resent)} of {of} PPDUs ({fmt.share(resent / ppdus)}) were retransmitted, and no response to them "
         "was captured: the sender received no ACK in time. The PPDU or its ACK was lost, or the ACK came too late "
-        f"({fmt.count(answered)} of the {of} PPDUs have a captured response). Most of one station: "
+        f"({fmt.count(answered)} of the {of} PPDUs have a captured response). Most of all: "
         f"{fmt.count(worst[0].missing_resent)} of {fmt.count(worst[0].ppdus)}, {worst[1]}"
     )
     return Verdict(
@@ -109,5 +118,6 @@ def _unanswered(report: AirReport, group: Sequence[AckVerdict], exchanges: dict[
         tone=tone_of(group[0]),
         text=text,
         evidence=tuple(f"{direction(report, v.originator, v.recipient)}: {v.because or v.text}" for v in group),
+        lost=_lost(links),
         verdicts=len(group),
     )

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from txop.air.model import Waterfall
+from txop.air.model import AccessPoint, FrameKindRow, Waterfall
 from txop.air.report import PREVENT_WATERFALLS, AirReport
-from txop.air.view.answers import Verdict, answers, tone_of
+from txop.air.view.answers import Verdict, answers
 from txop.air.view.names import direction
 from txop.air.view.options import Options
 from txop.air.view.undetermined import LONGER, Open, Undetermined, together, undetermined
@@ -81,16 +81,9 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
     """The headline of ``report``; only of what ``station`` takes part in, when one is named."""
     options = Options(station=station)
     falls = [fall for fall in report.waterfalls if options.wants(fall.ta, fall.ra)]
-    explained = {frozenset((fall.ta, fall.ra)) for fall in report.waterfalls}
     wanted = [v for v in report.ack_verdicts if options.wants(v.originator, v.recipient)]
-    ranked = sorted(
-        (v for v in wanted if v.answer != "not-determined"),
-        key=lambda v: (
-            tone_of(v) != "bad",
-            frozenset((v.originator, v.recipient)) not in explained,
-        ),
-    )
-    every = answers(report, ranked)
+    determined = [v for v in wanted if v.answer != "not-determined"]
+    every = answers(report, determined)
     verdicts = tuple(every[:VERDICTS_SHOWN])
     carrying = any(fall.mpdus >= THROUGHPUT_FROM for fall in falls)
     flows = tuple(_flow(report, fall) for fall in falls) if carrying else ()
@@ -176,7 +169,7 @@ def _not_captured(report: AirReport, options: Options) -> str:
         return ""
     every = fmt.plural(lacking[most] + known[most], "MPDU")
     return (
-        f"More data were sent that the capture lacks: Block Acks acknowledge {every} of "
+        f"More data were sent that the capture lacks: Block Acks acknowledge at least {every} of "
         f"{direction(report, *most)}, of which {fmt.count(known[most])} were captured."
     )
 
@@ -215,14 +208,32 @@ def _captured(report: AirReport) -> str:
     on = f" on channel {channels[0].channel}" if len(channels) == 1 and channels[0].channel is not None else ""
     span = report.summary.span_us
     during = f" in {fmt.duration_us(span)}" if frames > 1 and span else ""
-    points = report.access_points
+    points, single = _access_points(report)
     names = list(dict.fromkeys(name for point in points for name in point.ssids))
     of = ""
     if points and all(happening.code != "beacon-flood" for happening in report.happenings):
         name = f" ({names[0]})" if len(names) == 1 else ""
         of = f"; {fmt.plural(len(points), 'access point')}{name}"
+        if single:
+            of += f" ({fmt.count(single)} more in a single frame each, with nothing to check it by)"
     listed = f": {', '.join(named)}" if named else ""
     return f"{fmt.plural(frames, 'frame')}{during}{on}{listed}{of}."
+
+
+def _carries_data(kind: FrameKindRow) -> bool:
+    """Data, and not a Null frame (IEEE Std 802.11-2020, table 9-1: bit 6 of the subtype)."""
+    return kind.frame_type == "data" and not kind.subtype & 4
+
+
+def _access_points(report: AirReport) -> tuple[list[AccessPoint], int]:
+    """The access points, and how many more rest on a single frame that nothing shows to be undamaged."""
+    points = [point for point in report.access_points if point.kind in ("ap", None)]
+    fcs = report.summary.fcs
+    if fcs.unknown <= fcs.good + fcs.bad:
+        return points, 0
+    sent = {station.address: station.frames_sent for station in report.stations}
+    known = [point for point in points if sent.get(point.bssid) != 1]
+    return (known, len(points) - len(known)) if known else (points, 0)
 
 
 def _why_not(report: AirReport, station: str | None, falls: Sequence[Waterfall]) -> str:
@@ -238,7 +249,8 @@ def _why_not(report: AirReport, station: str | None, falls: Sequence[Waterfall])
     if not any(link.mpdu_retry.frames for link in report.links):
         summary = report.summary
         where = "the capture" if summary.window is None and summary.selection is None else "the part that was counted"
-        missing = "no undamaged data frame from one station to another"
+        any_data = any(_carries_data(kind) for kind in report.contents.kinds) if report.contents else True
+        missing = f"no {'undamaged ' if any_data else ''}data frame from one station to another"
         unreadable = summary.unreadable
         if unreadable:
             records = f"{fmt.count(unreadable)} of {fmt.count(report.frames)} records cannot be read"
