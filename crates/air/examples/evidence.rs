@@ -160,6 +160,10 @@ fn case(draw: &mut Draw) -> Case {
     let is_shown = lost < 0.1 && !is_deaf && (scene.sniffer.tsft || !needs_times);
     let is_minor = |kind: &String| kind == "lost" && !matches!(fault, "lossy" | "single-and-lossy");
     let demanded = truth.iter().filter(|kind| !is_minor(kind)).cloned().collect();
+    if joining == Joining::WrongPassword {
+        // What the capture shows where the sniffer missed the deauthentication: message 1 again, as after a wrong password.
+        truth.push("join-failed/handshake-2/not-accepted".to_owned());
+    }
     Case { scene, truth, demanded, is_shown, sniffer: what }
 }
 
