@@ -97,6 +97,37 @@ def latency_at_every_rate() -> Spec:
     }
 
 
+def latency_distributions() -> Spec:
+    """How the RTTs of the same runs are distributed: all rates on one axis, a panel for each queue."""
+    with (ROOT / "docs/results/ath9k-latency-distribution.csv").open(encoding="utf-8", newline="") as file:
+        numbers = ("rtt_ms", "share_of_probes")
+        rows = [{**row, **{name: float(row[name]) for name in numbers}} for row in csv.DictReader(file)]
+    rates = list(dict.fromkeys(row["rate"] for row in rows))
+    across = {"type": "log", "domain": [2, 3000], "nice": False}
+    x = {"field": "rtt_ms", "type": "quantitative", "title": "RTT under load, ms", "scale": across}
+    y = {
+        "field": "share_of_probes",
+        "type": "quantitative",
+        "title": "share of probes",
+        "axis": {"format": "%", "tickCount": 4},
+    }
+    legend = {"orient": "top", "columns": 6, "symbolType": "stroke"}
+    by_rate = {"field": "rate", "type": "nominal", "sort": rates, "title": None, "legend": legend}
+    from txop.present.plot import DASHES
+
+    dashes = {"range": [list(dash) for dash in DASHES[: len(rates)]]}
+    return {
+        "data": {"values": rows},
+        "facet": {"row": {"field": "queue", "type": "nominal", "title": None, "header": {"orient": "top"}}},
+        "spec": {
+            "width": 560,
+            "height": 130,
+            "mark": {"type": "line", "interpolate": "monotone", "strokeWidth": 1.8},
+            "encoding": {"x": x, "y": y, "color": by_rate, "strokeDash": {**by_rate, "scale": dashes, "legend": None}},
+        },
+    }
+
+
 QUEUES = ("ap-fifo", "--sweep", "wlan.ap.queueing.kind=fifo,fq_codel,fq_mac,airtime", "--duration", "5")
 
 ALL: dict[str, Callable[[], Spec]] = {
@@ -106,6 +137,7 @@ ALL: dict[str, Callable[[], Spec]] = {
     "late-position": lambda: capture("late-block-ack", "left_out"),
     "dropout": lambda: capture("dropout", "steadiness", 20.0),
     "ath9k-latency": latency_at_every_rate,
+    "ath9k-latency-distribution": latency_distributions,
     "queues-goodput": lambda: simulated(QUEUES[0], "sweep", *QUEUES[1:]),
     "queues-latency": lambda: simulated(QUEUES[0], "sweep_latency", *QUEUES[1:]),
 }
