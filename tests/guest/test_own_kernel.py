@@ -201,7 +201,7 @@ def test_every_module_of_the_recipe_is_asked_for():
         "usbmon": "USB_MON", "ushc": "MMC_USHC", "ath6kl_sdio": "ATH6KL_SDIO",
         "libertas_sdio": "LIBERTAS_SDIO", "rtl8xxxu": "RTL8XXXU", "rtl8192cu": "RTL8192CU",
         "rtw88_8822bu": "RTW88_8822BU", "rtw88_8821cu": "RTW88_8821CU", "mt76x0u": "MT76x0U",
-        "mt76x2u": "MT76x2U", "ath9k": "ATH9K", "mt7601u": "MT7601U",
+        "mt76x2u": "MT76x2U", "ath9k": "ATH9K", "mt7601u": "MT7601U", "mt7921u": "MT7921U",
         "qmi_wwan": "USB_NET_QMI_WWAN", "cdc_ncm": "USB_NET_CDC_NCM",
         "cdc_mbim": "USB_NET_CDC_MBIM", "cdc_ether": "USB_NET_CDCETHER", "mac80211_hwsim": "MAC80211_HWSIM",
         "ccm": "CRYPTO_CCM", "gcm": "CRYPTO_GCM", "cmac": "CRYPTO_CMAC", "ctr": "CRYPTO_CTR",

@@ -66,7 +66,7 @@ const RATE_5_6: Spectrum = Spectrum {
     ],
 };
 
-/// Bits per subcarrier and code of the modulations of OFDM: eight, and two more of VHT.
+/// Bits per subcarrier and code of the modulations of OFDM: eight, two more of VHT, and two more of HE.
 fn modulation(mode: &Mode) -> Option<(u8, &'static Spectrum)> {
     Some(match mode {
         Mode::Ofdm { rate_500kbps, .. } => match rate_500kbps {
@@ -81,11 +81,13 @@ fn modulation(mode: &Mode) -> Option<(u8, &'static Spectrum)> {
         },
         Mode::Ht(ht) => of_mcs(ht.mcs % 8),
         Mode::Vht(vht) => of_mcs(vht.mcs),
+        // LDPC is taken as the convolutional code of the same rate.
+        Mode::He(he) => of_mcs(he.mcs),
         _ => return None,
     })
 }
 
-/// IEEE 802.11-2020 tables 19-27 and 21-30 (MCS 8 and 9 are VHT's).
+/// IEEE 802.11-2020 tables 19-27 and 21-30, IEEE 802.11ax-2021 table 27-56 (MCS 8 and 9 are VHT's, 10 and 11 HE's).
 const fn of_mcs(mcs: u8) -> (u8, &'static Spectrum) {
     match mcs {
         0 => (1, &RATE_1_2),
@@ -97,7 +99,9 @@ const fn of_mcs(mcs: u8) -> (u8, &'static Spectrum) {
         6 => (6, &RATE_3_4),
         7 => (6, &RATE_5_6),
         8 => (8, &RATE_3_4),
-        _ => (8, &RATE_5_6),
+        9 => (8, &RATE_5_6),
+        10 => (10, &RATE_3_4),
+        _ => (10, &RATE_5_6),
     }
 }
 
@@ -126,15 +130,16 @@ fn erfc(x: f64) -> f64 {
     }
 }
 
-/// Bit errors before decoding at a signal-to-noise ratio per subcarrier: Gray-coded BPSK, QPSK, 16-, 64- and
-/// 256-QAM.
+/// Bit errors before decoding at a signal-to-noise ratio per subcarrier: Gray-coded BPSK, QPSK, 16-, 64-, 256- and
+/// 1024-QAM.
 fn constellation(bits: u8, snr: f64) -> f64 {
     match bits {
         1 => 0.5 * erfc(snr.sqrt()),
         2 => 0.5 * erfc((snr / 2.0).sqrt()),
         4 => 0.375 * erfc((snr / 10.0).sqrt()),
         6 => 7.0 / 24.0 * erfc((snr / 42.0).sqrt()),
-        _ => 15.0 / 64.0 * erfc((snr / 170.0).sqrt()),
+        8 => 15.0 / 64.0 * erfc((snr / 170.0).sqrt()),
+        _ => 31.0 / 160.0 * erfc((snr / 682.0).sqrt()),
     }
 }
 

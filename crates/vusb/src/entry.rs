@@ -119,6 +119,8 @@ pub struct Chip {
     pub bands: &'static [Band],
     /// Spatial streams.
     pub streams: u8,
+    /// 802.11ax: its access point announces it, too.
+    pub has_he: bool,
     /// The securities of its access point that it is modelled for.
     pub securities: &'static [Security],
     /// It can be the access point of stations (`--stations`).

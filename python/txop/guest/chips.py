@@ -253,6 +253,7 @@ class Chip:
             "LAB_STATIONS": ",".join(map(str, self.stations)),
             "LAB_OPTIONS": " ".join(self._words),
             "LAB_WIDTH": str(self.width_mhz),
+            "LAB_HE": "yes" if ROWS[self.device].has_he else "",
             "LAB_ONLY": "plug" if self.plug_only or (self.is_negotiated and self.host.negotiates is None) else "",
             "LAB_POWER_SAVE": {None: "", True: "on", False: "off"}[self.power_save],
             **self.queues.variables(),

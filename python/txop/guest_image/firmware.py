@@ -2,7 +2,8 @@
 
 A virtual chip runs no firmware: it counts and checks what is downloaded. So these files have the header that drivers
 read (Linux drivers/net/wireless/realtek/rtl8xxxu, struct rtl8xxxu_firmware_header; mediatek/mt76/mt76x02_mcu.h,
-struct mt76x02_fw_header; mediatek/mt7601u/mcu.c, struct mt76_fw_header; realtek/rtw88/fw.h, struct rtw_fw_hdr;
+struct mt76x02_fw_header; mediatek/mt7601u/mcu.c, struct mt76_fw_header; mediatek/mt76/mt76_connac_mcu.h,
+struct mt76_connac2_patch_hdr and mt76_connac2_fw_trailer; realtek/rtw88/fw.h, struct rtw_fw_hdr;
 ath/ath6kl/init.c, ath6kl_fetch_fw_apin; marvell/libertas reads none) and zeros behind it.
 The vendors' own files are not free and are never part of txop; give them with ``--file`` if a test needs them.
 """
@@ -27,6 +28,19 @@ _MEDIATEK_ILM_BYTES = 4 * 1024
 mt7601u/mcu.c)."""
 _MEDIATEK_DLM_BYTES = 1024
 _MEDIATEK_VERSION = 0x8500
+
+
+_CONNAC_PATCH_BYTES = 6 * 1024
+_CONNAC_REGION_BYTES = 10 * 1024
+"""More than one and two of the parts in which the driver sends them (mediatek/mt76/mt76_connac_mcu.c)."""
+_CONNAC_PATCH_ADDRESS, _CONNAC_REGION_ADDRESS = 0x0090_0000, 0x0091_5000
+"""The driver asks for the patch of an MT7921 by its address (mt76_connac_mcu_init_download)."""
+_CONNAC_PATCH_TYPE = 2
+_CONNAC_OVERRIDE_ADDRESS, _CONNAC_NOT_DOWNLOADED = 1 << 5, 1 << 6
+"""Flags of a region (mt76_connac_mcu.h, FW_FEATURE_OVERRIDE_ADDR and FW_FEATURE_NON_DL)."""
+_CONNAC_FEATURES, _CONNAC_CHANNELS = 4, 1 << 7
+"""The tag of what a firmware can do, and that it manages channels (mt792x.h, MT792x_FW_TAG_FEATURE and
+MT792x_FW_CAP_CNM), as that of linux-firmware does."""
 
 
 _ATHEROS = "usr/lib/firmware/ath6k"
@@ -86,7 +100,12 @@ def firmware_files() -> dict[str, bytes]:
         f"{_RTW88}/rtw8822b_fw.bin": _rtw88(_RTW88_SIGNATURE_8822B),
         f"{_RTW88}/rtw8821c_fw.bin": _rtw88(_RTW88_SIGNATURE_8821C),
     }
-    mediatek = {f"{_MEDIATEK}/mt7610u.bin": _mediatek(), "usr/lib/firmware/mt7601u.bin": _mediatek()}
+    mediatek = {
+        f"{_MEDIATEK}/mt7610u.bin": _mediatek(),
+        "usr/lib/firmware/mt7601u.bin": _mediatek(),
+        f"{_MEDIATEK}/WIFI_MT7961_patch_mcu_1_2_hdr.bin": _connac_patch(),
+        f"{_MEDIATEK}/WIFI_RAM_CODE_MT7961_1.bin": _connac_firmware(),
+    }
     return realtek | mediatek | atheros | marvell | rtw88
 
 
@@ -112,6 +131,30 @@ def _mediatek() -> bytes:
     ilm, dlm = _MEDIATEK_ILM_BYTES, _MEDIATEK_DLM_BYTES
     header = struct.pack("<IIHH4x16s", ilm, dlm, 1, _MEDIATEK_VERSION, b"202601010000____")
     return header + bytes(ilm + dlm)
+
+
+def _connac_patch() -> bytes:
+    # when it was made, platform, versions, checksum; then version, subsystem, features, one section, checksum
+    header = struct.pack(">16s4sIIHH", b"20260101000000a", b"ALPS", 0x8A10, 1, 0, 0)
+    header += struct.pack(">IIIII44x", 1, 0, 0, 1, 0)
+    section_bytes = 64
+    start = len(header) + section_bytes
+    # type, where it is and how long; address, length, no encryption, length
+    section = struct.pack(">III", _CONNAC_PATCH_TYPE, start, _CONNAC_PATCH_BYTES)
+    section += struct.pack(">IIII36x", _CONNAC_PATCH_ADDRESS, _CONNAC_PATCH_BYTES, 0, _CONNAC_PATCH_BYTES)
+    return header + section + bytes(_CONNAC_PATCH_BYTES)
+
+
+def _connac_firmware() -> bytes:
+    # a region that is downloaded: address, length, flags, type
+    region = struct.pack("<16xIIBB14x", _CONNAC_REGION_ADDRESS, _CONNAC_REGION_BYTES, _CONNAC_OVERRIDE_ADDRESS, 0)
+    # what it can do, behind 16 bytes: length of all, padding, tag; length of one, padding, tag; the features themselves
+    features = struct.pack("<BB14x", 0, _CONNAC_CHANNELS)
+    release = struct.pack("<HBB", 4 + len(features), 0, 0)
+    release += struct.pack("<HBB", len(features), 0, _CONNAC_FEATURES) + features
+    # chip, revision, regions, format, version, when it was made, checksum
+    trailer = struct.pack("<BBBBB2x10s15sI", 0, 0, 1, 2, 0, b"____txop__", b"20260101000000", 0)
+    return bytes(_CONNAC_REGION_BYTES) + bytes(16) + release + region + trailer
 
 
 def _atheros() -> bytes:

@@ -22,6 +22,7 @@
 #   commas, empty for that of the kernel; LAB_LIMITS likewise its limits of airtime in the driver, LOW/HIGH
 #   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2, wpa3 or owe
 #   LAB_CHANNEL   1 to 13, or in 5 GHz 36 to 48 and 149 to 161     LAB_WIDTH     20 or 40 MHz, in 5 GHz also 80
+#   LAB_HE  yes: the access point has 802.11ax, as the chip has
 #   LAB_POWER_SAVE  on or off: power save of the station under test; default: as the kernel has it
 #   LAB_ONLY=plug  stop when the interface is there: no association
 #   LAB_TX_AGGREGATION  of rmnet on a modem: DATAGRAMS BYTES MICROSECONDS; default: none
@@ -162,6 +163,7 @@ hostapd_conf() { # hostapd_conf INTERFACE: the configuration of the access point
     [ "$channel" -le 7 ] || side=-
     radio=$(radio_of "$1")
     ! in_5ghz || channels_of_5ghz
+    case "${LAB_HE:-} $radio" in "yes "*"HE Iftypes"*) printf 'ieee80211ax=1\n'; he_width ;; esac
     case "$width $radio" in
     "20 "*) ;;
     *"RX HT20 SGI"*) printf 'ht_capab=[HT40%s][SHORT-GI-20][SHORT-GI-40]\n' "$side" ;;
@@ -186,6 +188,13 @@ radio_of() { # radio_of INTERFACE: what its radio can do
     namespace=ap
     [ "$1" != wlan0 ] || namespace=dut
     ip netns exec "$namespace" iw phy "$(ip netns exec "$namespace" cat "/sys/class/net/$1/phy80211/name")" info
+}
+
+he_width() { # the centre of 80 MHz, as 802.11ac has it (channels_of_5ghz)
+    { in_5ghz && [ "$width" = 80 ]; } || return 0
+    first=36
+    [ "$channel" -lt 149 ] || first=149
+    printf 'he_oper_chwidth=1\nhe_oper_centr_freq_seg0_idx=%s\n' $((first + (channel - first) / 16 * 16 + 6))
 }
 
 channels_of_5ghz() { # channels of 40 and 80 MHz are where IEEE 802.11-2020, table E-4, has them; 802.11ac, where the radio has it

@@ -37,6 +37,8 @@ class Device:
     bands_ghz: tuple[str, ...]
     streams: int | None
     """Spatial streams of a wireless chip."""
+    has_he: bool
+    """A wireless chip with 802.11ax: its access point in a guest has it, too."""
     securities: tuple[str, ...]
     is_access_point: bool
     """It can be the access point of stations."""

@@ -2,7 +2,7 @@
 
 use medium::{ErrorRates, RateId, Rates};
 use random::Rng;
-use wire::phy::{Band, Bandwidth, Mode};
+use wire::phy::{Band, Bandwidth, He, Mode};
 
 /// Where a radio is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -73,6 +73,7 @@ pub(crate) const fn width(mode: &Mode) -> Bandwidth {
     match mode {
         Mode::Ht(ht) => ht.bandwidth,
         Mode::Vht(vht) => vht.bandwidth,
+        Mode::He(He { bandwidth: Some(bandwidth), .. }) => *bandwidth,
         _ => Bandwidth::Mhz20,
     }
 }

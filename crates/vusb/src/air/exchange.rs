@@ -8,10 +8,11 @@ use super::Ppdu;
 /// Bytes of a frame check sequence.
 pub const FCS_LEN: usize = 4;
 
-/// Bytes of the PSDU that the first `count` MPDUs make. That of a VHT PPDU is always an A-MPDU (IEEE 802.11-2020, 10.12.8).
+/// Bytes of the PSDU that the first `count` MPDUs make. That of a VHT or HE PPDU is always an A-MPDU (IEEE 802.11-2020,
+/// 10.12.8; IEEE 802.11ax-2021, 26.6.1).
 pub fn psdu_len(ppdu: &Ppdu, count: usize) -> usize {
     let lens = ppdu.mpdus.iter().take(count).map(|mpdu| mpdu.len() + FCS_LEN);
-    if ppdu.aggregated || matches!(ppdu.mode, Mode::Vht(_)) {
+    if ppdu.aggregated || matches!(ppdu.mode, Mode::Vht(_) | Mode::He(_)) {
         ampdu_psdu_len(lens)
     } else {
         lens.sum()

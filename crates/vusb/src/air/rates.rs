@@ -1,6 +1,6 @@
-//! The rates of one stream: those of 802.11b, g and n numbered as the drivers here number them, and those of 802.11ac.
+//! The rates of one stream: those of 802.11b, g and n numbered as the drivers here number them, and those of 802.11ac and ax.
 
-use wire::phy::{Bandwidth, Ht, Mode, RateSet, Vht};
+use wire::phy::{Bandwidth, GuardInterval, He, HeFormat, Ht, Mode, RateSet, Vht};
 
 /// Legacy rates in 500 kbit/s by number: DSSS and CCK 0 to 3, OFDM 4 to 11. Chips (rtl8xxxu.h, DESC_RATE_*; mt76x02_regs.h,
 /// MT_LEGACY_BASIC_RATE) and mac80211_hwsim number them so.
@@ -53,6 +53,23 @@ pub const fn vht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
 pub const fn vht_streams(mcs: u8, nss: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
     let (stbc, ldpc, ldpc_extra_symbol) = (Some(false), Some(false), Some(false));
     Mode::Vht(Vht { mcs, nss, bandwidth, short_gi: Some(short_gi), stbc, ldpc, ldpc_extra_symbol })
+}
+
+/// An HE mode to one station, with LDPC and without STBC, with the HE-LTF of 6.4 us and the guard interval of 0.8 us, which every
+/// HE station receives (IEEE 802.11ax-2021, 27.1.1).
+pub const fn he_streams(mcs: u8, nss: u8, bandwidth: Bandwidth) -> Mode {
+    Mode::He(He {
+        format: HeFormat::Su,
+        mcs,
+        nss,
+        bandwidth: Some(bandwidth),
+        ru_tones: None,
+        gi: Some(GuardInterval::Ns800),
+        ltf_ns: Some(6_400),
+        dcm: false,
+        stbc: Some(false),
+        ldpc: Some(true),
+    })
 }
 
 /// The chain of rates of a unicast data frame between stations without HT.

@@ -43,6 +43,7 @@ pub fn open(seed: &Seed, frame: &mut [u8], start: usize) -> Option<bool> {
 }
 
 /// A WEP key, ready for use.
+#[derive(Clone)]
 pub struct Wep {
     key: [u8; 16],
     long: bool,

@@ -3,11 +3,11 @@
 //! mac80211's minstrel_ht learns from the statuses of A-MPDUs, which mac80211_hwsim cannot report: with Block Ack it
 //! would stay at whatever rate it had. So what it asks for counts for management frames and group addresses only.
 
-use wire::ieee80211::{Capabilities, FrameKind, HtCapabilities, Management, Mpdu, SecondaryChannel};
+use wire::ieee80211::{Capabilities, FrameKind, HeCapabilities, HtCapabilities, Management, Mpdu, SecondaryChannel};
 use wire::ieee80211::{HtOperation, VhtCapabilities, VhtOperation};
 use wire::phy::{Bandwidth, Mode};
 
-use crate::air::rates::{mode, vht_streams, Modulation, MCS0};
+use crate::air::rates::{he_streams, mode, vht_streams, Modulation, MCS0};
 
 /// MPDUs of one decision.
 const SAMPLE: u32 = 32;
@@ -19,11 +19,12 @@ const ATTEMPTS: u8 = 3;
 struct Abilities {
     ht: Option<HtCapabilities>,
     vht: Option<VhtCapabilities>,
+    he: Option<HeCapabilities>,
 }
 
 impl Abilities {
     const fn of(capabilities: &Capabilities) -> Self {
-        Self { ht: capabilities.ht, vht: capabilities.vht }
+        Self { ht: capabilities.ht, vht: capabilities.vht, he: capabilities.he }
     }
 }
 
@@ -71,9 +72,10 @@ impl DownRates {
         };
         let highest = self.highest();
         let mcs = highest.saturating_sub(self.below);
-        let new = |mcs| match self.vht() {
-            Some(both) => vht_streams(mcs, streams(both), bandwidth, short_gi),
-            None => ht(mcs, bandwidth, short_gi),
+        let new = |mcs| match (self.he(), self.vht()) {
+            (Some(both), _) => he_streams(mcs, he_streams_of(both), bandwidth),
+            (None, Some(both)) => vht_streams(mcs, streams(both), bandwidth, short_gi),
+            (None, None) => ht(mcs, bandwidth, short_gi),
         };
         Some([0, 1, 2, highest].map(|down| (new(mcs.saturating_sub(down)), ATTEMPTS)).to_vec())
     }
@@ -82,6 +84,14 @@ impl DownRates {
     fn vht(&self) -> Option<(VhtCapabilities, VhtCapabilities)> {
         let both = self.station.vht.zip(self.ap.vht)?;
         of_stream(1, both).iter().all(|&map| map != 3).then_some(both)
+    }
+
+    /// The HE capabilities of both; `None`: one of them has no HE, or none with one stream, or no LDPC, without which there are
+    /// neither MCS 10 and 11 nor more than 20 MHz.
+    fn he(&self) -> Option<(HeCapabilities, HeCapabilities)> {
+        let both = self.station.he.zip(self.ap.he)?;
+        let has_ldpc = both.0.ldpc() && both.1.ldpc();
+        (has_ldpc && of_he_stream(1, both).iter().all(|&map| map != 3)).then_some(both)
     }
 
     /// The width that both use.
@@ -96,8 +106,12 @@ impl DownRates {
         }
     }
 
-    /// The highest MCS: of HT with one stream, of VHT with as many as both have.
+    /// The highest MCS: of HT with one stream, of VHT and HE with as many as both have.
     fn highest(&self) -> u8 {
+        if let Some(both) = self.he() {
+            // In the maps 0 is MCS 7, 1 is 9, 2 is 11.
+            return 7 + 2 * of_he_stream(he_streams_of(both), both).into_iter().fold(2, u16::min) as u8;
+        }
         let Some(both) = self.vht() else { return 7 };
         // In the maps 0 is MCS 7, 1 is 8, 2 is 9. MCS 9 does not exist in 20 MHz with one or two streams (21.5).
         let most = if self.bandwidth() == Bandwidth::Mhz20 { 1 } else { 2 };
@@ -141,6 +155,17 @@ fn streams(both: (VhtCapabilities, VhtCapabilities)) -> u8 {
     1 + u8::from(of_stream(2, both).iter().all(|&map| map != 3))
 }
 
+/// What two sides can receive and send with this many streams of HE.
+fn of_he_stream(streams: u8, (one, other): (HeCapabilities, HeCapabilities)) -> [u16; 4] {
+    let shift = 2 * (streams - 1);
+    [one.rx_mcs_map_80, one.tx_mcs_map_80, other.rx_mcs_map_80, other.tx_mcs_map_80].map(|map| map >> shift & 3)
+}
+
+/// Streams of HE that both have: two at most.
+fn he_streams_of(both: (HeCapabilities, HeCapabilities)) -> u8 {
+    1 + u8::from(of_he_stream(2, both).iter().all(|&map| map != 3))
+}
+
 fn ht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
     mode(MCS0 + mcs, Modulation { wide: bandwidth == Bandwidth::Mhz40, short_gi, ..Modulation::default() })
 }
@@ -154,7 +179,7 @@ mod tests {
     fn rates(secondary: u8, vht: Option<(u32, u16)>, operation: Option<u8>) -> DownRates {
         let ht = HtCapabilities { info: 0x0062, ..HtCapabilities::default() };
         let vht = vht.map(|(info, map)| VhtCapabilities { info, rx_mcs_map: map, tx_mcs_map: map });
-        let side = Abilities { ht: Some(ht), vht };
+        let side = Abilities { ht: Some(ht), vht, he: None };
         let mut ht_operation = [0; 22];
         (ht_operation[0], ht_operation[1]) = (36, secondary);
         let vht_operation = operation.and_then(|width| VhtOperation::read(&[width, 42, 0, 0xfc, 0xff]));
@@ -184,6 +209,23 @@ mod tests {
         );
         assert_eq!(kbps(&rates(above, Some((short, 0xfff2)), Some(1)))[0], 650_000, "MCS 7 of the second");
         assert_eq!(DownRates::default().chain(), None);
+    }
+
+    #[test]
+    fn he_comes_before_vht() {
+        let vht = rates(5, Some((1 << 5, 0xfffa)), Some(1));
+        let phy = [0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let with = |map: u16, phy: [u8; 11]| {
+            let he = Some(HeCapabilities { phy, rx_mcs_map_80: map, tx_mcs_map_80: map, ..HeCapabilities::default() });
+            let side = Abilities { he, ..vht.station };
+            DownRates { station: side, ap: side, ..vht.clone() }
+        };
+        assert_eq!(kbps(&with(0xfffa, phy)), [1_200_980, 1_080_882, 960_784, 72_059], "MCS 11 of two streams");
+        assert_eq!(kbps(&with(0xfffd, phy))[0], 480_392, "MCS 9 of one");
+        assert_eq!(kbps(&with(0xffff, phy))[0], 866_667, "none");
+        assert_eq!(kbps(&with(0xfffa, [0; 11]))[0], 866_667, "no LDPC");
+        let one_side = DownRates { station: vht.station, ..with(0xfffa, phy) };
+        assert_eq!(kbps(&one_side)[0], 866_667);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub use check::{assumption, incompatible, STATIONS_MAX};
 pub use command_line::{default_device, named, OwnOptions};
 pub use table::{Assumption, DeviceKind, DeviceRow, Endpoint, KnownDriver, Table, Transport, FORMAT, FORMAT_VERSION};
 
-use crate::chips::{ar6003, ar9280, mt7610u, rtl8188cus, rtl8822bu, sd8686};
+use crate::chips::{ar6003, ar9280, mt7610u, mt7921u, rtl8188cus, rtl8822bu, sd8686};
 use crate::entry::Entry;
 use crate::functions::{ecm, mbim, ncm, qmi_modem};
 
@@ -25,6 +25,7 @@ pub static DEVICES: &[&Entry] = &[
     &rtl8822bu::entry::RTL8821CU,
     &mt7610u::entry::MT7610U,
     &mt7610u::entry::MT7601U,
+    &mt7921u::entry::MT7921U,
     &ar6003::entry::AR6003,
     &ar6003::entry::AR6004,
     &sd8686::entry::SD8686,

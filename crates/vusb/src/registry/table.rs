@@ -85,6 +85,8 @@ pub struct DeviceRow {
     pub bands_ghz: Vec<&'static str>,
     /// Spatial streams of a wireless chip.
     pub streams: Option<u8>,
+    /// A wireless chip with 802.11ax: its access point in a guest has it, too.
+    pub has_he: bool,
     /// The securities of an access point that it is modelled for.
     pub securities: Vec<&'static str>,
     /// It can be the access point of stations.
@@ -187,6 +189,7 @@ impl DeviceRow {
             interface,
             bands_ghz: chip.map(|chip| chip.bands.iter().copied().map(Band::name).collect()).unwrap_or_default(),
             streams: chip.map(|chip| chip.streams),
+            has_he: chip.is_some_and(|chip| chip.has_he),
             securities: chip
                 .map(|chip| chip.securities.iter().copied().map(Security::name).collect())
                 .unwrap_or_default(),

@@ -13,6 +13,7 @@ mod idle;
 mod mbim;
 mod modem_control;
 mod mt7601u;
+mod mt7921u;
 mod rtl8188eu;
 mod rtl8822bu;
 mod trace;

@@ -4,7 +4,7 @@ use super::elements::{bit_at, u16_at};
 use super::vht::map_streams;
 
 /// HE Capabilities.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct HeCapabilities {
     /// HE MAC Capabilities Information, as sent.
     pub mac: [u8; 6],

@@ -1,6 +1,6 @@
 //! The header that a Linux driver in monitor mode would write.
 
-use crate::phy::{Bandwidth, Ht, Mode, Vht};
+use crate::phy::{Bandwidth, GuardInterval, He, HeFormat, Ht, Mode, Vht};
 
 /// Present bits.
 const TSFT: u32 = 1 << 0;
@@ -12,6 +12,7 @@ const DBM_ANTENNA_NOISE: u32 = 1 << 6;
 const MCS: u32 = 1 << 19;
 const AMPDU_STATUS: u32 = 1 << 20;
 const VHT: u32 = 1 << 21;
+const HE: u32 = 1 << 23;
 
 const FLAG_SHORT_PREAMBLE: u8 = 0x02;
 /// Frame includes the FCS.
@@ -27,11 +28,16 @@ const MCS_KNOWN: u8 = 0x3f;
 /// VHT field: STBC, guard interval, extra symbol of LDPC and bandwidth are known.
 const VHT_KNOWN: u16 = 0x0055;
 const VHT_LEN: usize = 12;
+/// HE field: MCS, DCM and coding are known; STBC; bandwidth; guard interval.
+const HE_KNOWN: u16 = 0x00e0;
+const HE_STBC_KNOWN: u16 = 0x0200;
+const HE_BANDWIDTH_KNOWN: u16 = 0x4000;
+const HE_GUARD_INTERVAL_KNOWN: u16 = 0x0002;
 /// A-MPDU status: it is known which subframe is the last; this is the last.
 const LAST_KNOWN: u16 = 0x0004;
 const IS_LAST: u16 = 0x0008;
 
-/// Reception of a frame of DSSS, OFDM, HT or VHT that is followed by its FCS.
+/// Reception of a frame of DSSS, OFDM, HT, VHT or HE (to one station, in the whole channel) that is followed by its FCS.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reception {
     /// The receiver's clock at the first bit of the MPDU, µs.
@@ -73,6 +79,43 @@ fn vht_field(vht: &Vht) -> [u8; VHT_LEN] {
     };
     let user = vht.mcs << 4 | vht.nss & 0x0f;
     [known_low, known_high, flags, bandwidth, user, 0, 0, 0, u8::from(vht.ldpc == Some(true)), 0, 0, 0]
+}
+
+/// Six words of 16 bits (radiotap.org, HE).
+fn he_field(he: &He) -> [u16; 6] {
+    let format = u16::from(he.format == HeFormat::ErSu);
+    let bandwidth = match he.bandwidth {
+        Some(Bandwidth::Mhz40) => 1,
+        Some(Bandwidth::Mhz80) => 2,
+        Some(Bandwidth::Mhz160) => 3,
+        _ => 0,
+    };
+    let guard = match he.gi {
+        Some(GuardInterval::Ns3200) => 2,
+        Some(GuardInterval::Ns1600) => 1,
+        _ => 0,
+    };
+    let ltf = match he.ltf_ns {
+        Some(3_200) => 1,
+        Some(6_400) => 2,
+        Some(12_800) => 3,
+        _ => 0,
+    };
+    let known = |is_known: bool, bit: u16| if is_known { bit } else { 0 };
+    [
+        format
+            | HE_KNOWN
+            | known(he.stbc.is_some(), HE_STBC_KNOWN)
+            | known(he.bandwidth.is_some(), HE_BANDWIDTH_KNOWN),
+        known(he.gi.is_some(), HE_GUARD_INTERVAL_KNOWN),
+        u16::from(he.mcs & 0x0f) << 8
+            | u16::from(he.dcm) << 12
+            | u16::from(he.ldpc == Some(true)) << 13
+            | u16::from(he.stbc == Some(true)) << 15,
+        0,
+        bandwidth | guard << 4 | ltf << 6,
+        u16::from(he.nss & 0x0f) << u16::from(he.stbc == Some(true)),
+    ]
 }
 
 impl Reception {
@@ -120,6 +163,11 @@ impl Reception {
             out.resize(out.len().next_multiple_of(2), 0);
             out.extend_from_slice(&vht_field(vht));
         }
+        if let Mode::He(he) = &self.mode {
+            present |= HE;
+            out.resize(out.len().next_multiple_of(2), 0);
+            out.extend(he_field(he).into_iter().flat_map(u16::to_le_bytes));
+        }
         let len = out.len() as u16;
         if let Some([_, _, len_low, len_high, flags @ ..]) = out.first_chunk_mut::<8>() {
             [*len_low, *len_high] = len.to_le_bytes();
@@ -156,7 +204,25 @@ mod tests {
                 Mode::Vht(Vht { mcs, nss, bandwidth, short_gi, stbc, ldpc, ldpc_extra_symbol })
             },
         );
-        prop_oneof![dsss, ofdm, ht, vht]
+        let widths = vec![Bandwidth::Mhz20, Bandwidth::Mhz40, Bandwidth::Mhz80, Bandwidth::Mhz160];
+        let guards = vec![(GuardInterval::Ns800, 6_400u16), (GuardInterval::Ns1600, 6_400), (GuardInterval::Ns3200, 12_800)];
+        let he = (0u8..12, 1u8..9, prop::sample::select(widths), prop::sample::select(guards), any::<[bool; 2]>()).prop_map(
+            |(mcs, nss, bandwidth, (gi, ltf_ns), [dcm, ldpc])| {
+                Mode::He(He {
+                    format: HeFormat::Su,
+                    mcs,
+                    nss,
+                    bandwidth: Some(bandwidth),
+                    ru_tones: None,
+                    gi: Some(gi),
+                    ltf_ns: Some(ltf_ns),
+                    dcm,
+                    stbc: Some(false),
+                    ldpc: Some(ldpc),
+                })
+            },
+        );
+        prop_oneof![dsss, ofdm, ht, vht, he]
     }
 
     proptest! {

@@ -18,9 +18,11 @@
 //! | [`mt7601`] | what an MT7601U has elsewhere in them | Linux mt7601u, mac.h and dma.h |
 //! | [`realtek`] | descriptors of the RTL8188C and RTL8192C families | Linux rtl8xxxu.h |
 //! | [`rtw88`] | descriptors of the RTL8822B and RTL8821C | Linux rtw88, tx.h, rx.h and rtw8822b.h |
+//! | [`connac2`] | packets of the MT7921 | Linux mt76, mt76_connac2_mac.h and mt76_connac_mcu.h |
 //! | [`ushc`] | an SD host controller on USB | Linux drivers/mmc/host/ushc.c |
 //! | [`usbip`] | USB over a byte stream | Linux usbip_protocol.rst and usbip_common.h |
 
+pub mod connac2;
 pub mod descriptors;
 pub mod mbim;
 pub mod mediatek;

@@ -45,6 +45,7 @@ pub static AR6004: Entry = Entry {
 const CHIP: Chip = Chip {
     bands: &[Band::TwoPointFour],
     streams: 1,
+    has_he: false,
     securities: &[Security::Open, Security::Wpa, Security::Wpa2Tkip, Security::Mixed, Security::Wpa2],
     is_access_point: false,
     efuse: Efuse::Refused("these cards have none that their drivers read"),

@@ -7,8 +7,7 @@ use wire::sdio::wmi::{cipher, AddKey, Command, Connect, Counters, Event, NOISE_D
 
 use super::assumptions::Assumptions;
 use super::network::{Join, Network, Scan, Seen};
-use super::power::{PowerSave, Send};
-use super::statistics::{ChipCounters, PowerCounters};
+use super::statistics::ChipCounters;
 use crate::air::rates::{LEGACY_RATES, MCS0};
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::chips::duplicates::Duplicates;
@@ -16,6 +15,7 @@ use crate::chips::full_mac;
 use crate::chips::station_counters::{RxCounters, TxCounters};
 use crate::chips::station_frames;
 use crate::chips::station_keys::{Key, Keys};
+use crate::chips::dynamic_power::{PowerCounters, PowerSave, Send};
 use crate::chips::station_power;
 use crate::peers::agreements::Agreements;
 use crate::peers::queue::{Done, Queue, Queued};

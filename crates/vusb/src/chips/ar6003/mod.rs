@@ -12,7 +12,7 @@
 //! | commands and events (WMI) | `firmware.rs` | wmi.c, cfg80211.c |
 //! | networks: scan, authentication, association | `scan.rs`, `join.rs` | firmware; no source is public |
 //! | data, keys, Block Ack | `data.rs`, `../station_keys.rs`, `../ccmp.rs`, `../tkip.rs` | txrx.c; else firmware |
-//! | power save | `power.rs`, `../station_power.rs` | cfg80211.c; the rest is firmware |
+//! | power save | `../dynamic_power.rs`, `../station_power.rs` | cfg80211.c; the rest is firmware |
 //! | turns with the air and its stations | `../full_mac.rs` | |
 //! | what is not known | `assumptions.rs` | |
 //!
@@ -27,7 +27,6 @@ mod join;
 mod memory;
 mod model;
 mod network;
-mod power;
 mod scan;
 mod statistics;
 #[cfg(test)]
@@ -49,7 +48,7 @@ use firmware::{Firmware, ToHost};
 use htc::{messages, Htc};
 use memory::{Memory, COLD_RESET, RESET_CONTROL};
 pub use model::{Model, Revision};
-pub use statistics::{ChipCounters, HtcCounters, PowerCounters, Statistics};
+pub use statistics::{ChipCounters, HtcCounters, Statistics};
 
 /// SDIO_VENDOR_ID_ATHEROS (include/linux/mmc/sdio_ids.h).
 const VENDOR: u16 = 0x0271;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::assumptions::Assumptions;
 pub use super::htc::HtcCounters;
 use crate::air::AirCounters;
+use crate::chips::dynamic_power::PowerCounters;
 use crate::chips::station_counters::{RxCounters, TxCounters};
 use crate::peers::PeerStatistics;
 use crate::ushc::SdioStatistics;
@@ -33,24 +34,6 @@ pub struct ChipCounters {
     pub scans: u64,
     /// Associations.
     pub associations: u64,
-}
-
-/// What power save has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003PowerCounters"))]
-pub struct PowerCounters {
-    /// Times that the access point has acknowledged that the card sleeps.
-    pub announced: u64,
-    /// Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep.
-    pub asleep_ns: u64,
-    /// PS-Polls sent.
-    pub polls: u64,
-    /// Times that a frame of the host, or a management frame, has ended the sleep.
-    pub woken_by_host: u64,
-    /// Times that the card has ended it to fetch what the access point kept.
-    pub woken_by_access_point: u64,
-    /// Frames of the own network, to the station or to groups, that came while the receiver was off.
-    pub missed: u64,
 }
 
 /// What an AR6003 or AR6004 has counted.

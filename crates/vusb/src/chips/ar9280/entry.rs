@@ -57,6 +57,7 @@ pub static AR9287: Entry = Entry {
 const CHIP: Chip = Chip {
     bands: &[Band::TwoPointFour],
     streams: 2,
+    has_he: false,
     securities: Security::ALL,
     is_access_point: true,
     efuse: Efuse::Given,

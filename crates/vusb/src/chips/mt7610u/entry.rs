@@ -39,6 +39,7 @@ pub static MT7601U: Entry = Entry {
 const CHIP: Chip = Chip {
     bands: &[Band::TwoPointFour],
     streams: 1,
+    has_he: false,
     securities: &[Security::Open, Security::Wpa2, Security::Wpa3, Security::Owe],
     is_access_point: false,
     efuse: Efuse::Refused("an MT7610U's or MT7601U's is not given"),

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::chips::rate_steps::Rules;
 use crate::chips::{assume, one_of};
 
 /// What the eight bytes of DARFRC and RARFRC count.
@@ -158,6 +159,16 @@ impl Assumptions {
             "adaptation-down" => part(value).map(|value| self.adaptation_down = value),
             "adaptation-up" => part(value).map(|value| self.adaptation_up = value),
             _ => None,
+        }
+    }
+
+    /// Those of rate control.
+    pub(super) const fn rules(&self) -> Rules {
+        Rules {
+            sample: self.adaptation_sample,
+            interval_ms: self.adaptation_interval_ms,
+            down: self.adaptation_down,
+            up: self.adaptation_up,
         }
     }
 }

@@ -58,6 +58,7 @@ pub static RTL8188EU: Entry = Entry {
 const CHIP: Chip = Chip {
     bands: &[Band::TwoPointFour],
     streams: 1,
+    has_he: false,
     securities: Security::ALL,
     is_access_point: false,
     efuse: Efuse::Given,

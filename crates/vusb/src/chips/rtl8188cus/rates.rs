@@ -13,6 +13,7 @@ use super::assumptions::Assumptions;
 use super::registers as reg;
 use super::tx_descriptor::TxDescriptor;
 use crate::air::rates::MCS0;
+use crate::chips::rate_steps::Steps;
 use crate::chips::realtek::memory::Memory;
 
 /// 6 Mbit/s.
@@ -29,12 +30,7 @@ struct Way {
     mask: u32,
     /// Short guard interval allowed.
     short_gi: bool,
-    /// Steps below the highest.
-    below: u8,
-    sent: u32,
-    acknowledged: u32,
-    /// When the first MPDU of this decision ended.
-    since_ns: Option<u64>,
+    steps: Steps,
 }
 
 impl Way {
@@ -45,7 +41,7 @@ impl Way {
         // Not below 6 Mbit/s, or MCS 0: control responses of CCK would cost more than the retries.
         let floor = if highest >= OFDM_6 { OFDM_6 } else { 0 };
         let class = if highest >= MCS0 { MCS0 } else { floor };
-        let lower = rates.filter(|&rate| rate >= class).take(usize::from(self.below));
+        let lower = rates.filter(|&rate| rate >= class).take(self.steps.below());
         lower.last().unwrap_or(highest)
     }
 }
@@ -101,21 +97,10 @@ impl RateAdaptation {
             return;
         }
         let Some(way) = self.ways.get_mut(usize::from(descriptor.macid() & 31)) else { return };
-        way.sent += 1;
-        way.acknowledged += u32::from(acknowledged);
-        let since_ns = *way.since_ns.get_or_insert(now_ns);
-        let interval_ns = u64::from(assumed.adaptation_interval_ms) * 1_000_000;
-        if way.sent < assumed.adaptation_sample || now_ns.saturating_sub(since_ns) < interval_ns {
-            return;
+        // Seven rates below the highest at most.
+        if way.steps.report(now_ns, acknowledged, 7, &assumed.rules()) {
+            show(memory, descriptor.macid(), way);
         }
-        let part = f64::from(way.acknowledged) / f64::from(way.sent);
-        if part < assumed.adaptation_down {
-            way.below = (way.below + 1).min(7);
-        } else if part > assumed.adaptation_up {
-            way.below = way.below.saturating_sub(1);
-        }
-        (way.sent, way.acknowledged, way.since_ns) = (0, 0, None);
-        show(memory, descriptor.macid(), way);
     }
 }
 

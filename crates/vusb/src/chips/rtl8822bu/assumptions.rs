@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::chips::rate_steps::Rules;
 use crate::chips::{assume, one_of};
 
 /// In which of the two forms that rtw88 reads the firmware reports what happened to a frame (fw.c, rtw_fw_c2h_cmd_handle and
@@ -83,6 +84,16 @@ impl Assumptions {
                 _ => None,
             }
         })
+    }
+
+    /// Those of rate control.
+    pub(super) const fn rules(&self) -> Rules {
+        Rules {
+            sample: self.adaptation_sample,
+            interval_ms: self.adaptation_interval_ms,
+            down: self.adaptation_down,
+            up: self.adaptation_up,
+        }
     }
 }
 

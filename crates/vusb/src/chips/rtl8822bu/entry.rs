@@ -39,6 +39,7 @@ pub static RTL8821CU: Entry = Entry {
 const CHIP: Chip = Chip {
     bands: &[Band::TwoPointFour, Band::Five],
     streams: 1,
+    has_he: false,
     securities: Security::ALL,
     is_access_point: false,
     efuse: Efuse::Refused("an RTL8822BU's or RTL8821CU's is not given"),

@@ -11,6 +11,7 @@ use wire::phy::{Bandwidth, Ht, Mode, Vht};
 use super::assumptions::Assumptions;
 use super::firmware::RateInfo;
 use crate::air::rates::{mode as legacy_mode, Modulation, LEGACY_RATES};
+use crate::chips::rate_steps::Steps;
 
 /// Numbers of MCS 0 of HT, and of VHT with one and with two streams (main.h, enum rtw_trx_desc_rate).
 pub const HT_MCS0: u8 = 0x0c;
@@ -131,12 +132,7 @@ struct Way {
     info: RateInfo,
     /// The rates that it goes through, the fastest first.
     ladder: Vec<u8>,
-    /// Steps below the first.
-    below: usize,
-    sent: u32,
-    acknowledged: u32,
-    /// When the first MPDU of this decision ended.
-    since_ns: Option<u64>,
+    steps: Steps,
     /// What the driver was told last.
     told: Option<(u8, u8)>,
 }
@@ -215,8 +211,8 @@ impl RateControl {
         let Some(way) = self.ways.get_mut(usize::from(info.station)) else { return };
         let ladder = ladder(&info);
         let keeps = info.keeps && !way.ladder.is_empty();
-        let below = if keeps { way.below.min(ladder.len().saturating_sub(1)) } else { 0 };
-        *way = Way { info, ladder, below, told: way.told, ..Way::default() };
+        let below = if keeps { way.steps.below().min(ladder.len().saturating_sub(1)) } else { 0 };
+        *way = Way { info, ladder, steps: Steps::at(below), told: way.told };
     }
 
     /// A station has left.
@@ -231,27 +227,14 @@ impl RateControl {
         let way = self.ways.get(usize::from(station)).filter(|way| !way.ladder.is_empty())?;
         let shape = way.shape(width);
         let rates: Vec<u8> =
-            way.ladder.iter().skip(way.below).copied().filter(|&rate| mode(rate, shape).is_some()).collect();
+            way.ladder.iter().skip(way.steps.below()).copied().filter(|&rate| mode(rate, shape).is_some()).collect();
         (!rates.is_empty()).then_some(Choice { rates, shape })
     }
 
     /// Whether an MPDU was acknowledged that had a rate of this rate control.
     pub fn report(&mut self, now_ns: u64, station: u8, acknowledged: bool, assumed: &Assumptions) {
         let Some(way) = self.ways.get_mut(usize::from(station)).filter(|way| !way.ladder.is_empty()) else { return };
-        way.sent += 1;
-        way.acknowledged += u32::from(acknowledged);
-        let since_ns = *way.since_ns.get_or_insert(now_ns);
-        let interval_ns = u64::from(assumed.adaptation_interval_ms) * 1_000_000;
-        if way.sent < assumed.adaptation_sample || now_ns.saturating_sub(since_ns) < interval_ns {
-            return;
-        }
-        let part = f64::from(way.acknowledged) / f64::from(way.sent);
-        if part < assumed.adaptation_down {
-            way.below = (way.below + 1).min(way.ladder.len().saturating_sub(1));
-        } else if part > assumed.adaptation_up {
-            way.below = way.below.saturating_sub(1);
-        }
-        (way.sent, way.acknowledged, way.since_ns) = (0, 0, None);
+        way.steps.report(now_ns, acknowledged, way.ladder.len().saturating_sub(1), &assumed.rules());
     }
 
     /// A station that has another rate than the driver was told last; it counts as told now.

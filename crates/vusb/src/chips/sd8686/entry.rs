@@ -15,6 +15,7 @@ pub static SD8686: Entry = Entry {
     kind: Kind::Chip(Chip {
         bands: &[Band::TwoPointFour],
         streams: 1,
+        has_he: false,
         securities: &[Security::Open, Security::Wpa2],
         is_access_point: false,
         efuse: Efuse::Refused("these cards have none that their drivers read"),

@@ -1,14 +1,31 @@
-//! Power save. The driver chooses REC_POWER or MAX_PERF_POWER (WMI_SET_POWER_MODE_CMDID; cfg80211.c,
-//! ath6kl_cfg80211_set_power_mgmt); what the firmware makes of it is not public. This one does what IEEE 802.11-2020,
-//! 11.2.3 asks of a station. In REC_POWER, after some time without data it announces with a Null frame that it sleeps.
-//! Then its receiver is on for the beacons of its network, for group frames behind a DTIM beacon, and while a PS-Poll
+//! Power save of a firmware that sleeps by itself. What the firmware of an AR6003 or of an MT7921 does then is not public. This one
+//! does what IEEE 802.11-2020, 11.2.3 asks of a station: after some time without data it announces with a Null frame that it
+//! sleeps. Then its receiver is on for the beacons of its network, for group frames behind a DTIM beacon, and while a PS-Poll
 //! is out. A frame of the host ends the sleep, and so does an access point that keeps more frames than are polled one
 //! by one.
 
+use serde::Serialize;
 use wire::ieee80211::{FrameType, MacAddr, Mpdu};
 
-use super::statistics::PowerCounters;
-use crate::chips::station_power::{Heard, Listening, NULL};
+use super::station_power::{Heard, Listening, NULL};
+
+/// What power save has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SleepCounters"))]
+pub struct PowerCounters {
+    /// Times that the access point has acknowledged that the card sleeps.
+    pub announced: u64,
+    /// Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep.
+    pub asleep_ns: u64,
+    /// PS-Polls sent.
+    pub polls: u64,
+    /// Times that a frame of the host, or a management frame, has ended the sleep.
+    pub woken_by_host: u64,
+    /// Times that the card has ended it to fetch what the access point kept.
+    pub woken_by_access_point: u64,
+    /// Frames of the own network, to the station or to groups, that came while the receiver was off.
+    pub missed: u64,
+}
 
 /// What the access point thinks, and what is about to change that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -36,7 +53,7 @@ pub(super) enum Send {
 /// The state of power save.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct PowerSave {
-    /// The driver has chosen REC_POWER.
+    /// The driver lets it sleep.
     enabled: bool,
     state: State,
     /// AID of the station.
@@ -54,7 +71,7 @@ pub(super) struct PowerSave {
 }
 
 impl PowerSave {
-    /// As the firmware starts: the driver takes it to be in REC_POWER (wmi.c, ath6kl_wmi_init).
+    /// As a firmware starts that the driver takes to be in power save.
     pub(super) fn new(idle_ms: u16, polls: u16) -> Self {
         Self {
             enabled: true,
@@ -103,6 +120,11 @@ impl PowerSave {
         Send::Null(false)
     }
 
+    /// Whether the access point knows that the station sleeps.
+    pub(super) const fn is_asleep(&self) -> bool {
+        self.asleep_since_ns.is_some()
+    }
+
     /// There are data, or something was sent: it stays awake for some time.
     pub(super) fn active(&mut self, now_ns: u64) {
         self.active_ns = now_ns;
@@ -137,7 +159,7 @@ impl PowerSave {
             State::Asleep | State::Waking if !mpdu.power_management() => {
                 let woken =
                     if is_null { &mut self.counters.woken_by_access_point } else { &mut self.counters.woken_by_host };
-                // With MAX_PERF_POWER it is the driver's choice.
+                // Else it is the driver's choice.
                 *woken += u64::from(self.enabled && self.asleep_since_ns.is_some());
                 self.awake(now_ns);
             }
@@ -161,7 +183,7 @@ impl PowerSave {
             return (true, None);
         }
         match self.listening.hears(own, network, self.aid, &Mpdu::new(frame)) {
-            // With MAX_PERF_POWER: the access point has not heard yet that the station is awake.
+            // Else: the access point has not heard yet that the station is awake.
             Heard::Beacon(_) if !self.enabled => (true, Some(self.wake())),
             Heard::Beacon(for_station) => {
                 self.polls_left = self.polls;

@@ -1,0 +1,247 @@
+//! MT7921U: an 802.11ax station with two antennas on USB, in 2.4 and 5 GHz, which Linux' mt7921u drives. Nearly everything is the
+//! firmware's: scans, rates, power save, the connection's monitoring, keys, sequence numbers, and with the driver's offloads also
+//! the 802.11 headers.
+//!
+//! | block | file | driver's side (Linux drivers/net/wireless/mediatek/mt76) |
+//! | --- | --- | --- |
+//! | registers | `registers.rs` | mt792x_regs.h, mt792x_usb.c, mt792x_mac.c |
+//! | processor: power, download | `firmware.rs` | mt76_connac_mcu.c |
+//! | commands and answers | `commands.rs`, `answers.rs` | mt76_connac_mcu.c, mt7921/mcu.c |
+//! | channels | `channel.rs` | mt76_connac_mcu.c (mt76_connac_mcu_uni_set_chctx) |
+//! | scans | `scan.rs` | mt76_connac_mcu.c (mt76_connac_mcu_hw_scan) |
+//! | stations, keys, ciphers | `stations.rs`, `keys.rs` | mt76_connac_mcu.c (STA_REC_*) |
+//! | power save | `../dynamic_power.rs` | mt7921/mcu.c (mt7921_mcu_uni_bss_ps) |
+//! | transmission | `transmit.rs`, `ethernet.rs` | mt76_connac_mac.c (mt76_connac2_mac_write_txwi) |
+//! | rates | `rates.rs`, `../rate_steps.rs` | mt76_connac_mcu.c (mt76_connac_mcu_sta_tlv) |
+//! | reception | `receive.rs` | mt7921/mac.c (mt7921_mac_fill_rx) |
+//! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | mt792x_regs.h |
+//! | what is not known | `assumptions.rs` | |
+//!
+//! Layouts of packets on USB: [`wire::usb::connac2`].
+
+mod answers;
+pub mod assumptions;
+mod channel;
+mod commands;
+pub mod entry;
+mod ethernet;
+mod firmware;
+mod keys;
+mod mac;
+mod rates;
+mod receive;
+pub mod registers;
+mod scan;
+mod stations;
+mod statistics;
+mod transmit;
+mod vocabulary;
+
+use std::os::fd::RawFd;
+
+use wire::usb::setup::Setup;
+
+use crate::air::{AirCounters, Medium};
+use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed};
+use crate::peers::Peers;
+use crate::state::{Reader, State, StateError, Writer};
+use assumptions::Assumptions;
+use mac::Mac;
+pub use statistics::{ChipCounters, RxCounters, Statistics, TxCounters};
+pub use vocabulary::RegisterNames;
+
+/// Vendor requests (mt76.h, MT_VEND_*): registers, those of another bus, power.
+pub const READ_EXT: u8 = 0x63;
+/// See [`READ_EXT`].
+pub const WRITE_EXT: u8 = 0x66;
+/// See [`READ_EXT`].
+pub const READ_OTHER: u8 = 0x01;
+/// See [`READ_EXT`].
+pub const WRITE_OTHER: u8 = 0x02;
+/// See [`READ_EXT`].
+pub const POWER_ON: u8 = 0x04;
+/// Types of these requests (mt792x.h, MT_USB_TYPE_VENDOR and MT_USB_TYPE_UHW_VENDOR).
+const VENDOR_IN: u8 = 0xdf;
+const VENDOR_OUT: u8 = 0x5f;
+const OTHER_IN: u8 = 0xde;
+const OTHER_OUT: u8 = 0x5e;
+/// Endpoints, as listings of such dongles have them: received frames and events; commands; frames of BE, BK, VI, VO and another.
+/// The driver takes them in the order of the descriptor (usb.c, mt76u_set_endpoints).
+pub const FRAMES_IN: u8 = 4;
+/// See [`FRAMES_IN`].
+pub const EVENTS_IN: u8 = 5;
+/// See [`FRAMES_IN`].
+pub const COMMANDS_OUT: u8 = 8;
+/// See [`FRAMES_IN`].
+pub const FRAMES_OUT: [u8; 5] = [4, 5, 6, 7, 9];
+/// MediaTek, and the reference design of an MT7921U.
+const IDS: [u8; 4] = [0x8d, 0x0e, 0x61, 0x79];
+/// Its address: one of MediaTek's.
+pub const OWN_ADDRESS: [u8; 6] = [0x00, 0x0c, 0xe7, 0x79, 0x61, 0x01];
+
+/// How a chip is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// What is not known of it.
+    pub assumptions: Assumptions,
+    /// Seed of what faults leave to chance.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { assumptions: Assumptions::default(), seed: 1 }
+    }
+}
+
+/// The chip, its air and its access point.
+pub struct Mt7921u {
+    identity: Identity,
+    settings: Settings,
+    mac: Mac,
+    medium: Medium,
+    ap: Box<dyn Peers>,
+    /// The time up to which everything has happened.
+    now_ns: u64,
+}
+
+fn identity() -> Identity {
+    let [v0, v1, p0, p1] = IDS;
+    let device = [18, 1, 0, 2, 0, 0, 0, 64, v0, v1, p0, p1, 0, 1, 1, 2, 3, 1];
+    let bulk_in = [FRAMES_IN, EVENTS_IN].map(|number| 0x80 | number);
+    let bulk_out = [COMMANDS_OUT].into_iter().chain(FRAMES_OUT);
+    let endpoints: Vec<u8> = bulk_in.into_iter().chain(bulk_out).collect();
+    let mut configuration =
+        vec![9, 2, 0, 0, 1, 1, 0, 0x80, 250, 9, 4, 0, 0, endpoints.len() as u8, 0xff, 0xff, 0xff, 0];
+    for address in endpoints {
+        configuration.extend([7, 5, address, 2, 0, 2, 0]);
+    }
+    let len = configuration.len() as u8;
+    if let Some(slot) = configuration.get_mut(2) {
+        *slot = len;
+    }
+    let strings = ["MediaTek Inc.", "Wireless_Device", "000000000"].map(String::from).to_vec();
+    Identity { device, configuration, strings, speed: Speed::High }
+}
+
+impl Mt7921u {
+    /// A chip that was just plugged in.
+    pub fn new(settings: Settings, medium: Medium, ap: Box<dyn Peers>) -> Self {
+        let mac = Mac::new(OWN_ADDRESS, settings.assumptions, settings.seed);
+        Self { identity: identity(), settings, mac, medium, ap, now_ns: 0 }
+    }
+
+    /// What happened on the air.
+    pub const fn air(&self) -> &AirCounters {
+        self.medium.counters()
+    }
+}
+
+impl Device for Mt7921u {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
+        let address = u32::from(setup.value) << 16 | u32::from(setup.index);
+        match (setup.request_type, setup.request) {
+            (VENDOR_IN, READ_EXT) | (OTHER_IN, READ_OTHER) => {
+                ControlReply::Data(self.mac.read(now_ns, address, usize::from(setup.length)))
+            }
+            (VENDOR_OUT, WRITE_EXT) | (OTHER_OUT, WRITE_OTHER) => {
+                self.mac.write(now_ns, address, data);
+                ControlReply::Accepted
+            }
+            (VENDOR_OUT, POWER_ON) => {
+                self.mac.power_on();
+                ControlReply::Accepted
+            }
+            _ => ControlReply::Stall,
+        }
+    }
+
+    fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply {
+        match endpoint {
+            COMMANDS_OUT => {
+                self.mac.command(now_ns, data);
+                OutReply::Accepted
+            }
+            endpoint if FRAMES_OUT.contains(&endpoint) => self.mac.transmit(now_ns, data),
+            _ => OutReply::Stall,
+        }
+    }
+
+    fn transfer_in(&mut self, _now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
+        match endpoint {
+            FRAMES_IN => self.mac.received(transfer),
+            EVENTS_IN => self.mac.reported(transfer),
+            _ => InReply::Stall,
+        }
+    }
+
+    fn advance(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+        self.ap.advance(now_ns);
+        self.mac.advance(now_ns);
+        self.medium.advance(now_ns, &mut self.mac, &mut self.ap.stations_mut());
+        self.ap.flush(now_ns);
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        let air = self.medium.next_event(&self.mac, &self.ap.stations());
+        [self.mac.next_event(), air, self.ap.next_event()].into_iter().flatten().min()
+    }
+
+    fn reset(&mut self, now_ns: u64) {
+        self.mac.cold_start(now_ns);
+        self.now_ns = now_ns;
+    }
+
+    fn sources(&self, sources: &mut Vec<Source>) {
+        self.ap.sources(sources);
+    }
+
+    fn readable(&mut self, now_ns: u64, fd: RawFd) {
+        self.ap.readable(now_ns, fd);
+    }
+
+    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
+        match effect {
+            Effect::FirmwareHang => self.mac.hang_firmware(),
+            Effect::LostC2h(lost) => self.mac.lose_events(lost),
+            Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
+            Effect::Reseed(seed, _) => {
+                self.mac.reseed(seed);
+                return self.medium.inject(effect);
+            }
+            other => return self.medium.inject(other),
+        }
+        true
+    }
+
+    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
+        Some(Box::new(Statistics {
+            chip: self.mac.counters(),
+            assumptions: self.settings.assumptions,
+            tx: *self.mac.tx_counters(),
+            rx: *self.mac.rx_counters(),
+            power: self.mac.power_counters(self.now_ns),
+            air: self.medium.counters().clone(),
+            ap: self.ap.statistics(),
+        }))
+    }
+
+    fn finish(&mut self) -> std::io::Result<()> {
+        self.medium.finish()
+    }
+
+    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
+        self.save(to)
+    }
+
+    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.restore(from)
+    }
+}
+
+crate::state!(Mt7921u { mac, medium, now_ns } within { ap } made { identity, settings });
