@@ -299,6 +299,8 @@ serve() {
         ip link set ap0 netns ap && ip -n ap link set ap0 up || fail "the access point's TAP device cannot be moved"
     elif [ "$access_points" = 1 ]; then
         hostapd_in ap
+        # a firmware that scans is done with one channel before hostapd has looked for other networks in 40 MHz
+        [ -z "${LAB_HE:-}" ] || wait_for 10 grep -q AP-ENABLED "$out/hostapd.log"
     else
         wired=bridge0
         of_each "$access_points" hostapd_in ap

@@ -103,10 +103,7 @@ fn he_field(he: &He) -> [u16; 6] {
     };
     let known = |is_known: bool, bit: u16| if is_known { bit } else { 0 };
     [
-        format
-            | HE_KNOWN
-            | known(he.stbc.is_some(), HE_STBC_KNOWN)
-            | known(he.bandwidth.is_some(), HE_BANDWIDTH_KNOWN),
+        format | HE_KNOWN | known(he.stbc.is_some(), HE_STBC_KNOWN) | known(he.bandwidth.is_some(), HE_BANDWIDTH_KNOWN),
         known(he.gi.is_some(), HE_GUARD_INTERVAL_KNOWN),
         u16::from(he.mcs & 0x0f) << 8
             | u16::from(he.dcm) << 12
@@ -205,9 +202,10 @@ mod tests {
             },
         );
         let widths = vec![Bandwidth::Mhz20, Bandwidth::Mhz40, Bandwidth::Mhz80, Bandwidth::Mhz160];
-        let guards = vec![(GuardInterval::Ns800, 6_400u16), (GuardInterval::Ns1600, 6_400), (GuardInterval::Ns3200, 12_800)];
-        let he = (0u8..12, 1u8..9, prop::sample::select(widths), prop::sample::select(guards), any::<[bool; 2]>()).prop_map(
-            |(mcs, nss, bandwidth, (gi, ltf_ns), [dcm, ldpc])| {
+        let guards =
+            vec![(GuardInterval::Ns800, 6_400u16), (GuardInterval::Ns1600, 6_400), (GuardInterval::Ns3200, 12_800)];
+        let he = (0u8..12, 1u8..9, prop::sample::select(widths), prop::sample::select(guards), any::<[bool; 2]>())
+            .prop_map(|(mcs, nss, bandwidth, (gi, ltf_ns), [dcm, ldpc])| {
                 Mode::He(He {
                     format: HeFormat::Su,
                     mcs,
@@ -220,8 +218,7 @@ mod tests {
                     stbc: Some(false),
                     ldpc: Some(ldpc),
                 })
-            },
-        );
+            });
         prop_oneof![dsss, ofdm, ht, vht, he]
     }
 

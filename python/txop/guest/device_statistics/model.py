@@ -865,7 +865,7 @@ class Sd8686Statistics(Model):
     """Faults of its script; null for a device that no script is around."""
 
 
-class Ar6003PowerCounters(Model):
+class SleepCounters(Model):
     """What power save has done."""
 
     announced: int
@@ -994,11 +994,140 @@ class Ar6003Statistics(Model):
     """The transmitter."""
     rx: CardRxCounters
     """The receiver."""
-    power: Ar6003PowerCounters
+    power: SleepCounters
     """Power save."""
     air: AirCounters
     """The air."""
     peers: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
+    """The access points."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+
+
+class Mt7921uRxCounters(Model):
+    """What the receiver of an MT7921U has done."""
+
+    frames: int
+    """Frames that came off the air whole."""
+    delivered: int
+    """Frames handed to the driver."""
+    bytes: int
+    """Bytes of them."""
+    ethernet: int
+    """Those handed over as Ethernet frames."""
+    filtered: int
+    """Frames that the filters kept back."""
+    overflows: int
+    """Frames that found the receive buffer full (they are not acknowledged either)."""
+    decrypted: int
+    """Frames that the chip decrypted."""
+    integrity_errors: int
+    """Frames with an integrity check that failed."""
+
+
+class Mt7921uTxCounters(Model):
+    """What the transmitter of an MT7921U has done."""
+
+    frames: int
+    """Frames from the driver."""
+    ethernet: int
+    """Ethernet frames among them, for which the chip makes the 802.11 header."""
+    malformed: int
+    """Transfers in which a descriptor and frame could not be found."""
+    reported: int
+    """Frames with a status that the driver asked for."""
+    driver_rate: int
+    """Frames at the driver's rate."""
+    encrypted: int
+    """Frames that the chip encrypted."""
+    dropped: int
+    """Frames for which there was no key, or no receiver."""
+    rts: int
+    """PPDUs behind an RTS."""
+    retries: int
+    """Frames sent again."""
+    given_up: int
+    """Frames given up after the last retry."""
+    buffer_full: int
+    """Times that a bulk OUT endpoint was NAKed because the buffer was full (counted once per wait)."""
+
+
+class Mt7921uAssumptions(Model):
+    """What is assumed of an MT7921U: `--assume`."""
+
+    adaptation_sample: int = Field(alias="adaptation-sample")
+    """Rate control of the firmware (its algorithm is not known): MPDUs of one decision at least."""
+    adaptation_interval_ms: int = Field(alias="adaptation-interval-ms")
+    """Time between two decisions at least, ms."""
+    adaptation_down: float = Field(alias="adaptation-down")
+    """It goes one rate down when a smaller part of the MPDUs than this was acknowledged."""
+    adaptation_up: float = Field(alias="adaptation-up")
+    """It goes one rate up when a larger part was."""
+    attempts_per_rate: int = Field(alias="attempts-per-rate")
+    """Attempts at each rate before the next lower one."""
+    ampdu_max: int = Field(alias="ampdu-max")
+    """MPDUs of an A-MPDU at most, where the window of the agreement allows as many."""
+    tx_buffer_kib: int = Field(alias="tx-buffer-kib")
+    """Bytes of frames that wait in the chip, KiB, before the endpoints of frames are NAKed."""
+    rx_buffer_kib: int = Field(alias="rx-buffer-kib")
+    """Bytes of received frames that wait for the host, KiB."""
+    scan_active_ms: int = Field(alias="scan-active-ms")
+    """Time on a channel of a scan with probe requests, ms."""
+    scan_passive_ms: int = Field(alias="scan-passive-ms")
+    """Time on a channel where a scan only listens, ms."""
+    scan_home_ms: int = Field(alias="scan-home-ms")
+    """Time on the channel of the network between two others of a scan, ms."""
+    beacon_loss: int = Field(alias="beacon-loss")
+    """Beacons that have not come when the firmware says that the connection is lost."""
+    idle_ms: int = Field(alias="idle-ms")
+    """Time without data before the chip sleeps, where the driver allows it, ms."""
+    ps_polls: int = Field(alias="ps-polls")
+    """PS-Polls between two beacons at most, before the chip wakes up for the rest."""
+
+
+class Mt7921uCounters(Model):
+    """Registers and the firmware."""
+
+    reads: int
+    """Register reads."""
+    writes: int
+    """Register writes."""
+    firmware_bytes: int
+    """Bytes of firmware in the chip's memories."""
+    boots: int
+    """Times that the firmware began to run."""
+    commands: int
+    """Commands to the firmware."""
+    commands_without_effect: int
+    """Those among them that have no effect here."""
+    malformed: int
+    """Transfers to the endpoint of commands that were none."""
+    events: int
+    """Events of the firmware to the host, answers to commands included."""
+    events_lost: int
+    """Events that got lost (a fault)."""
+    scans: int
+    """Scans."""
+    beacon_losses: int
+    """Times that the firmware said that the connection is lost."""
+
+
+class Mt7921uStatistics(Model):
+    """What an MT7921U has counted."""
+
+    chip: Mt7921uCounters
+    """Registers and the firmware."""
+    assumptions: Mt7921uAssumptions
+    """What is assumed of the chip."""
+    tx: Mt7921uTxCounters
+    """The transmitter."""
+    rx: Mt7921uRxCounters
+    """The receiver."""
+    power: SleepCounters
+    """Power save."""
+    air: AirCounters
+    """The air."""
+    ap: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
     """The access points."""
     faults: list[FaultCounters] | None = None
     """Faults of its script; null for a device that no script is around."""
@@ -1472,6 +1601,7 @@ class Statistics(Model):
         | Rtl8188euStatistics
         | Rtl8822buStatistics
         | Mt7610uStatistics
+        | Mt7921uStatistics
         | Ar6003Statistics
         | Sd8686Statistics
         | Ar9280Statistics

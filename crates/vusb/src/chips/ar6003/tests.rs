@@ -401,8 +401,8 @@ fn it_sleeps_between_beacons_until_there_are_data() {
 
 #[test]
 fn what_power_save_sends_ends_with_the_connection_and_is_no_frame_of_the_host() {
-    use super::power::Send;
     use crate::air::{Outcome, Station};
+    use crate::chips::dynamic_power::Send;
     let unheard = Outcome { acknowledged: vec![false], sent: true };
     for send in [Send::Poll, Send::Null(true), Send::Null(false)] {
         let mut host = Host::joined();

@@ -263,7 +263,9 @@ impl Asked {
             plain::GET_NIC_CAPAB => Self::Capabilities,
             plain::REG_ACCESS if query => Self::Register(word(body, 0)),
             plain::GET_TXPWR => Self::TxPower,
-            plain::SET_EDCA_PARMS => Self::Edca([0, 1, 2, 3].map(|category| edca(body.get(10 * category..).unwrap_or_default()))),
+            plain::SET_EDCA_PARMS => {
+                Self::Edca([0, 1, 2, 3].map(|category| edca(body.get(10 * category..).unwrap_or_default())))
+            }
             plain::SET_RX_FILTER if byte(body, 4) == 1 => Self::RxFilter(RxFilter::Passes(word(body, 8))),
             plain::SET_RX_FILTER => Self::RxFilter(RxFilter::Drops(word(body, 12), byte(body, 16) & 1 == 1)),
             plain::SET_CHAN_DOMAIN => Self::PassiveChannels(passive(body)),
@@ -332,7 +334,8 @@ fn scan(body: &[u8]) -> ScanRequest {
         body.get(start + 4..start + 4 + len).unwrap_or_default().to_vec()
     });
     let list = |start: usize, count: u8| {
-        (0..usize::from(count).min(CHANNELS_MAX)).map(move |at| (byte(body, start + 2 * at), byte(body, start + 2 * at + 1)))
+        (0..usize::from(count).min(CHANNELS_MAX))
+            .map(move |at| (byte(body, start + 2 * at), byte(body, start + 2 * at + 1)))
     };
     let mut channels: Vec<_> = list(160, byte(body, 159)).chain(list(830, byte(body, 826))).collect();
     if byte(body, 158) != 4 || channels.is_empty() {
@@ -394,6 +397,7 @@ fn station_record(body: &[u8]) -> StationRecord {
     const VHT: u16 = 10;
     const ENTRY: u16 = 13;
     const KEYS: u16 = 17;
+    const HE_OLDER: u16 = 14;
     const HE: u16 = 0x19;
     let mut record = StationRecord {
         bss: byte(body, 0),
@@ -408,6 +412,11 @@ fn station_record(body: &[u8]) -> StationRecord {
             HT => record.ht = Some(half(tlv, 4)),
             VHT => record.vht = Some((word(tlv, 4), half(tlv, 8))),
             HE => record.he = Some((array(tlv, 10), half(tlv, 22))),
+            // Linux 6.1 has this one only: of the capabilities LDPC is bit 6 (STA_REC_HE_CAP_LDPC).
+            HE_OLDER => {
+                let ldpc = (word(tlv, 4) >> 6 & 1) as u8;
+                record.he = record.he.or(Some(([0, ldpc << 5, 0, 0, 0, 0, 0, 0, 0, 0, 0], half(tlv, 20))));
+            }
             STATE => record.bandwidth = Some(byte(tlv, 9) & 3),
             BLOCK_ACK => {
                 let tid = byte(tlv, 4) & 7;

@@ -93,7 +93,8 @@ impl Firmware {
         if !self.powered || self.hangs {
             return None;
         }
-        let word = |at: usize| body.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        let word =
+            |at: usize| body.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u32::from_le_bytes(*bytes));
         let header = |id, extended| EventHeader { id, extended, sequence, unsolicited: false };
         let complete = self.expected == 0 && self.has_part;
         // The driver reads what these two say where others have an extended number (mt7921/mcu.c, mt7921_mcu_parse_response).

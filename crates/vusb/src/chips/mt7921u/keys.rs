@@ -1,4 +1,4 @@
-//! Keys of stations, and ciphers, whose headers and integrity codes the chip puts on and takes off.
+//! Keys of stations, and ciphers: the chip puts their headers and integrity codes on, and takes them off.
 
 use wire::ieee80211::tkip::{self, michael, MIC_LEN};
 use wire::ieee80211::Header;

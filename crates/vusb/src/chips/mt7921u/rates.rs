@@ -39,20 +39,14 @@ pub struct Numbers {
 
 /// The numbers of a mode; `None`: the chip receives none.
 pub fn numbers(mode: &Mode) -> Option<Numbers> {
-    let legacy = |phy, index| Numbers {
-        rate: RateNumber { phy, index, streams: 1 },
-        bandwidth: 0,
-        guard: 0,
-        ldpc: false,
-    };
+    let legacy =
+        |phy, index| Numbers { rate: RateNumber { phy, index, streams: 1 }, bandwidth: 0, guard: 0, ldpc: false };
     Some(match *mode {
         Mode::Dsss { rate_500kbps, short_preamble } => {
             let index = CCK.iter().position(|&rate| rate == rate_500kbps)? as u8;
             legacy(phy::CCK, index + if short_preamble == Some(true) { 4 } else { 0 })
         }
-        Mode::Ofdm { rate_500kbps, .. } => {
-            legacy(phy::OFDM, OFDM.iter().find(|(rate, _)| *rate == rate_500kbps)?.1)
-        }
+        Mode::Ofdm { rate_500kbps, .. } => legacy(phy::OFDM, OFDM.iter().find(|(rate, _)| *rate == rate_500kbps)?.1),
         Mode::Ht(ht) if ht.mcs < 16 => Numbers {
             rate: RateNumber { phy: phy::HT, index: ht.mcs, streams: ht.mcs / 8 + 1 },
             bandwidth: bandwidth_number(ht.bandwidth),
@@ -65,16 +59,18 @@ pub fn numbers(mode: &Mode) -> Option<Numbers> {
             guard: u8::from(vht.short_gi == Some(true)),
             ldpc: vht.ldpc == Some(true),
         },
-        Mode::He(He { format: HeFormat::Su, mcs: mcs @ 0..=11, nss: nss @ 1..=2, bandwidth, gi, ldpc, .. }) => Numbers {
-            rate: RateNumber { phy: phy::HE_SU, index: mcs, streams: nss },
-            bandwidth: bandwidth_number(bandwidth.filter(|&width| width <= Bandwidth::Mhz80)?),
-            guard: match gi {
-                Some(GuardInterval::Ns3200) => 2,
-                Some(GuardInterval::Ns1600) => 1,
-                _ => 0,
-            },
-            ldpc: ldpc == Some(true),
-        },
+        Mode::He(He { format: HeFormat::Su, mcs: mcs @ 0..=11, nss: nss @ 1..=2, bandwidth, gi, ldpc, .. }) => {
+            Numbers {
+                rate: RateNumber { phy: phy::HE_SU, index: mcs, streams: nss },
+                bandwidth: bandwidth_number(bandwidth.filter(|&width| width <= Bandwidth::Mhz80)?),
+                guard: match gi {
+                    Some(GuardInterval::Ns3200) => 2,
+                    Some(GuardInterval::Ns1600) => 1,
+                    _ => 0,
+                },
+                ldpc: ldpc == Some(true),
+            }
+        }
         _ => return None,
     })
 }
@@ -139,8 +135,10 @@ impl Abilities {
     /// The rates that rate control goes through, the fastest first.
     pub fn ladder(&self, width: Bandwidth) -> Vec<Mode> {
         let width = self.width(width);
-        let modes = self.he(width).or_else(|| self.vht(width)).or_else(|| self.ht(width)).unwrap_or_else(|| self.legacy());
-        let mut timed: Vec<_> = modes.into_iter().filter_map(|mode| Some((mode.rate_kbps()?, demand(&mode), mode))).collect();
+        let modes =
+            self.he(width).or_else(|| self.vht(width)).or_else(|| self.ht(width)).unwrap_or_else(|| self.legacy());
+        let mut timed: Vec<_> =
+            modes.into_iter().filter_map(|mode| Some((mode.rate_kbps()?, demand(&mode), mode))).collect();
         timed.sort_unstable_by_key(|&(kbps, demand, _)| (std::cmp::Reverse(kbps), demand));
         let mut kept: Vec<(u8, Mode)> = Vec::new();
         for (_, demand, mode) in timed {
@@ -161,8 +159,9 @@ impl Abilities {
             other => other,
         };
         let most = if ldpc { 11 } else { 9 };
-        let modes: Vec<_> =
-            of_map(map, [7, 9, 11]).flat_map(|(nss, high)| (0..=high.min(most)).map(move |mcs| mode(mcs, nss))).collect();
+        let modes: Vec<_> = of_map(map, [7, 9, 11])
+            .flat_map(|(nss, high)| (0..=high.min(most)).map(move |mcs| mode(mcs, nss)))
+            .collect();
         (!modes.is_empty()).then_some(modes)
     }
 
@@ -197,10 +196,14 @@ impl Abilities {
         (!modes.is_empty()).then_some(modes)
     }
 
-    /// OFDM before CCK, whose control responses cost more than retries.
+    /// OFDM before CCK: control responses of CCK cost more than retries.
     fn legacy(&self) -> Vec<Mode> {
-        let ofdm: Vec<_> =
-            OFDM.iter().enumerate().filter(|(at, _)| self.legacy >> (6 + at) & 1 == 1).map(|(_, &(rate, _))| ofdm(rate)).collect();
+        let ofdm: Vec<_> = OFDM
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| self.legacy >> (6 + at) & 1 == 1)
+            .map(|(_, &(rate, _))| ofdm(rate))
+            .collect();
         if !ofdm.is_empty() {
             return ofdm;
         }

@@ -50,7 +50,7 @@ pub struct Receiver {
     counters: RxCounters,
 }
 
-/// What became of a frame.
+/// What happened to a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// The MAC acknowledges it.
@@ -121,7 +121,8 @@ impl Receiver {
         if let Ok(header) = &header {
             descriptor.header_len = header.header_len as u8;
             descriptor.fragment = header.fc.more_fragments() || header.fragment.is_some_and(|number| number > 0);
-            let translates = station.and_then(|number| around.stations.get(number)).is_some_and(|entry| entry.translate);
+            let translates =
+                station.and_then(|number| around.stations.get(number)).is_some_and(|entry| entry.translate);
             let is_whole = !descriptor.integrity_error && (!header.fc.protected() || descriptor.cipher != 0);
             if let Some(ethernet) = decapsulate(header, &bytes).filter(|_| translates && is_whole) {
                 let sequence_control = mpdu.sequence_control().unwrap_or(0);

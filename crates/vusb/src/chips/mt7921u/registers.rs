@@ -42,7 +42,7 @@ pub const WTBL_UPDATE: u32 = 0x820d_4230;
 /// See [`WTBL_UPDATE`].
 pub const CLEAR_COUNTERS: u32 = 1 << 12;
 const BUSY: u32 = 1 << 31;
-/// The table of stations: 128 bytes a station, whose words are 7 guard intervals, 20 to 27 airtime, 30 signal.
+/// The table of stations: 256 bytes a station. Word 7 has guard intervals, words 20 to 27 airtime, word 30 the signal.
 pub const WTBL: u32 = 0x820d_8000;
 const WTBL_END: u32 = WTBL + 0x8000;
 

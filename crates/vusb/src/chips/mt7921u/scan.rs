@@ -154,7 +154,8 @@ mod tests {
         let assumed = Assumptions::default();
         let around = Around { own: MacAddr([4; 6]), passive: &[(Band::Ghz5, 36)], assumed: &assumed };
         let channels = vec![(1, 1), (3, 5), (2, 36), (1, 11)];
-        let request = ScanRequest { number: 9, active: true, channels, elements: vec![1, 1, 2], ..ScanRequest::default() };
+        let request =
+            ScanRequest { number: 9, active: true, channels, elements: vec![1, 1, 2], ..ScanRequest::default() };
         let (mut scan, step) = Scan::new(0, request.clone(), false, &around);
         let Some(Step::Probe(probes, _)) = step else { panic!() };
         assert_eq!((probes.len(), &probes[0][24..]), (1, &[0, 0, 1, 1, 2][..]));

@@ -45,7 +45,7 @@ pub struct TxCounters {
     pub ethernet: u64,
     /// Transfers in which a descriptor and frame could not be found.
     pub malformed: u64,
-    /// Frames whose fate the driver asked for.
+    /// Frames with a status that the driver asked for.
     pub reported: u64,
     /// Frames at the driver's rate.
     pub driver_rate: u64,

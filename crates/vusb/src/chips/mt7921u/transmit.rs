@@ -314,7 +314,8 @@ impl Transmitter {
         let response = mpdus.first().map_or(Response::None, |first| response_to(first, may_aggregate));
         self.on_air = Some((function, taken));
         let mut ppdu = Ppdu { mode, mpdus, aggregated: may_aggregate, protection: Protection::None, response };
-        let is_long = self.rts_threshold.is_some_and(|threshold| psdu_len(&ppdu, ppdu.mpdus.len()) > threshold as usize);
+        let is_long =
+            self.rts_threshold.is_some_and(|threshold| psdu_len(&ppdu, ppdu.mpdus.len()) > threshold as usize);
         if is_long && response != Response::None {
             ppdu.protection = Protection::Rts(rts_mode(&mode));
             self.counters.rts += 1;

@@ -1,24 +1,35 @@
 //! What transfers of this chip mean, for traces: names of registers, commands to the firmware and its events, frames.
 
-use wire::usb::connac2::{self, kind, Command, CommandId, EventHeader, RxDescriptor, TxDescriptor, TxStatus, TX_DESCRIPTOR};
+use wire::ieee80211::MacAddr;
+use wire::usb::connac2::{
+    self, kind, Command, CommandId, EventHeader, HeaderFormat, RxDescriptor, TxDescriptor, TxStatus, TX_DESCRIPTOR,
+};
 use wire::usb::setup::Setup;
 
 use super::rates::fixed;
+use super::registers as reg;
 use super::{COMMANDS_OUT, EVENTS_IN, POWER_ON, READ_EXT, READ_OTHER, WRITE_EXT, WRITE_OTHER};
 use crate::state::{Reader, State, StateError, Writer};
 use crate::trace::{hex, Detail, FrameDetail, Names, Plain, Vocabulary};
 
 const NAMES: &str = include_str!("register_names.txt");
 
-/// Names of registers.
+/// Names of registers, and whether a driver downloads firmware.
 pub struct RegisterNames {
     names: Names,
+    downloads: bool,
 }
 
 impl Default for RegisterNames {
     fn default() -> Self {
-        Self { names: Names::parse(NAMES) }
+        Self { names: Names::parse(NAMES), downloads: false }
     }
+}
+
+/// An Ethernet frame: the chip replaces its header, or has.
+fn ethernet(frame: &[u8], rate: String, flags: Vec<String>) -> FrameDetail {
+    let to = MacAddr::read(frame, 0).map(|address| address.to_string());
+    FrameDetail { frame: "Ethernet".to_owned(), bytes: frame.len(), to, sequence: None, rate, flags }
 }
 
 /// What the trace calls a command.
@@ -40,7 +51,6 @@ fn sent(packet: &[u8]) -> Option<FrameDetail> {
     };
     let mut flags = vec![format!("queue {:#04x}", descriptor.queue()), format!("station {}", descriptor.station())];
     for (set, name) in [
-        (descriptor.format() == connac2::HeaderFormat::Ethernet, "Ethernet"),
         (descriptor.protect(), "PROTECT_FRAME"),
         (descriptor.alone(), "BA_DISABLE"),
         (descriptor.no_ack(), "NO_ACK"),
@@ -51,23 +61,26 @@ fn sent(packet: &[u8]) -> Option<FrameDetail> {
             flags.push(name.to_owned());
         }
     }
-    Some(FrameDetail::of(frame, rate, flags))
+    Some(match descriptor.format() {
+        HeaderFormat::Ethernet => ethernet(frame, rate, flags),
+        _ => FrameDetail::of(frame, rate, flags),
+    })
 }
 
 fn received(packet: &[u8]) -> Option<FrameDetail> {
     let (descriptor, frame) = RxDescriptor::parse(packet)?;
-    let rate = format!("phy {}, index {}, {} streams", descriptor.rate.phy, descriptor.rate.index, descriptor.rate.streams);
+    let rate =
+        format!("phy {}, index {}, {} streams", descriptor.rate.phy, descriptor.rate.index, descriptor.rate.streams);
     let mut flags = vec![format!("station {}", descriptor.station)];
-    for (set, name) in [
-        (descriptor.translated.is_some(), "Ethernet"),
-        (descriptor.cipher != 0, "decrypted"),
-        (descriptor.integrity_error, "integrity error"),
-    ] {
+    for (set, name) in [(descriptor.cipher != 0, "decrypted"), (descriptor.integrity_error, "integrity error")] {
         if set {
             flags.push(name.to_owned());
         }
     }
-    Some(FrameDetail::of(frame, rate, flags))
+    Some(match descriptor.translated {
+        Some(_) => ethernet(frame, rate, flags),
+        None => FrameDetail::of(frame, rate, flags),
+    })
 }
 
 impl Vocabulary for RegisterNames {
@@ -75,6 +88,9 @@ impl Vocabulary for RegisterNames {
         let address = u32::from(setup.value) << 16 | u32::from(setup.index);
         match setup.request {
             READ_EXT | WRITE_EXT | READ_OTHER | WRITE_OTHER if setup.kind() == "vendor" => {
+                if let (false, reg::UDMA_TX_QSEL, Some(bytes)) = (setup.is_in(), address, data.first_chunk()) {
+                    self.downloads = u32::from_le_bytes(*bytes) & reg::FW_DL_EN != 0;
+                }
                 let value = match data.first_chunk() {
                     Some(bytes) if data.len() == 4 => format!("{:#010x}", u32::from_le_bytes(*bytes)),
                     _ => hex(data),
@@ -96,6 +112,9 @@ impl Vocabulary for RegisterNames {
             });
             return Detail { means, ..Detail::default() };
         }
+        if self.downloads {
+            return Detail { means: Some(format!("firmware, {} bytes", packet.len())), ..Detail::default() };
+        }
         match sent(packet) {
             Some(frame) => Detail { frames: vec![frame], ..Detail::default() },
             None => Plain.transfer_out(endpoint, data),
@@ -106,7 +125,11 @@ impl Vocabulary for RegisterNames {
         let first = data.get(3).map_or(u8::MAX, |byte| byte >> 3);
         let means = match first {
             kind::EVENT => EventHeader::parse(data).map(|(event, body)| {
-                let of = if event.unsolicited || event.sequence == 0 { String::new() } else { format!(", for {}", event.sequence) };
+                let of = if event.unsolicited || event.sequence == 0 {
+                    String::new()
+                } else {
+                    format!(", for {}", event.sequence)
+                };
                 format!("event {:#04x}/{:#04x}{of}, {} bytes", event.id, event.extended, body.len())
             }),
             kind::TX_STATUS if endpoint != EVENTS_IN => {
@@ -128,6 +151,10 @@ impl Vocabulary for RegisterNames {
         }
     }
 
+    fn reset(&mut self) {
+        self.downloads = false;
+    }
+
     fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
         self.save(to)
     }
@@ -137,7 +164,7 @@ impl Vocabulary for RegisterNames {
     }
 }
 
-crate::state!(RegisterNames {} made { names });
+crate::state!(RegisterNames { downloads } made { names });
 
 #[cfg(test)]
 mod tests {
@@ -150,7 +177,8 @@ mod tests {
         let setup = Setup { request_type: 0xdf, request: READ_EXT, value: 0x7c06, index: 0x00f0, length: 4 };
         let detail = names.control(setup, &[3, 0, 0, 0], false);
         assert_eq!((detail.name.as_deref(), detail.value.as_deref()), (Some("CONN_ON_MISC"), Some("0x00000003")));
-        let command = Command { id: CommandId::Unified(3), sequence: 5, acknowledge: true, query: false, body: &[0; 8] };
+        let command =
+            Command { id: CommandId::Unified(3), sequence: 5, acknowledge: true, query: false, body: &[0; 8] };
         let means = names.transfer_out(COMMANDS_OUT, &connac2::transfer(&command.emit())).means.unwrap();
         assert_eq!(means, "unified command 0x03, number 5, 8 bytes, to be acknowledged");
     }
