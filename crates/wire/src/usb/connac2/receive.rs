@@ -88,7 +88,7 @@ impl RxDescriptor {
                 | u32::from(self.key_id & 3) << 21
                 | u32::from(self.integrity_error) << 25
                 | u32::from(self.michael_error) << 26,
-            u32::from(self.header_len / 2 & 0x1f) << 8
+            u32::from((self.header_len / 2) & 0x1f) << 8
                 | u32::from(group_4) << 13
                 | (pad as u32 / 2) << 14
                 | u32::from(self.tid & 0xf) << 16
