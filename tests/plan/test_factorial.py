@@ -114,6 +114,24 @@ def test_more_factors_than_a_plan_has_room_for():
         factorial_plan(plan(text), "b", "a")
 
 
+def test_a_plan_has_no_room_for_all_combinations_and_another_baseline():
+    patches = ", ".join(f'{{ number = {number}, file = "{number}.patch" }}' for number in range(6))
+    text = f'[[arm]]\nname = "a"\n[[arm]]\nname = "b"\npatches = [{patches}]\n'
+    assert len(factorial_plan(plan(text), "b", "a").arm) == 64
+    other = '[[arm]]\nname = "first"\nguest = { width_mhz = 40 }\n'
+    with pytest.raises(UserError, match="65 arms"):
+        factorial_plan(plan(other + text), "b", "a")
+
+
+def test_a_mechanism_is_held_once(txop, tmp_path):
+    plan_file = tmp_path / "plan.toml"
+    assert txop("plan", "new", str(plan_file), "--template", "guest-causes-usb").returncode == 0
+    holds = ("--hold", "wide=width_mhz=40", "--hold", "wide=width_mhz=20")
+    refused = txop("plan", "causes", str(plan_file), "--arm", "regressed", *holds, "-o", str(tmp_path / "causes.toml"))
+    assert refused.returncode == 2
+    assert "wide" in refused.stderr
+
+
 @pytest.mark.parametrize("name", ["guest-causes-usb", "guest-causes-pci", "guest-causes-sdio"])
 def test_a_template_becomes_a_plan_of_all_combinations(txop, tmp_path, name):
     plan_file, causes = tmp_path / "plan.toml", tmp_path / "causes.toml"

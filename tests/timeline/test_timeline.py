@@ -82,6 +82,22 @@ def test_a_file_has_what_was_seen(tmp_path):
     assert all(row["dur"] >= 0 for row in rows if row["ph"] == "X")
 
 
+def test_a_file_is_whole_or_as_it_was(tmp_path, monkeypatch):
+    timeline = timeline_of(specimen(1), tmp_path)
+    found, path = recorded(timeline, "rtl8188cus", "rtl8xxxu"), tmp_path / "run.json.gz"
+    write_trace(path, timeline, found)
+    before = path.read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("txop.timeline.trace_file._document", full)
+    with pytest.raises(OSError, match="No space"):
+        write_trace(path, timeline, found)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+
+
 points = st.dictionaries(st.sampled_from(list(Point)), st.integers(0, 10**12), min_size=1)
 
 

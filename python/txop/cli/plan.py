@@ -222,6 +222,10 @@ def causes(
     if hold:
         if against is not None:
             raise UserError("--hold makes the arm to compare with", what_to_do="leave --against out")
+        names = [each.partition("=")[0] for each in hold]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise UserError(f"the mechanism {twice} is held twice", where="--hold", what_to_do="give it another name")
         pairs = dict(each.partition("=")[::2] for each in hold)
         if "" in pairs.values():
             raise UserError(

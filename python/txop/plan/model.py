@@ -19,6 +19,8 @@ from txop.plan.strict import Strict
 from txop.plan.target import Target
 from txop.stats.limits import MAX_BLOCKS
 
+MAX_ARMS = 64
+
 
 class WpaSupplicant(Strict):
     """Association by wpa_supplicant with a configuration file."""
@@ -138,7 +140,7 @@ class Plan(Strict):
     docs/emulate.md."""
     guest: GuestSpec | None = None
     """The guest with ends that are the targets of kind ``guest``; see docs/guest.md."""
-    arm: Annotated[list[Arm], Field(min_length=1, max_length=64)]
+    arm: Annotated[list[Arm], Field(min_length=1, max_length=MAX_ARMS)]
     """What is compared."""
     bring_up: BringUp = BringUp()
     """How the link comes up after an arm was loaded."""

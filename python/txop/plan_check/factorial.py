@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from txop.core.errors import UserError
 from txop.core.nearest import did_you_mean
 from txop.plan.arm import Arm, Patch
-from txop.plan.model import Plan
+from txop.plan.model import MAX_ARMS, Plan
 from txop.plan_check.changes import (
     BUILD,
     GUEST,
@@ -35,7 +35,7 @@ from txop.plan_check.changes import (
 from txop.present.format import plural
 
 MAX_FACTORS = 6
-"""A plan has up to 64 arms."""
+"""Combinations of these fill a plan: :data:`txop.plan.model.MAX_ARMS`."""
 _BUILT_FROM = ("source", "module_file", "make", "switches")
 _MAX_NAME = 40
 _SHORT = 24
@@ -179,6 +179,11 @@ def factorial_plan(plan: Plan, arm: str, against: str) -> Plan:
         made.append(new.model_copy(update={"name": name}))
     if plan.baseline not in [each.name for each in made]:
         made.insert(0, plan.find_arm(plan.baseline))
+    if len(made) > MAX_ARMS:
+        raise UserError(
+            f"the combinations and the baseline {plan.baseline} are {len(made)} arms, and a plan has {MAX_ARMS} at most",
+            what_to_do=f"take arms that differ in {MAX_FACTORS - 1} things, or the baseline as the one to compare with",
+        )
     design = plan.design.model_copy(update={"baseline": plan.baseline})
     title = f"Causes of {arm} against {against}: {plan.title}"
     return plan.model_copy(update={"arm": made, "design": design, "title": title[:9_000]})

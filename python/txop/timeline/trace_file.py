@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO
 
 from txop.core.errors import UserError
+from txop.core.whole_file import replacement
 from txop.formats.trace_ring import TracedEvent
 from txop.timeline.packet import Packet, Point, Stage, spans, stages
 from txop.timeline.timeline import Timeline
@@ -86,8 +87,8 @@ def recorded(timeline: Timeline, device: str, driver: str) -> Recorded:
 
 
 def write_trace(path: Path, timeline: Timeline, found: Recorded) -> None:
-    """Write a timeline; compressed where the name ends with ``.gz``."""
-    with _opened(path, "wt") as out:
+    """Write a timeline, whole or not at all; compressed where the name ends with ``.gz``. Raises :class:`OSError`."""
+    with replacement(path) as part, _opened(part, "wt", packed=path.suffix == ".gz") as out:
         out.write('{"displayTimeUnit":"ns","traceEvents":[\n')
         first = True
         for event in _trace_events(timeline, found):
@@ -98,8 +99,8 @@ def write_trace(path: Path, timeline: Timeline, found: Recorded) -> None:
         out.write("}\n")
 
 
-def _opened(path: Path, mode: Literal["rt", "wt"]) -> TextIO:
-    if path.suffix == ".gz":
+def _opened(path: Path, mode: Literal["rt", "wt"], *, packed: bool) -> TextIO:
+    if packed:
         return gzip.open(path, mode, encoding="utf-8")
     return path.open(mode, encoding="utf-8")
 
@@ -140,7 +141,7 @@ def _packet(packet: Packet) -> dict[str, Any]:
 def read_recorded(path: Path) -> Recorded:
     """The packets in a file of :func:`write_trace`. Raises :class:`UserError`."""
     try:
-        with _opened(path, "rt") as source:
+        with _opened(path, "rt", packed=path.suffix == ".gz") as source:
             document = _own(source)
         if document["format"] != FORMAT or document["version"] != VERSION:
             raise UserError("a timeline of another version of txop", where=str(path))
