@@ -258,6 +258,16 @@ pub unsafe extern "C" fn txop_next(handle: *mut Handle) -> u64 {
     unsafe { &mut *handle }.guarded(|lab| lab.next_event(), None).unwrap_or(NEVER)
 }
 
+/// The guest's CLOCK_MONOTONIC at a time of QEMU's clock, ns.
+///
+/// # Safety
+/// `handle` is of [`txop_open`].
+#[no_mangle]
+pub unsafe extern "C" fn txop_guest_ns(handle: *mut Handle, now_ns: u64) -> u64 {
+    // SAFETY: by contract.
+    unsafe { &mut *handle }.guarded(|lab| lab.guest_ns(now_ns), now_ns)
+}
+
 /// Whether [`txop_action`] has one.
 ///
 /// # Safety
@@ -444,5 +454,5 @@ pub unsafe extern "C" fn txop_restore(handle: *mut Handle, data: *const u8, len:
 /// The layout of what passes between C and Rust: both sides have to have the same number.
 #[no_mangle]
 pub extern "C" fn txop_abi() -> c_int {
-    4
+    5
 }

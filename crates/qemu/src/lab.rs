@@ -125,7 +125,8 @@ impl Lab {
         }
     }
 
-    fn guest_ns(&self, now_ns: u64) -> u64 {
+    /// The guest's CLOCK_MONOTONIC at a time of QEMU's clock, ns.
+    pub fn guest_ns(&self, now_ns: u64) -> u64 {
         self.clock.unwrap_or_default().guest_ns(now_ns)
     }
 

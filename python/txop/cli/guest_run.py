@@ -17,6 +17,7 @@ from txop.cli.console import JsonFlag
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
 from txop.cli.guest_completion import extra_programs
+from txop.cli.guest_debug import keep_timeline, recorded, saving
 from txop.cli.guest_device import CaptureOptions, DeviceOptions
 from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
 from txop.cli.guest_timeline import check_timeline, recorded_command, with_recorder, write_timeline
@@ -36,6 +37,15 @@ if TYPE_CHECKING:
 OutputDir = Annotated[
     Path | None,
     folder_option("Folder for console, output, kernel log and /txop/out."),
+]
+RecordDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--record",
+        metavar="DIR",
+        help="With --mode exact: record the run for `txop guest debug` in this new folder, with its output in "
+        "DIR/results.",
+    ),
 ]
 WallLimit = Annotated[
     float,
@@ -181,6 +191,7 @@ def register(group: typer.Typer) -> None:
                 ("txop guest run --device rtl8188cus -- peer ping -c 3 10.80.210.2", "through a virtual chip"),
                 ("txop guest run --device ncm -- dut ping -c 3 10.80.210.1", "through a network function"),
                 ("txop guest run --device rtl8188cus --faults noise.toml --air -o out -- sleep 9", "a captured fault"),
+                ("txop guest run --mode exact --device mt7610u --record run -- /root/test.sh", "for `txop guest debug`"),
                 ("txop guest run --module rtl8xxxu.ko --file test.sh -- /root/test.sh", "a driver of your own"),
                 (
                     "txop guest run --mode exact --device ar9280 --timeline run.json.gz -- dut ping -c 9 10.80.210.1",
@@ -217,6 +228,7 @@ def run(
     time: TimeOptions,
     content: ContentOptions,
     output: OutputDir = None,
+    record: RecordDir = None,
     wall_limit: WallLimit = 900.0,
     machine: MachineOptions,
     image: ImageOptions,
@@ -229,11 +241,13 @@ def run(
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
+    if record is not None:
+        output = _record_output(record, output, time)
     if captures.to_keep and output is None:
         raise UserError("a capture needs a folder to go to", what_to_do="give --output DIR")
     check_timeline(captures, device.device, time.mode)
     chip = device.chip(captures)
-    if output is not None:
+    if output is not None and record is None:
         output.mkdir(parents=True, exist_ok=True)
     with errors_reported() as ending:
         computer = _computer(machine, time)
@@ -244,6 +258,8 @@ def run(
         overlay = overlay.beside(content.program_files(chip, image.pinned()))
         if captures.timeline is not None:
             overlay = with_recorder(overlay)
+        if record is not None:
+            overlay = saving(overlay)
         pace = f"exact, {time.mips} million instructions a second" if computer.mode == "exact" else "fast"
         note(f"Booting Linux {made.release} ({pace}{', KVM' if computer.kvm else ''}).")
         doubt = exactness_doubt(computer)
@@ -256,9 +272,13 @@ def run(
                 run_guest(
                     made, overlay, computer, results=results, wall_limit_s=wall_limit, listener=_Terminal(quiet=json)
                 )
+                if record is None
+                else recorded(record, made, overlay, computer, chip, wall_limit, _Terminal(quiet=json))
             )
             if captures.timeline is not None and chip is not None:
                 write_timeline(captures.timeline, results, chip, ended.status)
+                if record is not None:
+                    keep_timeline(captures.timeline, record)
             if json:
                 console.write_json(_document(made, computer, overlay, chip, ended, results))
     for line in ended.said:
@@ -274,6 +294,19 @@ def run(
         )
     if ended.status != 0:
         raise typer.Exit(ended.status)
+
+
+def _record_output(record: Path, output: Path | None, time: TimeOptions) -> Path:
+    """Where the output of a recorded run goes. Raises :class:`UserError`."""
+    from txop.guest.recorded import RESULTS, check_record_folder
+
+    if output is not None:
+        raise UserError("the output of a recorded run is in the folder of --record", where="--output")
+    if time.mode != "exact":
+        raise UserError("only an exact guest is recorded", where="--record", what_to_do="add --mode exact")
+    with errors_reported():
+        check_record_folder(record)
+    return record / RESULTS
 
 
 def _document(

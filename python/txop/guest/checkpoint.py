@@ -167,7 +167,7 @@ def identity(image: Image, overlay: Overlay, computer: Computer) -> dict[str, An
     """
     return {
         **parts_of(image, overlay, computer, is_saved=True),
-        "attended": [*monitor_arguments(), *_snapshot_file()],
+        "attended": [*monitor_arguments(), *snapshot_file()],
         "checkpoint_version": FORMAT_VERSION,
     }
 
@@ -217,7 +217,7 @@ class _Saving:
 
     def arguments(self) -> list[str]:
         """The file, which the guest does not see."""
-        return _snapshot_file()
+        return snapshot_file()
 
     async def attend(self, monitor: Path, work: Path) -> bool:
         """See :class:`txop.guest.running.Attendant`."""
@@ -227,7 +227,7 @@ class _Saving:
             except QmpClosedError:
                 return False
             with room(self.checkpoint.absolute().parent), new_folder(self.checkpoint) as folder:
-                await _save_snapshot(qmp)
+                await save_snapshot(qmp)
                 shutil.move(work / MACHINE, folder / MACHINE)
                 for name, place in ((_PORTS, work), (FOLDER, work / FOLDER)):
                     (folder / name).mkdir()
@@ -259,7 +259,7 @@ class _Restoring:
 
     def arguments(self) -> list[str]:
         """QEMU begins with the snapshot."""
-        return [*_snapshot_file(), "-loadvm", SNAPSHOT]
+        return [*snapshot_file(), "-loadvm", SNAPSHOT]
 
     async def attend(self, monitor: Path, work: Path) -> bool:
         """Nothing is left to do."""
@@ -267,18 +267,21 @@ class _Restoring:
         return False
 
 
-def _snapshot_file() -> list[str]:
+def snapshot_file() -> list[str]:
+    """Arguments of QEMU for the file of snapshots, in its working folder."""
     return ["-drive", f"if=none,id={_DRIVE},format=qcow2,file={MACHINE}"]
 
 
-async def _save_snapshot(qmp: Qmp) -> None:
+async def save_snapshot(qmp: Qmp, name: str = SNAPSHOT, *, close: bool = True) -> None:
+    """Has QEMU save the guest, which is stopped. ``close``: QEMU does not need the file any more. Raises
+    :class:`~txop.guest.qmp.QmpError`."""
     for _ in range(TRIES):
-        said = await _command(qmp, f"savevm {SNAPSHOT}")
+        said = await _command(qmp, f"savevm {name}")
         if BUSY not in said:
             break
         await asyncio.sleep(POLL_S)
-    # QEMU closes the file
-    said = said or await _command(qmp, f"drive_del {_DRIVE}")
+    if close:
+        said = said or await _command(qmp, f"drive_del {_DRIVE}")
     if said:
         raise QmpError(f"QEMU did not save the guest: {visible(said[:300])}")
 

@@ -86,6 +86,8 @@ class Computer:
     """In exact mode: file for what QEMU's main loop does, and when, by the instructions executed."""
     replay: Path | None = None
     """In exact mode: such a file of the same guest. QEMU does then what is in it."""
+    replay_from: str | None = None
+    """Snapshot in QEMU's disk that a replay begins with, and goes back to; ``None``: the boot."""
 
     @property
     def instructions_per_second(self) -> int | None:
@@ -253,7 +255,7 @@ def arguments(
         line.remove("oops=panic")
     watchdog = _watchdog_words(computer)
     line += watchdog
-    if computer.debugger is not None:
+    if computer.debugger is not None and computer.replay is None:
         line.append("nokaslr")  # symbols are where VMLINUX has them
     line += computer.append
     argv = [
@@ -298,7 +300,8 @@ def arguments(
 def _record(computer: Computer) -> str:
     """Options of ``-icount`` (QEMU, docs/system/replay.rst)."""
     if computer.replay is not None:
-        return f"rr=replay,rrfile={_escaped(computer.replay.absolute())}"
+        begin = "" if computer.replay_from is None else f",rrsnapshot={computer.replay_from}"
+        return f"rr=replay,rrfile={_escaped(computer.replay.absolute())}{begin}"
     return RECORD if computer.record is None else f"rr=record,rrfile={_escaped(computer.record.absolute())}"
 
 

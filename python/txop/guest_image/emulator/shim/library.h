@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The library of the devices: its types and functions. crates/qemu/src/abi.rs has the same. */
 
-enum { TXOP_ABI = 4 };
+enum { TXOP_ABI = 5 };
 enum {
     TXOP_NONE, TXOP_FINISHED, TXOP_ATTACH, TXOP_DETACH, TXOP_REPLY, TXOP_INSERT, TXOP_PULL_OUT, TXOP_APPEAR, TXOP_VANISH,
     TXOP_STOP,
@@ -42,6 +42,7 @@ void txop_cancel(Lab *, uint64_t now_ns, uint32_t id);
 void txop_reset(Lab *, uint64_t now_ns);
 void txop_advance(Lab *, uint64_t now_ns);
 uint64_t txop_next(Lab *);
+uint64_t txop_guest_ns(Lab *, uint64_t now_ns);
 bool txop_has_actions(Lab *);
 void txop_action(Lab *, Action *);
 size_t txop_endpoints(Lab *, Endpoint *, size_t room);

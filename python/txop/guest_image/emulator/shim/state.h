@@ -72,6 +72,7 @@ static struct {
     bool anywhere;        /* and waits for no interrupt endpoint any more */
     bool stopped;         /* it has */
     QEMUTimer *patience;
+    QEMUTimer *place;     /* where a replay is to stop */
     GQueue early;         /* USBPackets that the host controller has fetched only because the guest was restored */
     bool loaded;          /* a saved guest, which does not run yet */
     uint64_t restored_ns; /* when it continued */
