@@ -25,9 +25,10 @@ _FAULT = re.compile(r"WARNING: |BUG: |Oops|general protection fault|kernel BUG a
 _RIP = re.compile(r"RIP: 0010:(?P<name>[\w.]+)\+(?P<at>0x[0-9a-f]+)/(?P<size>0x[0-9a-f]+)(?: \[(?P<module>\w+)\])?")
 _AFTER = 60
 """Messages after that of a fault, among which the instruction is named."""
-NEAR_NS = 1_000_000
-"""A replay is stopped so long before a time first, and then where it is."""
-TRIES = 40
+MAX_MESSAGE = 1024
+"""Bytes of a message that are read."""
+SEEKS = 4
+"""Back from behind a time, and forward again where the guest was idle before it."""
 
 
 class NoPlaceError(GuestError):
@@ -161,7 +162,8 @@ def _next_message(remote: Remote, formatter: int, pattern: str) -> str | None:
         if ended:
             return None
         remote.break_at(back, on=False)
-        text = remote.text(registers["rdi"])
+        length = remote.registers()["rax"] & 0xFFFF
+        text = remote.memory(registers["rdi"], min(length, MAX_MESSAGE)).decode("utf-8", "replace").rstrip("\n")
         if pattern in text:
             return text
 
@@ -171,46 +173,29 @@ def go_to_time(replay: Replay, record: Record, guest_s: float) -> None:
     begin = record.places[0]
     if guest_s * 1e9 < begin.guest_ns:
         raise NoPlaceError(f"the record begins at {begin.guest_ns / 1e9:.6f} s")
-    wanted = round(guest_s * 1e9) - begin.guest_ns + begin.virtual_ns
+    wanted = round(guest_s * 1e9)
     try:
-        asyncio.run(_to_time(replay, wanted, record.shift))
+        asyncio.run(_to_time(replay, wanted, begin.virtual_ns - begin.guest_ns, record.shift))
     except QmpClosedError:
         raise NoPlaceError(f"the record has ended before {guest_s:.6f} s") from None
 
 
-async def _to_time(replay: Replay, wanted_ns: int, shift: int) -> None:
-    """To the first instruction that is not before a time of QEMU's clock.
+async def _to_time(replay: Replay, wanted_ns: int, offset_ns: int, shift: int) -> None:
+    """To the instruction at a time of the guest's clock, or the first one after the idle time that it lies in.
 
-    Instructions take a fixed time, and idle time takes none: so a place is too late or right, never too early, where it
-    is as many instructions away as there is time. What is too late is halved.
+    An instruction takes a fixed time. So from a place behind the time, back by as many instructions as lie between: there
+    it is, or earlier where the guest was idle between, and from there forward in the same way. ``offset_ns``: of QEMU's
+    clock to the guest's, about; the guest states it anew now and then.
     """
     async with Qmp(replay.monitor) as qmp:
         control = await control_path(qmp)
-        await qmp.execute("qom-set", path=control, property="stop-at", value=str(wanted_ns - NEAR_NS))
+        await qmp.execute("qom-set", path=control, property="stop-at", value=str(wanted_ns + offset_ns))
         await qmp.execute("cont")
         await qmp.event("STOP")
-        early, late = None, await place_of(qmp)
-        for _ in range(TRIES):
-            if late.virtual_ns <= wanted_ns:
-                early = late
-                ahead = (wanted_ns - early.virtual_ns) >> shift
-                if not ahead:
-                    return
-                target = early.instructions + ahead
-            elif early is not None:
-                target = (early.instructions + late.instructions) // 2
-                if target in (early.instructions, late.instructions):
-                    return
-            else:
-                target = late.instructions - max(1, (late.virtual_ns - wanted_ns) >> shift) - (NEAR_NS >> shift)
-            await qmp.execute("replay-seek", icount=target)
-            await qmp.event("STOP")
+        for _ in range(SEEKS):
             there = await place_of(qmp)
-            if there.virtual_ns <= wanted_ns:
-                early = there
-                if (wanted_ns - there.virtual_ns) >> shift == 0:
-                    return
-                if late.virtual_ns <= wanted_ns:
-                    late = there
-            else:
-                late = there
+            ahead = (wanted_ns - there.guest_ns) >> shift
+            if not ahead:
+                return
+            await qmp.execute("replay-seek", icount=there.instructions + ahead)
+            await qmp.event("STOP")

@@ -79,10 +79,6 @@ class Remote:
             found += _bytes(said)
         return bytes(found)
 
-    def text(self, address: int, most: int = 256) -> str:
-        """What ends with a NUL there."""
-        return self.memory(address, most).split(b"\0")[0].decode("utf-8", "replace")
-
     def break_at(self, address: int, *, on: bool = True) -> None:
         """Sets a breakpoint, or removes it."""
         said = self.ask(f"{'Z' if on else 'z'}0,{address:x},1")

@@ -50,7 +50,7 @@ def prepare(replay: Replay, symbols: Symbols) -> Path:
     (replay.work / SYMBOLS).write_bytes(symbol_file(symbols.all))
     rows = [
         "set pagination off", "set confirm off", f"set remotetimeout {ANSWER_S}", "set architecture i386:x86-64",
-        "set print asm-demangle off", "set max-value-size unlimited", f"symbol-file {replay.work / SYMBOLS}",
+        "set print asm-demangle off", "set max-value-size unlimited", f"file {replay.work / SYMBOLS}",
         f"target remote {replay.debugger}", "define kstack", "x/48ga $rsp", "end",
         "document kstack", "Print the stack as addresses with their symbols; not all of them are callers.", "end",
     ]  # fmt: skip
