@@ -90,7 +90,7 @@ FULL = FakeMachine(
         "tshark": "TShark (Wireshark) 4.4.7.",
         "chromium": "Chromium 140.0.7339.80 built on Debian",
         "cargo": "cargo 1.85.0 (d73d2caf9 2024-12-31)",
-        **dict.fromkeys(("apt-get", "apt-cache", "xz", "setpriv", "make", "gcc", "ld", "git", "txop-vusb"), ""),
+        **dict.fromkeys(("apt-get", "apt-cache", "xz", "setpriv", "make", "gcc", "ld", "git", "gdb", "txop-vusb"), ""),
         **dict.fromkeys(KERNEL_PROGRAMS, ""),
     },
     devices={

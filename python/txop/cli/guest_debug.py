@@ -51,8 +51,8 @@ def register(group: typer.Typer) -> None:
                 ("txop guest debug run --at WARN -c 'x/8i $pc' -c reverse-stepi --batch", "for scripts"),
             ],
             [
-                "reverse-stepi, reverse-continue and watchpoints go back in time; kstack prints the stack. The stages of "
-                "`txop why` are breakpoints that are disabled: enable NUMBER.",
+                "reverse-stepi, reverse-continue and watchpoints go back in time; kstack prints the stack. The stages "
+                "of `txop why` are breakpoints that are disabled: enable NUMBER.",
                 "Functions of the kernel and its modules have names, no lines and types: docs/why.md.",
             ],
         ),
@@ -109,7 +109,7 @@ def debug(
         known = kernel_symbols(made, record.folder / KERNEL, progress=note)
         with replay(record) as replayed:
             with Remote(replayed.debugger, wall_limit) as remote:
-                symbols = _go(at, record, replayed, known, remote)
+                symbols = _go(at, record, replayed, known, remote, wall_limit)
             here = where(replayed)
             begin = prepare(replayed, symbols)
             note(
@@ -163,14 +163,16 @@ def keep_timeline(timeline: Path, record: Path) -> None:
     shutil.copyfile(timeline, record / TIMELINE)
 
 
-def _go(at: str | None, record: Record, replayed: Replay, known: KernelSymbols, remote: Remote) -> Symbols:
+def _go(
+    at: str | None, record: Record, replayed: Replay, known: KernelSymbols, remote: Remote, limit_s: float
+) -> Symbols:
     """Continue to the place; the symbols there. Raises :class:`UserError`."""
     from txop.guest.debugging.places import add_modules, go_to_message, go_to_time, kernel_in
 
     symbols = kernel_in(replayed, known, remote)
     seconds = None if at is None else _seconds(at, record)
     if seconds is not None:
-        go_to_time(replayed, record, seconds)
+        go_to_time(replayed, record, seconds, limit_s)
     elif at is not None:
         found = go_to_message(at, symbols, known, remote)
         note(f"{found.message}")
@@ -205,5 +207,7 @@ def _seconds(at: str, record: Record) -> float | None:
         span.stage.name: span.begin_ns for span in spans(packet, found.path(by_device=packet.by_device)) if span.stage
     }
     if stage not in begins:
-        raise UserError(f"packet {number} has no stage {stage!r}", where="--at", what_to_do=f"it has {', '.join(begins)}")
+        raise UserError(
+            f"packet {number} has no stage {stage!r}", where="--at", what_to_do=f"it has {', '.join(begins)}"
+        )
     return begins[stage] / 1e9

@@ -191,7 +191,10 @@ def register(group: typer.Typer) -> None:
                 ("txop guest run --device rtl8188cus -- peer ping -c 3 10.80.210.2", "through a virtual chip"),
                 ("txop guest run --device ncm -- dut ping -c 3 10.80.210.1", "through a network function"),
                 ("txop guest run --device rtl8188cus --faults noise.toml --air -o out -- sleep 9", "a captured fault"),
-                ("txop guest run --mode exact --device mt7610u --record run -- /root/test.sh", "for `txop guest debug`"),
+                (
+                    "txop guest run --mode exact --device mt7610u --record run -- /root/test.sh",
+                    "for `txop guest debug`",
+                ),
                 ("txop guest run --module rtl8xxxu.ko --file test.sh -- /root/test.sh", "a driver of your own"),
                 (
                     "txop guest run --mode exact --device ar9280 --timeline run.json.gz -- dut ping -c 9 10.80.210.1",

@@ -35,7 +35,8 @@ def read_kallsyms(text: str, slide: int = 0) -> list[Symbol]:
 
     ``slide``: bytes by which the kernel is elsewhere. A symbol extends to the next one.
 
-    >>> [(s.name, s.size) for s in read_kallsyms("ffffffff81000000 T a\\nffffffff81000010 t b\\nffffffffc0000000 t c\\t[m]\\n")]
+    >>> text = "ffffffff81000000 T a\\nffffffff81000010 t b\\nffffffffc0000000 t c\\t[m]\\n"
+    >>> [(symbol.name, symbol.size) for symbol in read_kallsyms(text)]
     [('a', 16), ('b', 0)]
     """
     found = []
@@ -44,10 +45,8 @@ def read_kallsyms(text: str, slide: int = 0) -> list[Symbol]:
         if match and int(match[1], 16):
             found.append((int(match[1], 16), match[3], match[2] in _CODE))
     found.sort(key=lambda each: each[0])
-    ends = [*(at for at, _, _ in found[1:]), found[-1][0] if found else 0]
-    return [
-        Symbol(name, at + slide, end - at, is_code) for (at, name, is_code), end in zip(found, ends, strict=True)
-    ]
+    ends = [at for at, _, _ in (*found[1:], *found[-1:])]
+    return [Symbol(name, at + slide, end - at, is_code) for (at, name, is_code), end in zip(found, ends, strict=True)]
 
 
 def symbol_file(symbols: Iterable[Symbol], first: int = 0xFFFF_8000_0000_0000) -> bytes:

@@ -1,10 +1,9 @@
 """A recorded run: everything with which QEMU executes a run of an exact guest again, instruction for instruction.
 
-A record begins where the guest's script asks for it first (:data:`SAVE`), before the device is plugged in: QEMU is stopped
-there and saves the guest, and its record of all that it does beside the instructions continues to the guest's end (QEMU,
-docs/system/replay.rst). Where the script asks again, the guest is saved once more. In the folder are ``machine`` (QEMU's snapshots), ``events`` (its record), ``initramfs``, the
-files of the devices, ``record.json`` (QEMU's arguments and hashes of its parts) and ``results`` (what the guest output).
-"""
+A record begins where the guest's script asks for it (:data:`SAVE`), before the device is plugged in: QEMU is stopped
+there and saves the guest, and its record of all that it does beside the instructions continues to the guest's end
+(QEMU, docs/system/replay.rst). In the folder are ``machine`` (QEMU's snapshot), ``events`` (its record), ``initramfs``,
+``kernel``, the files of the devices, ``record.json`` and ``results`` (what the guest output)."""
 
 from __future__ import annotations
 
@@ -18,12 +17,13 @@ from typing import Any
 
 from txop.core.visible import visible
 from txop.guest.checkpoint import SNAPSHOT, empty_disk, save_snapshot, snapshot_file
-from txop.guest.inputs import parts_of
-from txop.guest.outside import CONFIG, GIVEN, GivenRun
+from txop.guest.outside import CONFIG, GIVEN, GivenRun, find_library
 from txop.guest.qemu import Computer, Mode
 from txop.guest.qmp import Qmp, QmpClosedError, QmpError
 from txop.guest.running import INITRAMFS, Ended, Listener, attended_guest
-from txop.guest_image.cache import room
+from txop.guest_image.cache import room, sha256_of
+from txop.guest_image.emulator.lock import find_emulator_lock
+from txop.guest_image.emulator.shim import shim_sha256
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
@@ -41,8 +41,14 @@ KERNEL = "kernel"
 SAVE = "txop-vusb control checkpoint || exit\n"
 """What a guest's script does where the record begins, and where one may go back to."""
 
-_PARTS = ("qemu_sha256", "qemu_packages", "chips_sha256", "shim_sha256")
-"""Of the inputs: those that a replay takes from this machine. All else is in the folder."""
+
+def machine_parts() -> dict[str, str]:
+    """What a replay takes from this machine; all else is in its folder. Raises :class:`GuestError`, OSError."""
+    return {
+        "qemu_sha256": find_emulator_lock().program_sha256,
+        "chips_sha256": sha256_of(find_library()),
+        "shim_sha256": shim_sha256(),
+    }
 
 
 class RecordError(GuestError):
@@ -140,7 +146,7 @@ async def record_guest(
             "limit_s": computer.limit_s,
             "append": list(computer.append),
         },
-        "parts": {name: parts_of(image, overlay, computer, is_saved=True)[name] for name in _PARTS},
+        "parts": machine_parts(),
     }
     with room(folder, advice="give another folder to --record"):
         folder.mkdir(parents=True, exist_ok=True)

@@ -15,8 +15,8 @@ from typing import Any
 from txop.guest.checkpoint import SNAPSHOT, snapshot_file
 from txop.guest.outside import CONFIG, FOLDER, GIVEN, device_arguments, qemu_command
 from txop.guest.qemu import Computer, Mode, arguments
-from txop.guest.recorded import EVENTS, INITRAMFS, KERNEL, MACHINE, Record
-from txop.guest.running import MONITOR, check_setpriv, monitor_arguments
+from txop.guest.recorded import EVENTS, KERNEL, MACHINE, Record, RecordError, machine_parts
+from txop.guest.running import INITRAMFS, MONITOR, check_setpriv, monitor_arguments
 from txop.guest.scratch import scratch_folder
 from txop.process.held import DIES_WITH_PARENT
 
@@ -46,6 +46,12 @@ class Replay:
 def replay(record: Record, cache: Path | None = None) -> Iterator[Replay]:
     """Starts a replay; nothing is left of it afterwards. Raises :class:`GuestError`."""
     check_setpriv()
+    mine = machine_parts()
+    if differing := sorted(name for name, value in mine.items() if record.parts.get(name) != value):
+        raise RecordError(
+            f"{record.folder} was recorded by another txop or QEMU: {', '.join(differing)}",
+            what_to_do="record the run again",
+        )
     with scratch_folder("debug", cache) as work:
         computer = Computer(
             mode=Mode.EXACT,

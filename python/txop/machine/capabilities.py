@@ -392,6 +392,10 @@ CAPABILITIES: tuple[Capability, ...] = (
         _programs("make", "git", "xz"), Packages("make git xz-utils", "make git xz", "make git xz"),
     ),
     Capability(
+        "debugger", "gdb", "txop guest debug: a recorded run, forwards and backwards",
+        _programs("gdb"), Packages("gdb", "gdb", "gdb"),
+    ),
+    Capability(
         "kernel-build", "Building kernels", "txop guest kernel: a kernel from your own tree",
         _kernel_build, Packages(" ".join([*KERNEL_PROGRAMS.values(), ELF_HEADER[1]]), None, None),
     ),

@@ -181,7 +181,7 @@ def factorial_plan(plan: Plan, arm: str, against: str) -> Plan:
         made.insert(0, plan.find_arm(plan.baseline))
     if len(made) > MAX_ARMS:
         raise UserError(
-            f"the combinations and the baseline {plan.baseline} are {len(made)} arms, and a plan has {MAX_ARMS} at most",
+            f"the combinations and the baseline {plan.baseline} are {len(made)} arms, and a plan has {MAX_ARMS}",
             what_to_do=f"take arms that differ in {MAX_FACTORS - 1} things, or the baseline as the one to compare with",
         )
     design = plan.design.model_copy(update={"baseline": plan.baseline})

@@ -87,7 +87,7 @@ def recorded(timeline: Timeline, device: str, driver: str) -> Recorded:
 
 
 def write_trace(path: Path, timeline: Timeline, found: Recorded) -> None:
-    """Write a timeline, whole or not at all; compressed where the name ends with ``.gz``. Raises :class:`OSError`."""
+    """Write a timeline, atomically; compressed where the name ends with ``.gz``. Raises :class:`OSError`."""
     with replacement(path) as part, _opened(part, "wt", packed=path.suffix == ".gz") as out:
         out.write('{"displayTimeUnit":"ns","traceEvents":[\n')
         first = True

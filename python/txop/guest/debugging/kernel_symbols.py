@@ -84,5 +84,3 @@ def kernel_symbols(
             f"Linux {image.release} does not say where the fields of its types are: {error}",
             what_to_do="a kernel with CONFIG_KALLSYMS_ALL and CONFIG_DEBUG_INFO_BTF does",
         ) from None
-
-

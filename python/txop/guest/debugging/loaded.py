@@ -17,7 +17,7 @@ FIELDS = (
     "module.list", "module.name", "module.kallsyms",
     "mod_kallsyms.symtab", "mod_kallsyms.num_symtab", "mod_kallsyms.strtab",
 )  # fmt: skip
-"""Whose places :func:`loaded_modules` needs."""
+"""Fields with places that :func:`loaded_modules` needs."""
 
 MAX_MODULES = 512
 MAX_SYMBOLS = 65_536

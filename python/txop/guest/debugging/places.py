@@ -168,14 +168,21 @@ def _next_message(remote: Remote, formatter: int, pattern: str) -> str | None:
             return text
 
 
-def go_to_time(replay: Replay, record: Record, guest_s: float) -> None:
-    """Continue to a time by the guest's CLOCK_MONOTONIC. Raises :class:`NoPlaceError`."""
+def go_to_time(replay: Replay, record: Record, guest_s: float, limit_s: float) -> None:
+    """Continue to a time by the guest's CLOCK_MONOTONIC, within ``limit_s`` by this machine's. Raises
+    :class:`NoPlaceError`."""
     begin = record.places[0]
     if guest_s * 1e9 < begin.guest_ns:
         raise NoPlaceError(f"the record begins at {begin.guest_ns / 1e9:.6f} s")
     wanted = round(guest_s * 1e9)
     try:
-        asyncio.run(_to_time(replay, wanted, begin.virtual_ns - begin.guest_ns, record.shift))
+        asyncio.run(
+            asyncio.wait_for(_to_time(replay, wanted, begin.virtual_ns - begin.guest_ns, record.shift), limit_s)
+        )
+    except TimeoutError:
+        raise NoPlaceError(
+            "the replay did not come to the time within its limit", what_to_do="give more with --wall-limit"
+        ) from None
     except QmpClosedError:
         raise NoPlaceError(f"the record has ended before {guest_s:.6f} s") from None
 
@@ -183,9 +190,10 @@ def go_to_time(replay: Replay, record: Record, guest_s: float) -> None:
 async def _to_time(replay: Replay, wanted_ns: int, offset_ns: int, shift: int) -> None:
     """To the instruction at a time of the guest's clock, or the first one after the idle time that it lies in.
 
-    An instruction takes a fixed time. So from a place behind the time, back by as many instructions as lie between: there
-    it is, or earlier where the guest was idle between, and from there forward in the same way. ``offset_ns``: of QEMU's
-    clock to the guest's, about; the guest states it anew now and then.
+    An instruction takes a fixed time. So from a place behind the time, back by as many instructions as lie between:
+    there it is, or earlier where the guest was idle between, and from there forward in the same way.
+
+    ``offset_ns``: of QEMU's clock to the guest's, about; the guest states it anew now and then.
     """
     async with Qmp(replay.monitor) as qmp:
         control = await control_path(qmp)

@@ -105,7 +105,9 @@ class Remote:
             if len(self._unread) > MAX_PACKET:
                 raise RemoteError("QEMU's answer has no end")
             if time.monotonic() > self._deadline:
-                raise RemoteError("the replay did not come to the place in its time", what_to_do="give a --wall-limit")
+                raise RemoteError(
+                    "the replay did not come to the place in its time", what_to_do="give more with --wall-limit"
+                )
             try:
                 more = self._socket.recv(65536)
             except TimeoutError:
