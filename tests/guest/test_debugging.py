@@ -170,13 +170,14 @@ def test_a_recorded_run_goes_backwards(
     options = ["--mode", "exact", "--device", device, *options, "--record", str(record), *timeline]
     program("run", *options, "--", "sh", "-c", command)
     assert (record / "record.json").is_file()
-    steps = ["p $pc", "stepi", "p $pc", "stepi", "reverse-stepi", "p $pc", "reverse-stepi", "p $pc"]
+    # an instruction that faults is not counted, so forward from it there is nothing to come back from
+    steps = ["p $pc", "reverse-stepi", "p $pc", "reverse-stepi", "p $pc", "stepi", "p $pc", "stepi", "p $pc"]
     begun = time.monotonic()
     done = program("debug", str(record), "--at", at, *(word for step in steps for word in ("-c", step)), "--batch")
     assert done.returncode == 0, done.stderr
-    first, second, again, before = counters(done.stdout)
-    assert (again, before) == (second, first)
-    assert first != second
+    last, before, first, *again = counters(done.stdout)
+    assert again == [before, last]
+    assert len({last, before, first}) == 3
     assert time.monotonic() - begun < 300
     if at == "BUG:":
         assert "mt76_napi_threaded_get ()" in done.stdout, done.stdout
