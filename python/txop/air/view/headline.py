@@ -249,7 +249,9 @@ def _why_not(report: AirReport, station: str | None, falls: Sequence[Waterfall])
     if not any(link.mpdu_retry.frames for link in report.links):
         summary = report.summary
         where = "the capture" if summary.window is None and summary.selection is None else "the part that was counted"
-        any_data = any(_carries_data(kind) for kind in report.contents.kinds) if report.contents else True
+        # What a damaged frame was is not known: it may have been data.
+        contents = report.contents
+        any_data = contents is None or report.summary.fcs.bad > 0 or any(map(_carries_data, contents.kinds))
         missing = f"no {'undamaged ' if any_data else ''}data frame from one station to another"
         unreadable = summary.unreadable
         if unreadable:
