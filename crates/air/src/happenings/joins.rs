@@ -131,7 +131,7 @@ struct Failure {
     delays_ns: Option<(i64, i64)>,
     /// That frame was an answer of the access point.
     is_answer: bool,
-    /// Of them, those in which message 1 came again behind message 2.
+    /// Attempts among them in which message 1 was sent again after message 2.
     first_again: u64,
 }
 
@@ -324,7 +324,7 @@ impl Pair {
         if self.current.as_ref().is_some_and(is_over) {
             self.close();
         }
-        let begins_anew = |attempt: &Attempt, asked: Step| match asked {
+        let is_new_attempt = |attempt: &Attempt, asked: Step| match asked {
             Step::Authentication => {
                 attempt.step > Step::Authentication
                     || attempt.stopped.is_some()
@@ -335,7 +335,7 @@ impl Pair {
             asked => attempt.step >= asked && attempt.stopped.is_some(),
         };
         if let (&Part::Request { step, .. }, false) = (part, retry) {
-            if self.current.as_ref().is_some_and(|attempt| begins_anew(attempt, step)) {
+            if self.current.as_ref().is_some_and(|attempt| is_new_attempt(attempt, step)) {
                 self.close();
             }
         }

@@ -37,7 +37,7 @@ class NoSymbolsError(GuestError):
 
 @dataclass(frozen=True)
 class KernelSymbols:
-    """Of a kernel that is where it was linked to be."""
+    """Symbols of a kernel at the addresses it was linked for."""
 
     text: str
     """``/proc/kallsyms``."""

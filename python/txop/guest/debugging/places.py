@@ -37,13 +37,13 @@ class NoPlaceError(GuestError):
 
 @dataclass
 class Symbols:
-    """Of the kernel and the modules of a replay, where they are in it."""
+    """Symbols of the kernel and the modules of a replay, at their addresses in it."""
 
     kernel: list[Symbol]
     modules: list[LoadedModule] = field(default_factory=list)
 
     def address(self, name: str, module: str | None = None, size: int | None = None) -> int | None:
-        """Of a symbol: the module's, else any. ``size``: of those with one name, the one that is so large."""
+        """Address of a symbol of a module, or of any. ``size``: selects one of several with the same name."""
         of = [each for each in self.modules if module in (None, each.name)]
         places = [*(self.kernel if module is None else ()), *(symbol for each in of for symbol in each.symbols)]
         found = [each for each in places if each.name == name]
@@ -65,7 +65,7 @@ class Found:
     message: str | None = None
     """The line of the kernel's log."""
     function: str | None = None
-    """Of the instruction that a fault names: there the replay is."""
+    """Function of the instruction that a fault names, where the replay is stopped."""
 
 
 def where(replay: Replay) -> Place:
@@ -193,7 +193,7 @@ async def _to_time(replay: Replay, wanted_ns: int, offset_ns: int, shift: int) -
     An instruction takes a fixed time. So from a place behind the time, back by as many instructions as lie between:
     there it is, or earlier where the guest was idle between, and from there forward in the same way.
 
-    ``offset_ns``: of QEMU's clock to the guest's, about; the guest states it anew now and then.
+    ``offset_ns``: approximate offset of QEMU's clock to the guest's; the guest reports it from time to time.
     """
     async with Qmp(replay.monitor) as qmp:
         control = await control_path(qmp)

@@ -161,7 +161,7 @@ pub struct StationRecord {
     pub keys: Option<Vec<Key>>,
     /// Received frames become Ethernet frames.
     pub translate: Option<bool>,
-    /// It starts anew.
+    /// The record replaces what was known of the station.
     pub resets: bool,
 }
 

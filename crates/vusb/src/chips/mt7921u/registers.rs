@@ -59,7 +59,7 @@ pub struct WtblPlace {
 }
 
 impl WtblPlace {
-    /// Of an address.
+    /// The entry and offset that an address names; `None` outside of the table.
     pub const fn of(address: u32) -> Option<Self> {
         if address < WTBL || address >= WTBL_END {
             return None;

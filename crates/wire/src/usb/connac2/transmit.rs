@@ -101,12 +101,12 @@ impl TxDescriptor {
         self.field(1, 20, 3) as u8
     }
 
-    /// Of an Ethernet frame: it has an EtherType.
+    /// Whether an Ethernet frame has an EtherType.
     pub fn has_ethertype(&self) -> bool {
         self.bit(1, 15)
     }
 
-    /// Of an Ethernet frame: it becomes QoS data.
+    /// Whether an Ethernet frame becomes QoS data.
     pub fn is_qos(&self) -> bool {
         self.field(2, 0, 4) == 8
     }
