@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.formats.symbol_file import Symbol, read_kallsyms
+from txop.guest.debugging.symbol_file import Symbol, read_kallsyms
 from txop.guest.chips import Chip
 from txop.guest.debugging.loaded import FIELDS
 from txop.guest.qemu import Computer

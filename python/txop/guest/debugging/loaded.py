@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from txop.formats.symbol_file import Symbol
+from txop.guest.debugging.symbol_file import Symbol
 from txop.guest_image.error import GuestError
 
 FIELDS = (

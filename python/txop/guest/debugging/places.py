@@ -6,7 +6,7 @@ import asyncio
 import re
 from dataclasses import dataclass, field
 
-from txop.formats.symbol_file import Symbol
+from txop.guest.debugging.symbol_file import Symbol
 from txop.guest.debugging.kernel_symbols import KernelSymbols
 from txop.guest.debugging.loaded import LoadedModule, loaded_modules
 from txop.guest.debugging.remote import Remote, RemoteError

@@ -7,7 +7,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from txop.formats.symbol_file import Symbol, read_kallsyms, symbol_file
+from txop.guest.debugging.symbol_file import Symbol, read_kallsyms, symbol_file
 
 KALLSYMS = """\
 0000000000000000 A fixed_percpu_data
