@@ -19,6 +19,7 @@ mod station_frames;
 mod station_keys;
 mod station_power;
 pub mod tkip;
+pub mod usb_radio;
 pub mod wep;
 
 /// Sets an assumption by `NAME=VALUE`. `set` gets both, and answers `None` to what is unknown; the error has the `names` that

@@ -31,7 +31,7 @@ const READ_ONLY: [u32; 3] = [reg::ASIC_VERSION, reg::MAC_CSR0, reg::BBP_VERSION]
 const ANSWERS_MAX: usize = 64;
 
 /// Registers, radio, keys, queues.
-pub(super) struct Mac {
+pub struct Mac {
     model: Model,
     efuse: Efuse,
     assumptions: Assumptions,

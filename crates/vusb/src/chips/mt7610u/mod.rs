@@ -38,14 +38,12 @@ mod statistics;
 mod transmit;
 mod vocabulary;
 
-use std::os::fd::RawFd;
-
 use wire::usb::setup::Setup;
 
+use super::usb_radio::{bulk, dongle, Chip as UsbChip, UsbRadio};
 use crate::air::{AirCounters, Medium};
-use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed};
-use crate::peers::Peers;
-use crate::state::{Reader, State as _, StateError, Writer};
+use crate::device::{ControlReply, DeviceCounters, Effect, Identity, InReply, OutReply};
+use crate::peers::{PeerStatistics, Peers};
 use assumptions::Assumptions;
 use efuse::Efuse;
 use mac::Mac;
@@ -85,36 +83,22 @@ impl Settings {
     }
 }
 
-/// The chip, its air and who else is on it.
-pub struct Mt7610u {
+/// What its driver sees of it.
+pub struct Chip {
     identity: Identity,
     settings: Settings,
     mac: Mac,
-    medium: Medium,
-    peers: Box<dyn Peers>,
     counters: ChipCounters,
     /// A vendor request that is under way, and when it is answered.
     request: Option<(Setup, u64)>,
-    /// The time up to which everything has happened.
-    now_ns: u64,
 }
 
+/// The chip, its air and who else is on it.
+pub type Mt7610u = UsbRadio<Chip>;
+
 fn identity(model: Model) -> Identity {
-    let ([v0, v1], [p0, p1]) = (VENDOR.to_le_bytes(), model.product().to_le_bytes());
-    let device = [18, 1, 0, 2, 0, 0, 0, 64, v0, v1, p0, p1, 0, 1, 1, 2, 3, 1];
-    let endpoints: Vec<u8> =
-        [0x80 | FRAMES_IN, 0x80 | ANSWERS_IN, COMMANDS_OUT].into_iter().chain(transmit::OUT).collect();
-    let mut configuration =
-        vec![9, 2, 0, 0, 1, 1, 0, 0x80, 250, 9, 4, 0, 0, endpoints.len() as u8, 0xff, 0xff, 0xff, 0];
-    for address in endpoints {
-        configuration.extend([7, 5, address, 2, 0, 2, 0]);
-    }
-    let len = configuration.len() as u8;
-    if let Some(slot) = configuration.get_mut(2) {
-        *slot = len;
-    }
-    let strings = ["MediaTek", model.name(), "1.0"].map(String::from).to_vec();
-    Identity { device, configuration, strings, speed: Speed::High }
+    let endpoints = [0x80 | FRAMES_IN, 0x80 | ANSWERS_IN, COMMANDS_OUT].into_iter().chain(transmit::OUT).map(bulk);
+    dongle((VENDOR, model.product()), [0, 1], endpoints, ["MediaTek", model.name(), "1.0"])
 }
 
 impl Mt7610u {
@@ -123,14 +107,11 @@ impl Mt7610u {
         let mac = Mac::new(settings.model, settings.efuse.clone(), settings.assumptions);
         let counters = ChipCounters::default();
         let identity = identity(settings.model);
-        Self { identity, settings, mac, medium, peers, counters, request: None, now_ns: 0 }
+        Self::plugged_in(Chip { identity, settings, mac, counters, request: None }, medium, peers)
     }
+}
 
-    /// What happened on the air.
-    pub const fn air(&self) -> &AirCounters {
-        self.medium.counters()
-    }
-
+impl Chip {
     /// Whether a vendor request has taken its time.
     fn is_over(&mut self, now_ns: u64, setup: Setup) -> bool {
         let takes_ns = u64::from(self.settings.assumptions.vendor_request_us) * 1_000;
@@ -143,9 +124,19 @@ impl Mt7610u {
     }
 }
 
-impl Device for Mt7610u {
+impl UsbChip for Chip {
+    type Mac = Mac;
+
     fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    fn mac(&self) -> &Mac {
+        &self.mac
+    }
+
+    fn mac_mut(&mut self) -> &mut Mac {
+        &mut self.mac
     }
 
     fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
@@ -186,65 +177,40 @@ impl Device for Mt7610u {
         }
     }
 
-    fn advance(&mut self, now_ns: u64) {
-        self.now_ns = now_ns;
-        self.peers.advance(now_ns);
+    fn before_air(&mut self, now_ns: u64) {
         self.mac.advance(now_ns);
-        self.medium.advance(now_ns, &mut self.mac, &mut self.peers.stations_mut());
-        self.peers.flush(now_ns);
     }
 
-    fn next_event(&self) -> Option<u64> {
-        let air = self.medium.next_event(&self.mac, &self.peers.stations());
+    fn next_event(&self, now_ns: u64) -> Option<u64> {
         // What was due is not an event any more: the host may have taken its request back.
-        let request = self.request.map(|(_, due_ns)| due_ns).filter(|&due_ns| due_ns > self.now_ns);
-        [air, request, self.mac.next_event(), self.peers.next_event()].into_iter().flatten().min()
+        let request = self.request.map(|(_, due_ns)| due_ns).filter(|&due_ns| due_ns > now_ns);
+        [request, self.mac.next_event()].into_iter().flatten().min()
     }
 
     fn reset(&mut self, now_ns: u64) {
         self.mac.cold_start(now_ns);
-        (self.request, self.now_ns) = (None, now_ns);
+        self.request = None;
     }
 
-    fn sources(&self, sources: &mut Vec<Source>) {
-        self.peers.sources(sources);
-    }
-
-    fn readable(&mut self, now_ns: u64, fd: RawFd) {
-        self.peers.readable(now_ns, fd);
-    }
-
-    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
-        match effect {
-            Effect::FirmwareHang => self.mac.hang_firmware(),
-            other => return self.medium.inject(other),
+    fn inject(&mut self, effect: &Effect) -> bool {
+        let is_hang = matches!(effect, Effect::FirmwareHang);
+        if is_hang {
+            self.mac.hang_firmware();
         }
-        true
+        is_hang
     }
 
-    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
-        Some(Box::new(Statistics {
+    fn statistics(&self, _now_ns: u64, air: AirCounters, peers: PeerStatistics) -> Box<dyn DeviceCounters> {
+        Box::new(Statistics {
             chip: self.counters,
             assumptions: self.settings.assumptions,
             mcu: self.mac.mcu_counters(),
             tx: *self.mac.tx_counters(),
             rx: *self.mac.rx_counters(),
-            air: self.medium.counters().clone(),
-            peers: self.peers.statistics(),
-        }))
-    }
-
-    fn finish(&mut self) -> std::io::Result<()> {
-        self.medium.finish()
-    }
-
-    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
-        self.save(to)
-    }
-
-    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
-        self.restore(from)
+            air,
+            peers,
+        })
     }
 }
 
-crate::state!(Mt7610u { mac, medium, counters, request, now_ns } within { peers } made { identity, settings });
+crate::state!(Chip { mac, counters, request } made { identity, settings });

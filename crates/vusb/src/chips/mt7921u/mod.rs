@@ -37,14 +37,12 @@ mod statistics;
 mod transmit;
 mod vocabulary;
 
-use std::os::fd::RawFd;
-
 use wire::usb::setup::Setup;
 
+use super::usb_radio::{bulk, dongle, Chip as UsbChip, UsbRadio};
 use crate::air::{AirCounters, Medium};
-use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed};
-use crate::peers::Peers;
-use crate::state::{Reader, State, StateError, Writer};
+use crate::device::{ControlReply, DeviceCounters, Effect, Identity, InReply, OutReply};
+use crate::peers::{PeerStatistics, Peers};
 use assumptions::Assumptions;
 use mac::Mac;
 pub use statistics::{ChipCounters, RxCounters, Statistics, TxCounters};
@@ -75,7 +73,7 @@ pub const COMMANDS_OUT: u8 = 8;
 /// See [`FRAMES_IN`].
 pub const FRAMES_OUT: [u8; 5] = [4, 5, 6, 7, 9];
 /// MediaTek, and the reference design of an MT7921U.
-const IDS: [u8; 4] = [0x8d, 0x0e, 0x61, 0x79];
+const IDS: (u16, u16) = (0x0e8d, 0x7961);
 /// Its address: one of MediaTek's.
 pub const OWN_ADDRESS: [u8; 6] = [0x00, 0x0c, 0xe7, 0x79, 0x61, 0x01];
 
@@ -94,52 +92,44 @@ impl Default for Settings {
     }
 }
 
-/// The chip, its air and its access point.
-pub struct Mt7921u {
+/// What its driver sees of it.
+pub struct Chip {
     identity: Identity,
     settings: Settings,
     mac: Mac,
-    medium: Medium,
-    ap: Box<dyn Peers>,
-    /// The time up to which everything has happened.
-    now_ns: u64,
 }
 
+/// The chip, its air and its access point.
+pub type Mt7921u = UsbRadio<Chip>;
+
 fn identity() -> Identity {
-    let [v0, v1, p0, p1] = IDS;
-    let device = [18, 1, 0, 2, 0, 0, 0, 64, v0, v1, p0, p1, 0, 1, 1, 2, 3, 1];
     let bulk_in = [FRAMES_IN, EVENTS_IN].map(|number| 0x80 | number);
     let bulk_out = [COMMANDS_OUT].into_iter().chain(FRAMES_OUT);
-    let endpoints: Vec<u8> = bulk_in.into_iter().chain(bulk_out).collect();
-    let mut configuration =
-        vec![9, 2, 0, 0, 1, 1, 0, 0x80, 250, 9, 4, 0, 0, endpoints.len() as u8, 0xff, 0xff, 0xff, 0];
-    for address in endpoints {
-        configuration.extend([7, 5, address, 2, 0, 2, 0]);
-    }
-    let len = configuration.len() as u8;
-    if let Some(slot) = configuration.get_mut(2) {
-        *slot = len;
-    }
-    let strings = ["MediaTek Inc.", "Wireless_Device", "000000000"].map(String::from).to_vec();
-    Identity { device, configuration, strings, speed: Speed::High }
+    let endpoints = bulk_in.into_iter().chain(bulk_out).map(bulk);
+    dongle(IDS, [0, 1], endpoints, ["MediaTek Inc.", "Wireless_Device", "000000000"])
 }
 
 impl Mt7921u {
     /// A chip that was just plugged in.
     pub fn new(settings: Settings, medium: Medium, ap: Box<dyn Peers>) -> Self {
         let mac = Mac::new(OWN_ADDRESS, settings.assumptions, settings.seed);
-        Self { identity: identity(), settings, mac, medium, ap, now_ns: 0 }
-    }
-
-    /// What happened on the air.
-    pub const fn air(&self) -> &AirCounters {
-        self.medium.counters()
+        Self::plugged_in(Chip { identity: identity(), settings, mac }, medium, ap)
     }
 }
 
-impl Device for Mt7921u {
+impl UsbChip for Chip {
+    type Mac = Mac;
+
     fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    fn mac(&self) -> &Mac {
+        &self.mac
+    }
+
+    fn mac_mut(&mut self) -> &mut Mac {
+        &mut self.mac
     }
 
     fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
@@ -179,69 +169,43 @@ impl Device for Mt7921u {
         }
     }
 
-    fn advance(&mut self, now_ns: u64) {
-        self.now_ns = now_ns;
-        self.ap.advance(now_ns);
+    fn before_air(&mut self, now_ns: u64) {
         self.mac.advance(now_ns);
-        self.medium.advance(now_ns, &mut self.mac, &mut self.ap.stations_mut());
-        self.ap.flush(now_ns);
     }
 
-    fn next_event(&self) -> Option<u64> {
-        let air = self.medium.next_event(&self.mac, &self.ap.stations());
-        [self.mac.next_event(), air, self.ap.next_event()].into_iter().flatten().min()
+    fn next_event(&self, _now_ns: u64) -> Option<u64> {
+        self.mac.next_event()
     }
 
     fn reset(&mut self, now_ns: u64) {
         self.mac.cold_start(now_ns);
-        self.now_ns = now_ns;
     }
 
-    fn sources(&self, sources: &mut Vec<Source>) {
-        self.ap.sources(sources);
-    }
-
-    fn readable(&mut self, now_ns: u64, fd: RawFd) {
-        self.ap.readable(now_ns, fd);
-    }
-
-    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
-        match effect {
+    fn inject(&mut self, effect: &Effect) -> bool {
+        match *effect {
             Effect::FirmwareHang => self.mac.hang_firmware(),
             Effect::LostC2h(lost) => self.mac.lose_events(lost),
             Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
             Effect::Reseed(seed, _) => {
                 self.mac.reseed(seed);
-                return self.medium.inject(effect);
+                return false; // The air draws, too.
             }
-            other => return self.medium.inject(other),
+            _ => return false,
         }
         true
     }
 
-    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
-        Some(Box::new(Statistics {
+    fn statistics(&self, now_ns: u64, air: AirCounters, ap: PeerStatistics) -> Box<dyn DeviceCounters> {
+        Box::new(Statistics {
             chip: self.mac.counters(),
             assumptions: self.settings.assumptions,
             tx: *self.mac.tx_counters(),
             rx: *self.mac.rx_counters(),
-            power: self.mac.power_counters(self.now_ns),
-            air: self.medium.counters().clone(),
-            ap: self.ap.statistics(),
-        }))
-    }
-
-    fn finish(&mut self) -> std::io::Result<()> {
-        self.medium.finish()
-    }
-
-    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
-        self.save(to)
-    }
-
-    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
-        self.restore(from)
+            power: self.mac.power_counters(now_ns),
+            air,
+            ap,
+        })
     }
 }
 
-crate::state!(Mt7921u { mac, medium, now_ns } within { ap } made { identity, settings });
+crate::state!(Chip { mac } made { identity, settings });

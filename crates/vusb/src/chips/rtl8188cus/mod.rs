@@ -40,15 +40,13 @@ mod transmit;
 pub mod tx_descriptor;
 mod vocabulary;
 
-use std::os::fd::RawFd;
-
 use wire::usb::realtek::REGISTER_REQUEST;
 use wire::usb::setup::Setup;
 
+use super::usb_radio::{bulk, dongle, Chip as UsbChip, UsbRadio};
 use crate::air::{AirCounters, Medium};
-use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed};
-use crate::peers::Peers;
-use crate::state::{Reader, State, StateError, Writer};
+use crate::device::{ControlReply, DeviceCounters, Effect, Identity, InReply, OutReply};
+use crate::peers::{PeerStatistics, Peers};
 use assumed::Assumed;
 use assumptions::Assumptions;
 use efuse::Efuse;
@@ -116,47 +114,28 @@ impl Settings {
     }
 }
 
-/// The chip, its air and its access point.
-pub struct Rtl8188cus {
+/// What its driver sees of it.
+pub struct Chip {
     identity: Identity,
     settings: Settings,
     mac: Mac,
-    medium: Medium,
-    ap: Box<dyn Peers>,
     /// When the interrupt endpoint may answer next, and whether it was asked.
     interrupt_due_ns: u64,
     interrupt_asked: bool,
     counters: ChipCounters,
-    /// The time up to which everything has happened.
-    now_ns: u64,
 }
 
+/// The chip, its air and its access point.
+pub type Rtl8188cus = UsbRadio<Chip>;
+
 fn identity(settings: &Settings) -> Identity {
-    let (vendor, product) = match settings.model {
+    let ids = match settings.model {
         Model::Rtl8188cus | Model::Rtl8188eu => settings.efuse.usb_ids(),
         Model::Rtl8723au => (0x0bda, 0x1724),
     };
-    let ([v0, v1], [p0, p1]) = (vendor.to_le_bytes(), product.to_le_bytes());
-    let device = [18, 1, 0, 2, 0, 0, 0, 64, v0, v1, p0, p1, 0, 2, 1, 2, 3, 1];
-    let endpoints = [
-        (0x80 | BULK_IN, 2, 512u16, 0),
-        (BULK_OUT[0], 2, 512, 0),
-        (BULK_OUT[1], 2, 512, 0),
-        (0x80 | INTERRUPT_IN, 3, 64, 1),
-    ];
-    let endpoints = endpoints.into_iter().take(if settings.model.has_interrupts() { 4 } else { 3 });
-    let mut configuration =
-        vec![9, 2, 0, 0, 1, 1, 0, 0x80, 250, 9, 4, 0, 0, endpoints.len() as u8, 0xff, 0xff, 0xff, 0];
-    for (address, attributes, max_packet, interval) in endpoints {
-        let [low, high] = max_packet.to_le_bytes();
-        configuration.extend([7, 5, address, attributes, low, high, interval]);
-    }
-    let len = configuration.len() as u8;
-    if let Some(slot) = configuration.get_mut(2) {
-        *slot = len;
-    }
-    let strings = ["Realtek", "802.11n WLAN Adapter", "00e04c000001"].map(String::from).to_vec();
-    Identity { device, configuration, strings, speed: Speed::High }
+    let interrupts = settings.model.has_interrupts().then_some((0x80 | INTERRUPT_IN, 3, 64, 1));
+    let endpoints = [0x80 | BULK_IN].into_iter().chain(BULK_OUT).map(bulk).chain(interrupts);
+    dongle(ids, [0, 2], endpoints, ["Realtek", "802.11n WLAN Adapter", "00e04c000001"])
 }
 
 impl Rtl8188cus {
@@ -165,18 +144,24 @@ impl Rtl8188cus {
         let identity = identity(&settings);
         let mac = Mac::new(settings.model, settings.efuse.clone(), &settings.assumed(), settings.seed);
         let counters = ChipCounters::default();
-        Self { identity, settings, mac, medium, ap, interrupt_due_ns: 0, interrupt_asked: false, counters, now_ns: 0 }
-    }
-
-    /// What happened on the air.
-    pub const fn air(&self) -> &AirCounters {
-        self.medium.counters()
+        let chip = Chip { identity, settings, mac, interrupt_due_ns: 0, interrupt_asked: false, counters };
+        Self::plugged_in(chip, medium, ap)
     }
 }
 
-impl Device for Rtl8188cus {
+impl UsbChip for Chip {
+    type Mac = Mac;
+
     fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    fn mac(&self) -> &Mac {
+        &self.mac
+    }
+
+    fn mac_mut(&mut self) -> &mut Mac {
+        &mut self.mac
     }
 
     fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
@@ -225,63 +210,45 @@ impl Device for Rtl8188cus {
         }
     }
 
-    fn advance(&mut self, now_ns: u64) {
-        self.now_ns = now_ns;
-        self.ap.advance(now_ns);
-        self.medium.advance(now_ns, &mut self.mac, &mut self.ap.stations_mut());
+    fn after_air(&mut self, now_ns: u64) {
         self.mac.advance(now_ns);
-        self.ap.flush(now_ns);
     }
 
-    fn next_event(&self) -> Option<u64> {
+    fn next_event(&self, now_ns: u64) -> Option<u64> {
         // That an endpoint would answer is news once: the host may have taken its transfer back, or be gone.
         let interrupt = self.interrupt_asked.then_some(self.interrupt_due_ns);
-        let answers = [interrupt, self.mac.next_answer(), self.mac.next_report()]
-            .into_iter()
-            .flatten()
-            .filter(|&at_ns| at_ns > self.now_ns);
-        let air = self.medium.next_event(&self.mac, &self.ap.stations());
-        answers.chain(air).chain(self.ap.next_event()).min()
+        let answers = [interrupt, self.mac.next_answer(), self.mac.next_report()];
+        answers.into_iter().flatten().filter(|&at_ns| at_ns > now_ns).min()
     }
 
     fn reset(&mut self, now_ns: u64) {
         self.mac.cold_start(now_ns);
-        self.now_ns = now_ns;
         self.interrupt_asked = false;
     }
 
-    fn sources(&self, sources: &mut Vec<Source>) {
-        self.ap.sources(sources);
-    }
-
-    fn readable(&mut self, now_ns: u64, fd: RawFd) {
-        self.ap.readable(now_ns, fd);
-    }
-
-    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
-        match effect {
+    fn inject(&mut self, effect: &Effect) -> bool {
+        match *effect {
             Effect::FirmwareHang => self.mac.hang_firmware(),
             Effect::LostC2h(lost) => self.mac.lose_c2h(lost),
             Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
             Effect::Reseed(seed, _) => {
                 self.mac.reseed(seed);
-                return self.medium.inject(effect);
+                return false; // The air draws, too.
             }
-            other => return self.medium.inject(other),
+            _ => return false,
         }
         true
     }
 
-    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
+    fn statistics(&self, now_ns: u64, air: AirCounters, ap: PeerStatistics) -> Box<dyn DeviceCounters> {
         let (chip, tx, rx) = (self.counters, *self.mac.tx_counters(), *self.mac.rx_counters());
-        let (air, ap) = (self.medium.counters().clone(), self.ap.statistics());
-        Some(match self.settings.model {
+        match self.settings.model {
             Model::Rtl8188cus | Model::Rtl8723au => Box::new(Statistics {
                 chip,
                 assumptions: self.settings.assumptions,
                 tx,
                 rx,
-                power: self.mac.power_counters(self.now_ns),
+                power: self.mac.power_counters(now_ns),
                 air,
                 ap,
             }),
@@ -294,21 +261,8 @@ impl Device for Rtl8188cus {
                 air,
                 ap,
             }),
-        })
-    }
-
-    fn finish(&mut self) -> std::io::Result<()> {
-        self.medium.finish()
-    }
-
-    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
-        self.save(to)
-    }
-
-    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
-        self.restore(from)
+        }
     }
 }
 
-crate::state!(Rtl8188cus { mac, medium, interrupt_due_ns, interrupt_asked, counters, now_ns } within { ap }
-    made { identity, settings });
+crate::state!(Chip { mac, interrupt_due_ns, interrupt_asked, counters } made { identity, settings });

@@ -40,15 +40,13 @@ mod transfer;
 mod transmit;
 mod vocabulary;
 
-use std::os::fd::RawFd;
-
 use wire::usb::realtek::REGISTER_REQUEST;
 use wire::usb::setup::Setup;
 
+use super::usb_radio::{bulk, dongle, Chip as UsbChip, UsbRadio};
 use crate::air::{AirCounters, Medium};
-use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed};
-use crate::peers::Peers;
-use crate::state::{Reader, State, StateError, Writer};
+use crate::device::{ControlReply, DeviceCounters, Effect, Identity, InReply, OutReply};
+use crate::peers::{PeerStatistics, Peers};
 use assumptions::Assumptions;
 use efuse::Efuse;
 use mac::Mac;
@@ -87,57 +85,43 @@ impl Settings {
     }
 }
 
-/// The chip, its air and its access point.
-pub struct Rtl8822bu {
+/// What its driver sees of it.
+pub struct Chip {
     identity: Identity,
     settings: Settings,
     mac: Mac,
-    medium: Medium,
-    ap: Box<dyn Peers>,
-    /// The time up to which everything has happened.
-    now_ns: u64,
 }
 
+/// The chip, its air and its access point.
+pub type Rtl8822bu = UsbRadio<Chip>;
+
 fn identity(model: Model) -> Identity {
-    let ([v0, v1], [p0, p1]) = (VENDOR.to_le_bytes(), model.product().to_le_bytes());
-    let device = [18, 1, 0, 2, 0, 0, 0, 64, v0, v1, p0, p1, 0x10, 2, 1, 2, 3, 1];
-    let endpoints = [
-        (0x80 | BULK_IN, 2, 512u16, 0),
-        (BULK_OUT[0], 2, 512, 0),
-        (BULK_OUT[1], 2, 512, 0),
-        (0x80 | INTERRUPT_IN, 3, 64, 3),
-        (BULK_OUT[2], 2, 512, 0),
-    ];
-    let mut configuration =
-        vec![9, 2, 0, 0, 1, 1, 0, 0x80, 250, 9, 4, 0, 0, endpoints.len() as u8, 0xff, 0xff, 0xff, 0];
-    for (address, attributes, max_packet, interval) in endpoints {
-        let [low, high] = max_packet.to_le_bytes();
-        configuration.extend([7, 5, address, attributes, low, high, interval]);
-    }
-    let len = configuration.len() as u8;
-    if let Some(slot) = configuration.get_mut(2) {
-        *slot = len;
-    }
-    let strings = ["Realtek", "802.11ac NIC", "123456"].map(String::from).to_vec();
-    Identity { device, configuration, strings, speed: Speed::High }
+    let [high, normal, low] = BULK_OUT.map(bulk);
+    let endpoints = [bulk(0x80 | BULK_IN), high, normal, (0x80 | INTERRUPT_IN, 3, 64, 3), low];
+    dongle((VENDOR, model.product()), [0x10, 2], endpoints, ["Realtek", "802.11ac NIC", "123456"])
 }
 
 impl Rtl8822bu {
     /// A chip that was just plugged in.
     pub fn new(settings: Settings, medium: Medium, ap: Box<dyn Peers>) -> Self {
         let mac = Mac::new(settings.model, settings.efuse.clone(), settings.assumptions, settings.seed);
-        Self { identity: identity(settings.model), settings, mac, medium, ap, now_ns: 0 }
-    }
-
-    /// What happened on the air.
-    pub const fn air(&self) -> &AirCounters {
-        self.medium.counters()
+        Self::plugged_in(Chip { identity: identity(settings.model), settings, mac }, medium, ap)
     }
 }
 
-impl Device for Rtl8822bu {
+impl UsbChip for Chip {
+    type Mac = Mac;
+
     fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    fn mac(&self) -> &Mac {
+        &self.mac
+    }
+
+    fn mac_mut(&mut self) -> &mut Mac {
+        &mut self.mac
     }
 
     fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
@@ -170,70 +154,40 @@ impl Device for Rtl8822bu {
         }
     }
 
-    fn advance(&mut self, now_ns: u64) {
-        self.now_ns = now_ns;
-        self.ap.advance(now_ns);
-        self.medium.advance(now_ns, &mut self.mac, &mut self.ap.stations_mut());
-        self.ap.flush(now_ns);
-    }
-
-    fn next_event(&self) -> Option<u64> {
+    fn next_event(&self, now_ns: u64) -> Option<u64> {
         // That an endpoint would answer is news once: the host may have taken its transfer back, or be gone.
-        let answer = self.mac.next_answer().filter(|&at_ns| at_ns > self.now_ns);
-        let air = self.medium.next_event(&self.mac, &self.ap.stations());
-        [answer, air, self.ap.next_event()].into_iter().flatten().min()
+        self.mac.next_answer().filter(|&at_ns| at_ns > now_ns)
     }
 
     fn reset(&mut self, now_ns: u64) {
         self.mac.cold_start(now_ns);
-        self.now_ns = now_ns;
     }
 
-    fn sources(&self, sources: &mut Vec<Source>) {
-        self.ap.sources(sources);
-    }
-
-    fn readable(&mut self, now_ns: u64, fd: RawFd) {
-        self.ap.readable(now_ns, fd);
-    }
-
-    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
-        match effect {
+    fn inject(&mut self, effect: &Effect) -> bool {
+        match *effect {
             Effect::FirmwareHang => self.mac.hang_firmware(),
             Effect::LostC2h(lost) => self.mac.lose_c2h(lost),
             Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
             Effect::Reseed(seed, _) => {
                 self.mac.reseed(seed);
-                return self.medium.inject(effect);
+                return false; // The air draws, too.
             }
-            other => return self.medium.inject(other),
+            _ => return false,
         }
         true
     }
 
-    fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
-        Some(Box::new(Statistics {
+    fn statistics(&self, now_ns: u64, air: AirCounters, ap: PeerStatistics) -> Box<dyn DeviceCounters> {
+        Box::new(Statistics {
             chip: self.mac.counters(),
             assumptions: self.settings.assumptions,
             tx: *self.mac.tx_counters(),
             rx: *self.mac.rx_counters(),
-            power: self.mac.power_counters(self.now_ns),
-            air: self.medium.counters().clone(),
-            ap: self.ap.statistics(),
-        }))
-    }
-
-    fn finish(&mut self) -> std::io::Result<()> {
-        self.medium.finish()
-    }
-
-    fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
-        self.save(to)
-    }
-
-    fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
-        self.restore(from)
+            power: self.mac.power_counters(now_ns),
+            air,
+            ap,
+        })
     }
 }
 
-crate::state!(Rtl8822bu { mac, medium, now_ns } within { ap } made { identity, settings });
+crate::state!(Chip { mac } made { identity, settings });
