@@ -35,13 +35,17 @@ def access_points(report: AirReport, options: Options) -> Grid:
     return Grid("Access points", columns, Rows(shown, _row), _doubt(report, shown), unit_of_rows="access points")
 
 
-def _doubt(report: AirReport, shown: list[AccessPoint]) -> str:
-    """Where no FCS can be checked, a damaged address makes an access point that is not there."""
+def unconfirmed(report: AirReport) -> frozenset[str]:
+    """Senders of a single frame without an FCS to check: a damaged address looks like another access point."""
     fcs = report.summary.fcs
     if fcs.unknown <= fcs.good + fcs.bad:
-        return ""
-    sent = {station.address: station.frames_sent for station in report.stations}
-    single = sum(sent.get(row.bssid) == 1 for row in shown)
+        return frozenset()
+    return frozenset(station.address for station in report.stations if station.frames_sent == 1)
+
+
+def _doubt(report: AirReport, shown: list[AccessPoint]) -> str:
+    doubted = unconfirmed(report)
+    single = sum(row.bssid in doubted for row in shown)
     if not single:
         return ""
     rows = "1 of these rows rests" if single == 1 else f"{fmt.count(single)} of these rows rest"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from txop.air.model import AccessPoint, FrameKindRow, Waterfall
 from txop.air.report import PREVENT_WATERFALLS, AirReport
+from txop.air.view.access_points import unconfirmed
 from txop.air.view.answers import Verdict, answers
 from txop.air.view.names import direction
 from txop.air.view.options import Options
@@ -228,11 +229,8 @@ def _carries_data(kind: FrameKindRow) -> bool:
 def _access_points(report: AirReport) -> tuple[list[AccessPoint], int]:
     """The access points, and how many more rest on a single frame that nothing shows to be undamaged."""
     points = [point for point in report.access_points if point.kind in ("ap", None)]
-    fcs = report.summary.fcs
-    if fcs.unknown <= fcs.good + fcs.bad:
-        return points, 0
-    sent = {station.address: station.frames_sent for station in report.stations}
-    known = [point for point in points if sent.get(point.bssid) != 1]
+    doubted = unconfirmed(report)
+    known = [point for point in points if point.bssid not in doubted]
     return (known, len(points) - len(known)) if known else (points, 0)
 
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.guest.debugging.symbol_file import Symbol, read_kallsyms
 from txop.guest.chips import Chip
 from txop.guest.debugging.loaded import FIELDS
+from txop.guest.debugging.symbol_file import Symbol, read_kallsyms
 from txop.guest.qemu import Computer
 from txop.guest.running import FILES, run_guest
 from txop.guest.scratch import scratch_folder

@@ -6,10 +6,10 @@ import asyncio
 import re
 from dataclasses import dataclass, field
 
-from txop.guest.debugging.symbol_file import Symbol
 from txop.guest.debugging.kernel_symbols import KernelSymbols
 from txop.guest.debugging.loaded import LoadedModule, loaded_modules
 from txop.guest.debugging.remote import Remote, RemoteError
+from txop.guest.debugging.symbol_file import Symbol
 from txop.guest.qmp import Qmp, QmpClosedError
 from txop.guest.recorded import Place, Record, control_path, place_of
 from txop.guest.replayed import Replay

@@ -9,8 +9,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from txop.guest.debugging.symbol_file import symbol_file
 from txop.guest.debugging.places import Symbols
+from txop.guest.debugging.symbol_file import symbol_file
 from txop.guest.replayed import Replay
 from txop.guest_image.error import MissingGuestToolError
 from txop.process.held import DIES_WITH_PARENT

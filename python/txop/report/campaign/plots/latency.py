@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -22,6 +23,40 @@ _GRID = 110
 _LINES = 60
 _HEIGHT = 230
 _DRAWS = 1000
+_UNUSUAL = 1.5
+"""An axis ends at most this far above the 99.9th percentile: one probe does not flatten all lines."""
+
+
+@dataclass(frozen=True)
+class RttAxis:
+    """The axis of distributions of round-trip times."""
+
+    grid: np.ndarray[Any, np.dtype[np.float64]]
+    """Where they are drawn, ms."""
+    is_logarithmic: bool
+
+    @classmethod
+    def of(cls, finite: Sequence[float]) -> RttAxis:
+        """The axis that shows these times, ms: logarithmic where they differ by more than six times."""
+        low, high = min(finite), max(finite)
+        usual = float(np.quantile(finite, 0.999))
+        high = min(high, _UNUSUAL * usual) if usual > 0 else high
+        if high <= low:
+            high = low * 1.1 or 1.0
+        is_logarithmic = low > 0 and high > 6 * low
+        grid = np.geomspace(low * 0.97, high * 1.03, _GRID) if is_logarithmic else np.linspace(low, high, _GRID)
+        return cls(grid, is_logarithmic)
+
+    @property
+    def scale(self) -> alt.Scale:
+        """Its scale."""
+        kind = "log" if self.is_logarithmic else "linear"
+        return alt.Scale(type=kind, domain=[short(self.grid[0]), short(self.grid[-1])], nice=False)
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+        return "RTT, ms (log scale)" if self.is_logarithmic else "RTT, ms"
 
 
 @unchecked
@@ -32,13 +67,8 @@ def distribution(test: str, runs: Sequence[RunSeries], inks: Mapping[str, str], 
     finite = [v for mine in samples.values() for run in mine for v in run if math.isfinite(v)]
     if len(finite) < 2:
         return None
-    low, high = min(finite), max(finite)
-    usual = float(np.quantile(finite, 0.999))
-    high = min(high, 1.5 * usual) if usual > 0 else high
-    if high <= low:
-        high = low * 1.1 or 1.0
-    logarithmic = low > 0 and high > 6 * low
-    grid = np.geomspace(low * 0.97, high * 1.03, _GRID) if logarithmic else np.linspace(low, high, _GRID)
+    axis = RttAxis.of(finite)
+    grid = axis.grid
     bands: Rows = []
     faint: Rows = []
     each = max(3, _LINES // len(samples))
@@ -60,22 +90,20 @@ def distribution(test: str, runs: Sequence[RunSeries], inks: Mapping[str, str], 
                 if share != last or i + 2 >= _GRID:
                     faint.append({"arm": arm, "run": f"{arm} {number}", "ms": short(grid[i]), "share": share})
                 last = share
-    scale = alt.Scale(type="log" if logarithmic else "linear", domain=[short(grid[0]), short(grid[-1])], nice=False)
-    x = alt.X("ms:Q", scale=scale, axis=alt.Axis(title="RTT, ms" + (" (log scale)" if logarithmic else ""),
-                                                 grid=False, tickCount=7, format="~r"))  # fmt: skip
+    x = alt.X("ms:Q", scale=axis.scale, axis=alt.Axis(title=axis.title, grid=False, tickCount=7, format="~r"))
     y_scale = alt.Scale(domain=[0, 1])
-    axis = alt.Axis(title="share of probes", format="%", tickCount=5)
+    up = alt.Axis(title="share of probes", format="%", tickCount=5)
     color = arm_color(inks, samples)
     tables = Tables()
     data = alt.Chart(tables.add(bands))
     layers = [
         data.mark_area(opacity=0.18, aria=False).encode(
-            x=x, y=alt.Y("low:Q", scale=y_scale, axis=axis), y2=alt.Y2("high:Q"), color=color),
+            x=x, y=alt.Y("low:Q", scale=y_scale, axis=up), y2=alt.Y2("high:Q"), color=color),
         alt.Chart(tables.add(faint)).mark_line(
             strokeWidth=0.6, opacity=0.35, interpolate="step-after", aria=False).encode(
-            x=x, y=alt.Y("share:Q", scale=y_scale, axis=axis), color=color, detail=alt.Detail("run:N")),
+            x=x, y=alt.Y("share:Q", scale=y_scale, axis=up), color=color, detail=alt.Detail("run:N")),
         data.mark_line(strokeWidth=2.2, aria=False).encode(
-            x=x, y=alt.Y("mean:Q", scale=y_scale, axis=axis), color=color),
+            x=x, y=alt.Y("mean:Q", scale=y_scale, axis=up), color=color),
     ]  # fmt: skip
     caption = (
         f"{test}: distribution of the RTT in the measured window. Faint: single runs; bold: mean of the "

@@ -15,15 +15,12 @@ from txop.present.chapters import Drawing
 from txop.present.format import plural
 from txop.present.plot import DASHES, INK
 from txop.report.campaign.plots.drawing import ARM_INKS, Rows, Tables, unchecked
-from txop.report.campaign.plots.latency import delays, short
+from txop.report.campaign.plots.latency import RttAxis, delays, short
 from txop.report.campaign.plots.samples import RunSeries
 from txop.stats.spread import ecdf
 
-_GRID = 110
 _MAX_PANELS = 4
 _WIDTH, _WIDTH_NARROW, _HEIGHT = 1080, 300, 130
-_UNUSUAL = 1.5
-"""The axis ends at most this far above the 99.9th percentile: one probe does not flatten all lines."""
 
 
 @unchecked
@@ -46,12 +43,8 @@ def all_tests(tests: Mapping[str, Sequence[RunSeries]], inks: Mapping[str, str])
     finite = [v for run in drawn for v in run if math.isfinite(v)]
     if len(finite) < 2:
         return None
-    low = min(finite)
-    high = min(max(finite), _UNUSUAL * float(np.quantile(finite, 0.999))) or 1.0
-    logarithmic = low > 0 and high > 6 * low
-    high = high if high > low else low * 1.1 or 1.0
-    grid = np.geomspace(low * 0.97, high * 1.03, _GRID) if logarithmic else np.linspace(low, high, _GRID)
-    specs = [_panels(known, shown, grid, logarithmic, width) for width in (_WIDTH, _WIDTH_NARROW)]
+    axis = RttAxis.of(finite)
+    specs = [_panels(known, shown, axis, width) for width in (_WIDTH, _WIDTH_NARROW)]
     caption = (
         f"Distribution of the RTT in the measured window, {plural(len(drawn), 'run')}: a panel for each arm on one "
         "axis, in it the mean of the runs of each test. A line that ends below 100 % lost the rest."
@@ -64,24 +57,23 @@ def all_tests(tests: Mapping[str, Sequence[RunSeries]], inks: Mapping[str, str])
 def _panels(
     known: Mapping[str, Mapping[str, Sequence[Sequence[float]]]],
     shown: Sequence[str],
-    grid: np.ndarray[Any, np.dtype[np.float64]],
-    logarithmic: bool,
+    axis: RttAxis,
     width: int,
 ) -> dict[str, Any]:
     tables = Tables()
     panels = []
     last = [*known][-1]
-    scale = alt.Scale(type="log" if logarithmic else "linear", domain=[short(grid[0]), short(grid[-1])], nice=False)
     for arm, mine in known.items():
         rows: Rows = []
         for test in shown:
             if runs := mine.get(test):
-                mean = np.mean([ecdf(run, grid) for run in runs], axis=0)
+                mean = np.mean([ecdf(run, axis.grid) for run in runs], axis=0)
                 rows += [
-                    {"test": test, "ms": short(at), "share": short(share)} for at, share in zip(grid, mean, strict=True)
+                    {"test": test, "ms": short(at), "share": short(share)}
+                    for at, share in zip(axis.grid, mean, strict=True)
                 ]
         bottom = arm == last
-        title = f"RTT, ms{' (log scale)' if logarithmic else ''}" if bottom else None
+        title = axis.title if bottom else None
         key = alt.Legend(title=None, symbolType="stroke", symbolSize=400, columns=3 if width < _WIDTH else 8)
         legend = key if arm == next(iter(known)) else None
         inks = alt.Scale(domain=list(shown), range=[INK[ink] for ink, _ in zip(ARM_INKS, shown, strict=False)])
@@ -92,7 +84,7 @@ def _panels(
             alt.Chart(tables.add(rows))
             .mark_line(strokeWidth=2, aria=False)
             .encode(
-                x=alt.X("ms:Q", title=title, scale=scale, axis=across),
+                x=alt.X("ms:Q", title=title, scale=axis.scale, axis=across),
                 y=alt.Y("share:Q", title="share of probes", scale=alt.Scale(domain=[0, 1]), axis=up),
                 color=alt.Color("test:N", scale=inks, legend=legend),
                 strokeDash=alt.StrokeDash("test:N", scale=dashes, legend=legend),
