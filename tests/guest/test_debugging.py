@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from txop.guest.debugging.symbol_file import Symbol
 from txop.guest.debugging.loaded import FIELDS, loaded_modules
 from txop.guest.debugging.places import NoPlaceError, Symbols, go_to_message
+from txop.guest.debugging.symbol_file import Symbol
 from txop.guest.recorded import RecordError, check_record_folder, read_record
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image

@@ -181,8 +181,8 @@ fn a_delay_is_from_the_frame_that_is_named_and_of_all_failures() {
         .split_once(" ms after message 2")
         .and_then(|(before, _)| before.rsplit_once(" to "))
         .map(|(before, high)| (before.rsplit(' ').next().unwrap_or_default().to_owned(), high.to_owned()))
-        .expect(&said);
-    let (low, high): (f64, f64) = (low.parse().expect(&said), high.parse().expect(&said));
+        .expect(said);
+    let (low, high): (f64, f64) = (low.parse().expect(said), high.parse().expect(said));
     // A frame and the gap before it take some milliseconds.
     assert!((3.0..50.0).contains(&low) && (1_000.0..1_050.0).contains(&high), "{said}");
     assert!(said.contains("as after a wrong password"), "{said}");

@@ -19,7 +19,7 @@ pub enum Addressed {
 /// How a frame was received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RxDescriptor {
-    /// Its sender, or [`UNKNOWN_STATION`].
+    /// Its sender, or [`super::UNKNOWN_STATION`].
     pub station: u16,
     /// The cipher that the chip has removed (enum mt76_cipher_type); 0: none.
     pub cipher: u8,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import numpy as np
@@ -50,7 +50,7 @@ class RttAxis:
     @property
     def scale(self) -> alt.Scale:
         """Its scale."""
-        kind = "log" if self.is_logarithmic else "linear"
+        kind: Literal["log", "linear"] = "log" if self.is_logarithmic else "linear"
         return alt.Scale(type=kind, domain=[short(self.grid[0]), short(self.grid[-1])], nice=False)
 
     @property
