@@ -1,10 +1,29 @@
 //! Ciphers by the number that they have in the key memory.
 
-use super::cam::{Cipher, Key};
+use wire::ieee80211::Mpdu;
+
+use super::cam::{Cam, Cipher, Key};
+use super::memory::Memory;
 use crate::chips::ccmp::{header_len, Ccmp};
 use crate::chips::tkip::Tkip;
 use crate::chips::wep::Wep;
 use crate::state::{Reader, State, StateError, Writer};
+
+/// What is encrypted and decrypted: bits 2 and 3.
+pub const SECURITY_CFG: u16 = 0x0680;
+
+/// What became of a frame that a descriptor asks to encrypt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encryption {
+    /// It goes as it is.
+    Plain,
+    /// It is encrypted.
+    Done,
+    /// There is no key for it.
+    NoKey,
+    /// It is too short, or the cipher is not the chip's.
+    Failed,
+}
 
 enum Engine {
     Wep(Wep),
@@ -51,6 +70,42 @@ impl Engines {
             Engine::Ccmp(ccmp) => ccmp.encrypt(frame),
             Engine::None => false,
         }
+    }
+
+    /// Encrypts as the security field of a descriptor says.
+    pub fn encrypt_as(&mut self, security: u8, memory: &Memory, cam: &Cam, mpdu: &mut Vec<u8>) -> Encryption {
+        let frame = Mpdu::new(&*mpdu);
+        let enabled = memory.u8(SECURITY_CFG) & 0x04 != 0;
+        if security == 0 || !frame.protected() || !enabled {
+            return Encryption::Plain;
+        }
+        let receiver = frame.receiver().unwrap_or_default();
+        let index = key_index(mpdu).unwrap_or(0);
+        let key = cam.pairwise(receiver.0).or_else(|| cam.group(index));
+        match key.filter(|key| key.cipher.is_meant_by(security)) {
+            None => Encryption::NoKey,
+            Some(key) if self.encrypt(key, mpdu) => Encryption::Done,
+            Some(_) => Encryption::Failed,
+        }
+    }
+
+    /// Decrypts what came off the air, where there is a key: the cipher's number, and what [`Self::decrypt`] gives.
+    pub fn decrypt_received(
+        &mut self,
+        memory: &Memory,
+        cam: &Cam,
+        is_group: bool,
+        frame: &mut [u8],
+    ) -> Option<(u8, Option<bool>)> {
+        let mpdu = Mpdu::new(&*frame);
+        if !mpdu.protected() || !mpdu.is_data() || memory.u8(SECURITY_CFG) & 0x08 == 0 {
+            return None;
+        }
+        let index = key_index(frame)?;
+        let pairwise = mpdu.transmitter().and_then(|from| cam.pairwise(from.0)).filter(|_| !is_group);
+        // A network with WEP may have default keys only.
+        let key = pairwise.or_else(|| cam.group(index))?;
+        Some((key.cipher.number(), self.decrypt(key, frame)))
     }
 
     /// Decrypts a frame; what the cipher has put around the data stays. `None`: too short, or not one of the chip's

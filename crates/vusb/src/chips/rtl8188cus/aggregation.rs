@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use wire::phy::Mode;
 
 use super::eu_assumptions::AggregateLimit;
-use super::queued::Queued;
 use super::registers as reg;
+use super::tx_descriptor::TxDescriptor;
 use crate::air::exchange::{duration_ns, FCS_LEN};
 use crate::air::rates::MCS0;
 use crate::chips::realtek::memory::Memory;
+use crate::chips::realtek::queues::Queued;
 
 /// Most MPDUs of an A-MPDU where the descriptor does not say how many: the vendor's limit for this family (rtlwifi
 /// rtl8192cu/trx.c sets it in every descriptor).
@@ -24,8 +25,8 @@ const WINDOW: u16 = 64;
 /// Takes what may go into one A-MPDU with the first frame: the same receiver and TID, within the window, within limits.
 /// `unless_said`: most MPDUs where the descriptor does not say.
 pub(super) fn aggregate(
-    queue: &mut VecDeque<Queued>,
-    taken: &mut Vec<Queued>,
+    queue: &mut VecDeque<Queued<TxDescriptor>>,
+    taken: &mut Vec<Queued<TxDescriptor>>,
     mode: &Mode,
     memory: &Memory,
     rate: u8,

@@ -12,12 +12,13 @@ use super::registers as reg;
 use super::reports::ReportCounters;
 use super::statistics::{RxCounters, TxCounters};
 use super::system;
-use super::transmit::{short_retry_limit, Transmitter};
+use super::transmit::Transmitter;
 use crate::air::rates::legacy_rates;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::chips::realtek::cam::Cam;
 use crate::chips::realtek::memory::{Memory, Touched};
 use crate::chips::realtek::power::{PowerCounters, PowerSave};
+use crate::chips::realtek::queues::retry_limit;
 use crate::device::{InReply, OutReply};
 use random::{Rng, Stream};
 
@@ -213,7 +214,7 @@ impl Station for Mac {
     }
 
     fn ready_since(&self) -> Option<u64> {
-        self.transmitter.ready_since(&self.memory).filter(|_| self.is_on())
+        self.transmitter.queues().ready_since(&self.memory).filter(|_| self.is_on())
     }
 
     fn access(&self) -> EdcaParameters {
@@ -221,11 +222,11 @@ impl Station for Mac {
     }
 
     fn access_function(&self) -> usize {
-        self.transmitter.access_function(&self.memory)
+        self.transmitter.queues().access_function(&self.memory)
     }
 
     fn retry_limit(&self) -> u32 {
-        u32::from(short_retry_limit(&self.memory))
+        u32::from(retry_limit(&self.memory, false))
     }
 
     fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {

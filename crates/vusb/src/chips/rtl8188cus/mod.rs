@@ -12,7 +12,7 @@
 //! | RF, I/Q calibration | `radio.rs` | rtl8xxxu_read_rfreg, rtl8xxxu_iqk_path_a |
 //! | key memory, ciphers | `../realtek/cam.rs`, `../realtek/crypto.rs`, `../ccmp.rs`, `../tkip.rs`, `../wep.rs` | rtl8xxxu_cam_write |
 //! | power save | `../realtek/power.rs` | rtl92c_set_fw_pwrmode_cmd |
-//! | transmission | `tx_descriptor.rs`, `queued.rs`, `transmit.rs`, `tx_counters.rs`, `aggregation.rs`, `rates.rs`, `fallback.rs` | rtl8xxxu_fill_txdesc_v1 |
+//! | transmission | `tx_descriptor.rs`, `../realtek/queues.rs`, `transmit.rs`, `tx_counters.rs`, `aggregation.rs`, `rates.rs`, `fallback.rs` | rtl8xxxu_fill_txdesc_v1 |
 //! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | regs.h |
 //! | reception | `rx_descriptor.rs`, `receive.rs` | rtl8xxxu_parse_rxdesc16 |
 //! | transmit reports (RTL8188EU) | `reports.rs` | rtl8188e_handle_ra_tx_report2 |
@@ -27,7 +27,6 @@ mod fallback;
 mod firmware;
 mod mac;
 mod model;
-mod queued;
 mod radio;
 mod rates;
 mod receive;

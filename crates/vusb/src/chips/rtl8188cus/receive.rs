@@ -12,7 +12,7 @@ use super::rx_descriptor::{emit, emit_report, Received};
 use super::statistics::RxCounters;
 use crate::air::Reception;
 use crate::chips::realtek::cam::Cam;
-use crate::chips::realtek::crypto::{key_index, Engines};
+use crate::chips::realtek::crypto::Engines;
 use crate::chips::realtek::memory::Memory;
 use crate::device::InReply;
 
@@ -133,17 +133,11 @@ impl Receiver {
     }
 
     fn decrypt(&mut self, memory: &Memory, cam: &Cam, frame: &mut [u8], received: &mut Received) {
-        let mpdu = Mpdu::new(&*frame);
-        if !mpdu.protected() || !mpdu.is_data() || memory.u8(reg::SECURITY_CFG) & 0x08 == 0 {
-            return;
-        }
-        let Some(index) = key_index(frame) else { return };
-        let group = received.multicast || received.broadcast;
-        let pairwise = mpdu.transmitter().and_then(|from| cam.pairwise(from.0)).filter(|_| !group);
-        // A network with WEP may have default keys only.
-        let Some(key) = pairwise.or_else(|| cam.group(index)) else { return };
-        received.security = key.cipher.number();
-        match self.engines.decrypt(key, frame) {
+        let is_group = received.multicast || received.broadcast;
+        let decrypted = self.engines.decrypt_received(memory, cam, is_group, frame);
+        let Some((cipher, outcome)) = decrypted else { return };
+        received.security = cipher;
+        match outcome {
             Some(true) => {
                 received.decrypted = true;
                 self.counters.decrypted += 1;

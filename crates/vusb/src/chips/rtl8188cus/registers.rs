@@ -17,10 +17,6 @@ pub const APS_FSMCO_WLON: u8 = 0x02;
 pub const REG_9346CR: u16 = 0x000a;
 /// Bit 5: what was in efuse was loaded at reset (EEPROM_ENABLE).
 pub const REG_9346CR_AUTOLOAD: u8 = 0x20;
-/// Efuse: byte 0 data, byte 1 and bits 1:0 of byte 2 address, bit 7 of byte 3 done.
-pub const EFUSE_CTRL: u16 = 0x0030;
-/// Bit 7 of the last byte of [`EFUSE_CTRL`].
-pub const EFUSE_DONE: u8 = 0x80;
 /// RTL8723A: functions that the board has.
 pub const MULTI_FUNC_CTRL: u16 = 0x0068;
 /// Wi-Fi is one of them.
@@ -69,8 +65,6 @@ pub const LLT_INIT: u16 = 0x01e0;
 pub const RXDMA_AGG_PG_TH: u16 = 0x0280;
 /// Byte 2: bit 2 asks receive DMA to stop, bit 1 says that it is idle.
 pub const RXPKT_NUM: u16 = 0x0284;
-/// Retry limits: long in bits 5:0, short in 13:8.
-pub const RETRY_LIMIT: u16 = 0x042a;
 /// Rate fallback of data frames: one byte for each retry, the first to the eighth.
 pub const DARFRC: u16 = 0x0430;
 /// Rate fallback of RTS, likewise.
@@ -91,18 +85,6 @@ pub const TX_REPORT_CTRL: u16 = 0x04ec;
 pub const TX_REPORT_ON: u8 = 0x03;
 /// RTL8188E: time between two transmit reports, 32 us.
 pub const TX_REPORT_TIME: u16 = 0x04f0;
-/// EDCA parameters: AIFS in us, ECWmin, ECWmax, TXOP limit in 32 us. VO, VI, BE, BK.
-pub const EDCA_VO_PARAM: u16 = 0x0500;
-/// See [`EDCA_VO_PARAM`].
-pub const EDCA_VI_PARAM: u16 = 0x0504;
-/// See [`EDCA_VO_PARAM`].
-pub const EDCA_BE_PARAM: u16 = 0x0508;
-/// See [`EDCA_VO_PARAM`].
-pub const EDCA_BK_PARAM: u16 = 0x050c;
-/// Slot time in us.
-pub const SLOT: u16 = 0x051b;
-/// Which queues are paused, one bit each, from background (0) to management (4), high (5) and beacons (6).
-pub const TXPAUSE: u16 = 0x0522;
 /// Timing synchronisation function, 64 bits, us.
 pub const TSFTR: u16 = 0x0560;
 /// Bit 6 asks the MAC to stop beacon transmission; bit 7 follows (rtl8xxxu 8723a.c, power off).
@@ -114,9 +96,10 @@ pub const RCR: u16 = 0x0608;
 /// Driver information before each received frame, in 8 bytes.
 pub const RX_DRVINFO_SZ: u16 = 0x060f;
 pub use crate::chips::realtek::cam::{CAM_CMD, CAM_READ, CAM_WRITE};
+pub use crate::chips::realtek::crypto::SECURITY_CFG;
 pub use crate::chips::realtek::power::{BCN_PSR_RPT, BSSID, MACID};
-/// Encryption on transmission (bit 2) and reception (bit 3).
-pub const SECURITY_CFG: u16 = 0x0680;
+pub use crate::chips::realtek::queues::{RETRY_LIMIT, SLOT, TXPAUSE};
+pub use crate::chips::realtek::vocabulary::{EFUSE_CTRL, EFUSE_DONE};
 /// Which management subtypes are received; control; data.
 pub const RXFLTMAP0: u16 = 0x06a0;
 /// See [`RXFLTMAP0`].

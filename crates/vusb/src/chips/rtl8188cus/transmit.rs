@@ -1,9 +1,7 @@
 //! From bulk OUT to the air: packet buffer, queues, aggregation, retries.
 
-use std::collections::VecDeque;
-
 use wire::ieee80211::{Mpdu, Seq};
-use wire::phy::{AccessCategory, EdcaParameters};
+use wire::phy::EdcaParameters;
 
 use super::aggregation::aggregate;
 use super::assumed::Assumed;
@@ -11,40 +9,32 @@ use super::assumptions::{Assumptions, RtsRetries};
 use super::eu_assumptions::AggregateLimit;
 use super::fallback::{data_rate, rts_rate};
 use super::model::Model;
-use super::queued::{own, Queued};
 use super::rates::RateAdaptation;
-use super::registers as reg;
+
 use super::reports::{ReportCounters, Reporter};
 use super::statistics::TxCounters;
-use super::tx_descriptor::{TxDescriptor, QUEUE_BEACON, QUEUE_HIGH, QUEUE_MANAGEMENT};
+use super::tx_descriptor::{TxDescriptor, QUEUE_BEACON};
 use crate::air::rates::{mode, Modulation, MCS0};
 use crate::air::{response_to, Outcome, Ppdu, Protection, Response};
 use crate::chips::block_ack_request::put_back;
 use crate::chips::realtek::cam::Cam;
-use crate::chips::realtek::crypto::{key_index, Engines};
+use crate::chips::realtek::crypto::{Encryption, Engines};
 use crate::chips::realtek::memory::Memory;
+use crate::chips::realtek::queues::{retry_limit, Descriptor, Queued, Queues};
 use crate::device::OutReply;
 
 /// Bytes of a page of the transmit packet buffer (rtl8xxxu.h, PBP_PAGE_SIZE_128).
 const PAGE: usize = 128;
-/// Frames of the firmware's own that wait at most: they take no pages, and the host makes them come.
-const OWN_MAX: usize = 8;
-/// Retries where neither descriptor nor register says: 7 (dot11ShortRetryLimit's default).
-const RETRIES_DEFAULT: u8 = 7;
-
-/// Queues in the order in which they are served: management and high, then voice, video, best effort, background.
-const QUEUES: usize = 5;
-
 /// The transmitter.
 pub struct Transmitter {
     model: Model,
     /// Most MPDUs of an A-MPDU where descriptors do not say.
     aggregate_limit: AggregateLimit,
-    queues: [VecDeque<Queued>; QUEUES],
+    queues: Queues<TxDescriptor>,
     /// Pages in use.
     pages: usize,
     /// What is on the air: its queue and descriptors, in the order of the PPDU's MPDUs.
-    on_air: Option<(usize, Vec<Queued>)>,
+    on_air: Option<(usize, Vec<Queued<TxDescriptor>>)>,
     rates: RateAdaptation,
     assumptions: Assumptions,
     engines: Engines,
@@ -56,56 +46,17 @@ pub struct Transmitter {
     reporter: Reporter,
 }
 
-fn queue_of(number: u8) -> usize {
-    match number {
-        QUEUE_HIGH | QUEUE_MANAGEMENT => 0,
-        tid => match AccessCategory::of_tid(tid) {
-            Some(AccessCategory::Voice) => 1,
-            Some(AccessCategory::Video) => 2,
-            Some(AccessCategory::Background) => 4,
-            _ => 3,
-        },
-    }
+/// A frame of the MAC's own, at a basic rate: a descriptor without aggregation, protection and encryption.
+fn own(mpdu: Vec<u8>, since_ns: u64) -> Queued<TxDescriptor> {
+    Queued::own(TxDescriptor::internal(), mpdu, since_ns)
 }
 
-/// The bit of the register of pauses for a queue (rtlwifi rtl8192ce/reg.h, STOPHIGHT, STOPMGT to STOPBK).
-const fn pause_bit(queue: usize, descriptor: &TxDescriptor) -> u8 {
-    match queue {
-        0 if descriptor.queue() == QUEUE_HIGH => 5,
-        0 => 4,
-        1 => 3,
-        2 => 2,
-        3 => 1,
-        _ => 0,
-    }
-}
+/// SIFS that drivers add to AIFSN slots, us (16 with the signal extension).
+const SIFS_US: u8 = 10;
 
-/// An EDCA register: AIFS in us, exponents of CWmin and CWmax, TXOP limit; zero: not set. The management and high queues
-/// have no register; which parameters the chip gives them is not known, and those of AC_VO are taken. (It matters:
-/// rtl8192cu writes the low four bits of CWmin itself, 15, where its own initialisation and rtl8xxxu write exponents.)
-fn edca(memory: &Memory, queue: usize) -> EdcaParameters {
-    let (address, category) = match queue {
-        0 => return EdcaParameters::default_for(AccessCategory::Voice),
-        1 => (reg::EDCA_VO_PARAM, AccessCategory::Voice),
-        2 => (reg::EDCA_VI_PARAM, AccessCategory::Video),
-        3 => (reg::EDCA_BE_PARAM, AccessCategory::BestEffort),
-        _ => (reg::EDCA_BK_PARAM, AccessCategory::Background),
-    };
-    let value = memory.u32(address);
-    if value == 0 {
-        return EdcaParameters::default_for(category);
-    }
-    let slot_us = match memory.u8(reg::SLOT) {
-        0 => 9,
-        slot => slot,
-    };
-    // Drivers write SIFS (10 us, 16 us with the signal extension) and AIFSN slots.
-    let aifsn = ((value & 0xff) as u8).saturating_sub(10) / slot_us;
-    EdcaParameters {
-        aifsn: aifsn.clamp(1, 15),
-        ecw_min: (value >> 8 & 0x0f) as u8,
-        ecw_max: (value >> 12 & 0x0f) as u8,
-        txop_limit_32us: (value >> 16) as u16,
+impl Descriptor for TxDescriptor {
+    fn queue(&self) -> u8 {
+        self.queue()
     }
 }
 
@@ -228,71 +179,37 @@ impl Transmitter {
         if self.without_rates && !descriptor.use_driver_rate() && !descriptor.is_group() {
             return;
         }
-        let queued = Queued { descriptor, mpdu, pages, attempts: 0, rts_attempts: 0, since_ns: now_ns };
-        if let Some(queue) = self.queues.get_mut(queue_of(descriptor.queue())) {
-            queue.push_back(queued);
-        }
+        self.queues.push(Queued::new(descriptor, mpdu, (0, pages), now_ns));
     }
 
     /// Queues a frame of the firmware's own, before all others.
     pub fn send(&mut self, now_ns: u64, frame: Option<Vec<u8>>) {
-        let Some(mpdu) = frame else { return };
-        let queued = own(mpdu, now_ns);
-        let Some(queue) = self.queues.first_mut() else { return };
-        if queue.iter().filter(|other| other.is_own()).count() >= OWN_MAX {
-            // The newest of a kind says what holds now.
-            let same = |other: &Queued| other.is_own() && other.frame().kind() == queued.frame().kind();
-            let at = queue.iter().position(same).or_else(|| queue.iter().position(Queued::is_own));
-            at.and_then(|at| queue.remove(at));
+        if let Some(mpdu) = frame {
+            self.queues.send(own(mpdu, now_ns));
         }
-        queue.push_back(queued);
     }
 
     /// Encrypts as the descriptor says; `false`: it cannot be sent.
     fn encrypt(&mut self, memory: &Memory, cam: &Cam, descriptor: &TxDescriptor, mpdu: &mut Vec<u8>) -> bool {
-        let frame = Mpdu::new(&*mpdu);
-        let enabled = memory.u8(reg::SECURITY_CFG) & 0x04 != 0;
-        if descriptor.security() == 0 || !frame.protected() || !enabled {
-            return true;
-        }
-        let receiver = frame.receiver().unwrap_or_default();
-        let index = key_index(mpdu).unwrap_or(0);
-        let key = cam.pairwise(receiver.0).or_else(|| cam.group(index));
-        let Some(key) = key.filter(|key| key.cipher.is_meant_by(descriptor.security())) else {
-            self.counters.no_key += 1;
-            return false;
-        };
-        let encrypted = self.engines.encrypt(key, mpdu);
-        self.counters.encrypted += u64::from(encrypted);
-        encrypted
+        let became = self.engines.encrypt_as(descriptor.security(), memory, cam, mpdu);
+        self.counters.no_key += u64::from(became == Encryption::NoKey);
+        self.counters.encrypted += u64::from(became == Encryption::Done);
+        matches!(became, Encryption::Plain | Encryption::Done)
     }
 
-    fn next_queue(&self, memory: &Memory) -> Option<usize> {
-        let paused = memory.u8(reg::TXPAUSE);
-        let sends = |(at, queue): (usize, &VecDeque<Queued>)| {
-            queue.front().is_some_and(|first| paused >> pause_bit(at, &first.descriptor) & 1 == 0)
-        };
-        self.queues.iter().enumerate().position(sends)
-    }
-
-    /// Since when there is something to send.
-    pub fn ready_since(&self, memory: &Memory) -> Option<u64> {
-        self.queues.get(self.next_queue(memory)?)?.front().map(|queued| queued.since_ns)
-    }
-
-    /// The queue of what comes next: each contends with a backoff of its own.
-    pub fn access_function(&self, memory: &Memory) -> usize {
-        self.next_queue(memory).unwrap_or(0)
+    /// What waits.
+    pub(super) const fn queues(&self) -> &Queues<TxDescriptor> {
+        &self.queues
     }
 
     /// Contention parameters of what comes next.
     pub fn access(&self, memory: &Memory) -> EdcaParameters {
-        edca(memory, self.next_queue(memory).unwrap_or(3))
+        self.queues.access(memory, SIFS_US)
     }
 
     /// The next PPDU.
     pub fn begin(&mut self, memory: &Memory, wide: bool) -> Option<Ppdu> {
-        let at = self.next_queue(memory)?;
+        let at = self.queues.next(memory)?;
         let queue = self.queues.get_mut(at)?;
         let first = queue.pop_front()?;
         let chosen = self.rates.choose(memory, &first.descriptor);
@@ -315,6 +232,7 @@ impl Transmitter {
     /// What happened to it: frames that were not acknowledged are sent again, in their order, until their limit.
     pub fn ended(&mut self, now_ns: u64, memory: &mut Memory, ppdu: &Ppdu, outcome: &Outcome) {
         let Some((at, taken)) = self.on_air.take() else { return };
+        let register = retry_limit(memory, matches!(ppdu.protection, Protection::Rts(_)));
         let mut again = Vec::new();
         let mut gap = None;
         // The PPDU was not sent: its RTS was not answered.
@@ -330,7 +248,8 @@ impl Transmitter {
             }
             queued.rts_attempts = if outcome.sent { 0 } else { queued.rts_attempts.saturating_add(1) };
             queued.attempts = queued.attempts.saturating_add(u8::from(!only_rts));
-            if queued.attempts.max(queued.rts_attempts) > retry_limit(memory, ppdu, &queued.descriptor) {
+            let limit = queued.descriptor.retry_limit().unwrap_or(register);
+            if queued.attempts.max(queued.rts_attempts) > limit {
                 self.count(ppdu, &queued, false);
                 self.pages = self.pages.saturating_sub(queued.pages);
                 self.counters.given_up += 1;
@@ -350,34 +269,12 @@ impl Transmitter {
 
     /// Counts a frame of the driver that had to be acknowledged, for reports. Before its last attempt it was sent
     /// `attempts` times.
-    fn count(&mut self, ppdu: &Ppdu, queued: &Queued, arrived: bool) {
+    fn count(&mut self, ppdu: &Ppdu, queued: &Queued<TxDescriptor>, arrived: bool) {
         if ppdu.response != Response::None && !queued.is_own() {
             let is_data = queued.frame().is_data();
             self.reporter.ended(queued.descriptor.macid(), is_data, queued.attempts, arrived);
         }
     }
-}
-
-/// Retries of frames that are sent without RTS, and failures after which the contention window starts again
-/// (dot11ShortRetryLimit).
-pub(super) fn short_retry_limit(memory: &Memory) -> u8 {
-    limit(memory.u8(reg::RETRY_LIMIT + 1))
-}
-
-fn limit(register: u8) -> u8 {
-    match register & 0x3f {
-        0 => RETRIES_DEFAULT,
-        limit => limit,
-    }
-}
-
-/// Retries of a frame: its descriptor's, else the long limit behind RTS, else the short one (IEEE 802.11-2020 10.23.2.12).
-fn retry_limit(memory: &Memory, ppdu: &Ppdu, descriptor: &TxDescriptor) -> u8 {
-    let register = match ppdu.protection {
-        Protection::Rts(_) => limit(memory.u8(reg::RETRY_LIMIT)),
-        _ => short_retry_limit(memory),
-    };
-    descriptor.retry_limit().unwrap_or(register)
 }
 
 fn modulation(descriptor: &TxDescriptor, wide: bool) -> Modulation {
@@ -391,7 +288,7 @@ fn modulation(descriptor: &TxDescriptor, wide: bool) -> Modulation {
 }
 
 /// RTS or CTS only if the MAC is to send it itself (HW_RTS_ENABLE).
-fn protection(memory: &Memory, first: &Queued, assumptions: &Assumptions) -> Protection {
+fn protection(memory: &Memory, first: &Queued<TxDescriptor>, assumptions: &Assumptions) -> Protection {
     let descriptor = &first.descriptor;
     let short_preamble = descriptor.rts_short_preamble();
     let rate = rts_rate(memory, descriptor, first.rts_attempts, assumptions);
@@ -410,6 +307,7 @@ crate::state!(Transmitter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chips::rtl8188cus::registers as reg;
 
     const RETRY: u8 = 0x08;
     use wire::phy::Mode;
@@ -506,7 +404,7 @@ mod tests {
                 unanswered(&mut transmitter, &mut memory, sent);
             }
             assert_eq!(transmitter.counters().given_up, 3, "long {} short {}", limits[0], limits[1]);
-            assert_eq!(u32::from(short_retry_limit(&memory)), u32::from(limits[1]));
+            assert_eq!(u32::from(retry_limit(&memory, false)), u32::from(limits[1]));
         }
     }
 }

@@ -8,10 +8,6 @@ use super::model::Model;
 
 /// Queue numbers (rtl8xxxu.h, TXDESC_QUEUE_*); 0 to 7 are those of user priorities.
 pub const QUEUE_BEACON: u8 = 0x10;
-/// Frames that must go first.
-pub const QUEUE_HIGH: u8 = 0x11;
-/// Management.
-pub const QUEUE_MANAGEMENT: u8 = 0x12;
 
 /// What a driver asks for one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -199,6 +195,7 @@ impl TxDescriptor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chips::realtek::queues::MANAGEMENT;
 
     /// A probe request as Linux 6.12's rtl8xxxu sent it to a virtual chip; the checksum was made right.
     #[test]
@@ -212,7 +209,7 @@ mod tests {
         let descriptor = TxDescriptor::parse(&bytes, Model::Rtl8188cus).unwrap();
         assert!(descriptor.checksum_is_right());
         assert_eq!((descriptor.frame_len(), descriptor.frame_offset()), (73, 32));
-        assert_eq!((descriptor.queue(), descriptor.is_group()), (QUEUE_MANAGEMENT, true));
+        assert_eq!((descriptor.queue(), descriptor.is_group()), (MANAGEMENT, true));
         assert_eq!((descriptor.aggregate(), descriptor.rate(), descriptor.rts_rate()), (false, 0, 1));
         assert_eq!(TxDescriptor::parse(&bytes[..31], Model::Rtl8188cus), None);
     }

@@ -12,12 +12,11 @@ use super::rx_descriptor::mode_of;
 use super::tx_descriptor::TxDescriptor;
 use crate::air::rates::{mode, Modulation};
 use crate::chips::realtek::memory::{Memory, Touched};
+use crate::chips::realtek::vocabulary::{register, CAM_WRITE_NOW};
 use crate::state::{Reader, State, StateError, Writer};
-use crate::trace::{hex, Detail, FrameDetail, Names, Plain, Vocabulary};
+use crate::trace::{Detail, FrameDetail, Names, Plain, Vocabulary};
 
 const NAMES: &str = include_str!("register_names.txt");
-/// Command bits of the key memory (cam.rs).
-const CAM_WRITE_NOW: u32 = 1 << 31 | 1 << 16;
 
 /// Names of registers, and a copy of what was written.
 pub struct RegisterNames {
@@ -78,34 +77,14 @@ fn described(command: Command) -> String {
     }
 }
 
-/// A register's value as a number, the last byte first.
-fn number(data: &[u8]) -> String {
-    match data.len() {
-        1..=8 => data.iter().rev().fold("0x".to_owned(), |text, byte| text + &format!("{byte:02x}")),
-        _ => hex(data),
-    }
-}
-
 impl Vocabulary for RegisterNames {
     fn control(&mut self, setup: Setup, data: &[u8], refused: bool) -> Detail {
-        let register = setup.request == REGISTER_REQUEST && setup.kind() == "vendor";
-        if !register {
+        if setup.request != REGISTER_REQUEST || setup.kind() != "vendor" {
             return Plain.control(setup, data, refused);
         }
         let address = setup.value;
-        let mut detail = Detail {
-            register: Some(format!("{address:#06x}")),
-            name: self.name(address),
-            value: Some(number(data)),
-            ..Detail::default()
-        };
-        if setup.is_in() {
-            let done = data.last().is_some_and(|last| last & reg::EFUSE_DONE != 0);
-            if let (reg::EFUSE_CTRL, [value, low, high, _], true) = (address, data, done) {
-                let at = u16::from(*low) | u16::from(high & 3) << 8;
-                detail.means = Some(format!("efuse {at:#05x} = {value:#04x}"));
-            }
-        } else if !refused {
+        let mut detail = register(address, self.name(address), data, setup.is_in());
+        if !setup.is_in() && !refused {
             if self.downloading(address) {
                 let page = self.memory.u8(reg::MCU_FW_DL + 2) & 7;
                 detail.name = Some("firmware".to_owned());

@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use wire::phy::Mode;
+use wire::usb::rtw88::TxDescriptor;
 
 use super::assumptions::Assumptions;
-use super::queued::Queued;
 use super::registers as reg;
 use crate::air::exchange::{duration_ns, FCS_LEN};
 use crate::chips::realtek::memory::Memory;
+use crate::chips::realtek::queues::Queued;
 
 /// Longest A-MPDU in bytes: what every receiver here announces (HT: 65535). rtw88 of Linux 6.12 writes no register of lengths.
 const AGGREGATE_BYTES: usize = 65_535;
@@ -19,8 +20,8 @@ const WINDOW: u16 = 64;
 
 /// Takes what may go into one A-MPDU with the first frame: the same receiver and TID, within the window, within limits.
 pub(super) fn aggregate(
-    queue: &mut VecDeque<Queued>,
-    taken: &mut Vec<Queued>,
+    queue: &mut VecDeque<Queued<TxDescriptor>>,
+    taken: &mut Vec<Queued<TxDescriptor>>,
     mode: &Mode,
     memory: &Memory,
     assumed: &Assumptions,
@@ -30,7 +31,7 @@ pub(super) fn aggregate(
     let receiver = first.receiver();
     let limit = most(memory, first.descriptor.max_aggregate());
     let longest_ns = longest_ns(memory, assumed);
-    let entry = |queued: &Queued| (queued.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
+    let entry = |queued: &Queued<TxDescriptor>| (queued.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
     let mut len = entry(first);
     while taken.len() < limit {
         let Some(next) = queue.front() else { return };
@@ -69,24 +70,24 @@ fn longest_ns(memory: &Memory, assumed: &Assumptions) -> u64 {
 mod tests {
     use super::*;
     use crate::chips::rtl8822bu::rates::{mode, Shape};
-    use wire::usb::rtw88::TxDescriptor;
 
-    fn queued(sequence: u16, tid: u8, said: u32, len: usize) -> Queued {
+    fn queued(sequence: u16, tid: u8, said: u32, len: usize) -> Queued<TxDescriptor> {
         let mut mpdu = vec![0x88, 0x01, 0, 0];
         mpdu.resize(22, 2);
         mpdu.extend((sequence << 4).to_le_bytes());
         mpdu.extend([tid, 0]);
         mpdu.resize(len, 0);
         let descriptor = TxDescriptor::new(len as u16, tid).with(2, 12, 1).with(3, 17, said);
-        Queued { descriptor, mpdu, place: 1, pages: 1, attempts: 0, rts_attempts: 0, since_ns: 0 }
+        Queued::new(descriptor, mpdu, (1, 1), 0)
     }
 
     fn together(said: u32, register: u8, time: u8, rate: u8, frames: impl Iterator<Item = (u16, u8, usize)>) -> usize {
         let mut memory = Memory::default();
         memory.set_u8(reg::MAX_AGGR_NUM, register);
         memory.set_u8(reg::AMPDU_MAX_TIME_V1, time);
-        let mut queue: VecDeque<Queued> = frames.map(|(sequence, tid, len)| queued(sequence, tid, said, len)).collect();
-        let mut taken: Vec<Queued> = queue.pop_front().into_iter().collect();
+        let mut queue: VecDeque<Queued<TxDescriptor>> =
+            frames.map(|(sequence, tid, len)| queued(sequence, tid, said, len)).collect();
+        let mut taken: Vec<Queued<TxDescriptor>> = queue.pop_front().into_iter().collect();
         let mode = mode(rate, Shape::default()).unwrap();
         aggregate(&mut queue, &mut taken, &mode, &memory, &Assumptions::default());
         taken.len()

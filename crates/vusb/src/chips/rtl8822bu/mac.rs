@@ -16,12 +16,13 @@ use super::registers as reg;
 use super::statistics::{ChipCounters, RxCounters, TxCounters};
 use super::system::{self, Switch, System};
 use super::transfer::{parts, Part};
-use super::transmit::{short_retry_limit, Fate, Transmitter};
+use super::transmit::{Fate, Transmitter};
 use crate::air::rates::legacy_rates;
 use crate::air::{width, Outcome, Ppdu, Reception, Station, Tuned};
 use crate::chips::realtek::cam::Cam;
 use crate::chips::realtek::memory::{Memory, Touched};
 use crate::chips::realtek::power::{PowerCounters, PowerSave};
+use crate::chips::realtek::queues::retry_limit;
 use crate::chips::station_power::NULL;
 use crate::device::{InReply, OutReply};
 use random::{Rng, Stream};
@@ -314,7 +315,7 @@ impl Station for Mac {
     }
 
     fn ready_since(&self) -> Option<u64> {
-        self.transmitter.ready_since(&self.memory).filter(|_| self.tuned().is_some())
+        self.transmitter.queues().ready_since(&self.memory).filter(|_| self.tuned().is_some())
     }
 
     fn access(&self) -> EdcaParameters {
@@ -323,11 +324,11 @@ impl Station for Mac {
     }
 
     fn access_function(&self) -> usize {
-        self.transmitter.access_function(&self.memory)
+        self.transmitter.queues().access_function(&self.memory)
     }
 
     fn retry_limit(&self) -> u32 {
-        u32::from(short_retry_limit(&self.memory))
+        u32::from(retry_limit(&self.memory, false))
     }
 
     fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {

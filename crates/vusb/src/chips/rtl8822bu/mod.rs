@@ -12,7 +12,7 @@
 //! | RF, channel, calibration | `radio.rs` | rtw8822b.c |
 //! | key memory, ciphers | `../realtek/cam.rs`, `../realtek/crypto.rs` | sec.c |
 //! | power save | `../realtek/power.rs` | ps.c |
-//! | transmission | `transfer.rs`, `pages.rs`, `queued.rs`, `transmit.rs`, `aggregation.rs` | tx.c, usb.c |
+//! | transmission | `transfer.rs`, `pages.rs`, `../realtek/queues.rs`, `transmit.rs`, `aggregation.rs` | tx.c, usb.c |
 //! | rates | `rates.rs` | main.c (rtw_update_sta_info), fw.c (rtw_fw_send_ra_info) |
 //! | reception | `receive.rs` | rx.c, usb.c |
 //! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | reg.h |
@@ -29,7 +29,6 @@ mod mac;
 mod model;
 mod packet_buffer;
 mod pages;
-mod queued;
 mod radio;
 mod rates;
 mod receive;

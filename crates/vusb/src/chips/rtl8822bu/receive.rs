@@ -15,7 +15,7 @@ use super::registers::{self as reg, rcr};
 use super::statistics::RxCounters;
 use crate::air::{width, Reception};
 use crate::chips::realtek::cam::Cam;
-use crate::chips::realtek::crypto::{key_index, Engines};
+use crate::chips::realtek::crypto::Engines;
 use crate::chips::realtek::memory::Memory;
 use crate::device::InReply;
 
@@ -126,16 +126,10 @@ impl Receiver {
     }
 
     fn decrypt(&mut self, memory: &Memory, cam: &Cam, is_group: bool, frame: &mut [u8], descriptor: &mut RxDescriptor) {
-        let mpdu = Mpdu::new(&*frame);
-        if !mpdu.protected() || !mpdu.is_data() || memory.u8(reg::SECURITY_CFG) & 0x08 == 0 {
-            return;
-        }
-        let Some(index) = key_index(frame) else { return };
-        let pairwise = mpdu.transmitter().and_then(|from| cam.pairwise(from.0)).filter(|_| !is_group);
-        // A network with WEP may have default keys only.
-        let Some(key) = pairwise.or_else(|| cam.group(index)) else { return };
-        descriptor.security = key.cipher.number();
-        match self.engines.decrypt(key, frame) {
+        let decrypted = self.engines.decrypt_received(memory, cam, is_group, frame);
+        let Some((cipher, outcome)) = decrypted else { return };
+        descriptor.security = cipher;
+        match outcome {
             Some(true) => {
                 descriptor.not_decrypted = false;
                 self.counters.decrypted += 1;

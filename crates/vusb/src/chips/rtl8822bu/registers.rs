@@ -1,7 +1,10 @@
 //! Register addresses and bits, as Linux' drivers/net/wireless/realtek/rtw88/reg.h names them, unless another file is named.
 //! Multi-byte registers are little endian.
 
+pub use crate::chips::realtek::crypto::SECURITY_CFG;
 pub use crate::chips::realtek::power::{BCN_PSR_RPT, BSSID, MACID};
+pub use crate::chips::realtek::queues::{RETRY_LIMIT, SLOT, TXPAUSE};
+pub use crate::chips::realtek::vocabulary::{EFUSE_CTRL, EFUSE_DONE};
 
 /// Function enables of the system.
 pub const SYS_FUNC_EN: u16 = 0x0002;
@@ -15,10 +18,6 @@ pub const MAC_ON: u8 = 0x01;
 pub const MAC_OFF: u8 = 0x02;
 /// Byte 2: the power supply is up (rtw8822b.c, trans_cardemu_to_act_8822b polls for it).
 pub const POWER_READY: u8 = 0x02;
-/// Efuse: byte 0 data, byte 1 and bits 1:0 of byte 2 address, bit 7 of byte 3 done.
-pub const EFUSE_CTRL: u16 = 0x0030;
-/// Bit 7 of the last byte of [`EFUSE_CTRL`] (BIT_EF_FLAG).
-pub const EFUSE_DONE: u8 = 0x80;
 /// Firmware download and state.
 pub const MCUFW_CTRL: u16 = 0x0080;
 /// Byte 0 of [`MCUFW_CTRL`]: download enabled.
@@ -67,8 +66,6 @@ pub const LOAD_PAGES: u8 = 0x80;
 pub const FIFOPAGE_INFO_1: u16 = 0x0230;
 /// Receive aggregation: byte 0 threshold, byte 1 timeout; bit 7 of byte 3 was seen to be cleared only.
 pub const RXDMA_AGG_PG_TH: u16 = 0x0280;
-/// Retry limits: bits 5:0 long, 13:8 short (as the first generation has them).
-pub const RETRY_LIMIT: u16 = 0x042a;
 /// Rate fallback of data frames: one byte for each retry, the first to the eighth.
 pub const DARFRC: u16 = 0x0430;
 /// Rates of control responses, bits 11:0.
@@ -79,18 +76,6 @@ pub const AMPDU_MAX_TIME_V1: u16 = 0x0455;
 pub const DATA_SC: u16 = 0x0483;
 /// Most MPDUs of an A-MPDU.
 pub const MAX_AGGR_NUM: u16 = 0x04ca;
-/// EDCA parameters: AIFS in us, ECWmin, ECWmax, TXOP limit in 32 us. VO, VI, BE, BK.
-pub const EDCA_VO_PARAM: u16 = 0x0500;
-/// See [`EDCA_VO_PARAM`].
-pub const EDCA_VI_PARAM: u16 = 0x0504;
-/// See [`EDCA_VO_PARAM`].
-pub const EDCA_BE_PARAM: u16 = 0x0508;
-/// See [`EDCA_VO_PARAM`].
-pub const EDCA_BK_PARAM: u16 = 0x050c;
-/// Slot time in us.
-pub const SLOT: u16 = 0x051b;
-/// Which queues are paused, one bit each: background (0) to voice (3), management (4), high (5).
-pub const TXPAUSE: u16 = 0x0522;
 /// Timing synchronisation function, 64 bits, us (the first generation's address; rtw88 does not read it).
 pub const TSFTR: u16 = 0x0560;
 /// Byte 0, bit 7: frames have the power management bit (BIT_PWRMGT_HWDATA_EN).
@@ -101,8 +86,6 @@ pub const POWER_MANAGEMENT: u8 = 0x80;
 pub const RCR: u16 = 0x0608;
 /// State of the receiver before each received frame, in 8 bytes.
 pub const RX_DRVINFO_SZ: u16 = 0x060f;
-/// Encryption on transmission (bit 2) and reception (bit 3) (sec.h, RTW_SEC_CONFIG).
-pub const SECURITY_CFG: u16 = 0x0680;
 /// Which management subtypes are received; control; data.
 pub const RXFLTMAP0: u16 = 0x06a0;
 /// See [`RXFLTMAP0`].

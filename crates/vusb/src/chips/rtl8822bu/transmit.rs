@@ -3,13 +3,12 @@
 use std::collections::VecDeque;
 
 use wire::ieee80211::{Mpdu, Seq};
-use wire::phy::{AccessCategory, Band, Bandwidth, EdcaParameters};
-use wire::usb::rtw88::{queue, TxDescriptor};
+use wire::phy::{Band, Bandwidth, EdcaParameters};
+use wire::usb::rtw88::TxDescriptor;
 
 use super::aggregation::aggregate;
 use super::assumptions::Assumptions;
 use super::pages::{of_frame, place, Pages};
-use super::queued::{own, Queued};
 use super::rates::{bandwidth, mode, Choice, RateControl, Shape, OFDM_6};
 use super::registers as reg;
 use super::statistics::TxCounters;
@@ -17,19 +16,13 @@ use super::transfer::Part;
 use crate::air::{response_to, Outcome, Ppdu, Protection, Response};
 use crate::chips::block_ack_request::put_back;
 use crate::chips::realtek::cam::Cam;
-use crate::chips::realtek::crypto::{key_index, Engines};
+use crate::chips::realtek::crypto::{Encryption, Engines};
 use crate::chips::realtek::memory::Memory;
+use crate::chips::realtek::queues::{retry_limit, Descriptor, Queued, Queues, MANAGEMENT};
 
-/// Frames of the firmware's own that wait at most: they take no pages, and the host makes them come.
-const OWN_MAX: usize = 8;
-/// Retries where the register does not say: 7 (dot11ShortRetryLimit's default).
-const RETRIES_DEFAULT: u8 = 7;
 /// Bytes of DARFRC, and the bits of each that count.
 const COUNTS: usize = 8;
 const COUNT: u8 = 0x1f;
-
-/// Queues in the order in which they are served: management and high, then voice, video, best effort, background.
-const QUEUES: usize = 5;
 
 /// What happened to a frame that is to be reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -43,10 +36,10 @@ pub struct Fate {
 /// The transmitter.
 #[derive(Default)]
 pub struct Transmitter {
-    queues: [VecDeque<Queued>; QUEUES],
+    queues: Queues<TxDescriptor>,
     pages: Pages,
     /// What is on the air: its queue and frames, in the order of the PPDU's MPDUs.
-    on_air: Option<(usize, Vec<Queued>)>,
+    on_air: Option<(usize, Vec<Queued<TxDescriptor>>)>,
     rates: RateControl,
     engines: Engines,
     sequence: u16,
@@ -58,57 +51,19 @@ pub struct Transmitter {
     counters: TxCounters,
 }
 
-fn queue_of(number: u8) -> usize {
-    match number {
-        queue::HIGH | queue::MANAGEMENT => 0,
-        tid => match AccessCategory::of_tid(tid) {
-            Some(AccessCategory::Voice) => 1,
-            Some(AccessCategory::Video) => 2,
-            Some(AccessCategory::Background) => 4,
-            _ => 3,
-        },
-    }
+/// A frame of the firmware's own, at 6 Mbit/s.
+fn own(mpdu: Vec<u8>, since_ns: u64) -> Queued<TxDescriptor> {
+    let len = u16::try_from(mpdu.len()).unwrap_or(u16::MAX);
+    let descriptor = TxDescriptor::new(len, MANAGEMENT).with(3, 8, 1).with(3, 10, 1).with(4, 0, OFDM_6.into());
+    Queued::own(descriptor, mpdu, since_ns)
 }
 
-/// The bit of TXPAUSE for a queue. rtw88 names that of the high queue, 5 (reg.h, BIT_HIGH_QUEUE), and uses none of them while it
-/// sends; the others are those of the first generation.
-fn pause_bit(at: usize, descriptor: &TxDescriptor) -> u8 {
-    match at {
-        0 if descriptor.queue() == queue::HIGH => 5,
-        0 => 4,
-        1 => 3,
-        2 => 2,
-        3 => 1,
-        _ => 0,
-    }
-}
+/// The bits of a TXOP limit.
+const TXOP_LIMIT: u16 = 0x07ff;
 
-/// An EDCA register: AIFS in us, exponents of CWmin and CWmax, TXOP limit; zero: not set. The management and high queues have no
-/// register; those of AC_VO are taken.
-fn edca(memory: &Memory, at: usize, band: Band) -> EdcaParameters {
-    let (address, category) = match at {
-        0 => return EdcaParameters::default_for(AccessCategory::Voice),
-        1 => (reg::EDCA_VO_PARAM, AccessCategory::Voice),
-        2 => (reg::EDCA_VI_PARAM, AccessCategory::Video),
-        3 => (reg::EDCA_BE_PARAM, AccessCategory::BestEffort),
-        _ => (reg::EDCA_BK_PARAM, AccessCategory::Background),
-    };
-    let value = memory.u32(address);
-    if value == 0 {
-        return EdcaParameters::default_for(category);
-    }
-    let slot_us = match memory.u8(reg::SLOT) {
-        0 => 9,
-        slot => slot,
-    };
-    // mac80211.c, rtw_aifsn_to_aifs: SIFS and AIFSN slots.
-    let sifs_us = if band == Band::Ghz2_4 { 10 } else { 16 };
-    let aifsn = ((value & 0xff) as u8).saturating_sub(sifs_us) / slot_us;
-    EdcaParameters {
-        aifsn: aifsn.clamp(1, 15),
-        ecw_min: (value >> 8 & 0x0f) as u8,
-        ecw_max: (value >> 12 & 0x0f) as u8,
-        txop_limit_32us: (value >> 16 & 0x07ff) as u16,
+impl Descriptor for TxDescriptor {
+    fn queue(&self) -> u8 {
+        self.queue()
     }
 }
 
@@ -147,7 +102,7 @@ impl Transmitter {
     pub fn has_room(&mut self, memory: &Memory, parts: &[Part<'_>]) -> bool {
         let wanted: Vec<_> =
             parts.iter().map(|part| (place(memory, part.descriptor.queue()), of_frame(part.frame))).collect();
-        let empty = self.queues.iter().all(VecDeque::is_empty) && self.on_air.is_none();
+        let empty = self.queues.are_empty() && self.on_air.is_none();
         let room = empty || self.pages.have_room(memory, &wanted);
         self.counters.buffer_full += u64::from(!room && !self.waiting);
         self.waiting = !room;
@@ -190,10 +145,7 @@ impl Transmitter {
         if self.without_rates && !descriptor.use_rate() && !descriptor.is_group() {
             return;
         }
-        let queued = Queued { descriptor, mpdu, place, pages, attempts: 0, rts_attempts: 0, since_ns: now_ns };
-        if let Some(queue) = self.queues.get_mut(queue_of(descriptor.queue())) {
-            queue.push_back(queued);
-        }
+        self.queues.push(Queued::new(descriptor, mpdu, (place, pages), now_ns));
     }
 
     fn tell(&mut self, descriptor: &TxDescriptor, arrived: bool) {
@@ -204,63 +156,35 @@ impl Transmitter {
 
     /// Queues a frame of the firmware's own, before all others.
     pub fn send(&mut self, now_ns: u64, frame: Option<Vec<u8>>) {
-        let Some(mpdu) = frame else { return };
-        let queued = own(mpdu, now_ns);
-        let Some(queue) = self.queues.first_mut() else { return };
-        if queue.iter().filter(|other| other.is_own()).count() >= OWN_MAX {
-            // The newest of a kind says what holds now.
-            let same = |other: &Queued| other.is_own() && other.frame().kind() == queued.frame().kind();
-            let at = queue.iter().position(same).or_else(|| queue.iter().position(Queued::is_own));
-            at.and_then(|at| queue.remove(at));
+        if let Some(mpdu) = frame {
+            self.queues.send(own(mpdu, now_ns));
         }
-        queue.push_back(queued);
     }
 
     /// Encrypts as the descriptor says; `false`: it cannot be sent.
     fn encrypt(&mut self, memory: &Memory, cam: &Cam, descriptor: &TxDescriptor, mpdu: &mut Vec<u8>) -> bool {
-        let frame = Mpdu::new(&*mpdu);
-        let enabled = memory.u8(reg::SECURITY_CFG) & 0x04 != 0;
-        if descriptor.security() == 0 || !frame.protected() || !enabled {
-            return true;
-        }
-        let receiver = frame.receiver().unwrap_or_default();
-        let index = key_index(mpdu).unwrap_or(0);
-        let key = cam.pairwise(receiver.0).or_else(|| cam.group(index));
-        let Some(key) = key.filter(|key| key.cipher.is_meant_by(descriptor.security())) else {
-            self.counters.no_key += 1;
-            return false;
-        };
-        let encrypted = self.engines.encrypt(key, mpdu);
-        self.counters.encrypted += u64::from(encrypted);
-        encrypted
+        let became = self.engines.encrypt_as(descriptor.security(), memory, cam, mpdu);
+        self.counters.no_key += u64::from(became == Encryption::NoKey);
+        self.counters.encrypted += u64::from(became == Encryption::Done);
+        matches!(became, Encryption::Plain | Encryption::Done)
     }
 
-    fn next_queue(&self, memory: &Memory) -> Option<usize> {
-        let paused = memory.u8(reg::TXPAUSE);
-        let sends = |(at, queue): (usize, &VecDeque<Queued>)| {
-            queue.front().is_some_and(|first| paused >> pause_bit(at, &first.descriptor) & 1 == 0)
-        };
-        self.queues.iter().enumerate().position(sends)
-    }
-
-    /// Since when there is something to send.
-    pub fn ready_since(&self, memory: &Memory) -> Option<u64> {
-        self.queues.get(self.next_queue(memory)?)?.front().map(|queued| queued.since_ns)
-    }
-
-    /// The queue of what comes next: each contends with a backoff of its own.
-    pub fn access_function(&self, memory: &Memory) -> usize {
-        self.next_queue(memory).unwrap_or(0)
+    /// What waits.
+    pub(super) const fn queues(&self) -> &Queues<TxDescriptor> {
+        &self.queues
     }
 
     /// Contention parameters of what comes next.
     pub fn access(&self, memory: &Memory, band: Band) -> EdcaParameters {
-        edca(memory, self.next_queue(memory).unwrap_or(3), band)
+        // mac80211.c, rtw_aifsn_to_aifs: SIFS and AIFSN slots.
+        let sifs_us = if band == Band::Ghz2_4 { 10 } else { 16 };
+        let access = self.queues.access(memory, sifs_us);
+        EdcaParameters { txop_limit_32us: access.txop_limit_32us & TXOP_LIMIT, ..access }
     }
 
     /// The next PPDU.
     pub fn begin(&mut self, memory: &Memory, width: Bandwidth, assumed: &Assumptions) -> Option<Ppdu> {
-        let at = self.next_queue(memory)?;
+        let at = self.queues.next(memory)?;
         let queue = self.queues.get_mut(at)?;
         let first = queue.pop_front()?;
         // The oldest MPDU of an A-MPDU decides for all.
@@ -282,6 +206,7 @@ impl Transmitter {
     /// What happened to it: frames that were not acknowledged are sent again, in their order, until their limit.
     pub fn ended(&mut self, now_ns: u64, memory: &Memory, ppdu: &Ppdu, outcome: &Outcome, assumed: &Assumptions) {
         let Some((at, taken)) = self.on_air.take() else { return };
+        let limit = retry_limit(memory, matches!(ppdu.protection, Protection::Rts(_)));
         let mut again = Vec::new();
         let mut gap = None;
         for (mut queued, &acknowledged) in taken.into_iter().zip(&outcome.acknowledged) {
@@ -295,7 +220,7 @@ impl Transmitter {
             }
             queued.rts_attempts = if outcome.sent { 0 } else { queued.rts_attempts.saturating_add(1) };
             queued.attempts = queued.attempts.saturating_add(u8::from(outcome.sent));
-            if queued.attempts.max(queued.rts_attempts) > retry_limit(memory, ppdu) {
+            if queued.attempts.max(queued.rts_attempts) > limit {
                 self.tell(&queued.descriptor, false);
                 self.pages.give_back(queued.place, queued.pages);
                 self.counters.given_up += 1;
@@ -315,12 +240,12 @@ impl Transmitter {
 }
 
 /// Whether the firmware chooses the rate.
-fn is_chosen(queued: &Queued) -> bool {
+fn is_chosen(queued: &Queued<TxDescriptor>) -> bool {
     !queued.descriptor.use_rate() && !queued.frame().is_group()
 }
 
 /// The rates of a frame: the descriptor's, or those of rate control; without any, 6 Mbit/s.
-fn rates_of(control: &RateControl, queued: &Queued, width: Bandwidth) -> Choice {
+fn rates_of(control: &RateControl, queued: &Queued<TxDescriptor>, width: Bandwidth) -> Choice {
     let descriptor = &queued.descriptor;
     let given = Choice {
         rates: vec![descriptor.rate()],
@@ -339,7 +264,7 @@ fn rates_of(control: &RateControl, queued: &Queued, width: Bandwidth) -> Choice 
 
 /// The mode of this attempt: the n-th retry is as many rates lower as DARFRC says (as in the first generation), unless the
 /// descriptor forbids it.
-fn mode_of(memory: &Memory, queued: &Queued, choice: &Choice) -> wire::phy::Mode {
+fn mode_of(memory: &Memory, queued: &Queued<TxDescriptor>, choice: &Choice) -> wire::phy::Mode {
     let counts: [u8; COUNTS] = memory.array(reg::DARFRC);
     let steps = match queued.attempts.checked_sub(1) {
         Some(retry) if !queued.descriptor.no_fallback() => {
@@ -352,29 +277,8 @@ fn mode_of(memory: &Memory, queued: &Queued, choice: &Choice) -> wire::phy::Mode
     mode(rate, choice.shape).or_else(|| mode(OFDM_6, Shape::default())).unwrap_or_default()
 }
 
-/// Retries of frames that are sent without RTS, and failures after which the contention window starts again
-/// (dot11ShortRetryLimit).
-pub(super) fn short_retry_limit(memory: &Memory) -> u8 {
-    limit(memory.u8(reg::RETRY_LIMIT + 1))
-}
-
-fn limit(register: u8) -> u8 {
-    match register & 0x3f {
-        0 => RETRIES_DEFAULT,
-        limit => limit,
-    }
-}
-
-/// Retries of a frame: the long limit behind RTS, else the short one (IEEE 802.11-2020 10.23.2.12).
-fn retry_limit(memory: &Memory, ppdu: &Ppdu) -> u8 {
-    match ppdu.protection {
-        Protection::Rts(_) => limit(memory.u8(reg::RETRY_LIMIT)),
-        _ => short_retry_limit(memory),
-    }
-}
-
 /// RTS where the descriptor asks for it. When the MAC sends one by itself (PROT_MODE_CTRL) is in no source.
-fn protection(first: &Queued) -> Protection {
+fn protection(first: &Queued<TxDescriptor>) -> Protection {
     let rate = mode(first.descriptor.rts_rate(), Shape::default()).filter(|_| first.descriptor.rts());
     rate.map_or(Protection::None, Protection::Rts)
 }
