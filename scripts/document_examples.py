@@ -104,6 +104,8 @@ def run(example: Example, folder: Path) -> str:
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C.UTF-8",
         "TZ": "UTC", "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": str(COLUMNS),
     }  # fmt: skip
+    if example.slow:  # a guest's image is made once
+        environment["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
     done = subprocess.run(
         [sys.executable, "-"] if example.python else ["sh"], input=example.command, cwd=folder, env=environment,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", timeout=600, check=False,
