@@ -7,7 +7,7 @@
 A ``console`` block has commands behind ``$`` and their output. A ``python`` block that a ``text`` block follows at once
 is run and prints that text. All examples of a document run in one folder, from first to last. In an output, ``...``
 stands for any text, and for any number of lines where it is a line. Blocks of ``console slow`` take longer than a few
-seconds.
+seconds, and use the guest images, builds and runs that are in the user's cache.
 
 Documents may use ``examples`` (that of the repository), ``campaign`` (an archive made by rule: its figures are
 invented), ``capture.pcapng`` (two seconds of the specimen ``late-block-ack``), and files that they show: a block that
@@ -27,6 +27,8 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from txop.guest_image.cache import default_cache
 
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = 100
@@ -105,7 +107,7 @@ def run(example: Example, folder: Path) -> str:
         "TZ": "UTC", "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": str(COLUMNS),
     }  # fmt: skip
     if example.slow:  # a guest's image is made once
-        environment["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+        environment["XDG_CACHE_HOME"] = str(default_cache().parent.parent)
     done = subprocess.run(
         [sys.executable, "-"] if example.python else ["sh"], input=example.command, cwd=folder, env=environment,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", timeout=600, check=False,

@@ -39,7 +39,8 @@ RESULTS = REPOSITORY / "build" / "fresh"
 BUNDLE = "/srv/txop.bundle"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 GUEST = (
-    "guest run --mode exact --device rtl8188cus -- dut ping -c 3 10.80.210.1 >~/ping.txt && cat ~/ping.txt && sha256sum ~/ping.txt"
+    "guest run --mode exact --device rtl8188cus -- dut ping -c 3 10.80.210.1 >~/ping.txt"
+    " && cat ~/ping.txt && sha256sum ~/ping.txt"
 )
 """What a guest prints; its last line is compared between the systems."""
 STEP_LIMIT_S = 2 * 3600

@@ -443,3 +443,19 @@ def test_a_figure_that_repeats_another_is_named_and_not_drawn(golden_result):
     drawing = Drawing({}, "tx retries, %; lower is better.")
     assert _with_alike(drawing, ["the other one"]).caption.endswith("better. The same in every run: the other one.")
     assert _with_alike(drawing, []) is drawing
+
+
+@pytest.mark.parametrize(
+    ("times", "is_logarithmic", "low", "high"),
+    [
+        ([10.0] * 999 + [1000.0], False, 9.5, 25.0),  # one late probe does not stretch it
+        ([1.0, 100.0], True, 0.9, 110.0),
+        ([5.0, 5.0], False, 4.5, 6.0),
+        ([0.0, 0.0], False, -0.1, 1.1),
+    ],
+)
+def test_the_axis_of_round_trip_times_shows_what_is_usual(times, is_logarithmic, low, high):
+    axis = latency.RttAxis.of(times)
+    assert axis.is_logarithmic is is_logarithmic
+    assert low < axis.grid[0] + 1e-9
+    assert axis.grid[0] < axis.grid[-1] < high

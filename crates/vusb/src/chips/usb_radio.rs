@@ -44,7 +44,7 @@ pub trait Chip: State {
     /// As [`Device::reset`].
     fn reset(&mut self, now_ns: u64);
 
-    /// Whether the fault is the chip's alone. The air gets all others.
+    /// Lets a fault happen. `true`: it is the chip's alone; `false`: the air gets it, too.
     fn inject(&mut self, effect: &Effect) -> bool;
 
     /// What it has counted, with what was counted around it.
@@ -53,7 +53,7 @@ pub trait Chip: State {
 
 /// A chip, its air and who else is there.
 pub struct UsbRadio<C> {
-    pub(super) chip: C,
+    chip: C,
     medium: Medium,
     peers: Box<dyn Peers>,
     /// The time up to which everything has happened.
@@ -81,14 +81,15 @@ pub(super) const fn bulk(address: u8) -> Endpoint {
 }
 
 /// Descriptors of a high-speed dongle with one vendor interface that needs 500 mA (USB 2.0, clause 9.6).
-/// `strings`: manufacturer, product, serial number.
+/// `release`: bcdDevice; `strings`: manufacturer, product, serial number.
 pub(super) fn dongle(
     (vendor, product): (u16, u16),
-    release: [u8; 2],
+    release: u16,
     endpoints: impl IntoIterator<Item = Endpoint>,
     strings: [&str; 3],
 ) -> Identity {
-    let ([v0, v1], [p0, p1], [r0, r1]) = (vendor.to_le_bytes(), product.to_le_bytes(), release);
+    let ([v0, v1], [p0, p1]) = (vendor.to_le_bytes(), product.to_le_bytes());
+    let [r0, r1] = release.to_le_bytes();
     let device = [18, 1, 0, 2, 0, 0, 0, 64, v0, v1, p0, p1, r0, r1, 1, 2, 3, 1];
     let mut count = 0u8;
     let mut described = Vec::new();

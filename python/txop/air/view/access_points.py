@@ -36,7 +36,8 @@ def access_points(report: AirReport, options: Options) -> Grid:
 
 
 def unconfirmed(report: AirReport) -> frozenset[str]:
-    """Senders of a single frame without an FCS to check: a damaged address looks like another access point."""
+    """Senders of a single frame, in a capture most frames of which have no FCS to check: a damaged address looks like
+    another access point."""
     fcs = report.summary.fcs
     if fcs.unknown <= fcs.good + fcs.bad:
         return frozenset()

@@ -1,16 +1,16 @@
 //! Who tried to join which network, how far they came, and what stopped them.
 
+mod attempt;
+mod pair;
+mod part;
+mod words;
+
 use hashbrown::HashMap;
 use wire::ieee80211::MacAddr;
 
 use super::context::Context;
 use crate::frame::{Detail, Frame};
 use crate::report::Happening;
-
-mod attempt;
-mod pair;
-mod part;
-mod words;
 
 use attempt::Step;
 use pair::Pair;

@@ -168,7 +168,7 @@ impl Pair {
         }
     }
 
-    pub(super) fn failed(&mut self, end: End, is_asked_again: bool) {
+    fn failed(&mut self, end: End, is_asked_again: bool) {
         let End { step, cause, delay_ns, is_answer } = end;
         let same =
             |failure: &&mut Failure| (failure.step, failure.cause, failure.is_answer) == (step, cause, is_answer);

@@ -34,9 +34,10 @@ impl Roam {
         }
     }
 }
+
 impl Pair {
     /// Message 1, and what came instead of message 2.
-    pub(super) fn without_message_2(&self) -> Sentence {
+    fn without_message_2(&self) -> Sentence {
         let again = Figure::counted(self.unanswered_again, self.frames, "time");
         let sent = match self.unanswered_first {
             0 => sentence!(
@@ -142,6 +143,7 @@ impl Pair {
         })
     }
 }
+
 impl Step {
     const fn words(self) -> &'static str {
         match self {

@@ -4,6 +4,7 @@
 //!
 //! | block | file | driver's side (Linux drivers/net/wireless/mediatek/mt76) |
 //! | --- | --- | --- |
+//! | turns with the air and its stations | `../usb_radio.rs` | |
 //! | register file | `memory.rs`, `registers.rs`, `mac.rs` | mt76x02_regs.h |
 //! | efuse | `efuse.rs` | mt76x02_eeprom.c, mt76x02_efuse_read |
 //! | MCU: download, commands | `mcu.rs` | mt76x0/usb_mcu.c, mt76x02_usb_mcu.c |
@@ -98,7 +99,7 @@ pub type Mt7610u = UsbRadio<Chip>;
 
 fn identity(model: Model) -> Identity {
     let endpoints = [0x80 | FRAMES_IN, 0x80 | ANSWERS_IN, COMMANDS_OUT].into_iter().chain(transmit::OUT).map(bulk);
-    dongle((VENDOR, model.product()), [0, 1], endpoints, ["MediaTek", model.name(), "1.0"])
+    dongle((VENDOR, model.product()), 0x0100, endpoints, ["MediaTek", model.name(), "1.0"])
 }
 
 impl Mt7610u {

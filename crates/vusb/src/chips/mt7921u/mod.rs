@@ -4,6 +4,7 @@
 //!
 //! | block | file | driver's side (Linux drivers/net/wireless/mediatek/mt76) |
 //! | --- | --- | --- |
+//! | turns with the air and its stations | `../usb_radio.rs` | |
 //! | registers | `registers.rs` | mt792x_regs.h, mt792x_usb.c, mt792x_mac.c |
 //! | processor: power, download | `firmware.rs` | mt76_connac_mcu.c |
 //! | commands and answers | `commands.rs`, `answers.rs` | mt76_connac_mcu.c, mt7921/mcu.c |
@@ -106,7 +107,7 @@ fn identity() -> Identity {
     let bulk_in = [FRAMES_IN, EVENTS_IN].map(|number| 0x80 | number);
     let bulk_out = [COMMANDS_OUT].into_iter().chain(FRAMES_OUT);
     let endpoints = bulk_in.into_iter().chain(bulk_out).map(bulk);
-    dongle(IDS, [0, 1], endpoints, ["MediaTek Inc.", "Wireless_Device", "000000000"])
+    dongle(IDS, 0x0100, endpoints, ["MediaTek Inc.", "Wireless_Device", "000000000"])
 }
 
 impl Mt7921u {

@@ -16,6 +16,8 @@ const GROUP: u32 = 1 << 6;
 const POLLING: u32 = 1 << 31;
 const CLEAR_ALL: u32 = 1 << 30;
 const WRITE: u32 = 1 << 16;
+/// The command that writes an entry.
+pub const WRITE_NOW: u32 = POLLING | WRITE;
 
 /// Ciphers by their number in the key memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::chips::tkip::Tkip;
 use crate::chips::wep::Wep;
 use crate::state::{Reader, State, StateError, Writer};
 
-/// What is encrypted and decrypted: bits 2 and 3.
+/// Encryption on transmission (bit 2) and reception (bit 3) (rtw88 sec.h, RTW_SEC_CONFIG).
 pub const SECURITY_CFG: u16 = 0x0680;
 
 /// What became of a frame that a descriptor asks to encrypt.
@@ -63,7 +63,7 @@ impl Engines {
     }
 
     /// Encrypts a frame that has the cipher's header already. `false`: too short, or not one of the chip's ciphers.
-    pub fn encrypt(&mut self, key: Key, frame: &mut Vec<u8>) -> bool {
+    fn encrypt(&mut self, key: Key, frame: &mut Vec<u8>) -> bool {
         match self.engine(key) {
             Engine::Wep(wep) => wep.encrypt(frame),
             Engine::Tkip(tkip) => tkip.encrypt(frame),
@@ -110,7 +110,7 @@ impl Engines {
 
     /// Decrypts a frame; what the cipher has put around the data stays. `None`: too short, or not one of the chip's
     /// ciphers; `Some(false)`: the integrity check failed.
-    pub fn decrypt(&mut self, key: Key, frame: &mut [u8]) -> Option<bool> {
+    fn decrypt(&mut self, key: Key, frame: &mut [u8]) -> Option<bool> {
         match self.engine(key) {
             Engine::Wep(wep) => wep.decrypt(frame),
             Engine::Tkip(tkip) => tkip.decrypt(frame),
@@ -121,7 +121,7 @@ impl Engines {
 }
 
 /// Number of the key in an encrypted frame: bits 7:6 of the fourth byte of any cipher's header.
-pub fn key_index(frame: &[u8]) -> Option<u8> {
+fn key_index(frame: &[u8]) -> Option<u8> {
     let header = header_len(frame)?;
     frame.get(header + 3).map(|byte| byte >> 6)
 }

@@ -1,31 +1,28 @@
-//! The queues of the transmitter: five, each with contention parameters and a bit that stops it.
+//! The queues of the transmitter: one for management frames and those to groups, and four with contention parameters of their own.
+//! Registers as rtl8xxxu's regs.h and rtw88's reg.h name them.
 
 use std::collections::VecDeque;
 
 use wire::ieee80211::{MacAddr, Mpdu, Seq};
 use wire::phy::{AccessCategory, EdcaParameters};
+use wire::usb::rtw88::queue as number;
 
 use super::memory::Memory;
 
-/// Retry limits, of frames behind RTS and of others.
+/// Retry limits: long in bits 5:0, short in 13:8.
 pub const RETRY_LIMIT: u16 = 0x042a;
-/// EDCA registers.
-pub const EDCA_VO_PARAM: u16 = 0x0500;
+/// EDCA parameters: AIFS in us, ECWmin, ECWmax, TXOP limit in 32 us. VO, VI, BE, BK.
+const EDCA_VO_PARAM: u16 = 0x0500;
 /// See [`EDCA_VO_PARAM`].
-pub const EDCA_VI_PARAM: u16 = 0x0504;
+const EDCA_VI_PARAM: u16 = 0x0504;
 /// See [`EDCA_VO_PARAM`].
-pub const EDCA_BE_PARAM: u16 = 0x0508;
+const EDCA_BE_PARAM: u16 = 0x0508;
 /// See [`EDCA_VO_PARAM`].
-pub const EDCA_BK_PARAM: u16 = 0x050c;
+const EDCA_BK_PARAM: u16 = 0x050c;
 /// Slot time in us.
-pub const SLOT: u16 = 0x051b;
-/// Queues that are stopped.
+const SLOT: u16 = 0x051b;
+/// Which queues are paused, one bit each, from background (0) to management (4), high (5) and beacons (6).
 pub const TXPAUSE: u16 = 0x0522;
-
-/// The high queue, for frames to groups (rtl8xxxu.h, TXDESC_QUEUE_HIGH); 0 to 7 are user priorities.
-pub const HIGH: u8 = 0x11;
-/// That of management frames.
-pub const MANAGEMENT: u8 = 0x12;
 
 /// Queues in the order in which they are served: management and high, then voice, video, best effort, background.
 const QUEUES: usize = 5;
@@ -107,9 +104,9 @@ impl<D> Default for Queues<D> {
     }
 }
 
-fn queue_of(number: u8) -> usize {
-    match number {
-        HIGH | MANAGEMENT => 0,
+fn queue_of(queue: u8) -> usize {
+    match queue {
+        number::HIGH | number::MANAGEMENT => 0,
         tid => match AccessCategory::of_tid(tid) {
             Some(AccessCategory::Voice) => 1,
             Some(AccessCategory::Video) => 2,
@@ -123,7 +120,7 @@ fn queue_of(number: u8) -> usize {
 /// (reg.h, BIT_HIGH_QUEUE), and uses none of them while it sends.
 fn pause_bit(at: usize, descriptor: &impl Descriptor) -> u8 {
     match at {
-        0 if descriptor.queue() == HIGH => 5,
+        0 if descriptor.queue() == number::HIGH => 5,
         0 => 4,
         1 => 3,
         2 => 2,
@@ -230,5 +227,59 @@ fn limit(register: u8) -> u8 {
     match register & 0x3f {
         0 => RETRIES_DEFAULT,
         limit => limit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy)]
+    struct Of(u8);
+
+    impl Descriptor for Of {
+        fn queue(&self) -> u8 {
+            self.0
+        }
+    }
+
+    fn holding(queue: u8) -> Queues<Of> {
+        let mut queues = Queues::default();
+        queues.push(Queued::new(Of(queue), vec![0x88, 0x01], (0, 1), 5));
+        queues
+    }
+
+    #[test]
+    fn contention_parameters_are_those_of_the_queue() {
+        let mut memory = Memory::default();
+        // AIFS 28 us, CWmin 2^3 - 1, CWmax 2^5 - 1, TXOP 94 * 32 us
+        memory.set_u32(EDCA_VI_PARAM, 28 | 3 << 8 | 5 << 12 | 94 << 16);
+        let video = holding(5);
+        for (sifs_us, slot_us, aifsn) in [(10, 0, 2), (10, 9, 2), (16, 9, 1), (10, 20, 1), (10, 1, 15)] {
+            memory.set_u8(SLOT, slot_us);
+            let expected = EdcaParameters { aifsn, ecw_min: 3, ecw_max: 5, txop_limit_32us: 94 };
+            assert_eq!(video.access(&memory, sifs_us), expected, "SIFS {sifs_us}, slot {slot_us}");
+        }
+        let unset = [
+            (0, AccessCategory::BestEffort),
+            (1, AccessCategory::Background),
+            (6, AccessCategory::Voice),
+            (number::MANAGEMENT, AccessCategory::Voice),
+        ];
+        for (queue, category) in unset {
+            assert_eq!(holding(queue).access(&memory, 10), EdcaParameters::default_for(category), "queue {queue}");
+        }
+    }
+
+    #[test]
+    fn each_queue_has_a_bit_that_stops_it() {
+        let mut memory = Memory::default();
+        let bits = [(1, 0), (0, 1), (5, 2), (6, 3), (number::MANAGEMENT, 4), (number::HIGH, 5)];
+        for (queue, bit) in bits {
+            memory.set_u8(TXPAUSE, 1 << bit);
+            assert_eq!(holding(queue).ready_since(&memory), None, "queue {queue}");
+            memory.set_u8(TXPAUSE, !(1 << bit));
+            assert_eq!(holding(queue).ready_since(&memory), Some(5), "queue {queue}");
+        }
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! | block | file | drivers' side |
 //! | --- | --- | --- |
+//! | turns with the air and its stations | `../usb_radio.rs` | |
 //! | register file | `../realtek/memory.rs`, `registers.rs` | regs.h |
 //! | power, link table, DMA | `system.rs` | 8192c.c, rtl8xxxu_llt_write |
 //! | efuse | `efuse.rs` | rtl8xxxu_read_efuse |
@@ -13,7 +14,7 @@
 //! | key memory, ciphers | `../realtek/cam.rs`, `../realtek/crypto.rs`, `../ccmp.rs`, `../tkip.rs`, `../wep.rs` | rtl8xxxu_cam_write |
 //! | power save | `../realtek/power.rs` | rtl92c_set_fw_pwrmode_cmd |
 //! | transmission | `tx_descriptor.rs`, `../realtek/queues.rs`, `transmit.rs`, `tx_counters.rs`, `aggregation.rs`, `rates.rs`, `fallback.rs` | rtl8xxxu_fill_txdesc_v1 |
-//! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | regs.h |
+//! | what it all means, for traces | `vocabulary.rs`, `../realtek/vocabulary.rs`, `register_names.txt` | regs.h |
 //! | reception | `rx_descriptor.rs`, `receive.rs` | rtl8xxxu_parse_rxdesc16 |
 //! | transmit reports (RTL8188EU) | `reports.rs` | rtl8188e_handle_ra_tx_report2 |
 
@@ -134,7 +135,7 @@ fn identity(settings: &Settings) -> Identity {
     };
     let interrupts = settings.model.has_interrupts().then_some((0x80 | INTERRUPT_IN, 3, 64, 1));
     let endpoints = [0x80 | BULK_IN].into_iter().chain(BULK_OUT).map(bulk).chain(interrupts);
-    dongle(ids, [0, 2], endpoints, ["Realtek", "802.11n WLAN Adapter", "00e04c000001"])
+    dongle(ids, 0x0200, endpoints, ["Realtek", "802.11n WLAN Adapter", "00e04c000001"])
 }
 
 impl Rtl8188cus {

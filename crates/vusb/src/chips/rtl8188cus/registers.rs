@@ -97,9 +97,9 @@ pub const RCR: u16 = 0x0608;
 pub const RX_DRVINFO_SZ: u16 = 0x060f;
 pub use crate::chips::realtek::cam::{CAM_CMD, CAM_READ, CAM_WRITE};
 pub use crate::chips::realtek::crypto::SECURITY_CFG;
+pub use crate::chips::realtek::efuse::EFUSE_CTRL;
 pub use crate::chips::realtek::power::{BCN_PSR_RPT, BSSID, MACID};
-pub use crate::chips::realtek::queues::{RETRY_LIMIT, SLOT, TXPAUSE};
-pub use crate::chips::realtek::vocabulary::{EFUSE_CTRL, EFUSE_DONE};
+pub use crate::chips::realtek::queues::{RETRY_LIMIT, TXPAUSE};
 /// Which management subtypes are received; control; data.
 pub const RXFLTMAP0: u16 = 0x06a0;
 /// See [`RXFLTMAP0`].

@@ -3,6 +3,7 @@
 use super::efuse::Efuse;
 use super::model::Model;
 use super::registers as reg;
+use crate::chips::realtek::efuse;
 use crate::chips::realtek::memory::{Memory, Touched};
 
 /// What registers are when power comes.
@@ -29,11 +30,7 @@ pub fn written(memory: &mut Memory, touched: Touched, efuse: &Efuse) {
         memory.change(reg::APS_FSMCO, 0, reg::APS_FSMCO_PFM_ALDN);
         memory.change(reg::APS_FSMCO + 2, 0, reg::APS_FSMCO_WLON);
     }
-    if touched.has(reg::EFUSE_CTRL + 3) && memory.u8(reg::EFUSE_CTRL + 3) & reg::EFUSE_DONE == 0 {
-        let address = u16::from(memory.u8(reg::EFUSE_CTRL + 1)) | u16::from(memory.u8(reg::EFUSE_CTRL + 2) & 3) << 8;
-        memory.set_u8(reg::EFUSE_CTRL, efuse.byte(address));
-        memory.change(reg::EFUSE_CTRL + 3, 0, reg::EFUSE_DONE);
-    }
+    efuse::written(memory, touched, |address| efuse.byte(address));
     if touched.has(reg::LLT_INIT + 3) {
         // The operation is done: bits 31:30 are zero again (rtl8xxxu_llt_write polls for it).
         memory.change(reg::LLT_INIT + 3, 0xc0, 0);

@@ -10,7 +10,6 @@ use super::eu_assumptions::AggregateLimit;
 use super::fallback::{data_rate, rts_rate};
 use super::model::Model;
 use super::rates::RateAdaptation;
-
 use super::reports::{ReportCounters, Reporter};
 use super::statistics::TxCounters;
 use super::tx_descriptor::{TxDescriptor, QUEUE_BEACON};
@@ -25,6 +24,9 @@ use crate::device::OutReply;
 
 /// Bytes of a page of the transmit packet buffer (rtl8xxxu.h, PBP_PAGE_SIZE_128).
 const PAGE: usize = 128;
+/// SIFS that drivers add to AIFSN slots, us (16 with the signal extension).
+const SIFS_US: u8 = 10;
+
 /// The transmitter.
 pub struct Transmitter {
     model: Model,
@@ -50,9 +52,6 @@ pub struct Transmitter {
 fn own(mpdu: Vec<u8>, since_ns: u64) -> Queued<TxDescriptor> {
     Queued::own(TxDescriptor::internal(), mpdu, since_ns)
 }
-
-/// SIFS that drivers add to AIFSN slots, us (16 with the signal extension).
-const SIFS_US: u8 = 10;
 
 impl Descriptor for TxDescriptor {
     fn queue(&self) -> u8 {
@@ -307,6 +306,7 @@ crate::state!(Transmitter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chips::realtek::queues::short_retry_limit;
     use crate::chips::rtl8188cus::registers as reg;
 
     const RETRY: u8 = 0x08;
@@ -404,7 +404,7 @@ mod tests {
                 unanswered(&mut transmitter, &mut memory, sent);
             }
             assert_eq!(transmitter.counters().given_up, 3, "long {} short {}", limits[0], limits[1]);
-            assert_eq!(u32::from(retry_limit(&memory, false)), u32::from(limits[1]));
+            assert_eq!(u32::from(short_retry_limit(&memory)), u32::from(limits[1]));
         }
     }
 }

@@ -195,7 +195,7 @@ impl TxDescriptor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chips::realtek::queues::MANAGEMENT;
+    use wire::usb::rtw88::queue;
 
     /// A probe request as Linux 6.12's rtl8xxxu sent it to a virtual chip; the checksum was made right.
     #[test]
@@ -209,7 +209,7 @@ mod tests {
         let descriptor = TxDescriptor::parse(&bytes, Model::Rtl8188cus).unwrap();
         assert!(descriptor.checksum_is_right());
         assert_eq!((descriptor.frame_len(), descriptor.frame_offset()), (73, 32));
-        assert_eq!((descriptor.queue(), descriptor.is_group()), (MANAGEMENT, true));
+        assert_eq!((descriptor.queue(), descriptor.is_group()), (queue::MANAGEMENT, true));
         assert_eq!((descriptor.aggregate(), descriptor.rate(), descriptor.rts_rate()), (false, 0, 1));
         assert_eq!(TxDescriptor::parse(&bytes[..31], Model::Rtl8188cus), None);
     }

@@ -11,8 +11,9 @@ use super::reports;
 use super::rx_descriptor::mode_of;
 use super::tx_descriptor::TxDescriptor;
 use crate::air::rates::{mode, Modulation};
+use crate::chips::realtek::cam::WRITE_NOW;
 use crate::chips::realtek::memory::{Memory, Touched};
-use crate::chips::realtek::vocabulary::{register, CAM_WRITE_NOW};
+use crate::chips::realtek::vocabulary::register;
 use crate::state::{Reader, State, StateError, Writer};
 use crate::trace::{Detail, FrameDetail, Names, Plain, Vocabulary};
 
@@ -55,7 +56,7 @@ impl RegisterNames {
             }
         }
         let cam = self.memory.u32(reg::CAM_CMD);
-        if touched.has(reg::CAM_CMD + 3) && cam & CAM_WRITE_NOW == CAM_WRITE_NOW {
+        if touched.has(reg::CAM_CMD + 3) && cam & WRITE_NOW == WRITE_NOW {
             return Some(format!("key memory entry {} word {}", cam >> 3 & 31, cam & 7));
         }
         None

@@ -22,7 +22,7 @@ use crate::air::{width, Outcome, Ppdu, Reception, Station, Tuned};
 use crate::chips::realtek::cam::Cam;
 use crate::chips::realtek::memory::{Memory, Touched};
 use crate::chips::realtek::power::{PowerCounters, PowerSave};
-use crate::chips::realtek::queues::retry_limit;
+use crate::chips::realtek::queues::short_retry_limit;
 use crate::chips::station_power::NULL;
 use crate::device::{InReply, OutReply};
 use random::{Rng, Stream};
@@ -328,7 +328,7 @@ impl Station for Mac {
     }
 
     fn retry_limit(&self) -> u32 {
-        u32::from(retry_limit(&self.memory, false))
+        u32::from(short_retry_limit(&self.memory))
     }
 
     fn begin(&mut self, _now_ns: u64, _function: usize) -> Option<Ppdu> {

@@ -4,6 +4,7 @@
 //!
 //! | block | file | driver's side (Linux drivers/net/wireless/realtek/rtw88) |
 //! | --- | --- | --- |
+//! | turns with the air and its stations | `../usb_radio.rs` | |
 //! | register file | `../realtek/memory.rs`, `registers.rs` | reg.h |
 //! | power, efuse's port, registers behind registers | `system.rs` | mac.c, rtw8822b.c (card_enable_flow_8822b) |
 //! | which chip | `model.rs` | rtw8821c.c |
@@ -15,7 +16,7 @@
 //! | transmission | `transfer.rs`, `pages.rs`, `../realtek/queues.rs`, `transmit.rs`, `aggregation.rs` | tx.c, usb.c |
 //! | rates | `rates.rs` | main.c (rtw_update_sta_info), fw.c (rtw_fw_send_ra_info) |
 //! | reception | `receive.rs` | rx.c, usb.c |
-//! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | reg.h |
+//! | what it all means, for traces | `vocabulary.rs`, `../realtek/vocabulary.rs`, `register_names.txt` | reg.h |
 //! | what is not known | `assumptions.rs` | |
 //!
 //! Layouts of frames on USB: [`wire::usb::rtw88`].
@@ -97,7 +98,7 @@ pub type Rtl8822bu = UsbRadio<Chip>;
 fn identity(model: Model) -> Identity {
     let [high, normal, low] = BULK_OUT.map(bulk);
     let endpoints = [bulk(0x80 | BULK_IN), high, normal, (0x80 | INTERRUPT_IN, 3, 64, 3), low];
-    dongle((VENDOR, model.product()), [0x10, 2], endpoints, ["Realtek", "802.11ac NIC", "123456"])
+    dongle((VENDOR, model.product()), 0x0210, endpoints, ["Realtek", "802.11ac NIC", "123456"])
 }
 
 impl Rtl8822bu {

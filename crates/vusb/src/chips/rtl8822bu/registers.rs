@@ -1,10 +1,9 @@
 //! Register addresses and bits, as Linux' drivers/net/wireless/realtek/rtw88/reg.h names them, unless another file is named.
 //! Multi-byte registers are little endian.
 
-pub use crate::chips::realtek::crypto::SECURITY_CFG;
+pub use crate::chips::realtek::efuse::EFUSE_CTRL;
 pub use crate::chips::realtek::power::{BCN_PSR_RPT, BSSID, MACID};
-pub use crate::chips::realtek::queues::{RETRY_LIMIT, SLOT, TXPAUSE};
-pub use crate::chips::realtek::vocabulary::{EFUSE_CTRL, EFUSE_DONE};
+pub use crate::chips::realtek::queues::TXPAUSE;
 
 /// Function enables of the system.
 pub const SYS_FUNC_EN: u16 = 0x0002;

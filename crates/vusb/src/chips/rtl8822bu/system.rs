@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::efuse::Efuse;
 use super::model::Model;
 use super::registers as reg;
+use crate::chips::realtek::efuse;
 use crate::chips::realtek::memory::{Memory, Touched};
 
 /// Registers that are not there while the MAC is off (usb.c, rtw_usb_reg_sec: all but these two parts).
@@ -47,12 +48,7 @@ fn switched_off(memory: &mut Memory) {
 impl System {
     /// Registers that answer a write at once.
     pub fn written(&mut self, memory: &mut Memory, touched: Touched, efuse: &Efuse) -> Option<Switch> {
-        if touched.has(reg::EFUSE_CTRL + 3) && memory.u8(reg::EFUSE_CTRL + 3) & reg::EFUSE_DONE == 0 {
-            let address =
-                u16::from(memory.u8(reg::EFUSE_CTRL + 1)) | u16::from(memory.u8(reg::EFUSE_CTRL + 2) & 3) << 8;
-            memory.set_u8(reg::EFUSE_CTRL, efuse.byte(address));
-            memory.change(reg::EFUSE_CTRL + 3, 0, reg::EFUSE_DONE);
-        }
+        efuse::written(memory, touched, |address| efuse.byte(address));
         if touched.has(reg::AUTO_LLT_V1) {
             memory.change(reg::AUTO_LLT_V1, 1, 0);
         }

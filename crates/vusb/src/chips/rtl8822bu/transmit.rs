@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use wire::ieee80211::{Mpdu, Seq};
 use wire::phy::{Band, Bandwidth, EdcaParameters};
-use wire::usb::rtw88::TxDescriptor;
+use wire::usb::rtw88::{queue, TxDescriptor};
 
 use super::aggregation::aggregate;
 use super::assumptions::Assumptions;
@@ -18,11 +18,14 @@ use crate::chips::block_ack_request::put_back;
 use crate::chips::realtek::cam::Cam;
 use crate::chips::realtek::crypto::{Encryption, Engines};
 use crate::chips::realtek::memory::Memory;
-use crate::chips::realtek::queues::{retry_limit, Descriptor, Queued, Queues, MANAGEMENT};
+use crate::chips::realtek::queues::{retry_limit, Descriptor, Queued, Queues};
 
 /// Bytes of DARFRC, and the bits of each that count.
 const COUNTS: usize = 8;
 const COUNT: u8 = 0x1f;
+
+/// The bits of a TXOP limit in the EDCA registers (rtw88 reg.h, BIT_MASK_TXOP_LMT).
+const TXOP_LIMIT: u16 = 0x07ff;
 
 /// What happened to a frame that is to be reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -54,12 +57,9 @@ pub struct Transmitter {
 /// A frame of the firmware's own, at 6 Mbit/s.
 fn own(mpdu: Vec<u8>, since_ns: u64) -> Queued<TxDescriptor> {
     let len = u16::try_from(mpdu.len()).unwrap_or(u16::MAX);
-    let descriptor = TxDescriptor::new(len, MANAGEMENT).with(3, 8, 1).with(3, 10, 1).with(4, 0, OFDM_6.into());
+    let descriptor = TxDescriptor::new(len, queue::MANAGEMENT).with(3, 8, 1).with(3, 10, 1).with(4, 0, OFDM_6.into());
     Queued::own(descriptor, mpdu, since_ns)
 }
-
-/// The bits of a TXOP limit.
-const TXOP_LIMIT: u16 = 0x07ff;
 
 impl Descriptor for TxDescriptor {
     fn queue(&self) -> u8 {

@@ -9,9 +9,9 @@ use super::firmware::{command, packet, Command, Packet};
 use super::rates::{bandwidth, mode, Shape};
 use super::registers as reg;
 use super::transfer::parts;
-use crate::chips::realtek::cam::CAM_CMD;
+use crate::chips::realtek::cam::{CAM_CMD, WRITE_NOW};
 use crate::chips::realtek::memory::{Memory, Touched};
-use crate::chips::realtek::vocabulary::{register, CAM_WRITE_NOW};
+use crate::chips::realtek::vocabulary::register;
 use crate::state::{Reader, State, StateError, Writer};
 use crate::trace::{hex, Detail, FrameDetail, Names, Plain, Vocabulary};
 
@@ -50,7 +50,7 @@ impl RegisterNames {
             }
         }
         let cam = self.memory.u32(CAM_CMD);
-        if touched.has(CAM_CMD + 3) && cam & CAM_WRITE_NOW == CAM_WRITE_NOW {
+        if touched.has(CAM_CMD + 3) && cam & WRITE_NOW == WRITE_NOW {
             return Some(format!("key memory entry {} word {}", cam >> 3 & 31, cam & 7));
         }
         let control = self.memory.u32(reg::DDMA_CH0CTRL);

@@ -24,7 +24,7 @@ _LINES = 60
 _HEIGHT = 230
 _DRAWS = 1000
 _UNUSUAL = 1.5
-"""An axis ends at most this far above the 99.9th percentile: one probe does not flatten all lines."""
+"""An axis ends at most at this multiple of the 99.9th percentile: one probe does not flatten all lines."""
 
 
 @dataclass(frozen=True)
