@@ -271,8 +271,8 @@ def check_platform(wheel: Path, name: str, env: dict[str, str]) -> None:
     judged = wheel.parent / "judged" / wheel.name
     judged.parent.mkdir()
     with zipfile.ZipFile(wheel) as archive, zipfile.ZipFile(judged, "w") as without:
-        # The guests' QEMU loads these, and brings a C library for them: they ask nothing of the system. auditwheel opens
-        # what the wheel's RECORD lists.
+        # The guests' QEMU loads these, and brings a C library for them: they ask nothing of the system.
+        # auditwheel opens what RECORD lists.
         for entry in archive.infolist():
             if entry.filename == DEVICES:
                 continue

@@ -75,6 +75,7 @@ WHEEL_STEPS = {
     "chips": "$(find ~/.local -name txop-vusb) --help",
     "man": "grep SYNOPSIS \"$(find ~/.local -path '*/share/man/man1/txop-air.1' | head -n 1)\"",
     "completion": "test -n \"$(find ~/.local -path '*/share/bash-completion/completions/txop')\"",
+    "guest-packages": "apt-get install -y apt xz-utils util-linux debian-archive-keyring",
     "guest-build": f"{TXOP} guest build",
     "guest": f"{TXOP} {GUEST}",
     "uninstall": f"pipx uninstall txop && test ! -e {TXOP}",

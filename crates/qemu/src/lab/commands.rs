@@ -11,8 +11,9 @@ use vusb::options::HostKind;
 use vusb::session::Slot;
 use vusb::urbs::{UrbCounters, Urbs};
 
+use super::action::Action;
 use super::plugged::{Bus, Plugged, WAITING_MAX};
-use super::{Action, Lab};
+use super::Lab;
 use crate::clock::Clock;
 use crate::request::{Command, Line, Reply, Request, LINE_MAX};
 

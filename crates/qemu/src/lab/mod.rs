@@ -1,5 +1,6 @@
 //! The device, what its guest does to it, and what QEMU is to do next.
 
+mod action;
 mod commands;
 mod plugged;
 mod saved;
@@ -8,11 +9,12 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
 use vusb::device::Device;
-use vusb::pci::{PciIdentity, SharedMemory};
+use vusb::pci::SharedMemory;
 use vusb::peers::Mailbox;
 use vusb::urbs::{Endpoint, Finished, Request as Transfer};
 use vusb::wired::WiredQueues;
 
+pub use self::action::Action;
 use self::plugged::{Bus, Plugged};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -21,29 +23,6 @@ use crate::config::Config;
 const EVENTS_MAX: usize = 4096;
 /// Frames of the wired interface that wait for the device at most, as many as a TAP device keeps (txqueuelen).
 const FRAMES_MAX: usize = 1000;
-
-/// What QEMU is to do, in this order.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Action {
-    /// A transfer goes back to the host.
-    Finished(Finished),
-    /// The device is in the port now; its speed is a number of Linux' `enum usb_device_speed`.
-    Attach(u32),
-    /// It is not any more.
-    Detach,
-    /// The card is in the slot of the SD host controller.
-    Insert,
-    /// It is not any more.
-    PullOut,
-    /// The functions of the device are on PCI now, in this order.
-    Appear(Vec<PciIdentity>),
-    /// They are not any more.
-    Vanish,
-    /// A line for the control port.
-    Reply(Vec<u8>),
-    /// The guest stops, to be saved.
-    Stop,
-}
 
 /// All that is outside of the guest.
 pub struct Lab {

@@ -9,7 +9,7 @@ use vusb::statistics::{DeviceStatistics, Statistics, FORMAT, FORMAT_VERSION};
 use vusb::urbs::{UrbCounters, Urbs};
 use vusb::wired::WiredQueues;
 
-use super::Action;
+use super::action::Action;
 
 /// While this many bytes are finished and were not taken, the device is asked for no more.
 pub(super) const WAITING_MAX: usize = 8 << 20;

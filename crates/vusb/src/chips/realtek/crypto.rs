@@ -12,7 +12,7 @@ use crate::state::{Reader, State, StateError, Writer};
 /// Encryption on transmission (bit 2) and reception (bit 3) (rtw88 sec.h, RTW_SEC_CONFIG).
 pub const SECURITY_CFG: u16 = 0x0680;
 
-/// What became of a frame that a descriptor asks to encrypt.
+/// The outcome for a frame that a descriptor asks to encrypt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encryption {
     /// It goes as it is.
