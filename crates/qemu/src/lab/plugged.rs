@@ -51,7 +51,7 @@ impl Bus {
 }
 
 impl Plugged {
-    /// What is due then, and what the bus makes of it.
+    /// Runs the device and its bus up to `at_ns`.
     pub(super) fn turn(&mut self, at_ns: u64, wired: &WiredQueues) {
         if !wired.to_host.borrow().is_empty() {
             self.device.readable(at_ns, NO_DESCRIPTOR);

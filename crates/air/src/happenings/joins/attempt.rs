@@ -131,12 +131,12 @@ impl Attempt {
         if self.is_asked_again() {
             return end(Step::Handshake2, Cause::NotAccepted);
         }
-        // Where the sniffer missed the answer, the access point does not send its message anew.
+        // An access point that got the answer does not repeat its message, even if the sniffer missed that answer.
         let unanswered = [(first, 0, second, Step::Handshake1), (third, 2, fourth, Step::Handshake3)];
-        let is_sent_anew = |at: usize| self.firsts.get(at).is_some_and(|firsts| *firsts > 1);
+        let is_repeated = |at: usize| self.firsts.get(at).is_some_and(|firsts| *firsts > 1);
         let handshake = unanswered
             .into_iter()
-            .find(|(sent, at, answers, _)| *sent >= MIN_UNANSWERED && *answers == 0 && is_sent_anew(*at));
+            .find(|(sent, at, answers, _)| *sent >= MIN_UNANSWERED && *answers == 0 && is_repeated(*at));
         if let Some((.., step)) = handshake {
             return end(step, Cause::NoAnswer);
         }

@@ -10,7 +10,7 @@ use crate::happenings::context::Context;
 const MAX_FAILURES: usize = 8;
 /// An attempt that has not gone on for so long is over.
 const OVER_NS: i64 = 5_000_000_000;
-/// A station that asks again after this begins anew.
+/// A request after this long without one is a new attempt.
 const AGAIN_NS: i64 = 2_000_000_000;
 /// Status codes of SAE that ask for another message or name a method: nothing is refused (9.4.1.9).
 const NOT_REFUSED: [u16; 4] = [0, 76, 126, 127];
@@ -129,7 +129,7 @@ impl Pair {
             }
             Part::Left(_) => {}
             Part::End(reason) => {
-                // What was accepted did not fail: the next step did not come to its end.
+                // A step that was accepted did not fail; the next one did.
                 let is_authenticated = attempt.step == Step::Authentication && attempt.answered;
                 let step = if is_authenticated { Step::Association } else { attempt.step };
                 if !attempt.has_joined() {

@@ -5,7 +5,7 @@ use super::memory::{Memory, Touched};
 /// Byte 0 data, byte 1 and bits 1:0 of byte 2 address, bit 7 of byte 3 done.
 pub const EFUSE_CTRL: u16 = 0x0030;
 /// Bit 7 of the last byte of [`EFUSE_CTRL`] (rtw88: BIT_EF_FLAG).
-pub const EFUSE_DONE: u8 = 0x80;
+const EFUSE_DONE: u8 = 0x80;
 
 /// Answers a driver that has asked for a byte. `byte`: what is at an address.
 pub fn written(memory: &mut Memory, touched: Touched, byte: impl FnOnce(u16) -> u8) {
