@@ -41,6 +41,9 @@ pub struct Run {
     /// The probability with which frames get lost on top of the noise; `None`: as before.
     #[serde(default)]
     pub loss: Option<f64>,
+    /// A fault script, which begins with the run; `None`: nothing goes wrong that did not before.
+    #[serde(default)]
+    pub faults: Option<String>,
     /// What the guest runs, in its shell.
     pub script: String,
 }

@@ -330,7 +330,7 @@ fn one_that_is_restored_for_a_run_draws_by_the_seed_of_that_run() {
         words.extend(if name == "qmi-modem" { &["--downlink-least-mbit-s", "5"][..] } else { &[] });
         guest.ask(&words);
         let bytes = guest.lab.save().unwrap();
-        let run = |seed, loss| Some(Run { seed, loss, script: "echo \"one\"\n".to_owned() });
+        let run = |seed, loss| Some(Run { seed, loss, faults: None, script: "echo \"one\"\n".to_owned() });
         let of = |seed, loss| restored_for(name, &bytes, run(seed, loss));
         assert_eq!(of(7, None), of(7, None), "{name}: the same seed is the same run");
         assert!(of(7, None).1.contains(r#""status":0,"text":"echo \"one\"\n""#), "{}", of(7, None).1);
@@ -340,6 +340,49 @@ fn one_that_is_restored_for_a_run_draws_by_the_seed_of_that_run() {
         let (_, refused) = restored_for(name, &bytes, None);
         assert!(refused.contains(r#""status":3"#), "{refused}");
     }
+}
+
+#[test]
+fn faults_of_a_run_begin_with_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    guest.ask(&["attach", "--device", "rtl8188cus", "--ap", "builtin", "--ssid", "net"]);
+    guest.happens(&Happens::Time(5_000_000_000));
+    let (bytes, now_ns) = (guest.lab.save().unwrap(), guest.now_ns);
+    let restored = |faults: &str| {
+        let other = tempfile::tempdir().unwrap();
+        let mut guest = Guest { now_ns, ..Guest::new(other.path()) };
+        let run = Run { seed: 1, loss: None, faults: Some(faults.to_owned()), script: String::new() };
+        guest.config(|config| config.run = Some(run));
+        guest.lab.restore(&bytes).unwrap();
+        guest.ask(&["run"]);
+        guest.came.clear();
+        guest.ask(&["struck"]);
+        guest.happens(&Happens::Time(900_000_000));
+        guest.ask(&["struck"]);
+        guest.happens(&Happens::Time(200_000_000));
+        guest.ask(&["struck"]);
+        let text = |came: &Came| match came {
+            Came::Of(Action::Reply(line)) => Some(String::from_utf8(line.clone()).unwrap()),
+            _ => None,
+        };
+        guest.came.iter().filter_map(text).collect::<Vec<_>>()
+    };
+    let struck = |count: u64| format!("{{\"status\":0,\"text\":\"{count}\"}}\n");
+    let text = "[[fault]]\naction = \"loss\"\nprobability = 0.5\nfrom_ms = 1000\n";
+    assert_eq!(restored(text), [struck(0), struck(0), struck(1)], "its time counts from the run on");
+    assert_eq!(restored(""), [struck(0), struck(0), struck(0)]);
+}
+
+#[test]
+fn faults_of_a_run_that_are_no_script_end_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    let run = Run { seed: 1, loss: None, faults: Some("[[fault]]\n".to_owned()), script: "echo".to_owned() };
+    guest.config(|config| config.run = Some(run));
+    guest.ask(&["run"]);
+    let Some(Came::Of(Action::Reply(line))) = guest.came.first() else { panic!("{:?}", guest.came) };
+    assert!(String::from_utf8_lossy(line).contains(r#""status":2"#), "{}", String::from_utf8_lossy(line));
 }
 
 #[test]

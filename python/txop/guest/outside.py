@@ -31,6 +31,8 @@ class GivenRun:
     """The probability with which frames get lost on top of the noise; ``None``: as when it was saved."""
     script: str
     """Shell text that it asks for (``txop-vusb control run``)."""
+    faults: str | None = None
+    """Text of a fault script that begins then; ``None``: none does."""
 
 
 BENCH = Bench.OUTSIDE

@@ -6,6 +6,7 @@ use clap::Parser;
 use monitor::Origin;
 use vusb::assembly::DeviceArgs;
 use vusb::device::Effect;
+use vusb::fault::Script;
 use vusb::machine::Machine;
 use vusb::options::HostKind;
 use vusb::session::Slot;
@@ -71,16 +72,7 @@ impl Lab {
                 self.stops = true;
                 Reply::done("")
             }
-            Command::Run => match &self.config.run {
-                Some(run) => {
-                    if let Some(plugged) = &mut self.plugged {
-                        // A device that draws nothing says no.
-                        plugged.device.inject(self.reached_ns, Effect::Reseed(run.seed, run.loss));
-                    }
-                    Reply::done(run.script.clone())
-                }
-                None => Reply::failed(3, "this guest was not restored for a run"),
-            },
+            Command::Run => self.begin_run(),
             Command::Attach(args) => match self.attach(now_ns, args, words) {
                 Ok(()) => Reply::done(""),
                 Err(reply) => reply,
@@ -118,6 +110,23 @@ impl Lab {
                 reply
             }
         }
+    }
+
+    /// The run begins for which the guest was restored.
+    fn begin_run(&mut self) -> Reply {
+        let Some(run) = &self.config.run else { return Reply::failed(3, "this guest was not restored for a run") };
+        let faults = match run.faults.as_deref().map(Script::parse).transpose() {
+            Ok(script) => script.filter(|script| !script.fault.is_empty()),
+            Err(what) => return Reply::failed(2, format!("the faults of the run: {what}")),
+        };
+        if let Some(plugged) = &mut self.plugged {
+            // A device that draws nothing says no.
+            plugged.device.inject(self.reached_ns, Effect::Reseed(run.seed, run.loss));
+        }
+        if let Some(script) = faults {
+            self.plugged = self.plugged.take().map(|plugged| plugged.with_faults(script, self.reached_ns));
+        }
+        Reply::done(run.script.clone())
     }
 
     /// One moment by QEMU's clock, by the one of the device's files, and what the latter lacks to the time since 1970, ns.

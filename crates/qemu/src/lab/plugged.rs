@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use vusb::assembly::DeviceArgs;
 use vusb::device::Device;
+use vusb::fault::{Faulty, Script};
 use vusb::session::Slot;
 use vusb::statistics::{DeviceStatistics, Statistics, FORMAT, FORMAT_VERSION};
 use vusb::urbs::{UrbCounters, Urbs};
@@ -51,6 +52,11 @@ impl Bus {
 }
 
 impl Plugged {
+    /// The same, and from now on a fault script is carried out.
+    pub(super) fn with_faults(self, script: Script, now_ns: u64) -> Self {
+        Self { device: Box::new(Faulty::from_now(self.device, script, now_ns)), ..self }
+    }
+
     /// Runs the device and its bus up to `at_ns`.
     pub(super) fn turn(&mut self, at_ns: u64, wired: &WiredQueues) {
         if !wired.to_host.borrow().is_empty() {

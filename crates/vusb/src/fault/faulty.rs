@@ -111,6 +111,11 @@ impl<D: Device> Faulty<D> {
         }
     }
 
+    /// The same for a device that is in use: the script's times, and its counts of transfers, begin at `now_ns`.
+    pub fn from_now(inner: D, script: Script, now_ns: u64) -> Self {
+        Self { origin_ns: Some(now_ns), reached_ns: now_ns, ..Self::new(inner, script) }
+    }
+
     pub(super) fn elapsed_ns(&self, now_ns: u64) -> u64 {
         now_ns.saturating_sub(self.origin_ns.unwrap_or(now_ns))
     }
@@ -456,7 +461,8 @@ impl<D: Device> Device for Faulty<D> {
             transfers: armed.seen,
             struck: armed.struck,
         };
-        Some(self.armed.iter().map(counted).collect())
+        let inside = self.inner.fault_counters().unwrap_or_default();
+        Some(self.armed.iter().map(counted).chain(inside).collect())
     }
 
     fn finish(&mut self) -> std::io::Result<()> {
