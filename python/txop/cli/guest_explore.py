@@ -21,7 +21,9 @@ from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.guest.coverage.instrument import Covered
+    from txop.guest_exploration.exploration import Request
     from txop.guest_exploration.explore import ExploredDriver
+    from txop.guest_exploration.slow.explore import SearchedDriver
     from txop.guest_trials.trial import Place
 
 Faults = Annotated[
@@ -29,7 +31,8 @@ Faults = Annotated[
     typer.Option(
         "--faults",
         metavar="FILE|NAME",
-        help="Fault script to begin with: a file, or a shipped one; may be repeated. Default: all shipped ones.",
+        help="Fault script to begin with: a file, or a shipped one; may be repeated. Default: all shipped ones; with"
+        " --slow none.",
         autocompletion=fault_scripts,
     ),
 ]
@@ -60,6 +63,14 @@ BuildDir = Annotated[
         help="For --coverage with --kernel-file: the folder in which that kernel was built.",
     ),
 ]
+SlowFlag = Annotated[
+    bool,
+    typer.Option("--slow", help="Search for traffic and faults that make a driver slow, not for those that break it."),
+]
+Times = Annotated[
+    float,
+    typer.Option("--times", metavar="N", min=1.1, max=1000.0, help="With --slow: that many times the usual is slow."),
+]
 Output = Annotated[
     Path | None,
     folder_option("Folder for journal, findings and their logs; default: guest-explore-TIME."),
@@ -76,6 +87,7 @@ def register(group: typer.Typer) -> None:
                 ("txop guest explore --driver rtl8192cu --time 480 --tries 100000 -o found", "a night"),
                 ("txop guest explore --faults cut-rx --faults mine.toml -n 50 -o found", "begin with these"),
                 ("txop guest explore --driver rtl8xxxu --coverage -o found", "guided by the code that scripts reach"),
+                ("txop guest explore --slow --driver rtl8xxxu -o slow", "what makes packets expensive or late"),
             ],
             [
                 "A finding is a script in DRIVER/findings that `txop guest survey --faults` replays. The same command "
@@ -97,6 +109,8 @@ def explore(
     also_failing: Failing = False,
     coverage: Coverage = False,
     build_dir: BuildDir = None,
+    slow: SlowFlag = False,
+    times: Times = 3.0,
     output: Output = None,
     wall_limit: WallLimit = 1800.0,
     image: ImageOptions,
@@ -115,6 +129,13 @@ def explore(
     folder = output or Path(f"guest-explore-{time.strftime('%Y%m%d-%H%M%S')}")
     if trials.mode != "exact":
         raise UserError("a replay is exact in exact guests only", where="--mode", what_to_do="take --mode out")
+    if slow:
+        if coverage or also_failing:
+            option = "--coverage" if coverage else "--also-failing"
+            raise UserError(f"{option} and --slow do not go together", what_to_do="leave one of them out")
+        limit_s = None if time_minutes is None else time_minutes * 60
+        _search(faults or [], trials, Request(seed, tries, reductions), times, limit_s, folder, wall_limit, image, json)
+        return
     if trials.device in (*SDIO_CARDS, *ON_PCI):
         raise UserError(
             f"faults of {'SDIO commands' if trials.device in SDIO_CARDS else 'registers on PCI'} are not mutated",
@@ -156,6 +177,76 @@ def explore(
         for words in one.damage:
             note(f"{one.folder}: {words}")
     _end(explored)
+
+
+def _search(
+    faults: list[str],
+    trials: TrialOptions,
+    request: Request,
+    times: float,
+    seconds: float | None,
+    folder: Path,
+    wall_limit: float,
+    image: ImageOptions,
+    json: bool,
+) -> None:
+    """The command with --slow."""
+    from dataclasses import replace
+
+    from txop.guest.shipped_faults import find_faults
+    from txop.guest_exploration.slow.explore import SlowRequest, search
+    from txop.guest_exploration.slow.report import document
+    from txop.guest_exploration.slow.trial import LIMIT_S
+
+    with errors_reported() as ending, ExitStack() as stack:
+        scripts = tuple(find_faults(name) for name in faults)
+        options = _survey_options(trials, image)
+        place = stack.enter_context(trials.place(image, LIMIT_S, wall_limit, ending))
+        at_once = trials.at_once(place)
+        what = SlowRequest(
+            trials.drivers, scripts, replace(request, ahead=at_once), trials.security, times, seconds, options
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        note(f"Folder: {folder}")
+        try:
+            searched = ending.run(search(what, place, folder, jobs=at_once, progress=note))
+        except KeyboardInterrupt:
+            note(f"Stopped. The same command with --output {folder} goes on.")
+            raise
+    if json:
+        console.write_json(document(searched, place))
+    else:
+        _print_slow(searched, place)
+    for one in searched:
+        for words in one.damage:
+            note(f"{one.folder}: {words}")
+    if any(finding.exact is False for one in searched for finding in one.findings):
+        raise typer.Exit(ExitCode.VERDICT_NO)
+    if any(one.damage for one in searched):
+        raise typer.Exit(ExitCode.PARTIAL)
+
+
+def _print_slow(searched: list[SearchedDriver], place: Place) -> None:
+    from rich.table import Table
+
+    from txop.core.origin import NOT_RADIO
+    from txop.guest_exploration.slow.report import COLUMNS, cells, summary
+
+    out = console.stdout()
+    title = f"{place.device}, guest-{place.computer.mode.value}, Linux {place.image.release}"
+    table = Table(title=safe_text(title), title_justify="left")
+    for column in COLUMNS:
+        table.add_column(column, overflow="fold")
+    rows = [(one, finding) for one in searched for finding in one.findings]
+    for one, finding in rows:
+        table.add_row(*(safe_text("–" if value is None else str(value)) for value in cells(one, finding)))
+    if rows:
+        out.print(table)
+    for one in searched:
+        out.print(safe_text(summary(one)), soft_wrap=True)
+    for one, finding in rows:
+        out.print(safe_text(one.command(finding)), soft_wrap=True)
+    out.print(safe_text(NOT_RADIO))
 
 
 async def _covered(

@@ -41,6 +41,13 @@ class Targets:
     endpoints: tuple[tuple[int, str], ...] = DEVICES[0].endpoints
     registers: tuple[int, ...] = ()
     """Those that the driver uses."""
+    latest_ms: int = LATEST_MS
+    """A fault begins by then."""
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """What can happen: without endpoints (on SDIO and PCI) only what is inside the device."""
+        return (*ACTIONS_OF_TRANSFERS, *ACTIONS_INSIDE) if self.endpoints else ACTIONS_INSIDE
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,9 @@ class Mutator:
     def _altered(self, script: Script, random: Random) -> Script:
         at = random.randrange(len(script))
         fault = script[at]
-        ways = [self._elsewhere, self._otherwise, self._at_another_time, self._with_other_values]
+        ways = [self._otherwise, self._at_another_time, self._with_other_values]
+        if self.targets.endpoints:
+            ways.insert(0, self._elsewhere)
         if fault.endpoint is not None:
             ways.append(self._counted_otherwise)
         altered = completed(random.choice(ways)(fault, random))
@@ -97,10 +106,10 @@ class Mutator:
 
     def _fault(self, random: Random) -> Fault:
         """A fault of any kind."""
-        fault = Fault(random.choice((*ACTIONS_OF_TRANSFERS, *ACTIONS_INSIDE)))
+        fault = Fault(random.choice(self.targets.actions))
         if fault.action in ACTIONS_OF_TRANSFERS:
             fault = self._counted_otherwise(self._elsewhere(completed(fault), random), random)
-        elif random.random() < 0.3:
+        elif self.targets.endpoints and random.random() < 0.3:
             fault = self._counted_otherwise(self._elsewhere(fault, random), random)
         else:
             fault = self._at_another_time(fault, random)
@@ -114,11 +123,12 @@ class Mutator:
         return replace(fault, endpoint=endpoint, direction=direction, register=register)
 
     def _otherwise(self, fault: Fault, random: Random) -> Fault:
-        return replace(fault, action=random.choice((*ACTIONS_OF_TRANSFERS, *ACTIONS_INSIDE)))
+        return replace(fault, action=random.choice(self.targets.actions))
 
     def _at_another_time(self, fault: Fault, random: Random) -> Fault:
-        from_ms = random.choice((None, _magnitude(LATEST_MS, random), _nearby(fault.from_ms, LATEST_MS, random)))
-        until_ms = None if random.random() < 0.7 else (from_ms or 0) + _magnitude(LATEST_MS, random)
+        latest_ms = self.targets.latest_ms
+        from_ms = random.choice((None, _magnitude(latest_ms, random), _nearby(fault.from_ms, latest_ms, random)))
+        until_ms = None if random.random() < 0.7 else (from_ms or 0) + _magnitude(latest_ms, random)
         return replace(fault, from_ms=from_ms, until_ms=until_ms)
 
     def _counted_otherwise(self, fault: Fault, random: Random) -> Fault:

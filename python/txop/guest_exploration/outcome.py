@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from txop.guest_exploration.cost import Cost
+
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -26,6 +28,8 @@ class Outcome(BaseModel):
     features: frozenset[str] = frozenset()
     log_sha256: str | None = None
     """The hash of the unchanged kernel log; ``None``: there is none."""
+    cost: Cost | None = None
+    """What its traffic cost; ``None``: that was not measured."""
     blocks: int | None = None
     """How many blocks of the driver were reached; ``None``: they were not counted."""
     seconds: Seconds | None = None

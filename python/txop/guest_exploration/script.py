@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -87,14 +88,17 @@ _NEEDED_BY = {
 """By key: the actions that it means something to."""
 
 
-def read_script(script: FaultScript) -> Script:
-    """The faults of a script. Raises :class:`GuestError` for one that is none, or is about another device."""
+def read_script(script: FaultScript, beside: Collection[str] = ()) -> Script:
+    """The faults of a script. ``beside``: tables that it may have beside them, which are not looked at.
+
+    Raises :class:`GuestError` for one that is none, or is about another device.
+    """
     try:
         document = tomllib.loads(script.text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         raise GuestError(f"{script.name} is not TOML: {str(error)[:200]}") from None
     rows = document.get("fault", [])
-    if set(document) - {"fault"} or not isinstance(rows, list):
+    if set(document) - {"fault", *beside} or not isinstance(rows, list):
         raise GuestError(f"{script.name} has more than faults of a device, and nothing else is explored")
     return tuple(_fault(row, f"{script.name}, fault {number}") for number, row in enumerate(rows, 1))
 
