@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from txop.stats.spread import quantile
 
 MAX_BYTES = 4 << 20
-"""Of each file that is read: it is the guest's."""
+"""Largest part of a file that is read: the guest writes it."""
 MOST_ECHOES = 100_000
 
 _MOMENT = re.compile(r"(begin|end) (\d{1,9}\.\d{1,6}) (\d{1,9}\.\d{1,6})")
@@ -43,11 +43,11 @@ class Cost(BaseModel):
     seconds: Number
     """By the guest's clock."""
     busy_s: Number
-    """Of these its processor was not idle."""
+    """Time in which its processor was not idle."""
     packets: Count
-    """Of the interface under test, in both directions, echo requests and replies among them."""
+    """Packets of the interface under test, in both directions, with echo requests and replies."""
     bytes: Count
-    """Of these packets, with their Ethernet headers."""
+    """Bytes of these packets, with their Ethernet headers."""
     air_busy_ns: Count | None = None
     """The medium was taken; ``None``: there is no air."""
     echoes: Count = 0
@@ -120,7 +120,7 @@ def read_cost(files: Mapping[str, bytes], interface: str) -> Cost | None:
 
 
 def _p99(times: list[float], echoes: int) -> float | None:
-    """Those without an answer take for ever."""
+    """The 99 % quantile, where a request without an answer takes infinitely long."""
     if not times:
         return None
     longest = quantile([*times, *[float("inf")] * (echoes - len(times))], 0.99)

@@ -59,7 +59,7 @@ class SearchedDriver:
     request: SlowRequest
     search: SlowSearch
     seconds: float | None = None
-    """Of all trials, by this machine's clock; ``None``: there were none."""
+    """Time of all trials, by this machine's clock; ``None``: there were none."""
     left_out: int = 0
     """Trials that this machine ended twice."""
     damage: list[str] = field(default_factory=list)

@@ -13,7 +13,7 @@ SECONDS = 3
 ECHO_MS = 20
 """Between two echo requests."""
 LONGEST_S = 12
-"""After that it is ended, whatever it waits for."""
+"""It is ended after that long."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Load:
     direction: str = "both"
     """``up``: from the station; ``down``; ``both`` at once."""
     length_bytes: int = 1200
-    """Of a datagram, or of what is written to a TCP socket at once."""
+    """Length of a datagram, or of one write to a TCP socket."""
     rate_mbit_s: float = 4.0
     """Each way, all streams together; TCP may stay below."""
     streams: int = 1

@@ -1,4 +1,4 @@
-"""The search for what is slow: which input is tried next, and what becomes of a slow one. It boots nothing.
+"""The search for what is slow: which input is tried next, and how a slow one is made smaller. It boots nothing.
 
 Inputs are kept by metric and by the kinds of what they change: of each the slowest one. An input is slow when a cost is
 at least ``times`` that of the usual traffic, and what it transferred at least a tenth of that: one that transfers less
@@ -24,7 +24,7 @@ from txop.guest_exploration.outcome import Outcome
 from txop.guest_exploration.slow.entry import Input, smaller_inputs
 
 LEAST_TRAFFIC = 0.1
-"""Of the packets of the usual traffic: an input that transfers less is stalled."""
+"""Share of the usual packets: an input that transfers less is stalled."""
 KEPT_FROM = 1.2
 """An input is kept for its costs from so many times the usual on."""
 _ATTEMPTS = 50
