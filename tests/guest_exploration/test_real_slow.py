@@ -16,7 +16,7 @@ from txop.guest_image.image import Image
 from txop.guest_trials.trial import Place
 
 SMALL = FaultScript("small", "[traffic]\nlength_bytes = 64\nrate_mbit_s = 1.0\n")
-SILENCE = FaultScript("silence", '[[fault]]\naction = "nak"\nendpoint = 1\nfrom_ms = 1000\ntimes = 1\nfor_ms = 300\n')
+SILENCE = FaultScript("silence", '[[fault]]\naction = "nak"\nendpoint = 1\nfrom_ms = 4000\ntimes = 1\nfor_ms = 300\n')
 
 
 @pytest.mark.slow
