@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_int, CStr};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
 
-use vusb::pci::{HostMemory, PciIdentity, SharedMemory, NETWORK_CONTROLLER};
+use vusb::pci::{HostMemory, PciIdentity, Register, SharedMemory, Width, NETWORK_CONTROLLER};
 use vusb::urbs::{Finished, Request};
 use wire::usb::setup::Setup;
 use wire::usb::TransferType;
@@ -48,8 +48,8 @@ const VANISH: u32 = 8;
 const STOP: u32 = 9;
 
 /// Bytes that say who a function on PCI is: vendor, device, subsystem vendor, subsystem (16 bits each, little endian), revision,
-/// class and subclass.
-const IDENTITY_LEN: usize = 11;
+/// class and subclass, the number of the base address register with its registers.
+const IDENTITY_LEN: usize = 12;
 
 /// C's way to the memory of the guest.
 struct Dma {
@@ -70,10 +70,11 @@ impl HostMemory for Dma {
 }
 
 fn identity_bytes(identity: &PciIdentity) -> [u8; IDENTITY_LEN] {
-    let PciIdentity { vendor, device, revision, subsystem_vendor, subsystem } = *identity;
+    let PciIdentity { vendor, device, revision, subsystem_vendor, subsystem, base } = *identity;
     let ([v0, v1], [d0, d1]) = (vendor.to_le_bytes(), device.to_le_bytes());
     let ([s0, s1], [i0, i1]) = (subsystem_vendor.to_le_bytes(), subsystem.to_le_bytes());
-    [v0, v1, d0, d1, s0, s1, i0, i1, revision, NETWORK_CONTROLLER.0, NETWORK_CONTROLLER.1]
+    let (class, subclass) = NETWORK_CONTROLLER;
+    [v0, v1, d0, d1, s0, s1, i0, i1, revision, class, subclass, base.number()]
 }
 
 /// A transfer of C's.
@@ -375,14 +376,18 @@ pub unsafe extern "C" fn txop_memory(
     unsafe { &mut *handle }.lab.set_memory(SharedMemory::new(Dma { read, write }));
 }
 
-/// The guest reads a register of a function on PCI.
+const fn register(function: u32, offset: u32, bytes: u32) -> Register {
+    Register { function: function as usize, offset, width: Width::of(bytes) }
+}
+
+/// The guest reads a register of a function on PCI: 1, 2 or 4 bytes.
 ///
 /// # Safety
 /// `handle` is of [`txop_open`].
 #[no_mangle]
-pub unsafe extern "C" fn txop_read(handle: *mut Handle, now_ns: u64, function: u32, offset: u32) -> u32 {
+pub unsafe extern "C" fn txop_read(handle: *mut Handle, now_ns: u64, function: u32, offset: u32, bytes: u32) -> u32 {
     // SAFETY: by contract.
-    unsafe { &mut *handle }.guarded(|lab| lab.read_register(now_ns, function as usize, offset), u32::MAX)
+    unsafe { &mut *handle }.guarded(|lab| lab.read_register(now_ns, register(function, offset, bytes)), u32::MAX)
 }
 
 /// The guest writes one.
@@ -390,9 +395,16 @@ pub unsafe extern "C" fn txop_read(handle: *mut Handle, now_ns: u64, function: u
 /// # Safety
 /// `handle` is of [`txop_open`].
 #[no_mangle]
-pub unsafe extern "C" fn txop_write(handle: *mut Handle, now_ns: u64, function: u32, offset: u32, value: u32) {
+pub unsafe extern "C" fn txop_write(
+    handle: *mut Handle,
+    now_ns: u64,
+    function: u32,
+    offset: u32,
+    bytes: u32,
+    value: u32,
+) {
     // SAFETY: by contract.
-    unsafe { &mut *handle }.guarded(|lab| lab.write_register(now_ns, function as usize, offset, value), ());
+    unsafe { &mut *handle }.guarded(|lab| lab.write_register(now_ns, register(function, offset, bytes), value), ());
 }
 
 /// The functions on PCI that hold their interrupt line, a bit for each.
@@ -454,5 +466,5 @@ pub unsafe extern "C" fn txop_restore(handle: *mut Handle, data: *const u8, len:
 /// The layout of what passes between C and Rust: both sides have to have the same number.
 #[no_mangle]
 pub extern "C" fn txop_abi() -> c_int {
-    5
+    6
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{json, Value};
 use txop_qemu::config::Config;
 use txop_qemu::lab::{Action, Lab};
-use vusb::pci::{HostMemory, SharedMemory};
+use vusb::pci::{HostMemory, Register, SharedMemory};
 use vusb::urbs::{Finished, Request};
 use wire::usb::setup::Setup;
 
@@ -278,7 +278,7 @@ fn a_device_on_pci_has_registers_and_is_away_while_it_is_pulled_out() {
     let folder = tempfile::tempdir().unwrap();
     let mut guest = Guest::new(folder.path());
     guest.lab.set_memory(SharedMemory::new(Ones));
-    assert_eq!(guest.lab.read_register(guest.now_ns, 0, 0x4020), u32::MAX);
+    assert_eq!(guest.lab.read_register(guest.now_ns, Register::word(0, 0x4020)), u32::MAX);
     let stations = ["attach", "--device", "ar9280", "--stations=-50,-60", "--station-chips", "--stats", "chip.json"];
     assert_eq!(guest.ask(&stations), (0, String::new()));
     let appeared = |actions: &[Action]| match actions {
@@ -287,20 +287,21 @@ fn a_device_on_pci_has_registers_and_is_away_while_it_is_pulled_out() {
     };
     assert_eq!(appeared(&guest.actions), [(0x168c, 0x002a); 3]);
     // The silicon's revision; a function that the device has not.
-    let revision = |guest: &mut Guest, function| guest.lab.read_register(guest.now_ns, function, 0x4020);
+    let revision =
+        |guest: &mut Guest, function| guest.lab.read_register(guest.now_ns, Register::word(function, 0x4020));
     assert_eq!([0, 2, 3].map(|function| revision(&mut guest, function)), [0x0008_01ff, 0x0008_01ff, u32::MAX]);
-    guest.lab.write_register(guest.now_ns, 1, 0x8000, 0x1234_5678);
-    assert_eq!(guest.lab.read_register(guest.now_ns, 1, 0x8000), 0x1234_5678);
+    guest.lab.write_register(guest.now_ns, Register::word(1, 0x8000), 0x1234_5678);
+    assert_eq!(guest.lab.read_register(guest.now_ns, Register::word(1, 0x8000)), 0x1234_5678);
     assert_eq!(guest.lab.interrupts(), 0);
 
     guest.actions.clear();
     assert_eq!(guest.ask(&["replug"]).0, 0);
     assert_eq!(guest.actions, [Action::Vanish]);
-    assert_eq!(guest.lab.read_register(guest.now_ns, 1, 0x8000), u32::MAX);
+    assert_eq!(guest.lab.read_register(guest.now_ns, Register::word(1, 0x8000)), u32::MAX);
     guest.actions.clear();
     guest.until(guest.now_ns + 1_100_000_000);
     assert_eq!(appeared(&guest.actions), [(0x168c, 0x002a); 3]);
-    assert_eq!(guest.lab.read_register(guest.now_ns, 1, 0x8000), 0, "it had no power");
+    assert_eq!(guest.lab.read_register(guest.now_ns, Register::word(1, 0x8000)), 0, "it had no power");
     assert_eq!(guest.ask(&["detach"]).0, 0);
     let counted = statistics(folder.path(), "chip.json");
     assert_eq!(counted["device"]["station_chips"].as_array().map(Vec::len), Some(2));
@@ -316,7 +317,7 @@ fn a_chip_on_pci_takes_any_descriptor() {
     let writes =
         [(0x7040, 1), (0x704c, 3), (0x9874, 0x2a27_9999), (0x804, 0x1000), (0xc, 0x2000), (0x8, 4), (0x840, 2)];
     for (offset, value) in writes {
-        guest.lab.write_register(guest.now_ns, 0, offset, value);
+        guest.lab.write_register(guest.now_ns, Register::word(0, offset), value);
     }
     guest.until(guest.now_ns + 1_000_000_000);
     assert_eq!(guest.ask(&["alive"]), (0, String::new()));

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use txop_qemu::config::{Config, Run};
 use txop_qemu::lab::{Action, Lab};
+use vusb::pci::{Register, Width};
 use vusb::registry::DEVICES;
 use vusb::urbs::{Finished, Request};
 use wire::usb::setup::Setup;
@@ -28,7 +29,7 @@ enum Happens {
     Command(u8, u32, u16),
     Replug,
     /// Of the first function on PCI: what is written, or a read.
-    Register(u32, Option<u32>),
+    Register(Register, Option<u32>),
 }
 
 /// What came of it.
@@ -126,9 +127,9 @@ impl Guest {
                 self.lab.from_slot(self.now_ns, &command);
             }
             Happens::Replug => self.ask(&["replug"]),
-            Happens::Register(offset, Some(value)) => self.lab.write_register(self.now_ns, 0, *offset, *value),
-            Happens::Register(offset, None) => {
-                self.came.push(Came::Read(self.lab.read_register(self.now_ns, 0, *offset)))
+            Happens::Register(register, Some(value)) => self.lab.write_register(self.now_ns, *register, *value),
+            Happens::Register(register, None) => {
+                self.came.push(Came::Read(self.lab.read_register(self.now_ns, *register)))
             }
         }
         self.look();
@@ -197,8 +198,16 @@ fn happening(controls: Vec<(u8, u8)>) -> impl Strategy<Value = Happens> {
         3 => (prop::sample::select(vec![3u8, 5, 7, 52, 53]), any::<u32>(), prop::sample::select(vec![0u16, 0, 4, 32]))
             .prop_map(|(number, argument, block)| Happens::Command(number, argument, block)),
         1 => Just(Happens::Replug),
-        4 => (0u32..0x2500, prop::option::of(any::<u32>())).prop_map(|(word, value)| Happens::Register(word * 4, value)),
+        4 => (0u32..0x9400, 0u32..3, prop::option::of(any::<u32>())).prop_map(|(place, width, value)| {
+            let width = Width::of(4 >> width);
+            let bytes = width.bytes() as u32;
+            Happens::Register(Register { function: 0, offset: place / bytes * bytes, width }, value.map(|value| value & width.mask()))
+        }),
     ]
+}
+
+fn is_on_pci(name: &str) -> bool {
+    DEVICES.iter().any(|device| device.name == name && device.is_on_pci())
 }
 
 /// What a device is asked for: its surroundings, and everything that it leaves.
@@ -207,7 +216,7 @@ fn attach(name: &'static str, faults: bool) -> Vec<&'static str> {
     let sdio = matches!(name, "ar6003" | "ar6004" | "sd8686");
     if sdio {
         words.extend(["--host", "virtual", "--command-log", "sdio.pcapng"]);
-    } else if !matches!(name, "ar9280" | "ar9220" | "ar9287") {
+    } else if !is_on_pci(name) {
         words.extend(["--usb", "usb.pcapng"]);
     }
     if !matches!(name, "ncm" | "mbim" | "ecm" | "qmi-modem") {

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use wire::usb::setup::Setup;
 pub use wire::usb::usbip::Speed;
 
-use crate::pci::PciIdentity;
+use crate::pci::{PciIdentity, Register};
 use crate::state::{Reader, StateError, Writer};
 
 /// What a device says about itself: the bytes of its descriptors (USB 2.0, 9.6).
@@ -214,13 +214,13 @@ pub trait Device {
         Vec::new()
     }
 
-    /// The host reads a register of one of them; `offset` is a multiple of 4. What is not there reads as ones.
-    fn read_register(&mut self, _now_ns: u64, _function: usize, _offset: u32) -> u32 {
-        u32::MAX
+    /// The host reads a register of one of them. What is not there reads as ones; the value has no bits beyond the width.
+    fn read_register(&mut self, _now_ns: u64, register: Register) -> u32 {
+        register.width.mask()
     }
 
     /// The host writes one.
-    fn write_register(&mut self, _now_ns: u64, _function: usize, _offset: u32, _value: u32) {}
+    fn write_register(&mut self, _now_ns: u64, _register: Register, _value: u32) {}
 
     /// The functions that hold their interrupt line, a bit for each.
     fn interrupts(&self) -> u32 {
@@ -312,11 +312,11 @@ impl<D: Device + ?Sized> Device for Box<D> {
     fn functions(&self) -> Vec<PciIdentity> {
         (**self).functions()
     }
-    fn read_register(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
-        (**self).read_register(now_ns, function, offset)
+    fn read_register(&mut self, now_ns: u64, register: Register) -> u32 {
+        (**self).read_register(now_ns, register)
     }
-    fn write_register(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
-        (**self).write_register(now_ns, function, offset, value);
+    fn write_register(&mut self, now_ns: u64, register: Register, value: u32) {
+        (**self).write_register(now_ns, register, value);
     }
     fn interrupts(&self) -> u32 {
         (**self).interrupts()

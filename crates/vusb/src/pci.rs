@@ -17,6 +17,101 @@ pub struct PciIdentity {
     pub subsystem_vendor: u16,
     /// Subsystem ID.
     pub subsystem: u16,
+    /// Which base address register its registers are behind.
+    pub base: Base,
+}
+
+/// A base address register (PCI Local Bus 3.0, 6.2.5.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Base {
+    /// The first one.
+    #[default]
+    Zero,
+    /// The third one, where the first one is for ports, which nobody uses.
+    Two,
+}
+
+impl Base {
+    /// Its number.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Zero => 0,
+            Self::Two => 2,
+        }
+    }
+}
+
+/// Bytes of an access to registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// One.
+    Byte,
+    /// Two.
+    Half,
+    /// Four.
+    Word,
+}
+
+impl Width {
+    /// So many bytes; a bus has no others.
+    pub const fn of(bytes: u32) -> Self {
+        match bytes {
+            1 => Self::Byte,
+            2 => Self::Half,
+            _ => Self::Word,
+        }
+    }
+
+    /// How many.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Byte => 1,
+            Self::Half => 2,
+            Self::Word => 4,
+        }
+    }
+
+    /// The bits of a value that so many bytes have.
+    pub const fn mask(self) -> u32 {
+        match self {
+            Self::Byte => 0xff,
+            Self::Half => 0xffff,
+            Self::Word => u32::MAX,
+        }
+    }
+}
+
+/// Where an access to registers goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// The function.
+    pub function: usize,
+    /// The first byte: a multiple of the width.
+    pub offset: u32,
+    /// How many bytes.
+    pub width: Width,
+}
+
+impl Register {
+    /// A whole word.
+    pub const fn word(function: usize, offset: u32) -> Self {
+        Self { function, offset, width: Width::Word }
+    }
+
+    /// The word that it is in.
+    pub const fn whole(self) -> u32 {
+        self.offset & !3
+    }
+
+    /// Where in that word it is: bits from its end.
+    pub const fn shift(self) -> u32 {
+        8 * (self.offset & 3)
+    }
+
+    /// What it has of its word.
+    pub const fn part_of(self, word: u32) -> u32 {
+        word >> self.shift() & self.width.mask()
+    }
 }
 
 /// Base class and subclass of a network controller that is of no listed kind (PCI Code and ID Assignment, 1.3).
@@ -142,6 +237,14 @@ pub(crate) mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_register_may_be_a_part_of_a_word() {
+        let of = |offset, bytes| Register { function: 0, offset, width: Width::of(bytes) };
+        let parts = [of(0x301, 1), of(0x302, 2), of(0x300, 4)].map(|register| register.part_of(0x1122_3344));
+        assert_eq!(parts, [0x33, 0x1122, 0x1122_3344]);
+        assert_eq!((of(0x303, 1).whole(), Register::word(0, 8)), (0x300, of(8, 4)));
     }
 
     #[test]

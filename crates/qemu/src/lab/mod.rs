@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
 use vusb::device::Device;
-use vusb::pci::SharedMemory;
+use vusb::pci::{Register, SharedMemory};
 use vusb::peers::Mailbox;
 use vusb::urbs::{Endpoint, Finished, Request as Transfer};
 use vusb::wired::WiredQueues;
@@ -169,21 +169,21 @@ impl Lab {
     }
 
     /// The guest reads a register of a device on PCI.
-    pub fn read_register(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
+    pub fn read_register(&mut self, now_ns: u64, register: Register) -> u32 {
         self.advance(now_ns);
         match &mut self.plugged {
             Some(Plugged { bus: Bus::Pci, device, present: true, .. }) => {
-                device.read_register(self.reached_ns, function, offset)
+                device.read_register(self.reached_ns, register)
             }
-            _ => u32::MAX,
+            _ => register.width.mask(),
         }
     }
 
     /// The guest writes one.
-    pub fn write_register(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
+    pub fn write_register(&mut self, now_ns: u64, register: Register, value: u32) {
         self.advance(now_ns);
         if let Some(Plugged { bus: Bus::Pci, device, present: true, .. }) = &mut self.plugged {
-            device.write_register(self.reached_ns, function, offset, value);
+            device.write_register(self.reached_ns, register, value);
         }
     }
 

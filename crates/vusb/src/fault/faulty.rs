@@ -8,7 +8,7 @@ use super::script::{Action, Direction, Fault, Script};
 use crate::device::{
     ControlReply, Device, DeviceCounters, Effect, FaultCounters, FaultEvent, Identity, InReply, OutReply, Source,
 };
-use crate::pci::PciIdentity;
+use crate::pci::{PciIdentity, Register};
 use crate::state::{Reader, State, StateError, Writer};
 
 const MS: u64 = 1_000_000;
@@ -253,12 +253,12 @@ impl<D: Device> Device for Faulty<D> {
         self.inner.functions()
     }
 
-    fn read_register(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
-        self.reads(now_ns, function, offset)
+    fn read_register(&mut self, now_ns: u64, register: Register) -> u32 {
+        self.reads(now_ns, register)
     }
 
-    fn write_register(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
-        self.writes(now_ns, function, offset, value);
+    fn write_register(&mut self, now_ns: u64, register: Register, value: u32) {
+        self.writes(now_ns, register, value);
     }
 
     fn interrupts(&self) -> u32 {

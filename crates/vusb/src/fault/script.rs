@@ -6,7 +6,7 @@ use serde::Deserialize;
 use wire::sdio::{number, Direct};
 
 use crate::device::{CommandFault, Effect};
-use crate::pci::REGISTERS_LEN;
+use crate::pci::{Register, REGISTERS_LEN};
 use crate::peers::builtin::script::Event;
 use crate::peers::builtin::Network;
 use crate::small_file;
@@ -134,7 +134,7 @@ pub struct Fault {
     pub address: Option<u32>,
     /// PCI: accesses to registers that it happens to.
     pub access: Option<Access>,
-    /// PCI: the register; all by default.
+    /// PCI: the word with the register; all by default.
     pub offset: Option<u32>,
     /// Which way the data go; both by default.
     pub direction: Option<Direction>,
@@ -231,7 +231,7 @@ impl Fault {
     }
 
     /// Whether it happens to such an access to a register.
-    pub(super) fn is_about_access(&self, direction: Direction, function: usize, offset: u32) -> bool {
+    pub(super) fn is_about_access(&self, direction: Direction, register: Register) -> bool {
         let matches = match self.access {
             Some(Access::Any) => true,
             Some(Access::Read) => direction == Direction::In,
@@ -239,8 +239,8 @@ impl Fault {
             None => false,
         };
         matches
-            && usize::from(self.function.unwrap_or(0)) == function
-            && self.offset.is_none_or(|wanted| wanted == offset)
+            && usize::from(self.function.unwrap_or(0)) == register.function
+            && self.offset.is_none_or(|wanted| wanted == register.whole())
     }
 
     fn check_access(&self) -> Result<(), &'static str> {

@@ -22,7 +22,7 @@ use wire::usb::setup::Setup;
 use crate::device::{
     ControlReply, Device, DeviceCounters, Effect, FaultCounters, FaultEvent, Identity, InReply, OutReply, Source,
 };
-use crate::pci::PciIdentity;
+use crate::pci::{PciIdentity, Register, Width};
 use crate::state::{self, Continued, State, StateError};
 pub use line::{hex, Detail, FrameDetail, Plain, Vocabulary};
 pub use names::Names;
@@ -116,12 +116,17 @@ impl<D: Device, W: Write> Traced<D, W> {
 
     /// An access to a register on PCI. Of several functions, the first is the device under test: the others are not told apart
     /// by their registers, so the line has their number.
-    fn register(&mut self, now_ns: u64, event: &str, (function, offset): (usize, u32), value: u32) {
+    fn register(&mut self, now_ns: u64, event: &str, register: Register, value: u32) {
         self.faults(now_ns);
+        let Register { function, offset, width } = register;
         let detail = Detail {
             register: Some(format!("{offset:#06x}")),
             name: self.vocabulary.register(offset),
-            value: Some(format!("{value:#010x}")),
+            value: Some(match width {
+                Width::Byte => format!("{value:#04x}"),
+                Width::Half => format!("{value:#06x}"),
+                Width::Word => format!("{value:#010x}"),
+            }),
             function: (function > 0).then_some(function),
             ..Detail::default()
         };
@@ -151,15 +156,15 @@ impl<D: Device, W: Continued> Device for Traced<D, W> {
         self.inner.functions()
     }
 
-    fn read_register(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
-        let value = self.inner.read_register(now_ns, function, offset);
-        self.register(now_ns, "read", (function, offset), value);
+    fn read_register(&mut self, now_ns: u64, register: Register) -> u32 {
+        let value = self.inner.read_register(now_ns, register);
+        self.register(now_ns, "read", register, value);
         value
     }
 
-    fn write_register(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
-        self.inner.write_register(now_ns, function, offset, value);
-        self.register(now_ns, "write", (function, offset), value);
+    fn write_register(&mut self, now_ns: u64, register: Register, value: u32) {
+        self.inner.write_register(now_ns, register, value);
+        self.register(now_ns, "write", register, value);
     }
 
     fn interrupts(&self) -> u32 {

@@ -45,7 +45,7 @@ use std::os::fd::RawFd;
 
 use crate::air::{Medium, Station};
 use crate::device::{Device, DeviceCounters, Effect, Source};
-use crate::pci::{PciIdentity, SharedMemory, FUNCTIONS_MAX};
+use crate::pci::{PciIdentity, Register, SharedMemory, Width, FUNCTIONS_MAX};
 use crate::peers::Peers;
 use crate::state::{Reader, State as _, StateError, Writer};
 use assumptions::Assumptions;
@@ -122,13 +122,16 @@ impl Device for Ar9280 {
         vec![self.settings.model.identity(); self.chips.len()]
     }
 
-    fn read_register(&mut self, now_ns: u64, function: usize, offset: u32) -> u32 {
-        self.chips.get_mut(function).map_or(u32::MAX, |chip| chip.read(now_ns, offset))
+    fn read_register(&mut self, now_ns: u64, register: Register) -> u32 {
+        let whole = register.whole();
+        let word = self.chips.get_mut(register.function).map_or(u32::MAX, |chip| chip.read(now_ns, whole));
+        register.part_of(word)
     }
 
-    fn write_register(&mut self, now_ns: u64, function: usize, offset: u32, value: u32) {
-        if let Some(chip) = self.chips.get_mut(function) {
-            chip.write(now_ns, offset, value);
+    /// Drivers write whole words only.
+    fn write_register(&mut self, now_ns: u64, register: Register, value: u32) {
+        if let Some(chip) = self.chips.get_mut(register.function).filter(|_| register.width == Width::Word) {
+            chip.write(now_ns, register.offset, value);
         }
     }
 

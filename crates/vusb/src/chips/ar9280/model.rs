@@ -1,6 +1,6 @@
 //! Which chip of the family it is.
 
-use crate::pci::PciIdentity;
+use crate::pci::{Base, PciIdentity};
 
 /// Atheros.
 const VENDOR: u16 = 0x168c;
@@ -36,7 +36,14 @@ impl Model {
             Self::Ar9220 => 0x0029,
             Self::Ar9287 => 0x002e,
         };
-        PciIdentity { vendor: VENDOR, device, revision: 1, subsystem_vendor: VENDOR, subsystem: SUBSYSTEM }
+        PciIdentity {
+            vendor: VENDOR,
+            device,
+            revision: 1,
+            subsystem_vendor: VENDOR,
+            subsystem: SUBSYSTEM,
+            base: Base::Zero,
+        }
     }
 
     /// The silicon's revision (Linux ath9k/hw.c, ath9k_hw_read_revisions): 0xff, then version and revision in the upper bits;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The library of the devices: its types and functions. crates/qemu/src/abi.rs has the same. */
 
-enum { TXOP_ABI = 5 };
+enum { TXOP_ABI = 6 };
 enum {
     TXOP_NONE, TXOP_FINISHED, TXOP_ATTACH, TXOP_DETACH, TXOP_REPLY, TXOP_INSERT, TXOP_PULL_OUT, TXOP_APPEAR, TXOP_VANISH,
     TXOP_STOP,
 };
 /* crates/vusb/src/pci.rs */
-enum { FUNCTIONS_MAX = 8, IDENTITY_LEN = 11, REGISTERS_LEN = 0x10000 };
+enum { FUNCTIONS_MAX = 8, IDENTITY_LEN = 12, REGISTERS_LEN = 0x10000 };
 
 typedef struct Lab Lab;
 
@@ -52,8 +52,8 @@ void txop_from_slot(Lab *, uint64_t now_ns, const uint8_t *, size_t);
 const uint8_t *txop_to_slot(Lab *, size_t *);
 void txop_memory(Lab *, void (*read)(uint32_t, uint64_t, uint8_t *, size_t),
                  void (*write)(uint32_t, uint64_t, const uint8_t *, size_t));
-uint32_t txop_read(Lab *, uint64_t now_ns, uint32_t function, uint32_t offset);
-void txop_write(Lab *, uint64_t now_ns, uint32_t function, uint32_t offset, uint32_t value);
+uint32_t txop_read(Lab *, uint64_t now_ns, uint32_t function, uint32_t offset, uint32_t bytes);
+void txop_write(Lab *, uint64_t now_ns, uint32_t function, uint32_t offset, uint32_t bytes, uint32_t value);
 uint32_t txop_interrupts(Lab *);
 void txop_from_wired(Lab *, uint64_t now_ns, const uint8_t *, size_t);
 const uint8_t *txop_to_wired(Lab *, size_t *);

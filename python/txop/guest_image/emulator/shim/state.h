@@ -43,11 +43,16 @@ typedef struct {
     uint8_t *data;
 } Awaited;
 
+/* Base address registers that a device may have its registers behind; the guest finds one of them. */
+enum { BASES = 2 };
+static const uint8_t base_numbers[BASES] = { 0, 2 };
+
 typedef struct {
     PCIDevice parent;
-    MemoryRegion registers;
+    MemoryRegion registers[BASES];
     uint32_t number;
     bool present;
+    uint8_t base; /* the base address register that the device has them behind */
 } Function;
 
 /* One laboratory to a QEMU. */
