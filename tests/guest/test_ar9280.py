@@ -41,9 +41,10 @@ def mbit_s(folder: Path, name: str) -> float:
     return float(received["bits_per_second"]) / 1e6
 
 
-def test_both_chips_are_on_pci_with_ath9k() -> None:
-    assert ON_PCI == ("ar9280", "ar9220", "ar9287")
-    assert {DRIVERS[name] for name in ON_PCI} == {"ath9k"}
+def test_the_chips_are_on_pci_with_ath9k() -> None:
+    chips = ("ar9280", "ar9220", "ar9287")
+    assert set(chips) < set(ON_PCI)
+    assert {DRIVERS[name] for name in chips} == {"ath9k"}
     assert Chip("ar9280", "ath9k").variables()["LAB_BUS"] == "pci"
 
 

@@ -44,6 +44,7 @@ def test_a_driver_that_cannot_work_is_refused(image: Image, chip: Chip, words: s
         Chip("rtl8188eu", "rtl8xxxu", ("ht40_2g=1",)),
         Chip("rtl8822bu", "rtw88_8822bu"),
         Chip("rtl8821cu", "rtw88_8821cu"),
+        Chip("rtl8822be", "rtw88_8822be"),
         Chip("mt7601u", "mt7601u"),
         Chip("mt7921u", "mt7921u"),
         Chip("ncm", "cdc_ncm"),

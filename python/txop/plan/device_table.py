@@ -13,7 +13,7 @@ from typing import Literal
 
 from txop.plan.device_row import Device, Driver
 
-DeviceName = Literal["rtl8188cus", "rtl8723au", "rtl8188eu", "rtl8822bu", "rtl8821cu", "mt7610u", "mt7601u", "mt7921u", "ar6003", "ar6004", "sd8686", "ar9280", "ar9220", "ar9287", "ncm", "mbim", "ecm", "qmi-modem"]
+DeviceName = Literal["rtl8188cus", "rtl8723au", "rtl8188eu", "rtl8822bu", "rtl8821cu", "rtl8822be", "mt7610u", "mt7601u", "mt7921u", "ar6003", "ar6004", "sd8686", "ar9280", "ar9220", "ar9287", "ncm", "mbim", "ecm", "qmi-modem"]
 SecurityName = Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"]
 
 SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe")
@@ -121,6 +121,26 @@ DEVICES = (
         assumptions=("adaptation-sample", "adaptation-interval-ms", "adaptation-down", "adaptation-up", "report-form", "ampdu-time-us", "rx-threshold-bytes", "rx-timeout-us"),
         endpoints=((0, "in"), (0, "out"), (4, "in"), (5, "out"), (6, "out"), (8, "out")),
         statistics="Rtl8822buStatistics",
+    ),
+    Device(
+        name="rtl8822be",
+        label="RTL8822BE",
+        about="Realtek RTL8822BE, 10ec:b822 on PCI (rtw88_8822be): an RTL8822BU's chip on another bus",
+        kind="chip",
+        bus="pci",
+        ids="10ec:b822",
+        modalias="pci:v000010ECd0000B822sv000010ECsd0000B822bc02sc80i00",
+        drivers=(Driver("rtw88_8822be"),),
+        interface="wlan0",
+        bands_ghz=("2.4", "5"),
+        streams=2,
+        has_he=False,
+        securities=("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"),
+        is_access_point=False,
+        options=("access-points", "assume"),
+        assumptions=("adaptation-sample", "adaptation-interval-ms", "adaptation-down", "adaptation-up", "report-form", "ampdu-time-us", "rx-threshold-bytes", "rx-timeout-us"),
+        endpoints=(),
+        statistics="Rtl8822beStatistics",
     ),
     Device(
         name="mt7610u",

@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 use vusb::air::{ChannelSettings, Medium, Ppdu, Protection, Response, Tuned};
-use vusb::chips::rtl8822bu::efuse::OWN_ADDRESS;
 use vusb::chips::rtl8822bu::registers as reg;
 use vusb::chips::rtl8822bu::{Model, Rtl8822bu, Settings};
 use vusb::device::{Device, Effect};
@@ -15,6 +14,7 @@ use crate::chip::{run, FarEnd, AP};
 use crate::host::Host;
 
 const MS: u64 = 1_000_000;
+const OWN: [u8; 6] = Model::Rtl8822bu.address();
 /// Endpoints of the high, normal and low place, and of what is received.
 const HIGH: u8 = 5;
 const NORMAL: u8 = 6;
@@ -113,7 +113,7 @@ fn station(settings: Settings) -> (Host<Rtl8822bu>, FarEnd) {
     write32(&mut host, reg::RXFLTMAP0, 0x0fff_ffff);
     write(&mut host, reg::RXFLTMAP2, &[0xff, 0xff]);
     write32(&mut host, reg::RCR, 0xf410_400e);
-    write(&mut host, reg::MACID, &OWN_ADDRESS);
+    write(&mut host, reg::MACID, &OWN);
     write(&mut host, reg::BSSID, &AP);
     // rtw8822b.c, rtw8822b_set_channel_rf: centre 42, 80 MHz; mac.c: the lowest of its channels is the primary one.
     write(&mut host, reg::DATA_SC, &[0xa4]);
@@ -136,7 +136,7 @@ fn rates(host: &mut Host<Rtl8822bu>) {
 /// QoS data as tx.c, rtw_tx_data_pkt_info_update, asks for it, with bits over the descriptor's words.
 fn data(sequence: u16, len: usize, bits: &[(usize, u32, u32)]) -> Vec<u8> {
     let mut frame = vec![0x88, 0x01, 0, 0];
-    frame.extend([AP, OWN_ADDRESS, AP].concat());
+    frame.extend([AP, OWN, AP].concat());
     frame.extend((sequence << 4).to_le_bytes());
     frame.extend([0, 0]);
     frame.resize(len, 0x55);
@@ -337,7 +337,7 @@ fn several_frames_in_a_transfer_and_full_pages() {
 /// From the access point, with a body of its sequence number.
 fn down(sequence: u16, len: usize) -> Vec<u8> {
     let mut frame = vec![0x88, 0x02, 0, 0];
-    frame.extend([OWN_ADDRESS, AP, AP].concat());
+    frame.extend([OWN, AP, AP].concat());
     frame.extend((sequence << 4).to_le_bytes());
     frame.extend([0, 0]);
     frame.resize(len, sequence as u8);

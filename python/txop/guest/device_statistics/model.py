@@ -1268,7 +1268,7 @@ class Rtl8822buRxCounters(Model):
     bytes: int
     """Bytes of them."""
     transfers: int
-    """Bulk IN transfers."""
+    """Bulk IN transfers; on PCI buffers."""
     filtered: int
     """Frames that the filters kept back."""
     overflows: int
@@ -1305,7 +1305,25 @@ class Rtl8822buTxCounters(Model):
     given_up: int
     """Frames given up after the last retry."""
     buffer_full: int
-    """Times that a bulk OUT endpoint was NAKed because the packet buffer was full (counted once per wait)."""
+    """Times that a bulk OUT endpoint was NAKed, or a ring was not read on, because the packet buffer was full
+    (counted once per wait)."""
+
+
+class Rtl8822beBusCounters(Model):
+    """What the bus of an RTL8822BE has done."""
+
+    interrupts: int
+    """Times that the interrupt line was raised."""
+    fetched: int
+    """Descriptors of frames and commands that were read."""
+    pages: int
+    """Pages for the packet buffer that were read by the beacon queue."""
+    filled: int
+    """Buffers that were filled for the host."""
+    no_buffer: int
+    """Times that a frame or report waited because the host had no buffer for it (counted once per wait)."""
+    too_long: int
+    """Frames and reports that were longer than their buffer: they are lost."""
 
 
 class Rtl8822buAssumptions(Model):
@@ -1351,6 +1369,29 @@ class Rtl8822buCounters(Model):
     """Reports of the firmware to the host."""
     reports_lost: int
     """Reports that got lost: a fault, or the receive buffer was full."""
+
+
+class Rtl8822beStatistics(Model):
+    """What an RTL8822BE has counted."""
+
+    chip: Rtl8822buCounters
+    """Registers of the MAC, and the firmware."""
+    assumptions: Rtl8822buAssumptions
+    """What is assumed of the chip."""
+    bus: Rtl8822beBusCounters
+    """The bus."""
+    tx: Rtl8822buTxCounters
+    """The transmitter."""
+    rx: Rtl8822buRxCounters
+    """The receiver."""
+    power: PowerCounters
+    """Power save."""
+    air: AirCounters
+    """The air."""
+    ap: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
+    """The access points."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
 
 
 class Rtl8822buStatistics(Model):
@@ -1600,6 +1641,7 @@ class Statistics(Model):
         Rtl8188cusStatistics
         | Rtl8188euStatistics
         | Rtl8822buStatistics
+        | Rtl8822beStatistics
         | Mt7610uStatistics
         | Mt7921uStatistics
         | Ar6003Statistics

@@ -8,10 +8,6 @@ use super::model::Model;
 
 /// Bytes of one section of the logical map.
 const SECTION: usize = 8;
-/// Where the map has the address of a dongle on USB (rtw8822b.h, struct rtw8822bu_efuse; rtw8821c.h, struct rtw8821cu_efuse).
-const ADDRESS: usize = 0x107;
-/// The address: Realtek's prefix, and a number of our own.
-pub const OWN_ADDRESS: [u8; 6] = [0x00, 0xe0, 0x4c, 0x88, 0x22, 0xb0];
 /// The thermal meter when the chip was calibrated.
 pub const THERMAL: u8 = 0x1a;
 
@@ -26,7 +22,7 @@ impl Efuse {
     /// That of a dongle, by the fields of struct rtw8822b_efuse, which are those of rtw8821c_efuse, too; no dump was found, so the
     /// rest is plausible. rtw88 reads the transmit powers (no effect on the air here), the type of its front end, and a country,
     /// of which there is none.
-    pub(super) fn new(model: Model, vendor: u16) -> Self {
+    pub(super) fn new(model: Model) -> Self {
         let (physical, len) = model.efuse_bytes();
         let mut map = vec![0xff; len];
         let mut put = |at: usize, bytes: &[u8]| {
@@ -35,8 +31,6 @@ impl Efuse {
             }
         };
         put(0x00, &[0x29, 0x81]);
-        // USB 2 only.
-        put(0x06, &[0x00]);
         // Paths A and B: 2.4 GHz by groups of channels, differences of bandwidth and streams; 5 GHz likewise.
         for path in [0x10, 0x3a] {
             put(path, &[0x2d; 11]);
@@ -48,11 +42,24 @@ impl Efuse {
         put(0xb8, &[0x7f, 0x20, THERMAL, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00]);
         // Type of the front end.
         put(0xca, &[model.front_end()]);
-        put(0x100, &vendor.to_le_bytes());
-        put(0x102, &model.product().to_le_bytes());
-        put(ADDRESS, &OWN_ADDRESS);
-        put(0x10f, b"Realtek");
-        put(0x118, b"802.11ac NIC");
+        let (vendor, product) = (model.vendor().to_le_bytes(), model.product().to_le_bytes());
+        match model {
+            // rtw8822b.h, struct rtw8822bu_efuse; rtw8821c.h, struct rtw8821cu_efuse.
+            Model::Rtl8822bu | Model::Rtl8821cu => {
+                // USB 2 only.
+                put(0x06, &[0x00]);
+                put(0x100, &vendor);
+                put(0x102, &product);
+                put(0x107, &model.address());
+                put(0x10f, b"Realtek");
+                put(0x118, b"802.11ac NIC");
+            }
+            // rtw8822b.h, struct rtw8822be_efuse.
+            Model::Rtl8822be => {
+                put(0xd0, &model.address());
+                put(0xd6, &[vendor, product, vendor, product].concat());
+            }
+        }
         Self::of_map(map, physical)
     }
 
@@ -113,12 +120,17 @@ mod tests {
 
     #[test]
     fn the_map_is_read_back() {
-        for (model, product, front_end) in [(Model::Rtl8822bu, [0x12, 0xb8], 3), (Model::Rtl8821cu, [0x11, 0xc8], 0)] {
-            let efuse = Efuse::new(model, 0x0bda);
+        for (model, ids, address, front_end) in [
+            (Model::Rtl8822bu, [0xda, 0x0b, 0x12, 0xb8], 0x107, 3),
+            (Model::Rtl8822be, [0xec, 0x10, 0x22, 0xb8], 0xd0, 3),
+            (Model::Rtl8821cu, [0xda, 0x0b, 0x11, 0xc8], 0x107, 0),
+        ] {
+            let efuse = Efuse::new(model);
             assert_eq!(efuse.physical.len(), model.efuse_bytes().0);
             assert_eq!(read_back(&efuse), efuse.map);
-            assert_eq!(efuse.map[ADDRESS..ADDRESS + 6], OWN_ADDRESS);
-            assert_eq!((&efuse.map[0x100..0x102], &efuse.map[0x102..0x104]), (&[0xda, 0x0b][..], &product[..]));
+            assert_eq!(efuse.map[address..address + 6], model.address());
+            let at = if model == Model::Rtl8822be { 0xd6 } else { 0x100 };
+            assert_eq!(efuse.map[at..at + 4], ids);
             // No Bluetooth, the front end, no country.
             let board = (efuse.map[0xc1] & 0xe0, efuse.map[0xca], &efuse.map[0xcb..0xcd]);
             assert_eq!(board, (0, front_end, &[0xff, 0xff][..]));

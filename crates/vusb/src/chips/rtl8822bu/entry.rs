@@ -1,6 +1,7 @@
-//! What is listed of an RTL8822BU and of an RTL8821CU.
+//! What is listed of an RTL8822BU, of an RTL8822BE and of an RTL8821CU.
 
 use super::assumptions::{Assumptions, NAMES};
+use super::express::{self, Rtl8822be};
 use super::{identity, Model, RegisterNames, Rtl8822bu, Settings, Statistics};
 use crate::device::Device;
 use crate::entry::{Band, Chip, CountersOf, Driver, Efuse, Entry, Kind, Plug, Security};
@@ -19,6 +20,21 @@ pub static RTL8822BU: Entry = Entry {
     make: |making| make(making, Model::Rtl8822bu),
     vocabulary: || Box::new(RegisterNames::default()),
     counters: COUNTERS,
+};
+
+/// RTL8822BE.
+pub static RTL8822BE: Entry = Entry {
+    name: "rtl8822be",
+    label: "RTL8822BE",
+    about: "Realtek RTL8822BE, 10ec:b822 on PCI (rtw88_8822be): an RTL8822BU's chip on another bus",
+    plug: Plug::Pci(|| express::identity(Model::Rtl8822be)),
+    kind: Kind::Chip(Chip { streams: 2, ..CHIP }),
+    // Linux rtw88/rtw8822be.c.
+    drivers: &[Driver::stock("rtw88_8822be")],
+    options: &[],
+    make: make_on_pci,
+    vocabulary: || Box::new(RegisterNames::default()),
+    counters: CountersOf::device::<express::Statistics>("Rtl8822beStatistics"),
 };
 
 /// RTL8821CU.
@@ -42,7 +58,7 @@ const CHIP: Chip = Chip {
     has_he: false,
     securities: Security::ALL,
     is_access_point: false,
-    efuse: Efuse::Refused("an RTL8822BU's or RTL8821CU's is not given"),
+    efuse: Efuse::Refused("an RTL8822BU's, RTL8822BE's or RTL8821CU's is not given"),
     times_interrupts: false,
     check_assumption: |assumption| Assumptions::default().set(assumption),
     assumptions: NAMES,
@@ -50,8 +66,22 @@ const CHIP: Chip = Chip {
 
 const COUNTERS: CountersOf = CountersOf::device::<Statistics>("Rtl8822buStatistics");
 
-fn make(making: &Making<'_>, model: Model) -> Result<Box<dyn Device>, MakeError> {
+fn settings(making: &Making<'_>, model: Model) -> Result<Settings, MakeError> {
     let mut settings = Settings { seed: making.surroundings.seed, ..Settings::new(model) };
     making.assume(|assumption| settings.assumptions.set(assumption))?;
-    Ok(Box::new(Rtl8822bu::new(settings, making.medium()?, making.peers()?)))
+    Ok(settings)
+}
+
+fn make(making: &Making<'_>, model: Model) -> Result<Box<dyn Device>, MakeError> {
+    Ok(Box::new(Rtl8822bu::new(settings(making, model)?, making.medium()?, making.peers()?)))
+}
+
+fn make_on_pci(making: &Making<'_>) -> Result<Box<dyn Device>, MakeError> {
+    let settings = settings(making, Model::Rtl8822be)?;
+    let Some(memory) = making.machine.memory() else {
+        return Err(MakeError::Setting(
+            "an RTL8822BE is on PCI: only a guest can have one (txop guest run --device)".to_owned(),
+        ));
+    };
+    Ok(Box::new(Rtl8822be::new(settings, making.medium()?, making.peers()?, &memory)))
 }

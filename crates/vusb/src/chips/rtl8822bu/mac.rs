@@ -24,7 +24,7 @@ use crate::chips::realtek::memory::{Memory, Touched};
 use crate::chips::realtek::power::{PowerCounters, PowerSave};
 use crate::chips::realtek::queues::short_retry_limit;
 use crate::chips::station_power::NULL;
-use crate::device::{InReply, OutReply};
+use crate::device::{Effect, InReply, OutReply};
 use random::{Rng, Stream};
 
 /// Longest register read: the driver reads four bytes at most.
@@ -100,25 +100,23 @@ impl Mac {
         self.receiver.clear();
     }
 
-    /// The firmware stops, and does not start again before power was cut.
-    pub(super) fn hang_firmware(&mut self) {
-        self.firmware.hang(&mut self.memory);
-        self.transmitter.set_without_rates(true);
-    }
-
-    /// What the firmware reports to the host gets lost, or not any more.
-    pub(super) fn lose_c2h(&mut self, lost: bool) {
-        self.firmware.mute = lost;
-    }
-
-    /// Block Acks come too early for an MPDU with this probability.
-    pub(super) fn acknowledge_late(&mut self, probability: f64) {
-        self.late.0 = probability;
-    }
-
-    /// Draws come from another source from now on.
-    pub(super) fn reseed(&mut self, seed: u64) {
-        self.late.1 = Rng::new(seed, Stream::LateBlockAck, 0);
+    /// Lets a fault happen. `true`: it is the chip's alone; `false`: the air gets it, too.
+    pub(super) fn inject(&mut self, effect: &Effect) -> bool {
+        match *effect {
+            // The firmware does not start again before power was cut.
+            Effect::FirmwareHang => {
+                self.firmware.hang(&mut self.memory);
+                self.transmitter.set_without_rates(true);
+            }
+            Effect::LostC2h(lost) => self.firmware.mute = lost,
+            Effect::LateBlockAck(probability) => self.late.0 = probability,
+            Effect::Reseed(seed, _) => {
+                self.late.1 = Rng::new(seed, Stream::LateBlockAck, 0);
+                return false; // The air draws, too.
+            }
+            _ => return false,
+        }
+        true
     }
 
     pub(super) const fn counters(&self) -> ChipCounters {
@@ -220,7 +218,7 @@ impl Mac {
         control != reg::CR_OFF && control & reg::CR_MAC_TX_RX == reg::CR_MAC_TX_RX
     }
 
-    /// A bulk OUT transfer.
+    /// What the bus brings: frames, pages and commands, each behind its descriptor.
     pub(super) fn transmit(&mut self, now_ns: u64, data: &[u8]) -> OutReply {
         let (parts, malformed) = parts(data);
         let frames: Vec<Part<'_>> = parts
@@ -233,7 +231,7 @@ impl Mac {
         }
         self.transmitter.transferred(frames.len(), malformed);
         for part in parts {
-            if !self.transmitter.is_sound(&part.descriptor) {
+            if self.model.has_checksums() && !self.transmitter.is_sound(&part.descriptor) {
                 continue;
             }
             match part.descriptor.queue() {
@@ -301,6 +299,31 @@ impl Mac {
     /// The host asks for received frames.
     pub(super) fn received(&mut self, now_ns: u64, out: &mut Vec<u8>) -> InReply {
         self.receiver.transfer(now_ns, &self.memory, &self.assumptions, out)
+    }
+
+    /// Whether something was received that waits for a buffer of the host's.
+    pub(super) fn has_received(&self) -> bool {
+        self.receiver.has_packets()
+    }
+
+    /// What is in the next buffer of the host's, if each takes one frame or report.
+    pub(super) fn next_received(&mut self) -> Option<Vec<u8>> {
+        self.receiver.packet()
+    }
+
+    /// Whether DMA brings something from the host (rtw88 reg.h, BIT_HCI_TXDMA_EN).
+    pub(super) fn fetches(&self) -> bool {
+        self.moves(reg::CR_FROM_HOST)
+    }
+
+    /// Whether DMA brings something to the host (BIT_HCI_RXDMA_EN).
+    pub(super) fn delivers(&self) -> bool {
+        self.moves(reg::CR_TO_HOST)
+    }
+
+    fn moves(&self, direction: u8) -> bool {
+        let control = self.memory.u8(reg::CR);
+        control != reg::CR_OFF && control & direction != 0
     }
 
     /// When a host that waits for received frames gets some, if nothing else comes.

@@ -1,6 +1,6 @@
 //! RTL8822BU: an 802.11n/ac station with two antennas on USB, in 2.4 and 5 GHz, which Linux' rtw88_8822bu drives from 6.2 on.
 //! Its rates are the firmware's: the driver gives masks of rates, and gets to know what was chosen. RTL8821CU: the same with one
-//! antenna, which rtw88_8821cu drives; `model.rs` says what is different.
+//! antenna, which rtw88_8821cu drives; `model.rs` says what is different. RTL8822BE: the same chip on PCI, [`express`].
 //!
 //! | block | file | driver's side (Linux drivers/net/wireless/realtek/rtw88) |
 //! | --- | --- | --- |
@@ -25,6 +25,7 @@ mod aggregation;
 pub mod assumptions;
 pub mod efuse;
 pub mod entry;
+pub mod express;
 mod firmware;
 mod mac;
 mod model;
@@ -62,8 +63,6 @@ const WRITE: u8 = 0x40;
 const BULK_IN: u8 = 4;
 const BULK_OUT: [u8; 3] = [5, 6, 8];
 const INTERRUPT_IN: u8 = 7;
-/// Realtek.
-const VENDOR: u16 = 0x0bda;
 
 /// How a chip is made.
 #[derive(Clone, Debug)]
@@ -81,7 +80,7 @@ pub struct Settings {
 impl Settings {
     /// A chip as it is sold.
     pub fn new(model: Model) -> Self {
-        Self { model, efuse: Efuse::new(model, VENDOR), assumptions: Assumptions::default(), seed: 1 }
+        Self { model, efuse: Efuse::new(model), assumptions: Assumptions::default(), seed: 1 }
     }
 }
 
@@ -98,7 +97,7 @@ pub type Rtl8822bu = UsbRadio<Chip>;
 fn identity(model: Model) -> Identity {
     let [high, normal, low] = BULK_OUT.map(bulk);
     let endpoints = [bulk(0x80 | BULK_IN), high, normal, (0x80 | INTERRUPT_IN, 3, 64, 3), low];
-    dongle((VENDOR, model.product()), 0x0210, endpoints, ["Realtek", "802.11ac NIC", "123456"])
+    dongle((model.vendor(), model.product()), 0x0210, endpoints, ["Realtek", "802.11ac NIC", "123456"])
 }
 
 impl Rtl8822bu {
@@ -164,17 +163,7 @@ impl UsbChip for Chip {
     }
 
     fn inject(&mut self, effect: &Effect) -> bool {
-        match *effect {
-            Effect::FirmwareHang => self.mac.hang_firmware(),
-            Effect::LostC2h(lost) => self.mac.lose_c2h(lost),
-            Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
-            Effect::Reseed(seed, _) => {
-                self.mac.reseed(seed);
-                return false; // The air draws, too.
-            }
-            _ => return false,
-        }
-        true
+        self.mac.inject(effect)
     }
 
     fn statistics(&self, now_ns: u64, air: AirCounters, ap: PeerStatistics) -> Box<dyn DeviceCounters> {

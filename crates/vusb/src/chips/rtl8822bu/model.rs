@@ -6,6 +6,8 @@ pub enum Model {
     /// RTL8822BU (0bda:b812): two streams.
     #[default]
     Rtl8822bu,
+    /// RTL8822BE (10ec:b822): the same chip on PCI Express.
+    Rtl8822be,
     /// RTL8821CU (0bda:c811): one stream, smaller buffers. Files named for it are rtw8821c.c and rtw8821c.h.
     Rtl8821cu,
 }
@@ -22,18 +24,40 @@ const GAINS_DB: [i16; 8] = [22, 8, -6, -22, -31, -40, -46, -52];
 const STEPS: i16 = 31;
 
 impl Model {
-    /// "USB Single-function, WiFi only" (rtw8822bu.c); one of rtw8821cu.c's table.
+    /// Realtek, on USB and on PCI.
+    pub(super) const fn vendor(self) -> u16 {
+        match self {
+            Self::Rtl8822be => 0x10ec,
+            Self::Rtl8822bu | Self::Rtl8821cu => 0x0bda,
+        }
+    }
+
+    /// "USB Single-function, WiFi only" (rtw8822bu.c); rtw8822be.c's; one of rtw8821cu.c's table.
     pub(super) const fn product(self) -> u16 {
         match self {
             Self::Rtl8822bu => 0xb812,
+            Self::Rtl8822be => 0xb822,
             Self::Rtl8821cu => 0xc811,
+        }
+    }
+
+    /// Whether transmit descriptors have a checksum: the driver fills it in on USB only (rtw88 usb.c, tx.h).
+    pub(super) const fn has_checksums(self) -> bool {
+        !matches!(self, Self::Rtl8822be)
+    }
+
+    /// The address in its efuse: Realtek's prefix, and a number of our own.
+    pub const fn address(self) -> [u8; 6] {
+        match self {
+            Self::Rtl8822bu | Self::Rtl8821cu => [0x00, 0xe0, 0x4c, 0x88, 0x22, 0xb0],
+            Self::Rtl8822be => [0x00, 0xe0, 0x4c, 0x88, 0x22, 0xbe],
         }
     }
 
     /// Version D (rtw88 main.h, enum rtw_chip_ver), and whether there are two antennas.
     pub(super) const fn sys_cfg1(self) -> u32 {
         match self {
-            Self::Rtl8822bu => 1 << 27 | 3 << 12,
+            Self::Rtl8822bu | Self::Rtl8822be => 1 << 27 | 3 << 12,
             Self::Rtl8821cu => 3 << 12,
         }
     }
@@ -41,7 +65,7 @@ impl Model {
     /// What the firmware says of the hardware.
     pub(super) const fn capabilities(self) -> u32 {
         match self {
-            Self::Rtl8822bu => capabilities(2),
+            Self::Rtl8822bu | Self::Rtl8822be => capabilities(2),
             Self::Rtl8821cu => capabilities(1),
         }
     }
@@ -49,7 +73,7 @@ impl Model {
     /// Bytes of the efuse, and of its map (phy_efuse_size, log_efuse_size).
     pub(super) const fn efuse_bytes(self) -> (usize, usize) {
         match self {
-            Self::Rtl8822bu => (1_024, 768),
+            Self::Rtl8822bu | Self::Rtl8822be => (1_024, 768),
             Self::Rtl8821cu => (512, 512),
         }
     }
@@ -57,7 +81,7 @@ impl Model {
     /// Type of the front end, one that the driver has tables for (rtw8822b_rfe_defs, rtw8821c_rfe_defs).
     pub(super) const fn front_end(self) -> u8 {
         match self {
-            Self::Rtl8822bu => 3,
+            Self::Rtl8822bu | Self::Rtl8822be => 3,
             Self::Rtl8821cu => 0,
         }
     }
@@ -65,7 +89,7 @@ impl Model {
     /// Bytes of the receive buffer where the driver has not said (rxff_size).
     pub(super) const fn receive_buffer(self) -> usize {
         match self {
-            Self::Rtl8822bu => 24_576,
+            Self::Rtl8822bu | Self::Rtl8822be => 24_576,
             Self::Rtl8821cu => 16_384,
         }
     }

@@ -10,7 +10,7 @@ use super::registers as reg;
 use crate::chips::realtek::memory::Memory;
 
 /// Places in the order of FIFOPAGE_INFO: high, low, normal, extra.
-const PLACES: usize = 4;
+pub const PLACES: usize = 4;
 /// The place of each by its number in TXDMA_PQ_MAP (main.h, enum rtw_dma_mapping: extra, low, normal, high).
 const BY_NUMBER: [usize; PLACES] = [3, 1, 2, 0];
 

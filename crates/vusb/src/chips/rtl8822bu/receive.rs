@@ -158,16 +158,34 @@ impl Receiver {
         };
         self.counters.transfers += 1;
         for _ in 0..packets {
-            let Some((_, packet)) = self.buffer.pop_front() else { break };
-            self.used = self.used.saturating_sub(packet.len().next_multiple_of(ALIGNMENT));
+            let Some(packet) = self.take() else { break };
             out.resize(out.len().next_multiple_of(ALIGNMENT), 0);
-            if let Some(descriptor) = RxDescriptor::parse(&packet).filter(|descriptor| !descriptor.is_report) {
-                self.counters.delivered += 1;
-                self.counters.bytes += u64::from(descriptor.frame_len);
-            }
             out.extend(packet);
         }
         InReply::Transfer
+    }
+
+    /// Whether something waits.
+    pub fn has_packets(&self) -> bool {
+        !self.buffer.is_empty()
+    }
+
+    /// What the host gets into its next buffer, where each is of one frame or report.
+    pub fn packet(&mut self) -> Option<Vec<u8>> {
+        let packet = self.take()?;
+        self.counters.transfers += 1;
+        Some(packet)
+    }
+
+    /// What waits longest, behind its descriptor.
+    fn take(&mut self) -> Option<Vec<u8>> {
+        let (_, packet) = self.buffer.pop_front()?;
+        self.used = self.used.saturating_sub(packet.len().next_multiple_of(ALIGNMENT));
+        if let Some(descriptor) = RxDescriptor::parse(&packet).filter(|descriptor| !descriptor.is_report) {
+            self.counters.delivered += 1;
+            self.counters.bytes += u64::from(descriptor.frame_len);
+        }
+        Some(packet)
     }
 
     /// How many go into the next transfer; 0: none yet.

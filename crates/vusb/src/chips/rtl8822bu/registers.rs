@@ -33,6 +33,10 @@ pub const SYS_CFG1: u16 = 0x00f0;
 pub const CR: u16 = 0x0100;
 /// MAC transmitter and receiver are on.
 pub const CR_MAC_TX_RX: u8 = 0xc0;
+/// DMA brings something from the host (BIT_HCI_TXDMA_EN).
+pub const CR_FROM_HOST: u8 = 1 << 0;
+/// DMA brings something to the host (BIT_HCI_RXDMA_EN).
+pub const CR_TO_HOST: u8 = 1 << 1;
 /// Value while the MAC is not powered (mac.c, rtw_mac_power_switch).
 pub const CR_OFF: u8 = 0xea;
 /// The queues' places in the packet buffer, two bits each: 4 voice, 6 video, 8 best effort, 10 background, 12 management, 14 high;

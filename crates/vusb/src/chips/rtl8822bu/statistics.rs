@@ -57,7 +57,8 @@ pub struct TxCounters {
     pub no_key: u64,
     /// Frames given up after the last retry.
     pub given_up: u64,
-    /// Times that a bulk OUT endpoint was NAKed because the packet buffer was full (counted once per wait).
+    /// Times that a bulk OUT endpoint was NAKed, or a ring was not read on, because the packet buffer was full (counted once per
+    /// wait).
     pub buffer_full: u64,
 }
 
@@ -71,7 +72,7 @@ pub struct RxCounters {
     pub delivered: u64,
     /// Bytes of them.
     pub bytes: u64,
-    /// Bulk IN transfers.
+    /// Bulk IN transfers; on PCI buffers.
     pub transfers: u64,
     /// Frames that the filters kept back.
     pub filtered: u64,

@@ -93,7 +93,7 @@ mod tests {
     fn write(system: &mut System, memory: &mut Memory, register: u16, data: &[u8]) -> Option<Switch> {
         memory.write(register, data);
         let touched = Touched { start: register, len: data.len() };
-        system.written(memory, touched, &Efuse::new(Model::Rtl8822bu, 0x0bda))
+        system.written(memory, touched, &Efuse::new(Model::Rtl8822bu))
     }
 
     #[test]

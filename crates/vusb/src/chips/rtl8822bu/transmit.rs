@@ -8,7 +8,7 @@ use wire::usb::rtw88::{queue, TxDescriptor};
 
 use super::aggregation::aggregate;
 use super::assumptions::Assumptions;
-use super::pages::{of_frame, place, Pages};
+use super::pages::{of_frame, place, Pages, PLACES};
 use super::rates::{bandwidth, mode, Choice, RateControl, Shape, OFDM_6};
 use super::registers as reg;
 use super::statistics::TxCounters;
@@ -46,7 +46,8 @@ pub struct Transmitter {
     rates: RateControl,
     engines: Engines,
     sequence: u16,
-    waiting: bool,
+    /// Whether a frame waits for room in each place.
+    waiting: [bool; PLACES],
     /// No rate control: the firmware hangs (a fault).
     without_rates: bool,
     /// What is to be reported.
@@ -98,14 +99,17 @@ impl Transmitter {
         self.fates.pop_front()
     }
 
-    /// Whether the frames of a transfer find room; without it the endpoint is NAKed.
+    /// Whether the frames of a transfer find room; without it the bus has to offer them again.
     pub fn has_room(&mut self, memory: &Memory, parts: &[Part<'_>]) -> bool {
         let wanted: Vec<_> =
             parts.iter().map(|part| (place(memory, part.descriptor.queue()), of_frame(part.frame))).collect();
         let empty = self.queues.are_empty() && self.on_air.is_none();
         let room = empty || self.pages.have_room(memory, &wanted);
-        self.counters.buffer_full += u64::from(!room && !self.waiting);
-        self.waiting = !room;
+        // They all are of one endpoint or ring, and so of one place.
+        if let Some(waiting) = wanted.first().and_then(|&(place, _)| self.waiting.get_mut(place)) {
+            self.counters.buffer_full += u64::from(!room && !*waiting);
+            *waiting = !room;
+        }
         room
     }
 

@@ -177,6 +177,10 @@ impl Vocabulary for RegisterNames {
         Detail { frames, means, ..Detail::default() }
     }
 
+    fn register(&self, offset: u32) -> Option<String> {
+        self.name(u16::try_from(offset).ok()?)
+    }
+
     fn reset(&mut self) {
         self.memory = Memory::default();
     }
@@ -202,6 +206,8 @@ mod tests {
         let name = |address| names.name(address).unwrap_or_default();
         assert_eq!((name(0x100), name(0x60a), name(0x1208)), ("CR".into(), "RCR+2".into(), "DDMA_CH0CTRL".into()));
         assert_eq!(names.name(0x2000), None);
+        let on_pci = |offset| names.register(offset).unwrap_or_default();
+        assert_eq!((on_pci(0x3b6), on_pci(0x1_0100)), ("RXBD_IDX_MPDUQ+2".into(), String::new()));
         Names::check(NAMES);
     }
 
