@@ -41,6 +41,7 @@ figure is never 0. Units are in the names. Nothing here runs a command, opens a 
 | `qmicli` | ``qmicli --wda-set-data-format``, ``--wda-get-data-format`` |
 | `mac80211_debugfs` | mac80211's ``airtime``, ``aqm``, ``aql`` |
 | `usb` | USB devices from their attributes in sysfs |
+| `usb_urbs` | USB transfers in the capture of a virtual device; `usb_descriptors`: descriptors as bytes |
 | `mmc_ios` | ``/sys/kernel/debug/mmcN/ios`` |
 | `pcapng_records` | the records of a pcapng file, with their time stamps |
 | `air_frames` | MPDUs in a capture of a virtual chip's air |
