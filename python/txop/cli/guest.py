@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli import console, guest_debug, guest_emulator, guest_explore, guest_kernel, guest_run, guest_survey
+from txop.cli import (
+    console,
+    guest_debug,
+    guest_emulator,
+    guest_explore,
+    guest_kernel,
+    guest_probe,
+    guest_run,
+    guest_survey,
+)
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import Application, epilog
 from txop.cli.guest_emulator import EmulatorOptions
@@ -135,6 +144,7 @@ def register(app: typer.Typer) -> None:
     guest_debug.register(group)
     guest_survey.register(group)
     guest_explore.register(group)
+    guest_probe.register(group)
     app.add_typer(group, name="guest", help="Run real drivers in a virtual machine, on virtual chips.")
 
 
