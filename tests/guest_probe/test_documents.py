@@ -10,42 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from made_probes import probes
 from probe_capture import CONFIGURATION, DEVICE, LANGUAGES, STRING, ProbeCapture, setup, whole_capture
 from txop.formats.error import FormatError
-from txop.formats.usb_urbs import Setup, TransferKind, read_usb_urbs
+from txop.formats.usb_urbs import read_usb_urbs
 from txop.guest_probe.description import description
 from txop.guest_probe.document import document, read_probe
-from txop.guest_probe.probe import Endpoint, Event, Probe, Reply, Request, collect
+from txop.guest_probe.probe import Probe, collect
 from txop.guest_probe.programs import MOST_CALLS, seeds
-
-_REPLIES = st.lists(
-    st.builds(Reply, st.sampled_from([0, 0, -32, -110]), st.binary(max_size=12), st.integers(1, 3)), max_size=4
-).map(tuple)
-_BYTES, _WORDS = st.integers(0, 0xFF), st.integers(0, 0xFFFF)
-_REQUESTS = st.builds(Request, st.builds(Setup, _BYTES, _BYTES, _WORDS, _WORDS, _WORDS), _REPLIES)
-_ENDPOINTS = st.builds(
-    Endpoint,
-    _BYTES,
-    st.sampled_from([TransferKind.BULK, TransferKind.INTERRUPT]),
-    st.integers(0, 1000),
-    st.integers(0, 10_000),
-    _REPLIES,
-    st.integers(0, 5),
-)
-
-
-@st.composite
-def probes(draw) -> Probe:
-    """Probes of a device with other requests, also absurd ones."""
-    requests = tuple(draw(st.lists(_REQUESTS, max_size=6, unique_by=lambda one: one.setup)))
-    endpoints = tuple(draw(st.lists(_ENDPOINTS, max_size=3, unique_by=lambda one: one.address)))
-    events = [st.builds(Event, st.integers(0, len(requests) - 1), st.none(), st.integers(1, 30))] if requests else []
-    if endpoints:
-        addresses = st.sampled_from([one.address for one in endpoints])
-        events.append(st.builds(Event, st.none(), addresses, st.integers(1, 3)))
-    order = tuple(draw(st.lists(st.one_of(events), max_size=8))) if events else ()
-    strings = draw(st.dictionaries(st.integers(0, 5), st.binary(max_size=20), max_size=4))
-    return Probe(DEVICE, CONFIGURATION, strings, requests, endpoints, order)
 
 
 @pytest.fixture(name="probe")

@@ -41,10 +41,12 @@ pub enum Stream {
     SpecimenContents = 17,
     /// What a cell grants to a modem, downlink.
     CellGrant = 18,
+    /// What a device of recorded replies answers to requests that were not recorded.
+    UnrecordedReply = 19,
 }
 
 #[cfg(test)]
 impl Stream {
     /// The last one: consumers are numbered from 1 to it.
-    pub(crate) const LAST: u32 = Self::CellGrant as u32;
+    pub(crate) const LAST: u32 = Self::UnrecordedReply as u32;
 }

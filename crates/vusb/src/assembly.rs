@@ -7,13 +7,14 @@ use clap::Args;
 use wire::usb::usbmon::LONG_HEADER;
 
 use crate::device::Device;
-use crate::entry::Entry;
+use crate::entry::{Entry, Plug};
 use crate::fault::{Faulty, Script, ScriptError};
 use crate::machine::Machine;
 use crate::making::{MakeError, Making};
 use crate::options::{AccessPointOptions, ApKind, Surroundings};
 use crate::record::{Observer, UsbFile};
 use crate::registry::{assumption, default_device, incompatible, named, OwnOptions};
+use crate::replies::Replayed;
 use crate::trace::Traced;
 use monitor::CaptureSettings;
 
@@ -102,7 +103,12 @@ impl DeviceArgs {
         }
         let making = self.making(script.as_ref(), machine, epoch_ns);
         making.assume(|assumption| self.device.check_assumption(assumption))?;
-        let device = (self.device.make)(&making)?;
+        let device: Box<dyn Device> = match (&around.replies, self.device.plug) {
+            (Some(path), Plug::Usb(identity)) => {
+                Box::new(Replayed::open(identity(), path).map_err(AssemblyError::Option)?)
+            }
+            _ => (self.device.make)(&making)?,
+        };
         // Also without faults: it is what can be unplugged.
         let device = Box::new(Faulty::new(device, script.unwrap_or_default()));
         Ok(match &around.trace {

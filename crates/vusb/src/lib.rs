@@ -16,6 +16,7 @@ pub mod pci;
 pub mod peers;
 pub mod record;
 pub mod registry;
+pub mod replies;
 pub mod serve;
 pub mod session;
 mod small_file;

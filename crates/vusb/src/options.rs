@@ -62,6 +62,9 @@ pub struct Surroundings {
     /// Script of faults, and of what the built-in access point does.
     #[arg(long, value_name = "FILE")]
     pub faults: Option<PathBuf>,
+    /// USB devices: recorded replies (probe.json of `txop guest probe`) in place of the model; only its descriptors stay.
+    #[arg(long, value_name = "FILE")]
+    pub replies: Option<PathBuf>,
     /// Record all URBs (pcapng, link type 220).
     #[arg(long, value_name = "FILE")]
     pub usb: Option<PathBuf>,

@@ -157,7 +157,7 @@ impl Lab {
                 *path = Some(self.config.written(&name).map_err(wrong)?);
             }
         }
-        for path in [&mut around.efuse, &mut around.faults] {
+        for path in [&mut around.efuse, &mut around.faults, &mut around.replies] {
             if let Some(name) = path.take() {
                 *path = Some(self.config.read(&name).map_err(wrong)?);
             }

@@ -62,6 +62,9 @@ pub fn incompatible(entry: &Entry, around: &Surroundings) -> Option<String> {
             None => return Some("--efuse: a network function has none".into()),
         }
     }
+    if around.replies.is_some() && (is_card || entry.is_on_pci()) {
+        return Some("--replies: they are of a device on USB".into());
+    }
     let about_card = around.bus_time || around.card_lines.is_some() || around.card_mhz.is_some();
     if about_card && !is_card {
         return Some("--bus-time, --card-lines and --card-mhz: only an SDIO card has such a bus".into());

@@ -215,6 +215,7 @@ fn options(entry: &Entry) -> Vec<String> {
     if is_card {
         taken.extend(["bus-time", "card-lines", "card-mhz", "command-log", "host"]);
     }
+    taken.extend(matches!(entry.plug, Plug::Usb(_)).then_some("replies"));
     let own = entry.options.iter().fold(Command::new(""), |command, group| (group.add)(command));
     let own: Vec<String> = own.get_arguments().filter_map(|argument| argument.get_long().map(str::to_owned)).collect();
     taken.into_iter().map(str::to_owned).chain(own).collect()

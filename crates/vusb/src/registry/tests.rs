@@ -111,6 +111,7 @@ fn the_options_in_the_table_are_those_that_are_not_refused() {
         "card-mhz",
         "command-log",
         "host",
+        "replies",
     ];
     for row in Table::of_all().devices {
         for option in options {

@@ -1,0 +1,203 @@
+"""How much of a driver is reached from a probe's seeds, and how much from the descriptors alone.
+
+For each driver a guest records what a virtual device answers (`txop guest probe`, docs/guest-faults.md). Then N guests
+each have a device with its descriptors and other replies, against the driver with counters in its blocks:
+
+* descriptors alone: zeros for whatever is asked in the first guest, random bytes in the others;
+* from the seeds: the recorded replies in the first guest, with some bytes changed in the others.
+
+In each the interface comes up if the driver makes one, the device is unplugged, and the driver removed.
+`bench/probe_coverage.py FOLDER` writes a row for each guest to FOLDER/tries.jsonl and continues where it stopped; the
+table has the blocks reached by the first guest, and by all of them together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from txop.guest.chips import IN_GUEST, Chip, find_chips
+from txop.guest.coverage.blocks import Block
+from txop.guest.coverage.counts import COUNTS, MOST_BYTES, reached, read_counts
+from txop.guest.coverage.instrument import Covered, instrument, kernel_build
+from txop.guest.qemu import Computer, Mode, shift_of
+from txop.guest.rebuilt import modules_for
+from txop.guest.running import FILES, GuestFailedError, run_guest
+from txop.guest_image.error import GuestError
+from txop.guest_image.image import Image, build_image
+from txop.guest_image.locks import find_lock
+from txop.guest_image.overlay import Overlay
+from txop.guest_image.packages.lock import Lock
+from txop.guest_probe.document import document
+from txop.guest_probe.export import export
+from txop.guest_probe.in_guest import probe_in_guest, probed_chip
+from txop.guest_probe.probe import Endpoint, Probe, Reply, Request
+
+CASES = {"rtl8188cus": "rtl8192cu", "mt7610u": "mt76x0u", "ncm": "cdc_ncm"}
+ALONE, SEEDS = "descriptors alone", "from the seeds"
+SCRIPT = Path(__file__).parent / "probe" / "coverage.sh"
+REPLIES = "/txop/replies.json"
+MIPS = 250
+UP_S = 1
+WAIT_S = 15
+"""What a driver may take to make an interface, by the guest's clock."""
+CHANGED = (1, 2, 4, 8, 16)
+"""Bytes that a mutation changes."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A driver with counters, and the probe of its device."""
+
+    device: str
+    driver: str
+    image: Image
+    modules: tuple[Path, ...]
+    covered: Covered
+    probe: Probe
+
+
+def replies_of(probe: Probe, kind: str, number: int, seed: int) -> dict[str, Any]:
+    """The document from which the device of a try answers."""
+    if kind == ALONE:
+        bare = replace(probe, requests=(), endpoints=(), order=())
+        return document(bare, {} if number == 0 else {"seed": seed * 1_000 + number})
+    changed = probe if number == 0 else mutated(probe, f"{seed} {number}")
+    return document(replace(changed, order=()), {})
+
+
+def mutated(probe: Probe, seed: str) -> Probe:
+    """The probe with other bytes in some replies with data."""
+    rng = random.Random(seed)  # noqa: S311
+    requests, endpoints = list(probe.requests), list(probe.endpoints)
+    places: list[tuple[list[Any], int, int]] = []
+    for rows in (requests, endpoints):
+        for at, one in enumerate(rows):
+            places += [(rows, at, number) for number, reply in enumerate(one.replies) if reply.data]
+    for _ in range(rng.choice(CHANGED) if places else 0):
+        rows, at, number = rng.choice(places)
+        one: Request | Endpoint = rows[at]
+        replies = list(one.replies)
+        replies[number] = _changed(replies[number], rng)
+        rows[at] = replace(one, replies=tuple(replies))
+    return replace(probe, requests=tuple(requests), endpoints=tuple(endpoints))
+
+
+def _changed(reply: Reply, rng: random.Random) -> Reply:
+    data = bytearray(reply.data)
+    at = rng.randrange(len(data))
+    data[at] = rng.choice((data[at] ^ 1 << rng.randrange(8), rng.randrange(256), 0, 0xFF))
+    return replace(reply, data=bytes(data))
+
+
+async def prepared(device: str, driver: str, lock: Lock, image: Image, folder: Path) -> Subject:
+    """Record the probe, and build the driver with counters."""
+    modules = await modules_for(device, driver, (), image, lock, print)
+    computer = Computer(mode=Mode.EXACT, shift=shift_of(MIPS))
+    chip = probed_chip(device, driver)
+    results = folder / "probe-guest"
+    probed = await probe_in_guest(chip, image, computer, results, up_s=UP_S, modules=modules)
+    shutil.rmtree(results)
+    export(probed, folder / "probe")
+    covered = await instrument(driver, image, kernel_build(lock, None, None, progress=print), print)
+    return Subject(device, driver, image, covered.in_place_of(modules), covered, probed.probe)
+
+
+async def tried(subject: Subject, kind: str, number: int, seed: int, results: Path) -> dict[str, Any]:
+    """Run one guest: what it has reached."""
+    chip = Chip(subject.device, subject.driver)
+    replies = json.dumps(replies_of(subject.probe, kind, number, seed)).encode()
+    overlay = Overlay(
+        script="exec dash /txop/coverage.sh",
+        environment={**chip.variables(), "WAIT_S": str(WAIT_S), "UP_S": str(UP_S)},
+        files={IN_GUEST: find_chips()},
+        texts={"/txop/coverage.sh": SCRIPT.read_bytes(), REPLIES: replies},
+        modules=subject.modules,
+    )
+    computer = Computer(mode=Mode.EXACT, shift=shift_of(MIPS), limit_s=240)
+    row: dict[str, Any] = {"device": subject.device, "driver": subject.driver, "kind": kind, "number": number}
+    try:
+        ended = await run_guest(subject.image, overlay, computer, results=results, wall_limit_s=900)
+        row |= {"status": ended.status, "seconds": ended.seconds, "guest_seconds": ended.guest_seconds}
+    except GuestFailedError as error:
+        row |= {"status": None, "failed": error.what}
+    files = results / FILES
+    counts = read_counts((files / COUNTS).read_bytes()[:MOST_BYTES]) if (files / COUNTS).is_file() else None
+    facts = (files / "facts").read_text(errors="replace") if (files / "facts").is_file() else ""
+    found: dict[Block, int] | None = None
+    if counts is not None:
+        try:
+            found = reached(subject.covered.blocks, counts)
+        except GuestError as error:
+            row["failed"] = error.what
+    row["facts"] = facts.splitlines()
+    row["blocks"] = None if found is None else sorted(block.name for block in found)
+    return row
+
+
+def summary(rows: list[dict[str, Any]], total: dict[str, int]) -> str:
+    """A table of the drivers."""
+    head = ("driver", "blocks", "replies", "guests", "interface", "first", "all", "not by the other")
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    for driver in dict.fromkeys(row["driver"] for row in rows):
+        reached_by = {}
+        for kind in (ALONE, SEEDS):
+            mine = [row for row in rows if (row["driver"], row["kind"]) == (driver, kind)]
+            reached_by[kind] = (mine, {name for row in mine for name in row["blocks"] or ()})
+        for kind, other in ((ALONE, SEEDS), (SEEDS, ALONE)):
+            mine, names = reached_by[kind]
+            counted = [row for row in mine if row["blocks"] is not None]
+            first = next((len(row["blocks"]) for row in counted if row["number"] == 0), None)
+            made = sum(any(" interface " in fact for fact in row["facts"]) for row in mine)
+            cells = (driver, total.get(driver), kind, f"{len(counted)} of {len(mine)}", made, first, len(names))
+            lines.append(f"| {' | '.join(map(str, (*cells, len(names - reached_by[other][1]))))} |")
+    return "\n".join(lines)
+
+
+async def measure(folder: Path, devices: list[str], tries: int, seed: int, kernel: str) -> None:
+    """Do what is not in the folder yet."""
+    journal = folder / "tries.jsonl"
+    rows = [json.loads(line) for line in journal.read_text().splitlines()] if journal.is_file() else []
+    lock = find_lock(kernel, None)
+    image = build_image(lock, progress=print)
+    total = {}
+    for device in devices:
+        driver = CASES[device]
+        subject = await prepared(device, driver, lock, image, folder / device)
+        total[driver] = subject.covered.total
+        for number in range(tries):
+            for kind in (ALONE, SEEDS):
+                if any((row["driver"], row["kind"], row["number"]) == (driver, kind, number) for row in rows):
+                    continue
+                results = folder / device / "guest"
+                shutil.rmtree(results, ignore_errors=True)
+                row = await tried(subject, kind, number, seed, results)
+                rows.append(row)
+                with journal.open("a", encoding="utf-8") as out:
+                    out.write(json.dumps(row) + "\n")
+                blocks = "no counts" if row["blocks"] is None else f"{len(row['blocks'])} blocks"
+                print(f"{driver}, {kind}, {number}: {blocks}, {row.get('seconds', 0):.0f} s", flush=True)
+        print(summary(rows, total), flush=True)
+
+
+def main() -> None:
+    """Measure, or go on."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="for probes, and what each guest reached")
+    parser.add_argument("--device", action="append", choices=list(CASES), help="default: all")
+    parser.add_argument("--tries", type=int, default=10, help="guests of each kind")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kernel", default="6.12")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    asyncio.run(measure(given.folder, given.device or list(CASES), given.tries, given.seed, given.kernel))
+
+
+if __name__ == "__main__":
+    main()
