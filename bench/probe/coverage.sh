@@ -1,6 +1,6 @@
 #!/usr/bin/dash
-# One try of bench/probe_coverage.py: a device that answers from /txop/replies.json is plugged in, its interface comes up if
-# there is one, and it is unplugged. Whatever the driver makes of it, the counts of its blocks are left.
+# Tries of bench/probe_coverage.py: a device that answers from /txop/replies.N.json is plugged in, its interface comes up if
+# there is one, and it is unplugged. Whatever the driver makes of it, the counts of its blocks so far are left.
 set -u
 export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 out=/txop/out
@@ -27,26 +27,28 @@ within() { # within SECONDS COMMAND...: what does not end is left behind
     shift
     "$@" 2>>"$out/steps" &
     child=$!
-    until_true "$limit" ended "$child" || { fact stuck "$*"; return 124; }
+    until_true "$limit" ended "$child" || { fact "$number" stuck "$*"; return 124; }
     wait "$child"
 }
 
 modprobe xhci_pci && modprobe "$LAB_DRIVER" || exit 73
-txop-vusb control attach --device "$LAB_DEVICE" --ap none --seed 0 --replies /txop/replies.json || exit 73
-if until_true "$WAIT_S" interface; then
-    name=$(interface)
-    fact interface "$name"
-    within 20 ip link set "$name" up
-    fact up $?
-    sleep "$UP_S"
-    within 10 ip link set "$name" down
-else
-    fact nothing
-fi
-txop-vusb control detach
-sleep 1
+for number in $NUMBERS; do
+    txop-vusb control attach --device "$LAB_DEVICE" --ap none --seed 0 --replies "/txop/replies.$number.json" || exit 73
+    if until_true "$WAIT_S" interface; then
+        name=$(interface)
+        fact "$number" interface "$name"
+        within 20 ip link set "$name" up
+        fact "$number" up $?
+        sleep "$UP_S"
+        within 10 ip link set "$name" down
+    else
+        fact "$number" nothing
+    fi
+    txop-vusb control detach
+    sleep 1
+    cat /proc/txop_coverage >"$out/coverage.$number"
+done
 within 20 rmmod "$LAB_DRIVER"
-fact removed $?
+fact - removed $?
 dmesg -r >"$out/log"
-cat /proc/txop_coverage >"$out/coverage"
 exit 0
