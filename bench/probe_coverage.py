@@ -6,6 +6,8 @@ of each kind plug a device with its descriptors and other replies in, against th
 * descriptors alone: zeros for whatever is asked in the first try, random bytes in the others;
 * from the seeds: the recorded replies in the first try, with some bytes changed in the others.
 
+Beside them one try has the model itself, from which the replies were recorded.
+
 In each the interface comes up if the driver makes one, and the device is unplugged. A guest makes some tries one after
 the other, as a fuzzer does. `bench/probe_coverage.py FOLDER` writes a row for each try to FOLDER/tries.jsonl and
 continues where it stopped; the table has the blocks reached by the first try, and by all of them together.
@@ -38,7 +40,7 @@ from txop.guest_probe.in_guest import probe_in_guest, probed_chip
 from txop.guest_probe.probe import Endpoint, Probe, Reply, Request
 
 CASES = {"rtl8188cus": "rtl8192cu", "mt7610u": "mt76x0u", "ncm": "cdc_ncm"}
-ALONE, SEEDS = "descriptors alone", "from the seeds"
+ALONE, SEEDS, MODEL = "descriptors alone", "from the seeds", "the model itself"
 SCRIPT = Path(__file__).parent / "probe" / "coverage.sh"
 REPLIES = "/txop/replies.json"
 MIPS = 250
@@ -113,6 +115,7 @@ async def tried(subject: Subject, kind: str, numbers: range, seed: int, results:
     texts = {
         f"/txop/replies.{number}.json": json.dumps(replies_of(subject.probe, kind, number, seed)).encode()
         for number in numbers
+        if kind != MODEL
     }
     overlay = Overlay(
         script="exec dash /txop/coverage.sh",
@@ -121,6 +124,7 @@ async def tried(subject: Subject, kind: str, numbers: range, seed: int, results:
             "WAIT_S": str(WAIT_S),
             "UP_S": str(UP_S),
             "NUMBERS": " ".join(map(str, numbers)),
+            "MODEL": "yes" if kind == MODEL else "no",
         },
         files={IN_GUEST: find_chips()},
         texts={"/txop/coverage.sh": SCRIPT.read_bytes(), **texts},
@@ -164,10 +168,10 @@ def summary(rows: list[dict[str, Any]], total: dict[str, int]) -> str:
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for driver in dict.fromkeys(row["driver"] for row in rows):
         reached_by = {}
-        for kind in (ALONE, SEEDS):
+        for kind in (ALONE, SEEDS, MODEL):
             mine = [row for row in rows if (row["driver"], row["kind"]) == (driver, kind)]
             reached_by[kind] = (mine, {name for row in mine for name in row["blocks"] or ()})
-        for kind, other in ((ALONE, SEEDS), (SEEDS, ALONE)):
+        for kind, other in ((ALONE, SEEDS), (SEEDS, ALONE), (MODEL, SEEDS)):
             mine, names = reached_by[kind]
             counted = [row for row in mine if row["blocks"] is not None]
             first = next((len(row["blocks"]) for row in counted if row["number"] == 0), None)
@@ -189,12 +193,15 @@ async def measure(folder: Path, devices: list[str], tries: int, seed: int, kerne
         subject = await prepared(device, driver, lock, image, folder / device)
         total[driver] = subject.covered.total
         for begin in range(0, tries, EACH):
-            for kind in (ALONE, SEEDS):
-                if any((row["driver"], row["kind"], row["guest"]) == (driver, kind, begin) for row in rows):
+            for kind in (ALONE, SEEDS, MODEL):
+                if (kind == MODEL and begin) or any(
+                    (row["driver"], row["kind"], row["guest"]) == (driver, kind, begin) for row in rows
+                ):
                     continue
                 results = folder / device / "guest"
                 shutil.rmtree(results, ignore_errors=True)
-                made = await tried(subject, kind, range(begin, min(begin + EACH, tries)), seed, results)
+                end = begin + 1 if kind == MODEL else min(begin + EACH, tries)
+                made = await tried(subject, kind, range(begin, end), seed, results)
                 rows += made
                 with journal.open("a", encoding="utf-8") as out:
                     out.writelines(json.dumps(row) + "\n" for row in made)

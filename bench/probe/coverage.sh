@@ -33,7 +33,14 @@ within() { # within SECONDS COMMAND...: what does not end is left behind
 
 modprobe xhci_pci && modprobe "$LAB_DRIVER" || exit 73
 for number in $NUMBERS; do
-    txop-vusb control attach --device "$LAB_DEVICE" --ap none --seed 0 --replies "/txop/replies.$number.json" || exit 73
+    case "$MODEL $LAB_KIND" in
+    "yes function") from="--wired wired0" ;;
+    yes*) from= ;;
+    *) from="--replies /txop/replies.$number.json" ;;
+    esac
+    # words on purpose
+    # shellcheck disable=SC2086
+    txop-vusb control attach --device "$LAB_DEVICE" --ap none --seed 0 $from || exit 73
     if until_true "$WAIT_S" interface; then
         name=$(interface)
         fact "$number" interface "$name"
