@@ -58,7 +58,7 @@ class Cost(BaseModel):
 
 
 class Costs(BaseModel):
-    """By metric; one that is missing cannot be said."""
+    """By metric; one that is missing is not known."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

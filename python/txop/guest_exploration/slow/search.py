@@ -203,7 +203,7 @@ class SlowSearch:
                 await self._follow(SlowFinding(metric, self.trials, name, slow))
 
     def _observe(self, tried: Input, outcome: Outcome) -> Slow | None:
-        """What a trial cost, where that can be said."""
+        """What a trial cost, where that is known."""
         if outcome.void:
             return None
         self.trials += 1
