@@ -75,7 +75,10 @@ def test_a_finding_is_a_file_that_the_same_command_measures(
     assert path.read_text().endswith(finding["input"])
     words = shlex.split(finding["command"])
     assert words[:3] == ["txop", "guest", "explore"]
-    assert command(path, tmp_path / "again", *[w for w in words[3:] if w in ("--tries", "0")], "--json") == 0
+    assert (
+        command(path, tmp_path / "again", *[w for w in words[3:] if w in ("--tries", "--reductions", "0")], "--json")
+        == 0
+    )
     (again,) = json.loads(capsys.readouterr().out)["drivers"]
     assert [each["changed"] for each in again["findings"]] == [finding["changed"]]
 
@@ -109,11 +112,12 @@ def test_a_replay_that_differs_ends_with_1(given: Path, tmp_path: Path, monkeypa
     assert command(given, tmp_path / "out", "-n", "0") == 1
 
 
-@pytest.mark.parametrize("option", ["--coverage", "--also-failing"])
+@pytest.mark.parametrize("option", ["--coverage", "--also-failing", "--build-dir"])
 def test_what_does_not_go_together_is_refused(
     given: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
 ) -> None:
-    assert command(given, tmp_path / "out", option) == 2
+    more = [str(tmp_path)] if option == "--build-dir" else []
+    assert command(given, tmp_path / "out", option, *more) == 2
     assert f"{option} and --slow" in capsys.readouterr().err
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -22,7 +23,7 @@ from txop.guest_exploration.outcome import Outcome
 from txop.guest_exploration.script import Fault
 from txop.guest_exploration.slow.entry import Input, InputMutator, read_input, smaller_inputs
 from txop.guest_exploration.slow.load import Load
-from txop.guest_exploration.slow.search import Begin, Slow, SlowFinding, SlowSearch, by_rest
+from txop.guest_exploration.slow.search import Begin, Slow, SlowFinding, SlowSearch
 from txop.guest_image.error import GuestError
 
 STALL = Fault("stall", endpoint=1, direction="in")
@@ -46,7 +47,7 @@ class Quiet:
 
 def searched(request: Request, driver: SlowDriver | Memory, begin: list[Begin]) -> tuple[SlowSearch, Quiet]:
     quiet = Quiet()
-    search = SlowSearch(request, begin, MUTATE, driver, USUAL, by_rest(REST, SPEED), times=3.0, listener=quiet)
+    search = SlowSearch(request, begin, MUTATE, driver, USUAL, REST, SPEED, times=3.0, listener=quiet)
     asyncio.run(search.go())
     return search, quiet
 
@@ -91,15 +92,48 @@ def test_a_search_that_was_interrupted_goes_on_with_what_it_knows(tmp_path: Path
     assert driver.trials < whole.trials
 
 
-def test_costs_are_without_what_echo_requests_alone_cost() -> None:
+def test_costs_are_without_what_echo_requests_alone_cost_and_transfer() -> None:
     costs = costs_of(USUAL.model_copy(update={"seconds": 6.0, "busy_s": 1.2}), REST, SPEED)
-    assert costs.instructions_per_packet == pytest.approx((1.2 - 0.6) * SPEED / 3_000)
-    assert costs.airtime_ns_per_byte == pytest.approx((310e6 - 20e6) / 3_000_000)
+    assert costs.instructions_per_packet == pytest.approx((1.2 - 0.6) * SPEED / 2_700)
+    assert costs.airtime_ns_per_byte == pytest.approx((310e6 - 20e6) / 2_970_000)
     assert costs.rtt_p99_ms == 2.0
     without_air = costs_of(USUAL.model_copy(update={"air_busy_ns": None}), REST, SPEED)
     assert without_air.airtime_ns_per_byte is None
-    with pytest.raises(ValueError, match="nothing"):
-        costs_of(REST.model_copy(update={"packets": 0}), REST, SPEED)
+    with pytest.raises(ValueError, match="echo requests alone"):
+        costs_of(REST, REST, SPEED)
+
+
+def test_echo_requests_alone_are_no_traffic() -> None:
+    class Silent(SlowDriver):
+        async def run(self, text: str, repeat: int) -> Outcome:
+            outcome = await super().run(text, repeat)
+            return outcome.model_copy(update={"cost": REST.model_copy(update={"packets": 500, "busy_s": 3.0})})
+
+    search, _ = searched(Request(tries=0), Silent(), [Begin("one", Input(faults=(STALL,)))])
+    assert (search.findings, search.stalled, search.trials) == ([], 1, 1)
+
+
+def test_a_trial_of_each_text_counts_once_and_a_finding_has_its_number() -> None:
+    both = Input(Load(length_bytes=64), (STALL,))
+    search, _ = searched(Request(tries=0, reductions=20), SlowDriver(), [Begin("both", both)])
+    assert [(finding.metric, finding.trial) for finding in search.findings] == [
+        (Metric.INSTRUCTIONS, 1),
+        (Metric.AIRTIME, 1),
+    ]
+    driver = SlowDriver()
+    searched(Request(tries=0, reductions=20), driver, [Begin("both", both)])
+    assert search.trials <= driver.trials
+
+
+def test_what_this_machine_ended_makes_nothing_the_smallest() -> None:
+    class Interrupted(SlowDriver):
+        async def run(self, text: str, repeat: int) -> Outcome:
+            if repeat == 0 and self.trials > 0:
+                return Outcome(verdict="not determined", why="for a test", void=True)
+            return await super().run(text, repeat)
+
+    search, _ = searched(Request(tries=0), Interrupted(), [Begin("one", Input(Load(streams=2), (STALL,)))])
+    assert [finding.smallest for finding in search.findings] == [False]
 
 
 DEV = "Inter-|   Receive |  Transmit\n lo: 9 9 0 0 0 0 0 0 9 9 0 0 0 0 0 0\n"
@@ -109,14 +143,20 @@ DEV += "wlan0: {rx} {n} 0 0 0 0 0 0 {tx} {n} 0 0 0 0 0 0\n"
 def files(answers: int = 150, sent: int = 150) -> dict[str, bytes]:
     chip = json.dumps({"device": {"air": {"busy_ns": 5_000}}})
     later = json.dumps({"device": {"air": {"busy_ns": 9_000}}})
-    echoes = "".join(f"64 bytes: icmp_seq={n} ttl=64 time={n / 10} ms\n" for n in range(1, answers + 1))
+    echoes = "PING 10.80.210.1 (10.80.210.1) 56(84) bytes of data.\n"
+    for n in range(1, answers + 1):
+        echoes += f"64 bytes from 10.80.210.1: icmp_seq={n} ttl=64 time={n / 10} ms\n"
+    echoes += "64 bytes from 10.80.210.1: icmp_seq=1 ttl=64 time=0.2 ms (DUP!)\n"
     return {
         "moments": b"begin 10.00 8.00\nend 13.00 10.50\n",
         "dev-begin": DEV.format(rx=100, tx=50, n=2).encode(),
         "dev-end": DEV.format(rx=1_100, tx=550, n=12).encode(),
         "chip-begin.json": chip.encode(),
         "chip-end.json": later.encode(),
-        "ping": f"{echoes}\n{sent} packets transmitted, {answers} received\n".encode(),
+        "ping": (
+            f"{echoes}\n--- 10.80.210.1 ping statistics ---\n{sent} packets transmitted, {answers} received, "
+            "0% packet loss, time 3000ms\n"
+        ).encode(),
     }
 
 
@@ -142,7 +182,9 @@ def test_files_of_a_hostile_guest_are_costs_or_nothing(name: str, data: bytes, a
     changed = files()
     changed[name] = changed[name][:at] + data
     cost = read_cost(changed, "wlan0")
-    assert cost is None or (cost.seconds > 0 and cost.packets >= 0)
+    if cost is not None:
+        with suppress(ValueError):
+            assert costs_of(cost, REST, SPEED).instructions_per_packet is not None
 
 
 FAULTS = st.sampled_from([STALL, Fault("loss", probability=0.3), Fault("nak", endpoint=1, for_ms=500)])

@@ -80,10 +80,13 @@ def test_any_records_are_transfers_or_an_error_of_the_format(records: list[bytes
         assert (probe.device, probe.configuration) == (DEVICE, CONFIGURATION)
 
 
-@given(st.binary(max_size=400))
-def test_any_bytes_are_a_capture_or_an_error_of_the_format(data: bytes) -> None:
+@given(st.binary(max_size=100), st.integers(0, 2_000))
+def test_a_capture_that_goes_wrong_is_read_or_an_error_of_the_format(data: bytes, at: int) -> None:
+    capture = ProbeCapture()
+    capture.enumeration()
+    written = capture.written()
     with suppress(FormatError):
-        assert all(transfer.missing >= 0 for transfer in read_usb_urbs(data))
+        assert all(transfer.missing >= 0 for transfer in read_usb_urbs(written[:at] + data + written[at:]))
 
 
 @given(st.binary(max_size=300))

@@ -130,8 +130,8 @@ def explore(
     if trials.mode != "exact":
         raise UserError("a replay is exact in exact guests only", where="--mode", what_to_do="take --mode out")
     if slow:
-        if coverage or also_failing:
-            option = "--coverage" if coverage else "--also-failing"
+        others = {"--coverage": coverage, "--also-failing": also_failing, "--build-dir": build_dir is not None}
+        if option := next((name for name, is_given in others.items() if is_given), None):
             raise UserError(f"{option} and --slow do not go together", what_to_do="leave one of them out")
         limit_s = None if time_minutes is None else time_minutes * 60
         _search(faults or [], trials, Request(seed, tries, reductions), times, limit_s, folder, wall_limit, image, json)
@@ -194,12 +194,15 @@ def _search(
     from dataclasses import replace
 
     from txop.guest.shipped_faults import find_faults
+    from txop.guest_exploration.slow.entry import read_input
     from txop.guest_exploration.slow.explore import SlowRequest, search
     from txop.guest_exploration.slow.report import document
     from txop.guest_exploration.slow.trial import LIMIT_S
 
     with errors_reported() as ending, ExitStack() as stack:
-        scripts = tuple(find_faults(name) for name in faults)
+        scripts = tuple({script.text: script for script in map(find_faults, faults)}.values())
+        for script in scripts:
+            read_input(script)  # what is wrong with it is reported before anything slow is made
         options = _survey_options(trials, image)
         place = stack.enter_context(trials.place(image, LIMIT_S, wall_limit, ending))
         at_once = trials.at_once(place)

@@ -10,6 +10,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from txop.formats.error import FormatError
+from txop.formats.ping import parse as parse_ping
+from txop.formats.proc_net import parse_dev
 from txop.stats.spread import quantile
 
 MAX_BYTES = 4 << 20
@@ -17,10 +20,8 @@ MAX_BYTES = 4 << 20
 MOST_ECHOES = 100_000
 
 _MOMENT = re.compile(r"(begin|end) (\d{1,9}\.\d{1,6}) (\d{1,9}\.\d{1,6})")
-_SENT = re.compile(r"^(\d{1,9}) packets transmitted", re.MULTILINE)
-_RTT = re.compile(r" time=(\d{1,9}(?:\.\d{1,6})?) ms")
-_COUNTS = 16
-"""Counters of a row of /proc/net/dev."""
+_LARGEST = 2**63
+"""A counter of a guest is below that."""
 
 
 class Metric(StrEnum):
@@ -73,23 +74,29 @@ class Costs(BaseModel):
 
 
 def costs_of(cost: Cost, rest: Cost, instructions_per_s: float) -> Costs:
-    """Costs of traffic, without what passes in the same time with echo requests alone. ``rest``: that was counted.
+    """Costs of traffic, without what echo requests alone cost and transfer (``rest``) in as much time.
 
     Raises:
-        ValueError: Nothing was transferred, or no time passed.
+        ValueError: No more was transferred than by echo requests alone.
     """
-    if cost.packets == 0 or cost.bytes == 0 or rest.seconds <= 0:
-        raise ValueError("nothing was transferred")
+    packets, count = traffic_of(cost, rest)
+    if packets <= 0 or count <= 0 or rest.seconds <= 0:
+        raise ValueError("no more was transferred than by echo requests alone")
     times = cost.seconds / rest.seconds
     busy_s = max(0.0, cost.busy_s - rest.busy_s * times)
     airtime = None
     if cost.air_busy_ns is not None and rest.air_busy_ns is not None:
-        airtime = max(0.0, cost.air_busy_ns - rest.air_busy_ns * times) / cost.bytes
+        airtime = max(0.0, cost.air_busy_ns - rest.air_busy_ns * times) / count
     return Costs(
-        instructions_per_packet=busy_s * instructions_per_s / cost.packets,
+        instructions_per_packet=busy_s * instructions_per_s / packets,
         rtt_p99_ms=cost.rtt_p99_ms,
         airtime_ns_per_byte=airtime,
     )
+
+
+def traffic_of(cost: Cost, rest: Cost) -> tuple[int, int]:
+    """Packets and bytes beside those of echo requests alone (``rest``); negative where there are fewer."""
+    return cost.packets - rest.packets, cost.bytes - rest.bytes
 
 
 def read_cost(files: Mapping[str, bytes], interface: str) -> Cost | None:
@@ -103,10 +110,7 @@ def read_cost(files: Mapping[str, bytes], interface: str) -> Cost | None:
     if seconds <= 0 or min(packets, count, idle_s) < 0:
         return None
     air = [_air_busy_ns(files[name]) for name in ("chip-begin.json", "chip-end.json")]
-    said = _text(files["ping"])
-    sent = _SENT.search(said)
-    echoes = min(int(sent[1]), MOST_ECHOES) if sent else 0
-    times = [float(value) for value in _RTT.findall(said)][:echoes]
+    echoes, times = _echoes(files["ping"])
     return Cost(
         seconds=seconds,
         busy_s=max(0.0, seconds - idle_s),
@@ -131,14 +135,27 @@ def _text(data: bytes) -> str:
     return data[:MAX_BYTES].decode("utf-8", "replace")
 
 
+def _echoes(data: bytes) -> tuple[int, list[float]]:
+    """How many echo requests were sent, and the round trips of those that were answered, each once, ms."""
+    try:
+        said = parse_ping(data[:MAX_BYTES])
+    except FormatError:
+        return 0, []
+    sent = 0 if said.summary is None else min(said.summary.transmitted, MOST_ECHOES)
+    answers = {reply.sequence: reply.rtt_ms for reply in said.replies if reply.rtt_ms is not None}
+    return sent, list(answers.values())[:sent]
+
+
 def _traffic(data: bytes, interface: str) -> tuple[int, int] | None:
     """Packets and bytes of an interface in /proc/net/dev, both directions together."""
-    for row in _text(data).splitlines():
-        name, _, rest = row.partition(":")
-        counts = rest.split()
-        if name.strip() == interface and len(counts) >= _COUNTS and all(re.fullmatch(r"\d{1,18}", c) for c in counts):
-            return int(counts[1]) + int(counts[9]), int(counts[0]) + int(counts[8])
-    return None
+    try:
+        counted = parse_dev(data[:MAX_BYTES]).get(interface)
+    except FormatError:
+        return None
+    if counted is None:
+        return None
+    packets, count = counted.rx_packets + counted.tx_packets, counted.rx_bytes + counted.tx_bytes
+    return (packets, count) if max(packets, count) < _LARGEST else None
 
 
 def _air_busy_ns(data: bytes) -> int | None:
@@ -147,4 +164,4 @@ def _air_busy_ns(data: bytes) -> int | None:
         busy = document["device"]["air"]["busy_ns"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return busy if isinstance(busy, int) and not isinstance(busy, bool) and busy >= 0 else None
+    return busy if isinstance(busy, int) and not isinstance(busy, bool) and 0 <= busy < _LARGEST else None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from txop.core.errors import ExitCode
+from txop.core.visible import visible
 from txop.formats.error import FormatError
 from txop.formats.usb_urbs import read_usb_urbs
 from txop.guest.chips import Chip
@@ -26,6 +28,7 @@ CAPTURE = "usb.pcapng"
 _SCRIPT = "/txop/probe.sh"
 _FACTS = "facts"
 _MOST_BYTES = 1 << 30
+_MOST_FACTS = 65_536
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Probed:
             "driver": self.facts.get("driver"),
             "interface": self.facts.get("interface"),
             "up": {"0": True, None: None}.get(self.facts.get("up"), False),
-            "speed_mbit_s": int(speed) if speed.isdecimal() else None,
+            "speed_mbit_s": int(speed) if re.fullmatch(r"\d{1,6}", speed, re.ASCII) else None,
             **self.made_of,
         }
 
@@ -93,10 +96,20 @@ async def probe_in_guest(
     if ended.status != 0:
         raise GuestError(
             f"{chip.driver} made no interface of the {chip.device} (the guest's command ended with {ended.status})",
-            what_to_do=f"look at {results / 'stderr'} and at the kernel log in {results / FILES}",
+            what_to_do=_last_words(results / "stderr") or f"try it: txop guest run --device {chip.device} -- true",
             exit_code=ExitCode.VERDICT_NO,
         )
     return await asyncio.to_thread(read_probed, chip.device, results, provenance(image, computer, modules))
+
+
+def _last_words(path: Path) -> str:
+    """What the guest's command complained about last; empty: nothing."""
+    try:
+        with path.open("rb") as source:
+            rows = source.read(_MOST_FACTS).decode("utf-8", "replace").split("\n")
+    except OSError:
+        return ""
+    return visible("; ".join([row.strip() for row in rows if row.strip()][-3:]))[:400]
 
 
 def read_probed(device: str, results: Path, made_of: dict[str, Any]) -> Probed:
@@ -105,12 +118,13 @@ def read_probed(device: str, results: Path, made_of: dict[str, Any]) -> Probed:
     try:
         with (files / CAPTURE).open("rb") as source:
             capture = source.read(_MOST_BYTES)
-        facts = (files / _FACTS).read_text(encoding="utf-8", errors="replace")
+        with (files / _FACTS).open("rb") as source:
+            facts = source.read(_MOST_FACTS).decode("utf-8", "replace")
     except OSError as error:
         raise GuestError(f"the guest left no {Path(error.filename or CAPTURE).name}") from None
     try:
         probe = collect(read_usb_urbs(capture))
     except FormatError as error:
         raise GuestError(f"{files / CAPTURE}: {error}") from None
-    pairs = (row.partition(" ") for row in facts[:65_536].splitlines())
+    pairs = (row.partition(" ") for row in facts.splitlines())
     return Probed(device, probe, {name: value for name, _, value in pairs}, made_of)

@@ -81,6 +81,7 @@ def _events(probe: Probe) -> Iterator[_Happened]:
     endpoints = {one.address: one for one in probe.endpoints}
     replies = {number: _one_by_one(request.replies) for number, request in enumerate(probe.requests)}
     data = {address: _one_by_one(one.replies) for address, one in endpoints.items()}
+    configured = probe.configured
     for at, event in enumerate(probe.order):
         for _ in range(event.times):
             if event.request is not None:
@@ -88,7 +89,7 @@ def _events(probe: Probe) -> Iterator[_Happened]:
             else:
                 address = event.endpoint or 0
                 happened = _Happened(None, endpoints.get(address), next(data.get(address, iter(())), None))
-            if at >= probe.configured:
+            if at >= configured:
                 yield happened
 
 

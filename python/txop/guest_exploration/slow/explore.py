@@ -21,7 +21,7 @@ from txop.guest_exploration.memory import Memory
 from txop.guest_exploration.mutation import ENDPOINTS, Mutator, Targets
 from txop.guest_exploration.outcome import Outcome
 from txop.guest_exploration.slow.entry import Input, InputMutator, read_input
-from txop.guest_exploration.slow.search import Begin, Slow, SlowFinding, SlowSearch, by_rest
+from txop.guest_exploration.slow.search import Begin, Slow, SlowFinding, SlowSearch
 from txop.guest_exploration.slow.trial import LATEST_MS, SlowTrials, Without
 from txop.guest_image.error import GuestError
 from txop.guest_trials.trial import Place
@@ -78,12 +78,14 @@ class SearchedDriver:
 
     def command(self, finding: SlowFinding) -> str:
         """What measures a finding again."""
-        return replay_command(self.path(finding), self.driver, self.request.options)
+        return replay_command(self.path(finding), self.driver, self.request)
 
 
-def replay_command(path: Path, driver: str, options: str) -> str:
+def replay_command(path: Path, driver: str, request: SlowRequest) -> str:
     """What measures a finding again."""
-    return f"txop guest explore --slow --tries 0 --faults {shlex.quote(str(path))} --driver {driver} {options}".rstrip()
+    times = "" if request.times == TIMES else f" --times {request.times:g}"
+    command = f"txop guest explore --slow --tries 0 --reductions 0{times} --faults {shlex.quote(str(path))}"
+    return f"{command} --driver {driver} {request.options}".rstrip()
 
 
 async def search(
@@ -133,7 +135,6 @@ async def _one(
         speed = place.computer.instructions_per_second
         if speed is None:
             raise GuestError("costs are counted in exact guests only", what_to_do="take --mode out")
-        costs = by_rest(without.rest, speed)
         over = False
 
         def stopping() -> bool:
@@ -147,13 +148,13 @@ async def _one(
             InputMutator(Mutator(_targets(place, begin))).mutate,
             memory,
             without.usual.cost,
-            costs,
+            without.rest,
+            speed,
             times=what.times,
             listener=_FindingWriter(driver, folder, what, progress),
             stopping=stopping,
         )
-        usual = costs(without.usual.cost)
-        searched = SearchedDriver(driver, folder, without, usual, what, searching, damage=memory.damage)
+        searched = SearchedDriver(driver, folder, without, searching.usual, what, searching, damage=memory.damage)
         await searching.go()
         known = [outcome.seconds for outcome in memory.outcomes if outcome.seconds is not None]
         searched.seconds = sum(known) if known else None
@@ -192,7 +193,7 @@ class _FindingWriter:
         path = self._folder / f"{file_name(finding.key)}.toml"
         rows = [
             f"{finding.key}: {finding.times:.2f} times the usual",
-            replay_command(Path(self._driver) / FINDINGS / path.name, self._driver, self._what.options),
+            replay_command(Path(self._driver) / FINDINGS / path.name, self._driver, self._what),
         ]
         with whole_file(path) as out:
             out.write(finding.slow.input.text("\n".join(visible(row) for row in rows)))

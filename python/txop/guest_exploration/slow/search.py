@@ -1,9 +1,9 @@
 """The search for what is slow: which input is tried next, and how a slow one is made smaller. It boots nothing.
 
 Inputs are kept by metric and by the kinds of what they change: of each the slowest one. An input is slow when a cost is
-at least ``times`` that of the usual traffic, and what it transferred at least a tenth of that: one that transfers less
-is stalled, which ``txop guest explore`` without ``--slow`` looks for. A slow input is made smaller. If what is left has
-the kinds of a finding that is there, or more than these, it is no other finding.
+at least ``times`` that of the usual traffic, and it transferred, beside echo requests, at least a tenth of the packets:
+one that transfers less is stalled, which ``txop guest explore`` without ``--slow`` looks for. A slow input is made
+smaller. If what is left has the kinds of a finding that is there, or more than these, it is no other finding.
 
 As in :mod:`txop.guest_exploration.exploration`, try k is chosen when the tries up to k - ``ahead`` are known.
 """
@@ -18,7 +18,7 @@ from math import log
 from random import Random
 from typing import Protocol
 
-from txop.guest_exploration.cost import Cost, Costs, Metric, costs_of
+from txop.guest_exploration.cost import Cost, Costs, Metric, costs_of, traffic_of
 from txop.guest_exploration.exploration import Request, Runner
 from txop.guest_exploration.outcome import Outcome
 from txop.guest_exploration.slow.entry import Input, smaller_inputs
@@ -104,24 +104,33 @@ class SlowSearch:
         mutate: Callable[[Input, Sequence[Input], Random], Input],
         runner: Runner,
         usual: Cost,
-        costs: Callable[[Cost], Costs],
+        rest: Cost,
+        instructions_per_s: float,
         *,
         times: float,
         listener: Listener,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
-        """``usual``: what the usual traffic costs; ``costs``: a cost by metrics; ``times``: that many times the usual
-        is slow; ``stopping``: whether no more trials are to begin."""
+        """``usual``: what the usual traffic costs; ``rest``: what echo requests alone do; ``times``: that many times
+        the usual is slow; ``stopping``: whether no more trials are to begin.
+
+        Raises:
+            ValueError: The usual traffic transferred nothing.
+        """
         self._request = request
         self._begin = begin
         self._mutate = mutate
         self._runner = runner
-        self._usual = usual
-        self._costs = costs
+        self._rest = rest
+        self._speed = instructions_per_s
+        self._least_packets = LEAST_TRAFFIC * traffic_of(usual, rest)[0]
+        self.usual = costs_of(usual, rest, instructions_per_s)
+        """What the usual traffic costs."""
         self._times = times
         self._listener = listener
         self._stopping = stopping
         self._tried: set[str] = set()
+        self._counted: set[tuple[str, int]] = set()
         self._kept: dict[tuple[Metric, frozenset[str]], Slow] = {}
         self.findings: list[SlowFinding] = []
         self.trials = 0
@@ -194,24 +203,33 @@ class SlowSearch:
         outcome = await self._runner.run(text, repeat)
         return await self._runner.run(text, repeat) if outcome.void else outcome  # this machine's fault: once more
 
+    def _count(self, text: str, repeat: int = 0) -> bool:
+        """Whether it is a trial of its own: the same one again is answered from memory."""
+        new = (text, repeat) not in self._counted
+        self._counted.add((text, repeat))
+        self.trials += new
+        return new
+
     async def _take(self, done: _Attempt, outcome: Outcome) -> None:
         slow = self._observe(done.input, outcome)
+        trial = self.trials
         self._listener.tried(self, done.number, done.input, outcome, slow)
         for metric in Metric if slow is not None else ():
             if slow is not None and self._is_new(metric, slow) and not self._stopping():
                 name = None if done.begin is None else done.begin.name
-                await self._follow(SlowFinding(metric, self.trials, name, slow))
+                await self._follow(SlowFinding(metric, trial, name, slow))
 
     def _observe(self, tried: Input, outcome: Outcome) -> Slow | None:
         """What a trial cost, where that is known."""
         if outcome.void:
             return None
-        self.trials += 1
+        new = self._count(tried.text())
         if outcome.cost is None:
-            self.troubled += 1
+            self.troubled += new
             return None
-        if outcome.cost.packets < LEAST_TRAFFIC * self._usual.packets:
-            self.stalled += 1
+        packets, count = traffic_of(outcome.cost, self._rest)
+        if packets < self._least_packets or count <= 0:
+            self.stalled += new
             return None
         slow = self._slow(tried, outcome, outcome.cost)
         for metric, times in slow.times.items():
@@ -226,10 +244,10 @@ class SlowSearch:
         return slow
 
     def _slow(self, tried: Input, outcome: Outcome, cost: Cost) -> Slow:
-        costs, usual = self._costs(cost), self._costs(self._usual)
+        costs = costs_of(cost, self._rest, self._speed)
         times = {}
         for metric in Metric:
-            now, before = costs.of(metric), usual.of(metric)
+            now, before = costs.of(metric), self.usual.of(metric)
             if now is not None and before:
                 times[metric] = now / before
         return Slow(tried, outcome, costs, times)
@@ -251,7 +269,8 @@ class SlowSearch:
         self.findings.append(finding)
         replays = [await self._trial(finding.slow.input.text(), repeat) for repeat in (1, 2)]
         if not any(outcome.void for outcome in replays):
-            self.trials += len(replays)
+            for repeat in (1, 2):
+                self._count(finding.slow.input.text(), repeat)
             finding.exact = all(
                 outcome.log_sha256 == finding.slow.outcome.log_sha256 and outcome.cost == finding.slow.outcome.cost
                 for outcome in replays
@@ -260,6 +279,7 @@ class SlowSearch:
 
     async def _reduce(self, finding: SlowFinding) -> None:
         steps = smaller_inputs(finding.slow.input)
+        left_out = False
         try:
             candidate = next(steps)
             while finding.reductions < self._request.reductions:
@@ -267,14 +287,16 @@ class SlowSearch:
                     return
                 text = candidate.text()
                 self._tried.add(text)
-                slow = self._observe(candidate, await self._trial(text))
+                outcome = await self._trial(text)
+                left_out = left_out or outcome.void
+                slow = self._observe(candidate, outcome)
                 finding.reductions += 1
                 is_slow = self._is_slow(finding.metric, slow)
                 if is_slow and slow is not None:
                     finding.slow = slow
                 candidate = steps.send(is_slow)
         except StopIteration:
-            finding.smallest = True
+            finding.smallest = not left_out
 
 
 def are_among(kinds: frozenset[str], others: frozenset[str]) -> bool:
@@ -286,8 +308,3 @@ def are_among(kinds: frozenset[str], others: frozenset[str]) -> bool:
     False
     """
     return all(any(other == kind or other.startswith((f"{kind} ", f"{kind},")) for other in others) for kind in kinds)
-
-
-def by_rest(rest: Cost, instructions_per_s: float) -> Callable[[Cost], Costs]:
-    """Costs by metric, without what echo requests alone cost (``rest``)."""
-    return lambda cost: costs_of(cost, rest, instructions_per_s)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import shlex
 import shutil
 from dataclasses import dataclass, replace
@@ -33,9 +34,8 @@ from txop.guest_image.overlay import Overlay
 from txop.guest_trials.judgement import Verdict
 from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, read_kernel_lines, trouble
 from txop.guest_trials.trial import Place
-from txop.plan.devices import ROWS
 
-VERSION = 1
+VERSION = 2
 """Raised when the same input would be measured otherwise: outcomes of before are then not taken."""
 LIMIT_S = 120
 """By the guest's clock, of a trial with its boot."""
@@ -44,6 +44,7 @@ SETTLE_S = 2.0
 LATEST_MS = int((SETTLE_S + SECONDS) * 1000)
 """A fault that begins later happens to nothing that is measured."""
 INTERFACE = "wlan0"
+"""Of a wireless chip; ``lab.sh`` names it so."""
 PEER_ADDRESS = "10.80.210.1"
 _COST_FILES = ("moments", "dev-begin", "dev-end", "chip-begin.json", "chip-end.json", "ping")
 _MOST_BYTES = 64 << 20
@@ -69,8 +70,9 @@ moment() {
 moment begin
 dut ping -n -i @every@ -c @echoes@ -W 1 @peer@ >ping 2>&1 &
 @load@
-wait
+sleep @seconds@
 moment end
+wait
 txop-vusb control struck >struck
 dmesg >log
 : >complete
@@ -89,13 +91,13 @@ class Without:
 
 def trial_script(traffic: Input | None) -> str:
     """What a guest does. ``None``: echo requests alone, for as long."""
-    load = f"sleep {SECONDS}"
+    load = ":"
     if traffic is not None:
         client = shlex.join(["iperf3", "-c", PEER_ADDRESS, *traffic.load.argv])
-        load = f"dut timeout -k 1 {LONGEST_S} {client} >traffic.log 2>&1"
+        load = f"dut timeout -k 1 {LONGEST_S} {client} >traffic.log 2>&1 &"
     values = {
         "out": OUT, "peer": PEER_ADDRESS, "settle": f"{SETTLE_S:g}", "every": f"{ECHO_MS / 1000:g}",
-        "echoes": str(SECONDS * 1000 // ECHO_MS), "load": load,
+        "echoes": str(SECONDS * 1000 // ECHO_MS), "seconds": str(SECONDS), "load": load,
     }  # fmt: skip
     text = _TRIAL
     for name, value in values.items():
@@ -111,8 +113,7 @@ class SlowTrials:
     ) -> None:
         """``folder``: for what guests output, in a folder ``trials``."""
         self._place = replace(place, computer=replace(place.computer, limit_s=LIMIT_S, seed=0))
-        has_air = ROWS[place.device].kind == "chip"
-        self._chip = Chip(place.device, driver, security=security, channel=6) if has_air else Chip(place.device, driver)
+        self._chip = Chip(place.device, driver, security=security)
         self._folder = folder / "trials"
         self._starts = starts
         self._slots = asyncio.Semaphore(jobs)
@@ -200,7 +201,7 @@ class SlowTrials:
         struck = _bytes(files / "struck").strip()
 
         def outcome(verdict: Verdict, why: str, cost: Cost | None = None) -> Outcome:
-            times = int(struck) if struck.isdigit() else None
+            times = int(struck) if re.fullmatch(rb"\d{1,18}", struck) else None
             return Outcome(verdict=verdict.value, why=why, line=line, struck=times, log_sha256=sha256, cost=cost)
 
         for keys, verdict in ((CRASHES, Verdict.CRASHES), (HANGS, Verdict.HANGS), (WARNS, Verdict.WARNS)):
