@@ -415,6 +415,15 @@ fn faults_of_a_run_that_are_no_script_end_it() {
     guest.ask(&["run"]);
     let Some(Came::Of(Action::Reply(line))) = guest.came.first() else { panic!("{:?}", guest.came) };
     assert!(String::from_utf8_lossy(line).contains(r#""status":2"#), "{}", String::from_utf8_lossy(line));
+    for (faults, status) in [("[network]\nchannel = 1\n", 2), ("[[fault]]\naction = \"disconnect\"\n", 1)] {
+        let run = Run { seed: 1, loss: None, faults: Some(faults.to_owned()), script: "echo".to_owned() };
+        guest.config(|config| config.run = Some(run));
+        guest.came.clear();
+        guest.ask(&["run"]);
+        let Some(Came::Of(Action::Reply(line))) = guest.came.first() else { panic!("{:?}", guest.came) };
+        let line = String::from_utf8_lossy(line);
+        assert!(line.contains(&format!("\"status\":{status}")), "{faults}: {line}");
+    }
 }
 
 #[test]

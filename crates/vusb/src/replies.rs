@@ -2,8 +2,8 @@
 //!
 //! The file is the document that `txop guest probe` writes (`txop-guest-probe`; docs/guest-faults.md), of which it takes
 //! `requests` and `endpoints`, or a changed one. A request is answered by its own replies in order, the last one again and again.
-//! One that was not recorded is answered by zeros; with `seed` in the file, by bytes drawn from it. The host may write
-//! everything, and endpoints send what was recorded as fast as the host asks, then nothing any more.
+//! One that was not recorded is answered by zeros; with `seed` in the file, by bytes drawn from it. A recorded error is a
+//! STALL. What else the host writes is taken, and endpoints send what was recorded as fast as the host asks, then nothing any more.
 
 use std::collections::BTreeMap;
 use std::path::Path;

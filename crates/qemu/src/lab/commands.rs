@@ -114,19 +114,27 @@ impl Lab {
 
     /// The run begins for which the guest was restored.
     fn begin_run(&mut self) -> Reply {
-        let Some(run) = &self.config.run else { return Reply::failed(3, "this guest was not restored for a run") };
-        let faults = match run.faults.as_deref().map(Script::parse).transpose() {
-            Ok(script) => script.filter(|script| !script.fault.is_empty()),
+        let Some(run) = &mut self.config.run else { return Reply::failed(3, "this guest was not restored for a run") };
+        // Once: a guest may ask again, and what goes wrong has begun then.
+        let faults = match run.faults.take().as_deref().map(Script::parse).transpose() {
+            Ok(script) => script,
             Err(what) => return Reply::failed(2, format!("the faults of the run: {what}")),
         };
+        let (seed, loss, words) = (run.seed, run.loss, run.script.clone());
+        if faults.as_ref().is_some_and(Script::is_about_ap) {
+            return Reply::failed(2, "the faults of the run: the access point is as it was saved");
+        }
+        if faults.is_some() && self.plugged.is_none() {
+            return Reply::failed(1, "no device is plugged in");
+        }
         if let Some(plugged) = &mut self.plugged {
             // A device that draws nothing says no.
-            plugged.device.inject(self.reached_ns, Effect::Reseed(run.seed, run.loss));
+            plugged.device.inject(self.reached_ns, Effect::Reseed(seed, loss));
         }
         if let Some(script) = faults {
             self.plugged = self.plugged.take().map(|plugged| plugged.with_faults(script, self.reached_ns));
         }
-        Reply::done(run.script.clone())
+        Reply::done(words)
     }
 
     /// One moment by QEMU's clock, by the one of the device's files, and what the latter lacks to the time since 1970, ns.

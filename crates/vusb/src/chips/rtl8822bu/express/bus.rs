@@ -221,8 +221,10 @@ impl Bus {
             let at = if chip < count { chip } else { 0 };
             let next = (at + 1) % count;
             if next == driver {
-                self.raise((0, reg::NO_BUFFER));
-                self.counters.no_buffer += u64::from(!self.waiting);
+                if !self.waiting {
+                    self.raise((0, reg::NO_BUFFER));
+                    self.counters.no_buffer += 1;
+                }
                 self.waiting = true;
                 return;
             }
