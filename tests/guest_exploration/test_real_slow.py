@@ -30,8 +30,7 @@ def test_what_makes_a_driver_slow_is_found_and_replays_to_the_byte(
     place = Place(image, Computer(mode=Mode.EXACT), 600, {}, device)
     what = SlowRequest((driver,), given, Request(tries=0, reductions=2))
     (searched,) = asyncio.run(search(what, place, tmp_path))
-    usual = searched.without.usual.cost
-    assert usual is not None
+    usual = searched.without.usual
     assert usual.packets > 2_000
     assert usual.answered == usual.echoes == 150
     found = {(finding.begin, finding.metric) for finding in searched.findings}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from txop.guest_exploration.explore import ExploredDriver
     from txop.guest_exploration.slow.explore import SearchedDriver
     from txop.guest_trials.trial import Place
+    from txop.present.csv_cells import Cell
 
 Faults = Annotated[
     list[str] | None,
@@ -229,22 +231,27 @@ def _search(
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-def _print_slow(searched: list[SearchedDriver], place: Place) -> None:
+def _print_table(place: Place, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
+    """The findings; nothing where there are none."""
     from rich.table import Table
 
+    title = f"{place.device}, guest-{place.computer.mode.value}, Linux {place.image.release}"
+    table = Table(title=safe_text(title), title_justify="left")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(safe_text("–" if value is None else str(value)) for value in row))
+    if rows:
+        console.stdout().print(table)
+
+
+def _print_slow(searched: list[SearchedDriver], place: Place) -> None:
     from txop.core.origin import NOT_RADIO
     from txop.guest_exploration.slow.report import COLUMNS, cells, summary
 
     out = console.stdout()
-    title = f"{place.device}, guest-{place.computer.mode.value}, Linux {place.image.release}"
-    table = Table(title=safe_text(title), title_justify="left")
-    for column in COLUMNS:
-        table.add_column(column, overflow="fold")
     rows = [(one, finding) for one in searched for finding in one.findings]
-    for one, finding in rows:
-        table.add_row(*(safe_text("–" if value is None else str(value)) for value in cells(one, finding)))
-    if rows:
-        out.print(table)
+    _print_table(place, COLUMNS, [cells(one, finding) for one, finding in rows])
     for one in searched:
         out.print(safe_text(summary(one)), soft_wrap=True)
     for one, finding in rows:
@@ -278,21 +285,12 @@ def _survey_options(trials: TrialOptions, image: ImageOptions) -> str:
 
 
 def _print(explored: list[ExploredDriver], place: Place, options: str) -> None:
-    from rich.table import Table
-
     from txop.core.origin import NOT_RADIO
     from txop.guest_exploration.report import COLUMNS, cells, summary
 
     out = console.stdout()
-    title = f"{place.device}, guest-{place.computer.mode.value}, Linux {place.image.release}"
-    table = Table(title=safe_text(title), title_justify="left")
-    for column in COLUMNS:
-        table.add_column(column, overflow="fold")
     rows = [(one, finding) for one in explored for finding in one.findings]
-    for one, finding in rows:
-        table.add_row(*(safe_text("–" if value is None else str(value)) for value in cells(one, finding)))
-    if rows:
-        out.print(table)
+    _print_table(place, COLUMNS, [cells(one, finding) for one, finding in rows])
     for one in explored:
         out.print(safe_text(summary(one)), soft_wrap=True)
     for one, finding in rows:

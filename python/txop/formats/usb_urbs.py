@@ -15,7 +15,7 @@ from txop.formats.error import FormatError
 from txop.formats.pcapng_records import read_pcapng_records
 
 _HEADER = struct.Struct("<QBBBBHbbqiiII8s")
-"""Of the 64 bytes what is read here: up to the SETUP packet."""
+"""The part of the 64 bytes that is read here: up to the SETUP packet."""
 _HEADER_BYTES = 64
 _SUBMISSION, _COMPLETION, _REFUSED = b"SCE"
 _IN = 0x80
@@ -55,7 +55,7 @@ class Transfer:
     """Address, with the direction in bit 7; 0 and 0x80 are control."""
     kind: TransferKind
     setup: Setup | None
-    """Of a control transfer."""
+    """The SETUP packet of a control transfer; ``None``: there is none."""
     asked: int
     """Bytes that the URB has room for, or sends."""
     status: int

@@ -74,6 +74,11 @@ def unusual(lines: Iterable[KernelLine], usual: frozenset[str]) -> list[KernelLi
     return [line for line in lines if line.form not in usual]
 
 
+def usual_forms(lines: Iterable[KernelLine]) -> frozenset[str]:
+    """Forms of lines that a driver logs without a fault. Reports of a WARN, a hang or a crash are never usual."""
+    return frozenset(line.form for line in lines if not trouble([line]).keys & (CRASHES | HANGS | WARNS))
+
+
 def named(lines: Iterable[KernelLine]) -> LogReport:
     """What :mod:`txop.log` names in them."""
     return name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in lines)

@@ -11,7 +11,7 @@ from txop.guest.chips import FAULTS, Chip
 from txop.guest.shipped_faults import CONTROL, NONE, FaultScript
 from txop.guest_image.overlay import Overlay
 from txop.guest_trials.judgement import Judgement, Verdict, judge
-from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, trouble
+from txop.guest_trials.kernel_lines import usual_forms
 from txop.guest_trials.trial import Place, Trial, run_trial, trial_key, trial_overlay
 
 SCRIPT = "survey.sh"
@@ -145,8 +145,8 @@ def rows_of(trials: dict[Case, Trial]) -> list[Row]:
 
 
 def usual_of(trial: Trial) -> frozenset[str]:
-    """Forms of lines that a driver logs without a fault. Reports of a WARN, a hang or a crash are never usual."""
-    return frozenset(line.form for line in trial.seen.lines if not trouble([line]).keys & (CRASHES | HANGS | WARNS))
+    """Forms of lines that a driver logs without a fault, by a trial without one."""
+    return usual_forms(trial.seen.lines)
 
 
 def judge_control(trial: Trial, own: frozenset[str]) -> Judgement:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -53,7 +53,7 @@ def read_input(script: FaultScript) -> Input:
         load = load_of(table)
     except ValueError as error:
         raise GuestError(f"{script.name}, {_TRAFFIC}: {error}") from None
-    return Input(load, read_script(FaultScript(script.name, script.text), beside=(_TRAFFIC,)))
+    return Input(load, read_script(script, beside=(_TRAFFIC,)))
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ Smaller = Generator[Input, bool, Input]
 
 def smaller_inputs(slow: Input) -> Smaller:
     """The traffic becomes usual, key by key; then faults are left out, all of them at first, and become simpler."""
-    for key in _keys(slow.load):
+    for key in tuple(slow.load.changes):
         candidate = replace(slow, load=usual_again(slow.load, key))
         if candidate != Input() and (yield candidate):
             slow = candidate
@@ -100,7 +100,3 @@ def smaller_inputs(slow: Input) -> Smaller:
             faults = steps.send(is_slow)
     except StopIteration:
         return slow
-
-
-def _keys(load: Load) -> Iterable[str]:
-    return tuple(load.changes)

@@ -85,13 +85,12 @@ def document(searched: Sequence[SearchedDriver], place: Place) -> dict[str, Any]
 
 def _driver(searched: SearchedDriver) -> dict[str, Any]:
     search = searched.search
-    usual = searched.without.usual.cost
     return {
         "driver": searched.driver,
         "seed": searched.request.request.seed,
         "ahead": searched.request.request.ahead,
         "slow_from_times": searched.request.times,
-        "usual": {"costs": searched.usual.model_dump(), "counted": None if usual is None else usual.model_dump()},
+        "usual": {"costs": searched.usual.model_dump(), "counted": searched.without.usual.model_dump()},
         "rest": searched.without.rest.model_dump(),
         "begin": [script.name for script in searched.request.scripts],
         "tries": search.tries,

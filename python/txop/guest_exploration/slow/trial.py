@@ -32,7 +32,7 @@ from txop.guest_exploration.slow.load import ECHO_MS, LONGEST_S, SECONDS
 from txop.guest_image.error import GuestError
 from txop.guest_image.overlay import Overlay
 from txop.guest_trials.judgement import Verdict
-from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, read_kernel_lines, trouble
+from txop.guest_trials.kernel_lines import CRASHES, HANGS, WARNS, read_kernel_lines, trouble, usual_forms
 from txop.guest_trials.trial import Place
 
 VERSION = 2
@@ -85,7 +85,7 @@ class Without:
 
     rest: Cost
     """Echo requests alone."""
-    usual: Outcome
+    usual: Cost
     """The usual traffic without faults."""
 
 
@@ -138,22 +138,18 @@ class SlowTrials:
 
     async def without(self) -> Without:
         """Measure what the others are compared with. Raises :class:`GuestError`."""
-        rest = await self._measured(None, self._folder / "rest")
-        self._usual_lines = frozenset()
-        usual = await self._measured(Input(), self._folder / "usual")
-        for name, outcome in (("echo requests alone", rest), ("the usual traffic", usual)):
-            if outcome.cost is None:
-                raise GuestError(
-                    f"{self._chip.driver}, {name}: {outcome.verdict} ({outcome.why})",
-                    what_to_do=f"look at {self._folder}",
-                )
-        log = _bytes(self._folder / "usual" / FILES / "log")
-        self._usual_lines = frozenset(
-            line.form for line in read_kernel_lines(log) if not trouble([line]).keys & (CRASHES | HANGS | WARNS)
-        )
-        if rest.cost is None:
-            raise AssertionError("checked above")
-        return Without(rest.cost, usual)
+        rest = await self._without(None, "echo requests alone", self._folder / "rest")
+        usual = await self._without(Input(), "the usual traffic", self._folder / "usual")
+        self._usual_lines = usual_forms(read_kernel_lines(_bytes(self._folder / "usual" / FILES / "log")))
+        return Without(rest, usual)
+
+    async def _without(self, traffic: Input | None, name: str, results: Path) -> Cost:
+        outcome = await self._measured(traffic, results)
+        if outcome.cost is None:
+            raise GuestError(
+                f"{self._chip.driver}, {name}: {outcome.verdict} ({outcome.why})", what_to_do=f"look at {self._folder}"
+            )
+        return outcome.cost
 
     async def run(self, text: str, repeat: int) -> Outcome:
         """See :class:`txop.guest_exploration.exploration.Runner`. Raises :class:`GuestError`."""

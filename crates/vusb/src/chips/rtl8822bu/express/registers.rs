@@ -5,7 +5,7 @@
 pub const INTERRUPTS: [(u16, u16); 4] = [(0x00b0, 0x00b4), (0x00b8, 0x00bc), (0x10b0, 0x10b4), (0x10b8, 0x10bc)];
 /// The first of them: a frame, or a report, was received (`IMR_ROK`).
 pub const RECEIVED: u32 = 1 << 0;
-/// Of the first: there was no buffer for one (`IMR_RDU`).
+/// Bit of the first: there was no buffer for one (`IMR_RDU`).
 pub const NO_BUFFER: u32 = 1 << 1;
 
 /// Control of DMA (`RTK_PCI_CTRL`).
@@ -33,19 +33,19 @@ pub const DBI_WRITE: u16 = 0x03e8;
 pub const DBI_READ: u16 = 0x03ec;
 /// See [`DBI_WRITE`]: bits 11:2 the word, bits 15:12 which of its bytes are written.
 pub const DBI_FLAG: u16 = 0x03f0;
-/// Of [`DBI_FLAG`]: write; cleared when done (`BIT_DBI_WFLAG`).
+/// Bit of [`DBI_FLAG`]: write; cleared when done (`BIT_DBI_WFLAG`).
 pub const DBI_WRITES: u32 = 1 << 16;
-/// Of [`DBI_FLAG`]: read; cleared when done (`BIT_DBI_RFLAG`).
+/// Bit of [`DBI_FLAG`]: read; cleared when done (`BIT_DBI_RFLAG`).
 pub const DBI_READS: u32 = 1 << 17;
 /// Access to the link's physical layer (`REG_PCIE_MIX_CFG`).
 pub const MDIO_FLAG: u16 = 0x03f8;
-/// Of [`MDIO_FLAG`]: write; cleared when done (`BIT_MDIO_WFLAG_V1`).
+/// Bit of [`MDIO_FLAG`]: write; cleared when done (`BIT_MDIO_WFLAG_V1`).
 pub const MDIO_WRITES: u32 = 1 << 5;
 /// Sets the indices of commands to zero (`RTK_PCI_TXBD_H2CQ_CSR`).
 pub const COMMANDS_CONTROL: u16 = 0x1330;
-/// Of [`COMMANDS_CONTROL`]: that of the driver (`BIT_CLR_H2CQ_HOST_IDX`).
+/// Bit of [`COMMANDS_CONTROL`]: clear the driver's index (`BIT_CLR_H2CQ_HOST_IDX`).
 pub const CLEAR_DRIVERS: u32 = 1 << 16;
-/// Of [`COMMANDS_CONTROL`]: that of the chip (`BIT_CLR_H2CQ_HW_IDX`).
+/// Bit of [`COMMANDS_CONTROL`]: clear the chip's index (`BIT_CLR_H2CQ_HW_IDX`).
 pub const CLEAR_CHIPS: u32 = 1 << 8;
 
 /// A ring of frames to the air, or of commands to the firmware.
