@@ -105,7 +105,10 @@ def test_exact_with_kvm_is_refused(txop: RunTxop) -> None:
     ("typed", "words"),
     [
         ("guest run --kernel ", {"5.10", "6.1", "6.12"}),
-        ("guest run --device rtl8", {"rtl8188cus", "rtl8723au", "rtl8188eu", "rtl8822bu", "rtl8821cu", "rtl8822be"}),
+        (
+            "guest run --device rtl8",
+            {"rtl8188cus", "rtl8723au", "rtl8188eu", "rtl8822bu", "rtl8821cu", "rtl8822be", "rtl8822bs"},
+        ),
         ("guest run --device mt76", {"mt7610u", "mt7601u"}),
         ("guest shell --driver rtl8x", {"rtl8xxxu"}),
     ],

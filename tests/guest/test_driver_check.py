@@ -45,6 +45,7 @@ def test_a_driver_that_cannot_work_is_refused(image: Image, chip: Chip, words: s
         Chip("rtl8822bu", "rtw88_8822bu"),
         Chip("rtl8821cu", "rtw88_8821cu"),
         Chip("rtl8822be", "rtw88_8822be"),
+        Chip("rtl8822bs", "rtw88_8822bs"),
         Chip("mt7601u", "mt7601u"),
         Chip("mt7921u", "mt7921u"),
         Chip("ncm", "cdc_ncm"),

@@ -192,6 +192,21 @@ fn ringed() -> Vec<Happens> {
     ]
 }
 
+/// What a driver of an RTL8822BS does until beacons of the access point on channel 6 wait for it: registers by CMD52, then what was
+/// received by CMD53.
+fn in_slot() -> Vec<Happens> {
+    let byte = |address: u32, value: u8| Happens::Command(52, 1 << 31 | 1 << 28 | address << 9 | u32::from(value), 0);
+    let word = |address: u32, value: u32| (address..).zip(value.to_le_bytes()).map(move |(at, value)| byte(at, value));
+    let mut does = vec![byte(0x1_0005, 1), byte(0x1_0100, 0xff), byte(0x1_060f, 4), byte(0x1_06a1, 0x01)];
+    does.extend(word(0x1_0608, 0x7000_000f));
+    does.extend(word(0x1_0c90, 0x18 << 20 | 0x3c06));
+    does.extend(word(0x14, 1));
+    does.push(Happens::Time(250_000_000));
+    does.push(Happens::Command(53, 1 << 28 | 1 << 26 | 0x1c << 9 | 4, 4));
+    does.push(Happens::Command(53, 1 << 28 | 0xe000 << 9 | 100, 100));
+    does
+}
+
 fn happening(controls: Vec<(u8, u8)>) -> impl Strategy<Value = Happens> {
     let bytes = |most| prop::collection::vec(any::<u8>(), 0..most);
     let control = (prop::sample::select(controls), any::<u16>(), any::<u16>(), bytes(40)).prop_map(
@@ -225,6 +240,10 @@ fn happening(controls: Vec<(u8, u8)>) -> impl Strategy<Value = Happens> {
     ]
 }
 
+fn is_card(name: &str) -> bool {
+    DEVICES.iter().any(|device| device.name == name && device.is_card())
+}
+
 fn is_on_pci(name: &str) -> bool {
     DEVICES.iter().any(|device| device.name == name && device.is_on_pci())
 }
@@ -232,8 +251,7 @@ fn is_on_pci(name: &str) -> bool {
 /// What a device is asked for: its surroundings, and everything that it leaves.
 fn attach(name: &'static str, faults: bool) -> Vec<&'static str> {
     let mut words = vec!["attach", "--device", name, "--stats", "/txop/out/chip.json", "--trace", "trace.jsonl"];
-    let sdio = matches!(name, "ar6003" | "ar6004" | "sd8686");
-    if sdio {
+    if is_card(name) {
         words.extend(["--host", "virtual", "--command-log", "sdio.pcapng"]);
     } else if !is_on_pci(name) {
         words.extend(["--usb", "usb.pcapng"]);
@@ -301,6 +319,7 @@ fn every_device(cases: u32) {
         let some = || prop::collection::vec(happening(controls(device.name)), 0..40);
         let joins = match device.name {
             "rtl8822be" => ringed(),
+            "rtl8822bs" => in_slot(),
             name if controls(name)[0] == (0x40, 5) => joined(),
             _ => Vec::new(),
         };

@@ -13,7 +13,7 @@ from typing import Literal
 
 from txop.plan.device_row import Device, Driver
 
-DeviceName = Literal["rtl8188cus", "rtl8723au", "rtl8188eu", "rtl8822bu", "rtl8821cu", "rtl8822be", "mt7610u", "mt7601u", "mt7921u", "ar6003", "ar6004", "sd8686", "ar9280", "ar9220", "ar9287", "ncm", "mbim", "ecm", "qmi-modem"]
+DeviceName = Literal["rtl8188cus", "rtl8723au", "rtl8188eu", "rtl8822bu", "rtl8821cu", "rtl8822be", "rtl8822bs", "mt7610u", "mt7601u", "mt7921u", "ar6003", "ar6004", "sd8686", "ar9280", "ar9220", "ar9287", "ncm", "mbim", "ecm", "qmi-modem"]
 SecurityName = Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"]
 
 SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe")
@@ -141,6 +141,26 @@ DEVICES = (
         assumptions=("adaptation-sample", "adaptation-interval-ms", "adaptation-down", "adaptation-up", "report-form", "ampdu-time-us", "rx-threshold-bytes", "rx-timeout-us"),
         endpoints=(),
         statistics="Rtl8822beStatistics",
+    ),
+    Device(
+        name="rtl8822bs",
+        label="RTL8822BS",
+        about="Realtek RTL8822BS, an SDIO card 024c:b822 (rtw88_8822bs of Linux 6.4 and later): an RTL8822BU's chip on a third bus",
+        kind="chip",
+        bus="sdio",
+        ids="024c:b822",
+        modalias="sdio:c00v024CdB822",
+        drivers=(Driver("rtw88_8822bs", from_kernel="6.4"),),
+        interface="wlan0",
+        bands_ghz=("2.4", "5"),
+        streams=2,
+        has_he=False,
+        securities=("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3", "owe"),
+        is_access_point=False,
+        options=("access-points", "assume", "interrupt-us", "bus-time", "card-lines", "card-mhz", "command-log", "host"),
+        assumptions=("adaptation-sample", "adaptation-interval-ms", "adaptation-down", "adaptation-up", "report-form", "ampdu-time-us", "rx-threshold-bytes", "rx-timeout-us"),
+        endpoints=(),
+        statistics="Rtl8822bsStatistics",
     ),
     Device(
         name="mt7610u",

@@ -40,12 +40,14 @@ impl Identity {
         format!("{:04x}:{:04x}", self.vendor, self.device)
     }
 
-    /// As Linux names them (drivers/net/wireless/ath/ath6kl/sdio.c, marvell/libertas/if_sdio.c).
+    /// As Linux names them (drivers/net/wireless/ath/ath6kl/sdio.c, marvell/libertas/if_sdio.c,
+    /// realtek/rtw88/rtw8822bs.c).
     pub(super) const fn name(self) -> Option<&'static str> {
         match (self.vendor, self.device) {
             (0x0271, 0x0300 | 0x0301) => Some("Atheros AR6003"),
             (0x0271, 0x0400 | 0x0401 | 0x0402 | 0x0418 | 0x0419) => Some("Atheros AR6004"),
             (0x02df, 0x9103) => Some("Marvell SD8686"),
+            (0x024c, 0xb822) => Some("Realtek RTL8822BS"),
             _ => None,
         }
     }

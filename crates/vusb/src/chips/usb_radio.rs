@@ -4,24 +4,16 @@ use std::os::fd::RawFd;
 
 use wire::usb::setup::Setup;
 
-use crate::air::{AirCounters, Medium, Station};
+use super::on_air::{Around, OnAir};
+use crate::air::{AirCounters, Medium};
 use crate::device::{ControlReply, Device, DeviceCounters, Effect, Identity, InReply, OutReply, Source, Speed};
 use crate::peers::{PeerStatistics, Peers};
 use crate::state::{Reader, State, StateError, Writer};
 
 /// A chip as its driver sees it.
-pub trait Chip: State {
-    /// What is on the air.
-    type Mac: Station;
-
+pub trait Chip: OnAir {
     /// Its descriptors.
     fn identity(&self) -> &Identity;
-
-    /// What is on the air.
-    fn mac(&self) -> &Self::Mac;
-
-    /// What is on the air.
-    fn mac_mut(&mut self) -> &mut Self::Mac;
 
     /// As [`Device::control`].
     fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply;
@@ -32,20 +24,8 @@ pub trait Chip: State {
     /// As [`Device::transfer_in`].
     fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply;
 
-    /// Lets everything happen that is due before the air of `now_ns`.
-    fn before_air(&mut self, _now_ns: u64) {}
-
-    /// Lets everything happen that is due after the air of `now_ns`.
-    fn after_air(&mut self, _now_ns: u64) {}
-
-    /// When something happens next, except on the air. Everything up to `now_ns` has happened.
-    fn next_event(&self, now_ns: u64) -> Option<u64>;
-
     /// As [`Device::reset`].
     fn reset(&mut self, now_ns: u64);
-
-    /// Lets a fault happen. `true`: it is the chip's alone; `false`: the air gets it, too.
-    fn inject(&mut self, effect: &Effect) -> bool;
 
     /// What it has counted, with what was counted around it.
     fn statistics(&self, now_ns: u64, air: AirCounters, peers: PeerStatistics) -> Box<dyn DeviceCounters>;
@@ -54,21 +34,18 @@ pub trait Chip: State {
 /// A chip, its air and who else is there.
 pub struct UsbRadio<C> {
     chip: C,
-    medium: Medium,
-    peers: Box<dyn Peers>,
-    /// The time up to which everything has happened.
-    now_ns: u64,
+    around: Around,
 }
 
 impl<C: Chip> UsbRadio<C> {
     /// A chip that was just plugged in.
     pub(super) fn plugged_in(chip: C, medium: Medium, peers: Box<dyn Peers>) -> Self {
-        Self { chip, medium, peers, now_ns: 0 }
+        Self { chip, around: Around::new(medium, peers) }
     }
 
     /// What happened on the air.
     pub const fn air(&self) -> &AirCounters {
-        self.medium.counters()
+        self.around.air()
     }
 }
 
@@ -122,42 +99,37 @@ impl<C: Chip> Device for UsbRadio<C> {
     }
 
     fn advance(&mut self, now_ns: u64) {
-        self.now_ns = now_ns;
-        self.peers.advance(now_ns);
-        self.chip.before_air(now_ns);
-        self.medium.advance(now_ns, self.chip.mac_mut(), &mut self.peers.stations_mut());
-        self.chip.after_air(now_ns);
-        self.peers.flush(now_ns);
+        self.around.advance(now_ns, &mut self.chip);
     }
 
     fn next_event(&self) -> Option<u64> {
-        let air = self.medium.next_event(self.chip.mac(), &self.peers.stations());
-        [self.chip.next_event(self.now_ns), air, self.peers.next_event()].into_iter().flatten().min()
+        self.around.next_event(&self.chip)
     }
 
     fn reset(&mut self, now_ns: u64) {
         self.chip.reset(now_ns);
-        self.now_ns = now_ns;
+        self.around.start_over(now_ns);
     }
 
     fn sources(&self, sources: &mut Vec<Source>) {
-        self.peers.sources(sources);
+        self.around.sources(sources);
     }
 
     fn readable(&mut self, now_ns: u64, fd: RawFd) {
-        self.peers.readable(now_ns, fd);
+        self.around.readable(now_ns, fd);
     }
 
-    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
-        self.chip.inject(&effect) || self.medium.inject(effect)
+    fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
+        self.around.inject(now_ns, effect, &mut self.chip)
     }
 
     fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
-        Some(self.chip.statistics(self.now_ns, self.medium.counters().clone(), self.peers.statistics()))
+        let (air, peers) = self.around.counted();
+        Some(self.chip.statistics(self.around.now_ns(), air, peers))
     }
 
     fn finish(&mut self) -> std::io::Result<()> {
-        self.medium.finish()
+        self.around.finish()
     }
 
     fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
@@ -169,4 +141,4 @@ impl<C: Chip> Device for UsbRadio<C> {
     }
 }
 
-crate::state!({C: Chip} UsbRadio<C> { chip, medium, now_ns } within { peers });
+crate::state!({C: Chip} UsbRadio<C> { chip, around });

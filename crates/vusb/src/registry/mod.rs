@@ -24,6 +24,7 @@ pub static DEVICES: &[&Entry] = &[
     &rtl8822bu::entry::RTL8822BU,
     &rtl8822bu::entry::RTL8821CU,
     &rtl8822bu::entry::RTL8822BE,
+    &rtl8822bu::entry::RTL8822BS,
     &mt7610u::entry::MT7610U,
     &mt7610u::entry::MT7601U,
     &mt7921u::entry::MT7921U,

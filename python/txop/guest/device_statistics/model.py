@@ -1309,21 +1309,22 @@ class Rtl8822buTxCounters(Model):
     (counted once per wait)."""
 
 
-class Rtl8822beBusCounters(Model):
-    """What the bus of an RTL8822BE has done."""
+class Rtl8822bsBusCounters(Model):
+    """What the bus of an RTL8822BS has done."""
 
-    interrupts: int
-    """Times that the interrupt line was raised."""
+    taken: int
+    """Transfers from the host that the MAC has taken: each has one frame, page or command."""
+    lost: int
+    """Transfers from the host that were lost, because there was no room for their frame, or DMA was off."""
+    page_reads: int
+    """Times that the host has read how many pages of the high and the normal place are free: its first question
+    before each frame."""
     fetched: int
-    """Descriptors of frames and commands that were read."""
-    pages: int
-    """Pages for the packet buffer that were read by the beacon queue."""
-    filled: int
-    """Buffers that were filled for the host."""
-    no_buffer: int
-    """Times that a frame or report waited because the host had no buffer for it (counted once per wait)."""
-    too_long: int
-    """Frames and reports that were longer than their buffer: they are lost."""
+    """Transfers in which the host has read what was received."""
+    empty_reads: int
+    """Such reads with nothing to read."""
+    indirect: int
+    """Registers of the MAC that were read or written by registers of the bus."""
 
 
 class Rtl8822buAssumptions(Model):
@@ -1369,6 +1370,48 @@ class Rtl8822buCounters(Model):
     """Reports of the firmware to the host."""
     reports_lost: int
     """Reports that got lost: a fault, or the receive buffer was full."""
+
+
+class Rtl8822bsStatistics(Model):
+    """What an RTL8822BS has counted."""
+
+    sdio: SdioStatistics
+    """The host controller and the card."""
+    chip: Rtl8822buCounters
+    """Registers of the MAC, and the firmware."""
+    assumptions: Rtl8822buAssumptions
+    """What is assumed of the chip."""
+    bus: Rtl8822bsBusCounters
+    """What goes over the registers of the bus."""
+    tx: Rtl8822buTxCounters
+    """The transmitter."""
+    rx: Rtl8822buRxCounters
+    """The receiver."""
+    power: PowerCounters
+    """Power save."""
+    air: AirCounters
+    """The air."""
+    ap: NoPeers | HostapdStatistics | StationsStatistics | AccessPointsStatistics | BuiltinStatistics
+    """The access points."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+
+
+class Rtl8822beBusCounters(Model):
+    """What the bus of an RTL8822BE has done."""
+
+    interrupts: int
+    """Times that the interrupt line was raised."""
+    fetched: int
+    """Descriptors of frames and commands that were read."""
+    pages: int
+    """Pages for the packet buffer that were read by the beacon queue."""
+    filled: int
+    """Buffers that were filled for the host."""
+    no_buffer: int
+    """Times that a frame or report waited because the host had no buffer for it (counted once per wait)."""
+    too_long: int
+    """Frames and reports that were longer than their buffer: they are lost."""
 
 
 class Rtl8822beStatistics(Model):
@@ -1642,6 +1685,7 @@ class Statistics(Model):
         | Rtl8188euStatistics
         | Rtl8822buStatistics
         | Rtl8822beStatistics
+        | Rtl8822bsStatistics
         | Mt7610uStatistics
         | Mt7921uStatistics
         | Ar6003Statistics

@@ -2,7 +2,7 @@
 
 use super::assumptions::NAMES;
 use super::{Ar6003, Model, Settings, Statistics};
-use crate::chips::full_mac::FullMac;
+use crate::chips::sdio_radio::SdioRadio;
 use crate::device::Device;
 use crate::entry::{Band, Chip, CountersOf, Driver, Efuse, Entry, Kind, Plug, Security};
 use crate::making::{MakeError, Making};
@@ -62,5 +62,5 @@ const COUNTERS: CountersOf = CountersOf::device::<Statistics>("Ar6003Statistics"
 fn make(making: &Making<'_>, model: Model) -> Result<Box<dyn Device>, MakeError> {
     let mut settings = Settings::new(model);
     making.assume(|assumption| settings.assumptions.set_fitting(assumption))?;
-    making.in_slot(FullMac::new(Ar6003::new(settings), making.medium()?, making.peers()?))
+    making.in_slot(SdioRadio::new(Ar6003::new(settings), making.medium()?, making.peers()?))
 }

@@ -12,7 +12,6 @@ use crate::air::rates::{LEGACY_RATES, MCS0};
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::chips::duplicates::Duplicates;
 use crate::chips::dynamic_power::{PowerCounters, PowerSave, Send};
-use crate::chips::full_mac;
 use crate::chips::station_counters::{RxCounters, TxCounters};
 use crate::chips::station_frames;
 use crate::chips::station_keys::{Key, Keys};
@@ -389,8 +388,9 @@ pub(super) fn rate_index(mode: &Mode) -> u8 {
     }
 }
 
-impl full_mac::Firmware for Firmware {
-    fn advance(&mut self, now_ns: u64) {
+impl Firmware {
+    /// Lets everything happen that is due by `now_ns`, except on the air.
+    pub(super) fn advance(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
         if self.running {
             self.advance_scan(now_ns);
@@ -399,12 +399,14 @@ impl full_mac::Firmware for Firmware {
         }
     }
 
-    fn next_event(&self) -> Option<u64> {
+    /// When something happens next, except on the air.
+    pub(super) fn next_event(&self) -> Option<u64> {
         let scan = self.scan.as_ref().map(|scan| scan.until_ns);
         [scan, self.join_deadline(), self.sleeps_at()].into_iter().flatten().min().filter(|_| self.running)
     }
 
-    fn flush(&mut self, now_ns: u64) {
+    /// Counts what happened to its frames.
+    pub(super) fn flush(&mut self, now_ns: u64) {
         for Done { cookie, acknowledged, .. } in std::mem::take(&mut self.done) {
             match cookie {
                 NULL_ASLEEP | NULL_AWAKE if !acknowledged => self.power.given_up(now_ns, cookie == NULL_ASLEEP),

@@ -13,7 +13,7 @@
 //! | networks: scan, authentication, association | `scan.rs`, `join.rs` | firmware; no source is public |
 //! | data, keys, Block Ack | `data.rs`, `../station_keys.rs`, `../ccmp.rs`, `../tkip.rs` | txrx.c; else firmware |
 //! | power save | `../dynamic_power.rs`, `../station_power.rs` | cfg80211.c; the rest is firmware |
-//! | turns with the air and its stations | `../full_mac.rs` | |
+//! | turns with the air and its stations | `../on_air.rs`, `../sdio_radio.rs` | |
 //! | what is not known | `assumptions.rs` | |
 //!
 //! Layouts of its messages: [`wire::sdio`].
@@ -39,8 +39,9 @@ use wire::sdio::htc::{FromHost, Header, ToHost as HtcToHost, CONTROL, HEADER, NE
 use wire::AccessCategory;
 
 use crate::air::AirCounters;
-use crate::chips::full_mac::{registers, Chip};
-use crate::device::DeviceCounters;
+use crate::chips::on_air::OnAir;
+use crate::chips::sdio_radio::{registers, Chip};
+use crate::device::{DeviceCounters, Effect};
 use crate::peers::PeerStatistics;
 use crate::ushc::SdioStatistics;
 use assumptions::Assumptions;
@@ -344,14 +345,74 @@ fn is_mailbox(address: u32) -> bool {
     MAILBOXES.iter().any(|mailbox| mailbox.contains(&address))
 }
 
-impl Chip for Ar6003 {
-    type Firmware = Firmware;
+impl Ar6003 {
+    /// Puts what the firmware has for the host into the mailbox.
+    fn hand_over(&mut self) {
+        for item in std::mem::take(&mut self.firmware.to_host) {
+            match item {
+                ToHost::Event(event) => self.htc.message(CONTROL_ENDPOINT, &event, false),
+                ToHost::Frame(priority, frame) => self.htc.message(endpoint_of(priority), &frame, true),
+                ToHost::Credits(endpoint, credits) => self.htc.owe(endpoint, credits),
+            }
+        }
+        // Half of them: the host has more to send by then.
+        if self.htc.owed() * 2 >= u32::from(self.settings.assumptions.credits) || self.firmware.queue.len() == 0 {
+            self.htc.report_credits();
+        }
+        self.firmware.waiting = self.htc.frames();
+    }
 
+    /// The firmware stops, and does not start before power has come again.
+    fn hang_firmware(&mut self) {
+        self.hung = true;
+        if self.state == State::Firmware {
+            self.state = State::Dead;
+            self.debug_counter = true;
+            self.memory.firmware_died();
+            self.firmware.stop();
+        }
+    }
+}
+
+impl OnAir for Ar6003 {
+    type Mac = Firmware;
+
+    fn mac(&self) -> &Firmware {
+        &self.firmware
+    }
+
+    fn mac_mut(&mut self) -> &mut Firmware {
+        &mut self.firmware
+    }
+
+    fn before_air(&mut self, now_ns: u64) {
+        self.firmware.advance(now_ns);
+    }
+
+    fn after_air(&mut self, now_ns: u64) {
+        self.firmware.flush(now_ns);
+        self.hand_over();
+    }
+
+    fn next_event(&self, _now_ns: u64) -> Option<u64> {
+        self.firmware.next_event()
+    }
+
+    fn inject(&mut self, _now_ns: u64, effect: &Effect) -> bool {
+        let hangs = *effect == Effect::FirmwareHang;
+        if hangs {
+            self.hang_firmware();
+        }
+        hangs
+    }
+}
+
+impl Chip for Ar6003 {
     fn identity(&self) -> CardIdentity {
         self.settings.identity()
     }
 
-    fn read(&mut self, address: u32, incrementing: bool, data: &mut [u8]) {
+    fn read(&mut self, _now_ns: u64, address: u32, incrementing: bool, data: &mut [u8]) {
         if is_mailbox(address) {
             // Whatever the address: the next bytes.
             self.htc.fetch(data);
@@ -392,46 +453,18 @@ impl Chip for Ar6003 {
         self.interrupt_status() & self.enabled[0] != 0
     }
 
-    fn power_on(&mut self) {
+    fn power_on(&mut self, _now_ns: u64) {
         self.hung = false;
         self.cold_start();
     }
 
-    fn firmware(&self) -> &Firmware {
-        &self.firmware
-    }
-
-    fn firmware_mut(&mut self) -> &mut Firmware {
-        &mut self.firmware
-    }
-
-    /// Puts what the firmware has for the host into the mailbox.
-    fn hand_over(&mut self) {
-        for item in std::mem::take(&mut self.firmware.to_host) {
-            match item {
-                ToHost::Event(event) => self.htc.message(CONTROL_ENDPOINT, &event, false),
-                ToHost::Frame(priority, frame) => self.htc.message(endpoint_of(priority), &frame, true),
-                ToHost::Credits(endpoint, credits) => self.htc.owe(endpoint, credits),
-            }
-        }
-        // Half of them: the host has more to send by then.
-        if self.htc.owed() * 2 >= u32::from(self.settings.assumptions.credits) || self.firmware.queue.len() == 0 {
-            self.htc.report_credits();
-        }
-        self.firmware.waiting = self.htc.frames();
-    }
-
-    fn hang_firmware(&mut self) {
-        self.hung = true;
-        if self.state == State::Firmware {
-            self.state = State::Dead;
-            self.debug_counter = true;
-            self.memory.firmware_died();
-            self.firmware.stop();
-        }
-    }
-
-    fn statistics(&self, sdio: SdioStatistics, air: AirCounters, peers: PeerStatistics) -> Box<dyn DeviceCounters> {
+    fn statistics(
+        &self,
+        _now_ns: u64,
+        sdio: SdioStatistics,
+        air: AirCounters,
+        peers: PeerStatistics,
+    ) -> Box<dyn DeviceCounters> {
         Box::new(Statistics {
             sdio,
             chip: self.firmware.chip,

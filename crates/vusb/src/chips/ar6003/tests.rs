@@ -5,7 +5,7 @@ use wire::sdio::wmi::{self, Command, Connect, DataHeader, DATA_HEADER};
 
 use super::*;
 use crate::air::{ChannelSettings, Medium};
-use crate::chips::full_mac::{Firmware as _, FullMac};
+use crate::chips::sdio_radio::SdioRadio;
 use crate::device::Effect;
 use crate::peers::builtin::{Builtin, BuiltinSettings};
 use crate::ushc::SdioChip;
@@ -15,7 +15,7 @@ const MAILBOX_END: u32 = 0x1000;
 
 /// A driver, as far as it is needed.
 struct Host {
-    card: FullMac<Ar6003>,
+    card: SdioRadio<Ar6003>,
     wire: WiredQueues,
     now_ns: u64,
     /// Messages that were fetched: endpoint, payload without its trailer.
@@ -34,7 +34,7 @@ impl Host {
         let wire = WiredQueues::default();
         let peers = Builtin::with(BuiltinSettings::default(), Vec::new(), Box::new(wire.clone()));
         let medium = Medium::new(ChannelSettings::default(), 1, None);
-        let mut card = FullMac::new(Ar6003::new(settings), medium, Box::new(peers));
+        let mut card = SdioRadio::new(Ar6003::new(settings), medium, Box::new(peers));
         card.power_on(0);
         card.write(0, register::INTERRUPT_ENABLE, true, &[0xd1, 0xff, 3, 0xff]);
         Self { card, wire, now_ns: 0, messages: Vec::new(), credits: [0; 9], bundles: 0 }

@@ -4,7 +4,7 @@
 //!
 //! | block | file | driver's side (Linux drivers/net/wireless/mediatek/mt76) |
 //! | --- | --- | --- |
-//! | turns with the air and its stations | `../usb_radio.rs` | |
+//! | turns with the air and its stations | `../on_air.rs`, `../usb_radio.rs` | |
 //! | register file | `memory.rs`, `registers.rs`, `mac.rs` | mt76x02_regs.h |
 //! | efuse | `efuse.rs` | mt76x02_eeprom.c, mt76x02_efuse_read |
 //! | MCU: download, commands | `mcu.rs` | mt76x0/usb_mcu.c, mt76x02_usb_mcu.c |
@@ -41,6 +41,7 @@ mod vocabulary;
 
 use wire::usb::setup::Setup;
 
+use super::on_air::OnAir;
 use super::usb_radio::{bulk, dongle, Chip as UsbChip, UsbRadio};
 use crate::air::{AirCounters, Medium};
 use crate::device::{ControlReply, DeviceCounters, Effect, Identity, InReply, OutReply};
@@ -125,12 +126,8 @@ impl Chip {
     }
 }
 
-impl UsbChip for Chip {
+impl OnAir for Chip {
     type Mac = Mac;
-
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
 
     fn mac(&self) -> &Mac {
         &self.mac
@@ -138,6 +135,30 @@ impl UsbChip for Chip {
 
     fn mac_mut(&mut self) -> &mut Mac {
         &mut self.mac
+    }
+
+    fn before_air(&mut self, now_ns: u64) {
+        self.mac.advance(now_ns);
+    }
+
+    fn next_event(&self, now_ns: u64) -> Option<u64> {
+        // What was due is not an event any more: the host may have taken its request back.
+        let request = self.request.map(|(_, due_ns)| due_ns).filter(|&due_ns| due_ns > now_ns);
+        [request, self.mac.next_event()].into_iter().flatten().min()
+    }
+
+    fn inject(&mut self, _now_ns: u64, effect: &Effect) -> bool {
+        let is_hang = matches!(effect, Effect::FirmwareHang);
+        if is_hang {
+            self.mac.hang_firmware();
+        }
+        is_hang
+    }
+}
+
+impl UsbChip for Chip {
+    fn identity(&self) -> &Identity {
+        &self.identity
     }
 
     fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
@@ -178,27 +199,9 @@ impl UsbChip for Chip {
         }
     }
 
-    fn before_air(&mut self, now_ns: u64) {
-        self.mac.advance(now_ns);
-    }
-
-    fn next_event(&self, now_ns: u64) -> Option<u64> {
-        // What was due is not an event any more: the host may have taken its request back.
-        let request = self.request.map(|(_, due_ns)| due_ns).filter(|&due_ns| due_ns > now_ns);
-        [request, self.mac.next_event()].into_iter().flatten().min()
-    }
-
     fn reset(&mut self, now_ns: u64) {
         self.mac.cold_start(now_ns);
         self.request = None;
-    }
-
-    fn inject(&mut self, effect: &Effect) -> bool {
-        let is_hang = matches!(effect, Effect::FirmwareHang);
-        if is_hang {
-            self.mac.hang_firmware();
-        }
-        is_hang
     }
 
     fn statistics(&self, _now_ns: u64, air: AirCounters, peers: PeerStatistics) -> Box<dyn DeviceCounters> {

@@ -4,7 +4,7 @@
 //!
 //! | block | file | driver's side (Linux drivers/net/wireless/mediatek/mt76) |
 //! | --- | --- | --- |
-//! | turns with the air and its stations | `../usb_radio.rs` | |
+//! | turns with the air and its stations | `../on_air.rs`, `../usb_radio.rs` | |
 //! | registers | `registers.rs` | mt792x_regs.h, mt792x_usb.c, mt792x_mac.c |
 //! | processor: power, download | `firmware.rs` | mt76_connac_mcu.c |
 //! | commands and answers | `commands.rs`, `answers.rs` | mt76_connac_mcu.c, mt7921/mcu.c |
@@ -40,6 +40,7 @@ mod vocabulary;
 
 use wire::usb::setup::Setup;
 
+use super::on_air::OnAir;
 use super::usb_radio::{bulk, dongle, Chip as UsbChip, UsbRadio};
 use crate::air::{AirCounters, Medium};
 use crate::device::{ControlReply, DeviceCounters, Effect, Identity, InReply, OutReply};
@@ -118,12 +119,8 @@ impl Mt7921u {
     }
 }
 
-impl UsbChip for Chip {
+impl OnAir for Chip {
     type Mac = Mac;
-
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
 
     fn mac(&self) -> &Mac {
         &self.mac
@@ -131,6 +128,34 @@ impl UsbChip for Chip {
 
     fn mac_mut(&mut self) -> &mut Mac {
         &mut self.mac
+    }
+
+    fn before_air(&mut self, now_ns: u64) {
+        self.mac.advance(now_ns);
+    }
+
+    fn next_event(&self, _now_ns: u64) -> Option<u64> {
+        self.mac.next_event()
+    }
+
+    fn inject(&mut self, _now_ns: u64, effect: &Effect) -> bool {
+        match *effect {
+            Effect::FirmwareHang => self.mac.hang_firmware(),
+            Effect::LostC2h(lost) => self.mac.lose_events(lost),
+            Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
+            Effect::Reseed(seed, _) => {
+                self.mac.reseed(seed);
+                return false; // The air draws, too.
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl UsbChip for Chip {
+    fn identity(&self) -> &Identity {
+        &self.identity
     }
 
     fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
@@ -170,30 +195,8 @@ impl UsbChip for Chip {
         }
     }
 
-    fn before_air(&mut self, now_ns: u64) {
-        self.mac.advance(now_ns);
-    }
-
-    fn next_event(&self, _now_ns: u64) -> Option<u64> {
-        self.mac.next_event()
-    }
-
     fn reset(&mut self, now_ns: u64) {
         self.mac.cold_start(now_ns);
-    }
-
-    fn inject(&mut self, effect: &Effect) -> bool {
-        match *effect {
-            Effect::FirmwareHang => self.mac.hang_firmware(),
-            Effect::LostC2h(lost) => self.mac.lose_events(lost),
-            Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
-            Effect::Reseed(seed, _) => {
-                self.mac.reseed(seed);
-                return false; // The air draws, too.
-            }
-            _ => return false,
-        }
-        true
     }
 
     fn statistics(&self, now_ns: u64, air: AirCounters, ap: PeerStatistics) -> Box<dyn DeviceCounters> {

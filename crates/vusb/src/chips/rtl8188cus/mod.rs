@@ -5,7 +5,7 @@
 //!
 //! | block | file | drivers' side |
 //! | --- | --- | --- |
-//! | turns with the air and its stations | `../usb_radio.rs` | |
+//! | turns with the air and its stations | `../on_air.rs`, `../usb_radio.rs` | |
 //! | register file | `../realtek/memory.rs`, `registers.rs` | regs.h |
 //! | power, link table, DMA | `system.rs` | 8192c.c, rtl8xxxu_llt_write |
 //! | efuse | `efuse.rs` | rtl8xxxu_read_efuse |
@@ -43,6 +43,7 @@ mod vocabulary;
 use wire::usb::realtek::REGISTER_REQUEST;
 use wire::usb::setup::Setup;
 
+use super::on_air::OnAir;
 use super::usb_radio::{bulk, dongle, Chip as UsbChip, UsbRadio};
 use crate::air::{AirCounters, Medium};
 use crate::device::{ControlReply, DeviceCounters, Effect, Identity, InReply, OutReply};
@@ -149,12 +150,8 @@ impl Rtl8188cus {
     }
 }
 
-impl UsbChip for Chip {
+impl OnAir for Chip {
     type Mac = Mac;
-
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
 
     fn mac(&self) -> &Mac {
         &self.mac
@@ -162,6 +159,37 @@ impl UsbChip for Chip {
 
     fn mac_mut(&mut self) -> &mut Mac {
         &mut self.mac
+    }
+
+    fn after_air(&mut self, now_ns: u64) {
+        self.mac.advance(now_ns);
+    }
+
+    fn next_event(&self, now_ns: u64) -> Option<u64> {
+        // That an endpoint would answer is news once: the host may have taken its transfer back, or be gone.
+        let interrupt = self.interrupt_asked.then_some(self.interrupt_due_ns);
+        let answers = [interrupt, self.mac.next_answer(), self.mac.next_report()];
+        answers.into_iter().flatten().filter(|&at_ns| at_ns > now_ns).min()
+    }
+
+    fn inject(&mut self, _now_ns: u64, effect: &Effect) -> bool {
+        match *effect {
+            Effect::FirmwareHang => self.mac.hang_firmware(),
+            Effect::LostC2h(lost) => self.mac.lose_c2h(lost),
+            Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
+            Effect::Reseed(seed, _) => {
+                self.mac.reseed(seed);
+                return false; // The air draws, too.
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl UsbChip for Chip {
+    fn identity(&self) -> &Identity {
+        &self.identity
     }
 
     fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
@@ -210,34 +238,9 @@ impl UsbChip for Chip {
         }
     }
 
-    fn after_air(&mut self, now_ns: u64) {
-        self.mac.advance(now_ns);
-    }
-
-    fn next_event(&self, now_ns: u64) -> Option<u64> {
-        // That an endpoint would answer is news once: the host may have taken its transfer back, or be gone.
-        let interrupt = self.interrupt_asked.then_some(self.interrupt_due_ns);
-        let answers = [interrupt, self.mac.next_answer(), self.mac.next_report()];
-        answers.into_iter().flatten().filter(|&at_ns| at_ns > now_ns).min()
-    }
-
     fn reset(&mut self, now_ns: u64) {
         self.mac.cold_start(now_ns);
         self.interrupt_asked = false;
-    }
-
-    fn inject(&mut self, effect: &Effect) -> bool {
-        match *effect {
-            Effect::FirmwareHang => self.mac.hang_firmware(),
-            Effect::LostC2h(lost) => self.mac.lose_c2h(lost),
-            Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
-            Effect::Reseed(seed, _) => {
-                self.mac.reseed(seed);
-                return false; // The air draws, too.
-            }
-            _ => return false,
-        }
-        true
     }
 
     fn statistics(&self, now_ns: u64, air: AirCounters, ap: PeerStatistics) -> Box<dyn DeviceCounters> {

@@ -59,6 +59,8 @@ impl Efuse {
                 put(0xd0, &model.address());
                 put(0xd6, &[vendor, product, vendor, product].concat());
             }
+            // rtw8822b.h, struct rtw8822bs_efuse: nothing else is known of it.
+            Model::Rtl8822bs => put(0x11a, &model.address()),
         }
         Self::of_map(map, physical)
     }
@@ -121,16 +123,18 @@ mod tests {
     #[test]
     fn the_map_is_read_back() {
         for (model, ids, address, front_end) in [
-            (Model::Rtl8822bu, [0xda, 0x0b, 0x12, 0xb8], 0x107, 3),
-            (Model::Rtl8822be, [0xec, 0x10, 0x22, 0xb8], 0xd0, 3),
-            (Model::Rtl8821cu, [0xda, 0x0b, 0x11, 0xc8], 0x107, 0),
+            (Model::Rtl8822bu, Some((0x100, [0xda, 0x0b, 0x12, 0xb8])), 0x107, 3),
+            (Model::Rtl8822be, Some((0xd6, [0xec, 0x10, 0x22, 0xb8])), 0xd0, 3),
+            (Model::Rtl8822bs, None, 0x11a, 3),
+            (Model::Rtl8821cu, Some((0x100, [0xda, 0x0b, 0x11, 0xc8])), 0x107, 0),
         ] {
             let efuse = Efuse::new(model);
             assert_eq!(efuse.physical.len(), model.efuse_bytes().0);
             assert_eq!(read_back(&efuse), efuse.map);
             assert_eq!(efuse.map[address..address + 6], model.address());
-            let at = if model == Model::Rtl8822be { 0xd6 } else { 0x100 };
-            assert_eq!(efuse.map[at..at + 4], ids);
+            if let Some((at, ids)) = ids {
+                assert_eq!(efuse.map[at..at + 4], ids);
+            }
             // No Bluetooth, the front end, no country.
             let board = (efuse.map[0xc1] & 0xe0, efuse.map[0xca], &efuse.map[0xcb..0xcd]);
             assert_eq!(board, (0, front_end, &[0xff, 0xff][..]));

@@ -1,11 +1,14 @@
-//! What is listed of an RTL8822BU, of an RTL8822BE and of an RTL8821CU.
+//! What is listed of an RTL8822BU, of an RTL8822BE, of an RTL8822BS and of an RTL8821CU.
 
 use super::assumptions::{Assumptions, NAMES};
+use super::card;
 use super::express::{self, Rtl8822be};
 use super::{identity, Model, RegisterNames, Rtl8822bu, Settings, Statistics};
+use crate::chips::sdio_radio::SdioRadio;
 use crate::device::Device;
 use crate::entry::{Band, Chip, CountersOf, Driver, Efuse, Entry, Kind, Plug, Security};
 use crate::making::{MakeError, Making};
+use crate::trace::Plain;
 
 /// RTL8822BU.
 pub static RTL8822BU: Entry = Entry {
@@ -37,6 +40,24 @@ pub static RTL8822BE: Entry = Entry {
     counters: CountersOf::device::<express::Statistics>("Rtl8822beStatistics"),
 };
 
+/// RTL8822BS.
+pub static RTL8822BS: Entry = Entry {
+    name: "rtl8822bs",
+    label: "RTL8822BS",
+    about: "Realtek RTL8822BS, an SDIO card 024c:b822 (rtw88_8822bs of Linux 6.4 and later): an RTL8822BU's chip on a third bus",
+    plug: Plug::Sdio(|| card::identity(Model::Rtl8822bs)),
+    kind: Kind::Chip(Chip { streams: 2, ..CHIP }),
+    // Linux rtw88/rtw8822bs.c.
+    drivers: &[Driver::stock("rtw88_8822bs").from("6.4")],
+    options: &[],
+    make: |making| {
+        let chip = card::Chip::new(settings(making, Model::Rtl8822bs)?);
+        making.in_slot(SdioRadio::new(chip, making.medium()?, making.peers()?))
+    },
+    vocabulary: || Box::new(Plain),
+    counters: CountersOf::device::<card::Statistics>("Rtl8822bsStatistics"),
+};
+
 /// RTL8821CU.
 pub static RTL8821CU: Entry = Entry {
     name: "rtl8821cu",
@@ -58,7 +79,7 @@ const CHIP: Chip = Chip {
     has_he: false,
     securities: Security::ALL,
     is_access_point: false,
-    efuse: Efuse::Refused("an RTL8822BU's, RTL8822BE's or RTL8821CU's is not given"),
+    efuse: Efuse::Refused("an RTL8822BU's, RTL8822BE's, RTL8822BS's or RTL8821CU's is not given"),
     times_interrupts: false,
     check_assumption: |assumption| Assumptions::default().set(assumption),
     assumptions: NAMES,

@@ -9,6 +9,7 @@ use super::efuse::Efuse;
 use super::firmware::{self, Command, Firmware, Packet};
 use super::model::Model;
 use super::packet_buffer::PacketBuffer;
+use super::pages::PLACES;
 use super::radio;
 use super::rates::Told;
 use super::receive::Receiver;
@@ -309,6 +310,26 @@ impl Mac {
     /// What is in the next buffer of the host's, if each takes one frame or report.
     pub(super) fn next_received(&mut self) -> Option<Vec<u8>> {
         self.receiver.packet()
+    }
+
+    /// What the host can have in one transfer now: packets, and their bytes.
+    pub(super) fn ready_received(&self, now_ns: u64) -> (usize, usize) {
+        self.receiver.ready(now_ns, &self.memory, &self.assumptions)
+    }
+
+    /// So many packets are moved in one transfer.
+    pub(super) fn take_received(&mut self, packets: usize, out: &mut Vec<u8>) {
+        self.receiver.take_packets(packets, out);
+    }
+
+    /// Free pages of the packet buffer: of the high, low, normal and extra place, and of all.
+    pub(super) fn free_pages(&self) -> [u16; PLACES + 1] {
+        self.transmitter.free_pages(&self.memory)
+    }
+
+    /// Whether the firmware runs.
+    pub(super) const fn firmware_runs(&self) -> bool {
+        self.firmware.is_running()
     }
 
     /// Whether DMA brings something from the host (rtw88 reg.h, BIT_HCI_TXDMA_EN).

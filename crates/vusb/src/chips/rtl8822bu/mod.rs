@@ -1,10 +1,11 @@
 //! RTL8822BU: an 802.11n/ac station with two antennas on USB, in 2.4 and 5 GHz, which Linux' rtw88_8822bu drives from 6.2 on.
 //! Its rates are the firmware's: the driver gives masks of rates, and gets to know what was chosen. RTL8821CU: the same with one
-//! antenna, which rtw88_8821cu drives; `model.rs` says what is different. RTL8822BE: the same chip on PCI, [`express`].
+//! antenna, which rtw88_8821cu drives; `model.rs` says what is different. RTL8822BE: the same chip on PCI, [`express`]. RTL8822BS:
+//! the same on an SDIO card, [`card`].
 //!
 //! | block | file | driver's side (Linux drivers/net/wireless/realtek/rtw88) |
 //! | --- | --- | --- |
-//! | turns with the air and its stations | `../usb_radio.rs` | |
+//! | turns with the air and its stations | `../on_air.rs`, `../usb_radio.rs` | |
 //! | register file | `../realtek/memory.rs`, `registers.rs` | reg.h |
 //! | power, efuse's port, registers behind registers | `system.rs` | mac.c, rtw8822b.c (card_enable_flow_8822b) |
 //! | which chip | `model.rs` | rtw8821c.c |
@@ -23,6 +24,7 @@
 
 mod aggregation;
 pub mod assumptions;
+pub mod card;
 pub mod efuse;
 pub mod entry;
 pub mod express;
@@ -44,6 +46,7 @@ mod vocabulary;
 use wire::usb::realtek::REGISTER_REQUEST;
 use wire::usb::setup::Setup;
 
+use super::on_air::OnAir;
 use super::usb_radio::{bulk, dongle, Chip as UsbChip, UsbRadio};
 use crate::air::{AirCounters, Medium};
 use crate::device::{ControlReply, DeviceCounters, Effect, Identity, InReply, OutReply};
@@ -108,12 +111,8 @@ impl Rtl8822bu {
     }
 }
 
-impl UsbChip for Chip {
+impl OnAir for Chip {
     type Mac = Mac;
-
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
 
     fn mac(&self) -> &Mac {
         &self.mac
@@ -121,6 +120,21 @@ impl UsbChip for Chip {
 
     fn mac_mut(&mut self) -> &mut Mac {
         &mut self.mac
+    }
+
+    fn next_event(&self, now_ns: u64) -> Option<u64> {
+        // That an endpoint would answer is news once: the host may have taken its transfer back, or be gone.
+        self.mac.next_answer().filter(|&at_ns| at_ns > now_ns)
+    }
+
+    fn inject(&mut self, _now_ns: u64, effect: &Effect) -> bool {
+        self.mac.inject(effect)
+    }
+}
+
+impl UsbChip for Chip {
+    fn identity(&self) -> &Identity {
+        &self.identity
     }
 
     fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
@@ -153,17 +167,8 @@ impl UsbChip for Chip {
         }
     }
 
-    fn next_event(&self, now_ns: u64) -> Option<u64> {
-        // That an endpoint would answer is news once: the host may have taken its transfer back, or be gone.
-        self.mac.next_answer().filter(|&at_ns| at_ns > now_ns)
-    }
-
     fn reset(&mut self, now_ns: u64) {
         self.mac.cold_start(now_ns);
-    }
-
-    fn inject(&mut self, effect: &Effect) -> bool {
-        self.mac.inject(effect)
     }
 
     fn statistics(&self, now_ns: u64, air: AirCounters, ap: PeerStatistics) -> Box<dyn DeviceCounters> {

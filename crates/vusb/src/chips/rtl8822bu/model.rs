@@ -8,6 +8,8 @@ pub enum Model {
     Rtl8822bu,
     /// RTL8822BE (10ec:b822): the same chip on PCI Express.
     Rtl8822be,
+    /// RTL8822BS (024c:b822): the same chip on an SDIO card.
+    Rtl8822bs,
     /// RTL8821CU (0bda:c811): one stream, smaller buffers. Files named for it are rtw8821c.c and rtw8821c.h.
     Rtl8821cu,
 }
@@ -24,24 +26,26 @@ const GAINS_DB: [i16; 8] = [22, 8, -6, -22, -31, -40, -46, -52];
 const STEPS: i16 = 31;
 
 impl Model {
-    /// Realtek, on USB and on PCI.
+    /// Realtek, on USB, on PCI and on SDIO (include/linux/mmc/sdio_ids.h).
     pub(super) const fn vendor(self) -> u16 {
         match self {
             Self::Rtl8822be => 0x10ec,
+            Self::Rtl8822bs => 0x024c,
             Self::Rtl8822bu | Self::Rtl8821cu => 0x0bda,
         }
     }
 
-    /// "USB Single-function, WiFi only" (rtw8822bu.c); rtw8822be.c's; one of rtw8821cu.c's table.
+    /// "USB Single-function, WiFi only" (rtw8822bu.c); rtw8822be.c's and rtw8822bs.c's; one of rtw8821cu.c's table.
     pub(super) const fn product(self) -> u16 {
         match self {
             Self::Rtl8822bu => 0xb812,
-            Self::Rtl8822be => 0xb822,
+            Self::Rtl8822be | Self::Rtl8822bs => 0xb822,
             Self::Rtl8821cu => 0xc811,
         }
     }
 
-    /// Whether transmit descriptors have a checksum: the driver fills it in on USB only (rtw88 usb.c, tx.h).
+    /// Whether transmit descriptors have a checksum: the driver fills it in on USB and SDIO only (rtw88 usb.c,
+    /// sdio.c, tx.h).
     pub(super) const fn has_checksums(self) -> bool {
         !matches!(self, Self::Rtl8822be)
     }
@@ -51,13 +55,14 @@ impl Model {
         match self {
             Self::Rtl8822bu | Self::Rtl8821cu => [0x00, 0xe0, 0x4c, 0x88, 0x22, 0xb0],
             Self::Rtl8822be => [0x00, 0xe0, 0x4c, 0x88, 0x22, 0xbe],
+            Self::Rtl8822bs => [0x00, 0xe0, 0x4c, 0x88, 0x22, 0xb5],
         }
     }
 
     /// Version D (rtw88 main.h, enum rtw_chip_ver), and whether there are two antennas.
     pub(super) const fn sys_cfg1(self) -> u32 {
         match self {
-            Self::Rtl8822bu | Self::Rtl8822be => 1 << 27 | 3 << 12,
+            Self::Rtl8822bu | Self::Rtl8822be | Self::Rtl8822bs => 1 << 27 | 3 << 12,
             Self::Rtl8821cu => 3 << 12,
         }
     }
@@ -65,7 +70,7 @@ impl Model {
     /// What the firmware says of the hardware.
     pub(super) const fn capabilities(self) -> u32 {
         match self {
-            Self::Rtl8822bu | Self::Rtl8822be => capabilities(2),
+            Self::Rtl8822bu | Self::Rtl8822be | Self::Rtl8822bs => capabilities(2),
             Self::Rtl8821cu => capabilities(1),
         }
     }
@@ -73,7 +78,7 @@ impl Model {
     /// Bytes of the efuse, and of its map (phy_efuse_size, log_efuse_size).
     pub(super) const fn efuse_bytes(self) -> (usize, usize) {
         match self {
-            Self::Rtl8822bu | Self::Rtl8822be => (1_024, 768),
+            Self::Rtl8822bu | Self::Rtl8822be | Self::Rtl8822bs => (1_024, 768),
             Self::Rtl8821cu => (512, 512),
         }
     }
@@ -81,7 +86,7 @@ impl Model {
     /// Type of the front end, one that the driver has tables for (rtw8822b_rfe_defs, rtw8821c_rfe_defs).
     pub(super) const fn front_end(self) -> u8 {
         match self {
-            Self::Rtl8822bu | Self::Rtl8822be => 3,
+            Self::Rtl8822bu | Self::Rtl8822be | Self::Rtl8822bs => 3,
             Self::Rtl8821cu => 0,
         }
     }
@@ -89,7 +94,7 @@ impl Model {
     /// Bytes of the receive buffer where the driver has not said (rxff_size).
     pub(super) const fn receive_buffer(self) -> usize {
         match self {
-            Self::Rtl8822bu | Self::Rtl8822be => 24_576,
+            Self::Rtl8822bu | Self::Rtl8822be | Self::Rtl8822bs => 24_576,
             Self::Rtl8821cu => 16_384,
         }
     }

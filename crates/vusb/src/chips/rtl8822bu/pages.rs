@@ -72,10 +72,24 @@ impl Pages {
         }
     }
 
+    /// How many of each place's own pages are free, and how many of those of all.
+    pub fn free(&self, memory: &Memory) -> [u16; PLACES + 1] {
+        let mut free = [0; PLACES + 1];
+        let mut beyond = 0;
+        for (at, (slot, used)) in free.iter_mut().zip(self.used).enumerate() {
+            let own = reserved(memory, at);
+            *slot = own.saturating_sub(used) as u16;
+            beyond += used.saturating_sub(own);
+        }
+        if let Some(public) = free.last_mut() {
+            *public = reserved(memory, PLACES).saturating_sub(beyond) as u16;
+        }
+        free
+    }
+
     /// Writes where the driver looks how many of each place's own pages are free.
     pub fn show(&self, memory: &mut Memory) {
-        for (at, used) in self.used.into_iter().enumerate() {
-            let free = reserved(memory, at).saturating_sub(used) as u16;
+        for (at, free) in self.free(memory).into_iter().take(PLACES).enumerate() {
             memory.write(reg::FIFOPAGE_INFO_1 + 4 * at as u16 + 2, &free.to_le_bytes());
         }
     }
@@ -117,7 +131,9 @@ mod tests {
         pages.show(&mut memory);
         assert_eq!(free(&memory, 1), 0);
         assert!(!pages.have_room(&memory, &[(2, 65)]) && pages.have_room(&memory, &[(2, 64)]));
+        assert_eq!(pages.free(&memory), [64, 0, 64, 0, 0], "of those of all, 10 are the low place's");
         pages.give_back(1, 74);
+        assert_eq!(pages.free(&memory), [64, 64, 64, 0, 10]);
         pages.show(&mut memory);
         assert_eq!(free(&memory, 1), 64, "as many as are reserved: nothing waits");
         assert_eq!(of_frame(&[0; 80]), 1);

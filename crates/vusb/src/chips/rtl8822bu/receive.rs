@@ -156,13 +156,25 @@ impl Receiver {
             0 => return InReply::Nak,
             packets => packets,
         };
+        self.take_packets(packets, out);
+        InReply::Transfer
+    }
+
+    /// What the host can have in one transfer now: packets, and their bytes.
+    pub fn ready(&self, now_ns: u64, memory: &Memory, assumed: &Assumptions) -> (usize, usize) {
+        let packets = self.ready_packets(now_ns, memory, assumed);
+        let ready = self.buffer.iter().take(packets);
+        (packets, ready.fold(0, |len: usize, (_, packet)| len.next_multiple_of(ALIGNMENT) + packet.len()))
+    }
+
+    /// So many packets are moved in one transfer.
+    pub fn take_packets(&mut self, packets: usize, out: &mut Vec<u8>) {
         self.counters.transfers += 1;
         for _ in 0..packets {
             let Some(packet) = self.take() else { break };
             out.resize(out.len().next_multiple_of(ALIGNMENT), 0);
             out.extend(packet);
         }
-        InReply::Transfer
     }
 
     /// Whether something waits.

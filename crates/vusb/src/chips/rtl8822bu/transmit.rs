@@ -94,6 +94,11 @@ impl Transmitter {
         self.pages.show(memory);
     }
 
+    /// How many of each place's own pages are free, and how many of those of all.
+    pub fn free_pages(&self, memory: &Memory) -> [u16; PLACES + 1] {
+        self.pages.free(memory)
+    }
+
     /// What happened to the next frame that is to be reported.
     pub fn fate(&mut self) -> Option<Fate> {
         self.fates.pop_front()

@@ -2,7 +2,7 @@
 
 use super::assumptions::{Assumptions, NAMES};
 use super::{Sd8686, Settings, Statistics, IDENTITY};
-use crate::chips::full_mac::FullMac;
+use crate::chips::sdio_radio::SdioRadio;
 use crate::entry::{Band, Chip, CountersOf, Driver, Efuse, Entry, Kind, Plug, Security};
 use crate::trace::Plain;
 
@@ -29,7 +29,7 @@ pub static SD8686: Entry = Entry {
     make: |making| {
         let mut settings = Settings::default();
         making.assume(|assumption| settings.assumptions.set(assumption))?;
-        making.in_slot(FullMac::new(Sd8686::new(settings), making.medium()?, making.peers()?))
+        making.in_slot(SdioRadio::new(Sd8686::new(settings), making.medium()?, making.peers()?))
     },
     vocabulary: || Box::new(Plain),
     counters: CountersOf::device::<Statistics>("Sd8686Statistics"),

@@ -8,7 +8,6 @@ use super::statistics::ChipCounters;
 use super::under_way::{Join, Network, Scan};
 use crate::air::Tuned;
 use crate::chips::duplicates::Duplicates;
-use crate::chips::full_mac;
 use crate::chips::station_counters::{RxCounters, TxCounters};
 use crate::chips::station_keys::{Key as StationKey, Keys};
 use crate::peers::queue::{Done, Queue, Queued};
@@ -248,20 +247,23 @@ impl Firmware {
     }
 }
 
-impl full_mac::Firmware for Firmware {
-    fn advance(&mut self, now_ns: u64) {
+impl Firmware {
+    /// Lets everything happen that is due by `now_ns`, except on the air.
+    pub(super) fn advance(&mut self, now_ns: u64) {
         if self.running {
             self.advance_scan(now_ns);
             self.advance_join(now_ns);
         }
     }
 
-    fn next_event(&self) -> Option<u64> {
+    /// When something happens next, except on the air.
+    pub(super) fn next_event(&self) -> Option<u64> {
         let scan = self.scan.as_ref().map(|scan| scan.until_ns);
         [scan, self.join_deadline()].into_iter().flatten().min().filter(|_| self.running)
     }
 
-    fn flush(&mut self, _now_ns: u64) {
+    /// Counts what happened to its frames.
+    pub(super) fn flush(&mut self) {
         for done in std::mem::take(&mut self.done) {
             self.tx.given_up += u64::from(!done.acknowledged);
         }

@@ -8,7 +8,7 @@
 //! | networks: scan, authentication, association | `scan.rs`, `join.rs` | cfg.c; the rest is firmware |
 //! | data, keys | `data.rs`, `../station_keys.rs`, `../ccmp.rs` | tx.c, rx.c |
 //! | the air | `station.rs` | firmware; no source is public |
-//! | turns with the air and its stations | `../full_mac.rs` | |
+//! | turns with the air and its stations | `../on_air.rs`, `../sdio_radio.rs` | |
 //! | what is not known | `assumptions.rs` | |
 //!
 //! Layouts of its messages: [`wire::sdio::libertas`].
@@ -32,8 +32,9 @@ use wire::ieee80211::MacAddr;
 use wire::sdio::libertas::{ethernet_of, kind, register, Header, Packet};
 
 use crate::air::AirCounters;
-use crate::chips::full_mac::{registers, Chip};
-use crate::device::DeviceCounters;
+use crate::chips::on_air::OnAir;
+use crate::chips::sdio_radio::{registers, Chip};
+use crate::device::{DeviceCounters, Effect};
 use crate::peers::PeerStatistics;
 use crate::ushc::SdioStatistics;
 use assumptions::Assumptions;
@@ -233,14 +234,74 @@ impl Sd8686 {
     }
 }
 
-impl Chip for Sd8686 {
-    type Firmware = Firmware;
+impl Sd8686 {
+    /// Puts what the firmware has for the host behind the port.
+    fn hand_over(&mut self) {
+        for item in std::mem::take(&mut self.firmware.to_host) {
+            let (bytes, is_frame) = match item {
+                ToHost::Message(bytes) => (bytes, false),
+                ToHost::Frame(bytes) => (bytes, true),
+            };
+            self.waiting.push_back(Waiting { bytes, is_frame });
+        }
+        if self.held_back && self.firmware.has_room() {
+            self.held_back = false;
+            self.pending |= DOWNLOADED;
+        }
+        self.show();
+    }
 
+    /// The firmware stops, and does not start before power has come again.
+    fn hang_firmware(&mut self) {
+        self.hung = true;
+        if self.state == State::Firmware {
+            self.state = State::Dead;
+            self.waiting.clear();
+            (self.shown, self.held_back) = (false, false);
+            self.firmware.stop();
+        }
+    }
+}
+
+impl OnAir for Sd8686 {
+    type Mac = Firmware;
+
+    fn mac(&self) -> &Firmware {
+        &self.firmware
+    }
+
+    fn mac_mut(&mut self) -> &mut Firmware {
+        &mut self.firmware
+    }
+
+    fn before_air(&mut self, now_ns: u64) {
+        self.firmware.advance(now_ns);
+    }
+
+    fn after_air(&mut self, _now_ns: u64) {
+        self.firmware.flush();
+        self.hand_over();
+    }
+
+    fn next_event(&self, _now_ns: u64) -> Option<u64> {
+        self.firmware.next_event()
+    }
+
+    fn inject(&mut self, _now_ns: u64, effect: &Effect) -> bool {
+        let hangs = *effect == Effect::FirmwareHang;
+        if hangs {
+            self.hang_firmware();
+        }
+        hangs
+    }
+}
+
+impl Chip for Sd8686 {
     fn identity(&self) -> CardIdentity {
         IDENTITY
     }
 
-    fn read(&mut self, address: u32, incrementing: bool, data: &mut [u8]) {
+    fn read(&mut self, _now_ns: u64, address: u32, incrementing: bool, data: &mut [u8]) {
         if address == PORT {
             return self.fetch(data);
         }
@@ -270,46 +331,18 @@ impl Chip for Sd8686 {
         self.pending & self.mask != 0
     }
 
-    fn power_on(&mut self) {
+    fn power_on(&mut self, _now_ns: u64) {
         self.hung = false;
         self.cold_start();
     }
 
-    fn firmware(&self) -> &Firmware {
-        &self.firmware
-    }
-
-    fn firmware_mut(&mut self) -> &mut Firmware {
-        &mut self.firmware
-    }
-
-    /// Puts what the firmware has for the host behind the port.
-    fn hand_over(&mut self) {
-        for item in std::mem::take(&mut self.firmware.to_host) {
-            let (bytes, is_frame) = match item {
-                ToHost::Message(bytes) => (bytes, false),
-                ToHost::Frame(bytes) => (bytes, true),
-            };
-            self.waiting.push_back(Waiting { bytes, is_frame });
-        }
-        if self.held_back && self.firmware.has_room() {
-            self.held_back = false;
-            self.pending |= DOWNLOADED;
-        }
-        self.show();
-    }
-
-    fn hang_firmware(&mut self) {
-        self.hung = true;
-        if self.state == State::Firmware {
-            self.state = State::Dead;
-            self.waiting.clear();
-            (self.shown, self.held_back) = (false, false);
-            self.firmware.stop();
-        }
-    }
-
-    fn statistics(&self, sdio: SdioStatistics, air: AirCounters, peers: PeerStatistics) -> Box<dyn DeviceCounters> {
+    fn statistics(
+        &self,
+        _now_ns: u64,
+        sdio: SdioStatistics,
+        air: AirCounters,
+        peers: PeerStatistics,
+    ) -> Box<dyn DeviceCounters> {
         Box::new(Statistics {
             sdio,
             chip: self.firmware.chip,

@@ -7,7 +7,7 @@ use wire::sdio::libertas::{
 
 use super::*;
 use crate::air::{ChannelSettings, Medium};
-use crate::chips::full_mac::FullMac;
+use crate::chips::sdio_radio::SdioRadio;
 use crate::device::Effect;
 use crate::peers::builtin::{Builtin, BuiltinSettings};
 use crate::ushc::SdioChip;
@@ -17,7 +17,7 @@ const AP: MacAddr = MacAddr([0x02, 0x74, 0x78, 0x6f, 0x70, 0x01]);
 
 /// A driver, as far as it is needed.
 struct Host {
-    card: FullMac<Sd8686>,
+    card: SdioRadio<Sd8686>,
     wire: WiredQueues,
     now_ns: u64,
     sequence: u16,
@@ -35,7 +35,7 @@ impl Host {
         let wire = WiredQueues::default();
         let peers = Builtin::with(BuiltinSettings::default(), Vec::new(), Box::new(wire.clone()));
         let medium = Medium::new(ChannelSettings::default(), 1, None);
-        let mut card = FullMac::new(Sd8686::new(settings), medium, Box::new(peers));
+        let mut card = SdioRadio::new(Sd8686::new(settings), medium, Box::new(peers));
         card.power_on(0);
         let (answers, events, frames) = Default::default();
         Self { card, wire, now_ns: 0, sequence: 0, answers, events, frames, taken: 0 }

@@ -5,6 +5,7 @@
 //! | --- | --- | --- |
 //! | register addresses | `registers.rs` | pci.h |
 //! | rings of buffers, interrupts | `bus.rs` | pci.c |
+//! | turns with the air and its stations | `../../on_air.rs` | |
 //! | registers of the link | `link.rs` | pci.c, rtw_dbi_read8, rtw_dbi_write8, rtw_mdio_write |
 
 mod bus;
@@ -23,6 +24,7 @@ use super::model::Model;
 use super::statistics::{ChipCounters, RxCounters, TxCounters};
 use super::Settings;
 use crate::air::{AirCounters, Medium};
+use crate::chips::on_air::{Around, OnAir};
 use crate::chips::realtek::power::PowerCounters;
 use crate::device::{Device, DeviceCounters, Effect, Source};
 use crate::pci::{Base, FunctionMemory, PciIdentity, Register, SharedMemory};
@@ -61,25 +63,15 @@ pub(super) const fn identity(model: Model) -> PciIdentity {
     PciIdentity { vendor, device, revision: 0, subsystem_vendor, subsystem, base: Base::Two }
 }
 
-/// The chip, its bus, its air and its access point.
-pub struct Rtl8822be {
+/// Its MAC and its bus.
+struct Chip {
     settings: Settings,
     memory: FunctionMemory,
     mac: Mac,
     bus: Bus,
-    medium: Medium,
-    peers: Box<dyn Peers>,
-    /// The time up to which everything has happened.
-    now_ns: u64,
 }
 
-impl Rtl8822be {
-    /// A chip that was just plugged in.
-    pub fn new(settings: Settings, medium: Medium, peers: Box<dyn Peers>, memory: &SharedMemory) -> Self {
-        let mac = Mac::new(settings.model, settings.efuse.clone(), settings.assumptions, settings.seed);
-        Self { settings, memory: memory.of_function(0), mac, bus: Bus::default(), medium, peers, now_ns: 0 }
-    }
-
+impl Chip {
     fn cold_start(&mut self, now_ns: u64) {
         self.mac.cold_start(now_ns);
         self.bus.cold_start();
@@ -90,17 +82,66 @@ impl Rtl8822be {
     }
 }
 
+impl OnAir for Chip {
+    type Mac = Mac;
+
+    fn mac(&self) -> &Mac {
+        &self.mac
+    }
+
+    fn mac_mut(&mut self) -> &mut Mac {
+        &mut self.mac
+    }
+
+    fn after_air(&mut self, now_ns: u64) {
+        self.pump(now_ns);
+    }
+
+    fn next_event(&self, _now_ns: u64) -> Option<u64> {
+        None
+    }
+
+    fn inject(&mut self, now_ns: u64, effect: &Effect) -> bool {
+        match *effect {
+            Effect::StuckDma(stuck) => {
+                self.bus.fail().dma_stuck = stuck;
+                self.pump(now_ns);
+            }
+            Effect::LostInterrupts(lost) => self.bus.fail().interrupts_lost = lost,
+            // Without power nothing of it reads or writes memory.
+            Effect::Unplug(_) => self.cold_start(now_ns),
+            _ => return self.mac.inject(effect),
+        }
+        true
+    }
+}
+
+/// The chip, its bus, its air and its access point.
+pub struct Rtl8822be {
+    chip: Chip,
+    around: Around,
+}
+
+impl Rtl8822be {
+    /// A chip that was just plugged in.
+    pub fn new(settings: Settings, medium: Medium, peers: Box<dyn Peers>, memory: &SharedMemory) -> Self {
+        let mac = Mac::new(settings.model, settings.efuse.clone(), settings.assumptions, settings.seed);
+        let chip = Chip { settings, memory: memory.of_function(0), mac, bus: Bus::default() };
+        Self { chip, around: Around::new(medium, peers) }
+    }
+}
+
 impl Device for Rtl8822be {
     fn functions(&self) -> Vec<PciIdentity> {
-        vec![identity(self.settings.model)]
+        vec![identity(self.chip.settings.model)]
     }
 
     fn read_register(&mut self, now_ns: u64, register: Register) -> u32 {
         let Some(address) = address(register) else { return register.width.mask() };
         if Bus::has(address) {
-            return self.bus.read(address) & register.width.mask();
+            return self.chip.bus.read(address) & register.width.mask();
         }
-        let bytes = self.mac.read(now_ns, address, register.width.bytes());
+        let bytes = self.chip.mac.read(now_ns, address, register.width.bytes());
         bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
     }
 
@@ -109,72 +150,59 @@ impl Device for Rtl8822be {
         let bytes = value.to_le_bytes();
         let bytes = bytes.get(..register.width.bytes()).unwrap_or_default();
         if Bus::has(address) {
-            self.bus.write(address, bytes);
+            self.chip.bus.write(address, bytes);
         } else {
-            self.mac.write(now_ns, address, bytes);
+            self.chip.mac.write(now_ns, address, bytes);
         }
-        self.pump(now_ns);
+        self.chip.pump(now_ns);
     }
 
     fn interrupts(&self) -> u32 {
-        u32::from(self.bus.interrupt())
+        u32::from(self.chip.bus.interrupt())
     }
 
     fn advance(&mut self, now_ns: u64) {
-        self.now_ns = now_ns;
-        self.peers.advance(now_ns);
-        self.medium.advance(now_ns, &mut self.mac, &mut self.peers.stations_mut());
-        self.pump(now_ns);
-        self.peers.flush(now_ns);
+        self.around.advance(now_ns, &mut self.chip);
     }
 
     fn next_event(&self) -> Option<u64> {
-        let air = self.medium.next_event(&self.mac, &self.peers.stations());
-        [air, self.peers.next_event()].into_iter().flatten().min()
+        self.around.next_event(&self.chip)
     }
 
     fn reset(&mut self, now_ns: u64) {
-        self.cold_start(now_ns);
-        self.now_ns = now_ns;
+        self.chip.cold_start(now_ns);
+        self.around.start_over(now_ns);
     }
 
     fn sources(&self, sources: &mut Vec<Source>) {
-        self.peers.sources(sources);
+        self.around.sources(sources);
     }
 
     fn readable(&mut self, now_ns: u64, fd: RawFd) {
-        self.peers.readable(now_ns, fd);
+        self.around.readable(now_ns, fd);
     }
 
     fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
-        match effect {
-            Effect::StuckDma(stuck) => {
-                self.bus.fail().dma_stuck = stuck;
-                self.pump(now_ns);
-            }
-            Effect::LostInterrupts(lost) => self.bus.fail().interrupts_lost = lost,
-            // Without power nothing of it reads or writes memory.
-            Effect::Unplug(_) => self.cold_start(now_ns),
-            other => return self.mac.inject(&other) || self.medium.inject(other),
-        }
-        true
+        self.around.inject(now_ns, effect, &mut self.chip)
     }
 
     fn statistics(&self) -> Option<Box<dyn DeviceCounters>> {
+        let (air, ap) = self.around.counted();
+        let Chip { settings, mac, bus, .. } = &self.chip;
         Some(Box::new(Statistics {
-            chip: self.mac.counters(),
-            assumptions: self.settings.assumptions,
-            bus: self.bus.counters(),
-            tx: *self.mac.tx_counters(),
-            rx: *self.mac.rx_counters(),
-            power: self.mac.power_counters(self.now_ns),
-            air: self.medium.counters().clone(),
-            ap: self.peers.statistics(),
+            chip: mac.counters(),
+            assumptions: settings.assumptions,
+            bus: bus.counters(),
+            tx: *mac.tx_counters(),
+            rx: *mac.rx_counters(),
+            power: mac.power_counters(self.around.now_ns()),
+            air,
+            ap,
         }))
     }
 
     fn finish(&mut self) -> std::io::Result<()> {
-        self.medium.finish()
+        self.around.finish()
     }
 
     fn save_state(&self, to: &mut Writer) -> Result<(), StateError> {
@@ -191,4 +219,5 @@ fn address(register: Register) -> Option<u16> {
     u16::try_from(register.offset).ok().filter(|_| register.function == 0)
 }
 
-crate::state!(Rtl8822be { mac, bus, medium, now_ns } within { peers } made { settings, memory });
+crate::state!(Chip { mac, bus } made { settings, memory });
+crate::state!(Rtl8822be { chip, around });

@@ -34,7 +34,7 @@ const STATUS: u32 = 0x00b4;
 
 struct Host {
     ram: Ram,
-    chip: Rtl8822be,
+    device: Rtl8822be,
 }
 
 impl Host {
@@ -42,8 +42,8 @@ impl Host {
         let ram = Ram::new(0x40_0000);
         let medium = Medium::new(ChannelSettings::default(), 1, None);
         let memory = SharedMemory::new(ram.clone());
-        let chip = Rtl8822be::new(Settings::new(Model::Rtl8822be), medium, Box::new(Silent), &memory);
-        Self { ram, chip }
+        let device = Rtl8822be::new(Settings::new(Model::Rtl8822be), medium, Box::new(Silent), &memory);
+        Self { ram, device }
     }
 
     /// Rings and a MAC that is on: channel 36, everything passes.
@@ -70,11 +70,11 @@ impl Host {
     }
 
     fn write(&mut self, offset: u32, bytes: u32, value: u32) {
-        self.chip.write_register(0, Register { function: 0, offset, width: Width::of(bytes) }, value);
+        self.device.write_register(0, Register { function: 0, offset, width: Width::of(bytes) }, value);
     }
 
     fn read(&mut self, offset: impl Into<u32>) -> u32 {
-        self.chip.read_register(0, Register::word(0, offset.into()))
+        self.device.read_register(0, Register::word(0, offset.into()))
     }
 
     /// Puts bytes behind a descriptor into memory, and a descriptor of both to `at`.
@@ -107,10 +107,10 @@ impl Host {
 
     /// What goes on the air next, which arrives.
     fn sent(&mut self, now_ns: u64) -> Option<Ppdu> {
-        let ppdu = self.chip.mac.begin(now_ns, 0)?;
+        let ppdu = self.device.chip.mac.begin(now_ns, 0)?;
         let outcome = Outcome { acknowledged: vec![true; ppdu.mpdus.len()], sent: true };
-        self.chip.mac.ended(now_ns, ppdu.clone(), &outcome);
-        self.chip.pump(now_ns);
+        self.device.chip.mac.ended(now_ns, ppdu.clone(), &outcome);
+        self.device.chip.pump(now_ns);
         Some(ppdu)
     }
 
@@ -122,8 +122,8 @@ impl Host {
         let mode = Mode::from_legacy_rate(12, None).unwrap();
         let tuned = Tuned { frequency_mhz: 5_180, width: Bandwidth::Mhz20 };
         let reception = Reception { mode, ampdu: None, last: true, tuned, signal_dbm: -50 };
-        let taken = self.chip.mac.receive(0, &frame, &reception);
-        self.chip.pump(0);
+        let taken = self.device.chip.mac.receive(0, &frame, &reception);
+        self.device.chip.pump(0);
         taken
     }
 
@@ -138,7 +138,7 @@ impl Host {
     }
 
     fn counted(&self) -> BusCounters {
-        self.chip.bus.counters()
+        self.device.chip.bus.counters()
     }
 }
 
@@ -149,13 +149,13 @@ fn sequence(ppdu: &Ppdu) -> u16 {
 #[test]
 fn it_is_what_the_driver_looks_for_and_where() {
     let mut host = Host::new();
-    let found = host.chip.functions();
+    let found = host.device.functions();
     let [function] = &found[..] else { panic!("{found:?}") };
     assert_eq!((function.vendor, function.device, function.base), (0x10ec, 0xb822, Base::Two));
     assert_eq!(host.read(mac_reg::SYS_CFG1) >> 12 & 15, 3, "version D");
     let other = Register { function: 1, offset: mac_reg::SYS_CFG1.into(), width: Width::Half };
-    assert_eq!(host.chip.read_register(0, other), 0xffff);
-    host.chip.write_register(0, Register { offset: mac_reg::CR.into(), ..other }, 0);
+    assert_eq!(host.device.read_register(0, other), 0xffff);
+    host.device.write_register(0, Register { offset: mac_reg::CR.into(), ..other }, 0);
     assert_eq!(host.read(mac_reg::CR) & 0xff, u32::from(mac_reg::CR_OFF));
 }
 
@@ -167,7 +167,7 @@ fn rings_stay_while_the_mac_has_no_power() {
     host.write(0x0005, 1, 2);
     assert_eq!(host.read(mac_reg::CR) & 0xff, u32::from(mac_reg::CR_OFF));
     assert_eq!(host.read(BEST_EFFORT.base), DESCRIPTORS);
-    host.chip.reset(0);
+    host.device.reset(0);
     assert_eq!(host.read(BEST_EFFORT.base), 0, "unplugged");
 }
 
@@ -187,7 +187,7 @@ fn parts_of_the_firmware_come_by_the_beacon_queue() {
     host.write(mac_reg::DDMA_CH0DA.into(), 4, 0x0020_0000);
     host.write(mac_reg::DDMA_CH0CTRL.into(), 4, mac_reg::DDMA_OWN | mac_reg::DDMA_RESET_CHECKSUM | 4_096);
     assert_eq!(host.read(mac_reg::DDMA_CH0CTRL) & (mac_reg::DDMA_OWN | mac_reg::DDMA_CHECKSUM_WRONG), 0);
-    assert_eq!((host.counted().pages, host.chip.mac.counters().firmware_bytes), (1, 4_096));
+    assert_eq!((host.counted().pages, host.device.chip.mac.counters().firmware_bytes), (1, 4_096));
 }
 
 #[test]
@@ -196,19 +196,19 @@ fn frames_are_read_as_there_is_room_and_the_driver_is_told() {
     let mut host = Host::started(6);
     host.queue(0, 0..5);
     assert_eq!(host.read(BEST_EFFORT.index), 2 << 16 | 5);
-    assert_eq!((host.read(STATUS), host.chip.interrupts()), (READ, 1));
+    assert_eq!((host.read(STATUS), host.device.interrupts()), (READ, 1));
     host.write(STATUS, 4, READ);
-    assert_eq!((host.read(STATUS), host.chip.interrupts()), (0, 0));
+    assert_eq!((host.read(STATUS), host.device.interrupts()), (0, 0));
     assert_eq!(host.sent(1_000).map(|ppdu| sequence(&ppdu)), Some(0));
-    assert_eq!((host.read(BEST_EFFORT.index), host.chip.interrupts()), (3 << 16 | 5, 1), "a place was free");
+    assert_eq!((host.read(BEST_EFFORT.index), host.device.interrupts()), (3 << 16 | 5, 1), "a place was free");
     let others: Vec<_> = (2..6).map_while(|at| host.sent(at * 1_000)).map(|ppdu| sequence(&ppdu)).collect();
     assert_eq!((others, host.read(BEST_EFFORT.index)), (vec![1, 2, 3, 4], 5 << 16 | 5));
     // Round the end of the ring.
     host.queue(5, 5..10);
     let others: Vec<_> = (6..20).map_while(|at| host.sent(at * 1_000)).map(|ppdu| sequence(&ppdu)).collect();
     assert_eq!((others, host.read(BEST_EFFORT.index)), (vec![5, 6, 7, 8, 9], 2 << 16 | 2));
-    assert_eq!((host.counted().fetched, host.chip.mac.tx_counters().bad_checksums), (10, 0));
-    assert_eq!(host.chip.mac.tx_counters().buffer_full, 6, "each of those that did not fit, once");
+    assert_eq!((host.counted().fetched, host.device.chip.mac.tx_counters().bad_checksums), (10, 0));
+    assert_eq!(host.device.chip.mac.tx_counters().buffer_full, 6, "each of those that did not fit, once");
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn what_is_no_frame_is_counted_and_passed_over() {
     host.ram.set(DESCRIPTORS, &[20, FRAMES, 0, 0]);
     host.ram.set(DESCRIPTORS + 16, &[TX_DESCRIPTOR as u32, FRAMES, 0x4000, FRAMES]);
     host.write(BEST_EFFORT.index.into(), 2, 2);
-    assert_eq!((host.read(BEST_EFFORT.index), host.chip.mac.tx_counters().malformed), (2 << 16 | 2, 2));
+    assert_eq!((host.read(BEST_EFFORT.index), host.device.chip.mac.tx_counters().malformed), (2 << 16 | 2, 2));
     assert!(host.sent(0).is_none());
 }
 
@@ -240,7 +240,7 @@ fn received_frames_fill_buffers_with_tags_that_count() {
     for number in 0..3 {
         assert!(host.receive(number, 200));
     }
-    assert_eq!((host.read(reg::RX_INDEX), host.read(STATUS), host.chip.interrupts()), (3 << 16, reg::RECEIVED, 1));
+    assert_eq!((host.read(reg::RX_INDEX), host.read(STATUS), host.device.interrupts()), (3 << 16, reg::RECEIVED, 1));
     for number in 0..3 {
         let (tag, descriptor, sequence) = host.buffer(number);
         // With its checksum.
@@ -250,14 +250,14 @@ fn received_frames_fill_buffers_with_tags_that_count() {
     host.write(STATUS, 1, reg::RECEIVED);
     assert!(host.receive(3, 200));
     assert_eq!((host.read(reg::RX_INDEX), host.read(STATUS)), (3 << 16, reg::NO_BUFFER));
-    assert_eq!((host.chip.interrupts(), host.counted().no_buffer), (0, 1), "that is not asked for");
+    assert_eq!((host.device.interrupts(), host.counted().no_buffer), (0, 1), "that is not asked for");
     host.write(reg::RX_INDEX.into(), 2, 2);
     assert_eq!((host.read(reg::RX_INDEX), host.buffer(3).0, host.buffer(3).2), (2, 3, 3));
     // The driver begins again.
     host.write(reg::CTRL.into(), 4, reg::RESET_DMA);
     host.receive(4, 200);
     assert_eq!((host.buffer(0).0, host.buffer(0).2, host.read(reg::CTRL)), (0, 4, 0));
-    assert_eq!((host.counted().filled, host.chip.mac.rx_counters().delivered), (5, 5));
+    assert_eq!((host.counted().filled, host.device.chip.mac.rx_counters().delivered), (5, 5));
 }
 
 #[test]
@@ -276,15 +276,15 @@ fn interrupts_are_masked_and_cleared_bit_by_bit() {
     let mut host = Host::started(64);
     host.queue(0, 0..1);
     host.receive(0, 100);
-    assert_eq!((host.read(STATUS), host.chip.interrupts()), (READ | reg::RECEIVED, 1));
+    assert_eq!((host.read(STATUS), host.device.interrupts()), (READ | reg::RECEIVED, 1));
     host.write(MASK, 4, 0);
-    assert_eq!(host.chip.interrupts(), 0);
+    assert_eq!(host.device.interrupts(), 0);
     host.write(STATUS + 1, 1, 0xff);
     assert_eq!(host.read(STATUS), READ | reg::RECEIVED, "another byte");
     host.write(STATUS, 2, READ);
     assert_eq!(host.read(STATUS), reg::RECEIVED);
     host.write(MASK, 4, READ | reg::RECEIVED);
-    assert_eq!((host.chip.interrupts(), host.counted().interrupts), (1, 2));
+    assert_eq!((host.device.interrupts(), host.counted().interrupts), (1, 2));
     // That commands were read is in the fourth register.
     host.write(reg::COMMANDS.base.into(), 4, DESCRIPTORS + 0x100);
     host.write(reg::COMMANDS.count.into(), 2, RING);
@@ -314,18 +314,18 @@ fn indices_are_cleared() {
 #[test]
 fn faults_of_the_bus() {
     let mut host = Host::started(64);
-    assert!(host.chip.inject(0, Effect::StuckDma(true)));
+    assert!(host.device.inject(0, Effect::StuckDma(true)));
     host.queue(0, 0..1);
     host.receive(0, 100);
     assert_eq!((host.read(BEST_EFFORT.index), host.read(reg::RX_INDEX)), (1, 0));
-    assert!(host.chip.inject(0, Effect::StuckDma(false)));
+    assert!(host.device.inject(0, Effect::StuckDma(false)));
     assert_eq!((host.read(BEST_EFFORT.index), host.read(reg::RX_INDEX)), (1 << 16 | 1, 1 << 16));
-    assert!(host.chip.inject(0, Effect::LostInterrupts(true)));
-    assert_eq!(host.chip.interrupts(), 0);
-    assert!(host.chip.inject(0, Effect::LostInterrupts(false)));
-    assert_eq!(host.chip.interrupts(), 1);
-    assert!(host.chip.inject(0, Effect::Unplug(5)));
-    assert_eq!((host.chip.interrupts(), host.read(BEST_EFFORT.base)), (0, 0));
+    assert!(host.device.inject(0, Effect::LostInterrupts(true)));
+    assert_eq!(host.device.interrupts(), 0);
+    assert!(host.device.inject(0, Effect::LostInterrupts(false)));
+    assert_eq!(host.device.interrupts(), 1);
+    assert!(host.device.inject(0, Effect::Unplug(5)));
+    assert_eq!((host.device.interrupts(), host.read(BEST_EFFORT.base)), (0, 0));
 }
 
 proptest! {
@@ -348,7 +348,7 @@ proptest! {
             let bytes = 1 << width;
             host.write(at / bytes * bytes, bytes, value);
             host.receive(0, 100);
-            host.chip.advance(0);
+            host.device.advance(0);
             host.read(at / 4 * 4);
         }
     }
