@@ -85,7 +85,7 @@ def test_in_5_ghz_it_sends_two_streams_in_80_mhz(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_wpa3_and_the_same_again(tmp_path: Path) -> None:
-    command = f"dut ping -c {PINGS} -i 0.2 10.80.210.1 || exit\ndmesg >/txop/out/dmesg"
+    command = f"dut ping -c {PINGS} -i 0.05 10.80.210.1 || exit\ndmesg >/txop/out/dmesg"
     for name in ("one", "other"):
         counted = run(tmp_path / name, card(security="wpa3", trace="trace.jsonl"), command)
         assert f"{PINGS} received, 0% packet loss" in (tmp_path / name / "stdout").read_text()

@@ -358,6 +358,21 @@ fn an_rtl8188cus_is_associated_by_what_is_done() {
     assert_eq!(counted["device"]["ap"]["associated"], true, "{counted:#}");
 }
 
+/// Likewise a card that has interrupted, and of which the host has read a part of what was received.
+#[test]
+fn an_rtl8822bs_has_received_by_what_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guest = Guest::new(folder.path());
+    guest.ask(&attach("rtl8822bs", false));
+    in_slot().iter().for_each(|what| guest.happens(what));
+    guest.ask(&["counters", "at.json"]);
+    let counted: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("at.json")).unwrap()).unwrap();
+    let device = &counted["device"];
+    assert_eq!(device["bus"]["fetched"], 1, "{counted:#}");
+    assert!(device["rx"]["delivered"].as_u64() >= Some(1), "{counted:#}");
+}
+
 /// What is saved of one that was restored and asked for its run, and what it was told.
 fn restored_for(name: &'static str, bytes: &[u8], run: Option<Run>) -> (Vec<u8>, String) {
     let folder = tempfile::tempdir().unwrap();

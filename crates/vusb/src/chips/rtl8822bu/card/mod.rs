@@ -58,7 +58,8 @@ pub struct Statistics {
     pub ap: PeerStatistics,
 }
 
-/// Who it says it is (rtw8822bs.c; include/linux/mmc/sdio_ids.h). No dump of a card was found: of its version strings nothing is known.
+/// Who it says it is (rtw8822bs.c; include/linux/mmc/sdio_ids.h). No dump of a card was found: of its version strings
+/// nothing is known.
 pub(super) const fn identity(model: Model) -> CardIdentity {
     CardIdentity { vendor: model.vendor(), device: model.product(), block_bytes_max: BLOCK_BYTES_MAX, version: &[] }
 }
