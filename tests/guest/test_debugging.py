@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from terminal import Terminal
 from txop.guest.debugging.loaded import FIELDS, loaded_modules
 from txop.guest.debugging.places import NoPlaceError, Symbols, go_to_message
 from txop.guest.debugging.symbol_file import Symbol
@@ -152,6 +153,11 @@ def counters(said: str) -> list[str]:
     return re.findall(r"^\$\d+ = (?:\(void \(\*\)\(\)\) )?(0x[0-9a-f]+)", said, re.MULTILINE)
 
 
+def plain(said: str) -> str:
+    """Without what a terminal acts on."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", said)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("device", "options", "command", "at"),
@@ -181,6 +187,34 @@ def test_a_recorded_run_goes_backwards(
     assert time.monotonic() - begun < 300
     if at == "BUG:":
         assert "mt76_napi_threaded_get ()" in done.stdout, done.stdout
+    assert not [each for each in Path("/proc").iterdir() if each.name.isdecimal() and _replays(each.name, record)]
+
+
+@pytest.mark.slow
+def test_gdb_on_a_terminal_takes_ctrl_c_and_leaves_nothing(
+    image: Image, tmp_path: Path, plain_environment: dict[str, str]
+) -> None:
+    record = tmp_path / "run"
+    program("run", "--mode", "exact", "--device", "ncm", "--record", str(record), "--", "sh", "-c", PINGS)
+    assert (record / "record.json").is_file()
+    argv = [sys.executable, "-m", "txop", "guest", "debug", str(record)]
+    terminal = Terminal(argv, plain_environment)
+    try:
+        terminal.read_until(b"(gdb) ")
+        terminal.type("continue\n")
+        terminal.read_until(b"Continuing.")
+        time.sleep(0.5)
+        terminal.type("\x03")
+        terminal.read_until(b"SIGINT")
+        terminal.read_until(b"(gdb) ")
+        terminal.type("p $pc\nreverse-stepi\np $pc\nstepi\np $pc\np 6 * 7\n")
+        last, before, again = counters(plain(terminal.read_until(b"= 42").decode()))
+        assert again == last != before
+        terminal.type("quit\n")
+        assert terminal.process.wait(60) == 0
+        assert terminal.settings_now == terminal.settings
+    finally:
+        terminal.close()
     assert not [each for each in Path("/proc").iterdir() if each.name.isdecimal() and _replays(each.name, record)]
 
 

@@ -74,8 +74,8 @@ def debug(gdb: str, begin: Path, commands: Sequence[str], script: Path | None, *
         argv += ["-x", str(script)]
     for command in commands:
         argv += ["-ex", command]
-    # Ctrl-C in an interactive gdb is for the guest
-    before = None if batch else signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C in an interactive gdb is for the guest. A handler is not inherited, a signal that is ignored is.
+    before = None if batch else signal.signal(signal.SIGINT, lambda *_: None)
     process = subprocess.Popen(argv, stdin=subprocess.DEVNULL if batch else None)
     try:
         return process.wait()
