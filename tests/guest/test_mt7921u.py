@@ -48,6 +48,7 @@ def test_the_firmware_is_what_the_driver_takes() -> None:
     assert len_bytes + 20 + release_bytes + 40 + 36 == len(firmware)
 
 
+@pytest.mark.slow
 def test_a_kernel_without_it_is_refused() -> None:
     check_driver(Chip("mt7921u", DRIVER), built_image("6.12"))
     with pytest.raises(GuestError, match=f"no driver '{DRIVER}'"):

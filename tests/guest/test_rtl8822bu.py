@@ -42,6 +42,7 @@ def test_the_firmware_is_as_long_as_its_header_says(name: str) -> None:
     assert min(data, instructions) > 4096, "several parts of each"
 
 
+@pytest.mark.slow
 def test_a_kernel_without_it_is_refused() -> None:
     check_driver(Chip("rtl8822bu", DRIVER), built_image("6.12"))
     with pytest.raises(GuestError, match=f"no driver '{DRIVER}'"):
