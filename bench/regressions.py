@@ -74,7 +74,7 @@ PLANTED = (
     _rtl8xxxu("rtl8xxxu-6", "noise-dbm", "interrupts", guest={"air": _NOISE}),
     _rtl8xxxu("rtl8xxxu-7", "noise-dbm", "tx-power", guest={"air": _NOISE}),
     _rtl8xxxu("rtl8xxxu-8", "interrupts", "interrupts", "tx-power", kind="tcp-rx"),
-    Planted("rtl8192cu-1", "noise-dbm", guest={"air": _NOISE, "assume": {"report-counters": "wraps"}}, base=_CUS),
+    Planted("rtl8192cu-1", "noise-dbm", guest={"air": _NOISE, "assume": {"rts-retries": "with-data"}}, base=_CUS),
     Planted("rtl8192cu-2", "loss-percent", guest={"air": _LOSS, "assume": {"fallback-beyond": "lowest"}}, base=_CUS),
     Planted("rtl8192cu-3", "neighbour-mbit-s", guest={"air": {"neighbour_mbit_s": 15}, "channel": 1}, base=_CUS),
     Planted("rtl8192cu-4", "noise-dbm", guest={"air": _NOISE, "power_save": False}, base=_CUS, kind="tcp-rx"),

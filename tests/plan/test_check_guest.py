@@ -61,6 +61,8 @@ def no_locks_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
         ('faults = "deep.toml"', "", ("guest", "faults"), "deep.toml"),
         ('faults = "bytes.toml"', "", ("guest", "faults"), "is not UTF-8"),
         ('device = "qmi-modem"\nsecurity = "wpa2"', "", ("guest", "security"), "(qmi-modem) has no security"),
+        ("", 'assume = { report-counters = "wraps" }', ("arm", 1, "guest", "assume"), '"report-counters"'),
+        ('assume = { fallback-beyond = "first" }', "", ("guest", "assume"), "fallback-beyond=first"),
         ("", "sdio = { lines = 1 }", ("arm", 1, "guest", "sdio"), "rtl8188cus is not on an SDIO bus"),
         ('device = "ncm"\nsdio = {}', "", ("guest", "sdio"), "ncm is not on an SDIO bus"),
         ("", 'device = "ncm"\nchannel = 6', ("arm", 1, "guest", "channel"), "(ncm) has no channel"),

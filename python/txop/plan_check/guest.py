@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path as FilePath
 
+from txop.core.nearest import nearest
 from txop.guest.driver_file import driver_file
-from txop.guest.fault_check import check_faults
+from txop.guest.fault_check import check_faults, check_options
 from txop.guest.shipped_faults import find_faults
 from txop.guest.wireless_stack import DRIVERS as REBUILT
 from txop.guest.wireless_stack import NAMES as REBUILT_MODULES
@@ -49,6 +50,7 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
             if getattr(spec, table) is not None:
                 yield place(table), f"an {spec.device} has no settings of a network function", "take it out"
         yield from _access_point(loaded, arm, spec, place)
+        yield from _assumptions(spec, place)
         wrong = _chip_problem(spec)
         if wrong is not None and _chip_problem(spec.model_copy(update=_ON_CHANNEL_6)) is None:
             too_wide = spec.width_mhz == 80 and not spec.is_in_5_ghz
@@ -94,6 +96,22 @@ def _host_controller(sdio: SdioSpec, place: Place) -> Found:
         yield place("sdio"), "the virtual host has the interrupt line itself: interrupt_us is ushc's", "take it out"
     if sdio.host == "virtual" and sdio.pio_bytes is not None and not sdio.bus_time:
         yield place("sdio"), "pio_bytes takes time on the wires: interrupts come while data do", "set bus_time = true"
+
+
+def _assumptions(spec: GuestSpec, place: Place) -> Found:
+    """Assumptions that the device has not, or not with this value."""
+    known = ROWS[spec.device].assumptions
+    unknown = next((name for name in spec.assume if name not in known), None)
+    if unknown is not None:
+        near = nearest(unknown, known)
+        advice = f"did you mean {near}? " if near else ""
+        has = f"it has {', '.join(known)}" if known else "it has none: take assume out"
+        yield place("assume"), f'an {spec.device} has no assumption "{unknown}"', advice + has
+        return
+    for name, value in spec.assume.items():
+        odd = _problem(partial(check_options, spec.device, "builtin", ("--assume", f"{name}={value}")))
+        if odd is not None:
+            yield place("assume"), *odd
 
 
 _ALONE: dict[str, object] = {"stations": None, "queues": None}
