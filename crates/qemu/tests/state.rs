@@ -197,7 +197,9 @@ fn ringed() -> Vec<Happens> {
 fn in_slot() -> Vec<Happens> {
     let byte = |address: u32, value: u8| Happens::Command(52, 1 << 31 | 1 << 28 | address << 9 | u32::from(value), 0);
     let word = |address: u32, value: u32| (address..).zip(value.to_le_bytes()).map(move |(at, value)| byte(at, value));
-    let mut does = vec![byte(0x1_0005, 1), byte(0x1_0100, 0xff), byte(0x1_060f, 4), byte(0x1_06a1, 0x01)];
+    let interrupts_on = Happens::Command(52, 1 << 31 | 4 << 9 | 3, 0);
+    let mut does =
+        vec![interrupts_on, byte(0x1_0005, 1), byte(0x1_0100, 0xff), byte(0x1_060f, 4), byte(0x1_06a1, 0x01)];
     does.extend(word(0x1_0608, 0x7000_000f));
     does.extend(word(0x1_0c90, 0x18 << 20 | 0x3c06));
     does.extend(word(0x14, 1));
@@ -370,6 +372,7 @@ fn an_rtl8822bs_has_received_by_what_is_done() {
         serde_json::from_slice(&std::fs::read(folder.path().join("at.json")).unwrap()).unwrap();
     let device = &counted["device"];
     assert_eq!(device["bus"]["fetched"], 1, "{counted:#}");
+    assert!(device["sdio"]["card"]["interrupts"].as_u64() >= Some(1), "{counted:#}");
     assert!(device["rx"]["delivered"].as_u64() >= Some(1), "{counted:#}");
 }
 

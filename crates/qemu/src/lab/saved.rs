@@ -9,7 +9,7 @@ use crate::request::Command;
 
 /// The format of [`Lab::save`]. The version counts up with every change of what a device saves; the program that writes it is
 /// known by its hash beside.
-const STATE: (&str, u32) = ("txop-vusb-state", 3);
+const STATE: (&str, u32) = ("txop-vusb-state", 4);
 
 impl Lab {
     /// Everything that another process needs to continue, beside the files and the configuration.

@@ -1,4 +1,5 @@
-//! What radio chips share on every bus: they take turns with their air, and with who else is there.
+//! What chips with one station share on every bus: they take turns with their air, and with who else is there. The AR9280,
+//! with several stations and functions, has its own.
 
 use std::os::fd::RawFd;
 

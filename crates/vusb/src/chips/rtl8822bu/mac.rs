@@ -214,7 +214,7 @@ impl Mac {
     }
 
     /// Transmitter and receiver are switched on.
-    fn is_on(&self) -> bool {
+    pub fn is_on(&self) -> bool {
         let control = self.memory.u8(reg::CR);
         control != reg::CR_OFF && control & reg::CR_MAC_TX_RX == reg::CR_MAC_TX_RX
     }

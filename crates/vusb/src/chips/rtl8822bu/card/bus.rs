@@ -162,9 +162,10 @@ impl Bus {
 
     /// Tells the host of what was received, one aggregate after the other.
     pub fn look(&mut self, now_ns: u64, mac: &Mac) {
-        if !mac.has_received() {
-            // The MAC was switched off.
+        if !mac.is_on() {
+            // What it had received is gone, and with it what the host has left of it.
             self.announced = (0, 0);
+            self.rest.clear();
         } else if self.waiting() == 0 && mac.delivers() {
             self.announced = mac.ready_received(now_ns);
         }

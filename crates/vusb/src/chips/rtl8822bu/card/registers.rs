@@ -7,7 +7,7 @@ pub const MASK: u16 = 0x0014;
 pub const STATUS: u16 = 0x0018;
 /// Bit of both: something was received. It stays as long as something waits: the driver does not clear it.
 pub const RECEIVED: u32 = 1 << 0;
-/// Bit of both: a frame came for which there was no room (`TXFOVW`).
+/// Bit of both: a frame was lost: there was no room for it, or DMA was off (`TXFOVW`).
 pub const OVERFLOW: u32 = 1 << 4;
 /// Bit of both: a power state is confirmed (`CPWM1`).
 pub const POWER_CONFIRMED: u32 = 1 << 18;

@@ -313,7 +313,18 @@ fn what_was_announced_goes_with_the_mac() {
 }
 
 #[test]
-fn power_states_are_confirmed_while_the_firmware_runs() {
+fn what_the_host_has_left_goes_with_the_mac() {
+    let mut host = Host::started(64);
+    host.receive(0, 200);
+    let waiting = host.read(reg::RECEIVED_LEN);
+    let _ = host.bytes(0xe000, 100);
+    assert_eq!(host.read(reg::RECEIVED_LEN), waiting - 100);
+    host.write(MAC + 0x0005, &[2]);
+    assert_eq!((host.read(reg::RECEIVED_LEN), host.card.interrupts()), (0, false));
+}
+
+#[test]
+fn power_states_are_confirmed_by_the_firmware_only() {
     let mut host = Host::started(64);
     host.write(reg::POWER_REQUEST.into(), &[0x80]);
     assert_eq!((host.bytes(reg::POWER_STATE.into(), 1), host.card.interrupts()), (vec![0], false));
