@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pydantic
@@ -39,12 +40,13 @@ asyncio.run(main())
 """
 
 
-def _network_namespaces() -> set[int]:
-    """Inode numbers of the network namespaces that some process is in."""
-    found = set()
+def _inside(namespace: int) -> dict[int, int]:
+    """Processes in the network namespace with this inode number, and when each began (ticks since boot)."""
+    found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            found.add((process / "ns/net").stat().st_ino)
+            if (process / "ns/net").stat().st_ino == namespace:
+                found[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[19])
         except OSError:
             continue
     return found
@@ -82,14 +84,16 @@ def test_nothing_stays_when_the_program_is_ended(how: signal.Signals) -> None:
         assert len(children) == 5
         # A program that has only just been started is not tied to this one yet.
         assert wait_for(lambda: sum(command_of(child) == b"sleep" for child in children) == 2)
-        assert namespace in _network_namespaces()
+        assert _inside(namespace)
     finally:
+        ended = time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
         program.send_signal(how)
         program.wait(timeout=30)
         if program.stdout is not None:
             program.stdout.close()
     assert wait_for(lambda: not any(_running(child) for child in children))
-    assert namespace not in _network_namespaces()
+    # Another test may have a namespace with the same number by now.
+    assert not [pid for pid, began in _inside(namespace).items() if began < ended]
 
 
 @pytest.mark.usefixtures("can_emulate")
