@@ -25,7 +25,7 @@ from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
 from txop.plan_check.files import is_file, is_folder
-from txop.plan_check.guest_chip import chip_of, rate_words
+from txop.plan_check.guest_chip import assumed_words, chip_of, rate_words
 
 Found = Iterator[tuple[Path, str, str | None]]
 Place = Callable[..., Path]
@@ -108,10 +108,9 @@ def _assumptions(spec: GuestSpec, place: Place) -> Found:
         has = f"it has {', '.join(known)}" if known else "it has none: take assume out"
         yield place("assume"), f'an {spec.device} has no assumption "{unknown}"', advice + has
         return
-    for name, value in spec.assume.items():
-        odd = _problem(partial(check_options, spec.device, "builtin", ("--assume", f"{name}={value}")))
-        if odd is not None:
-            yield place("assume"), *odd
+    odd = _problem(partial(check_options, spec.device, "builtin", assumed_words(spec))) if spec.assume else None
+    if odd is not None:
+        yield place("assume"), *odd
 
 
 _ALONE: dict[str, object] = {"stations": None, "queues": None}

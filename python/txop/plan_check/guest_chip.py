@@ -27,7 +27,6 @@ def chip_of(spec: GuestSpec) -> Chip:
         "mbim": (spec.mbim or MbimSpec()).words(),
         **{card: (spec.sdio or SdioSpec()).words(card) for card in SDIO_CARDS},
     }
-    assumed = [word for name, value in spec.assume.items() for word in ("--assume", f"{name}={value}")]
     values = {name: int(value) if isinstance(value, bool) else value for name, value in spec.parameters.items()}
     sdio = (spec.sdio if spec.device in SDIO_CARDS else None) or SdioSpec()
     return Chip(
@@ -45,9 +44,14 @@ def chip_of(spec: GuestSpec) -> Chip:
         power_save=spec.power_save,
         sdio_host=sdio.host,
         host_parameters=sdio.host_parameters(),
-        options=(*words.get(spec.device, ()), *(spec.air or AirSpec()).words(), *assumed),
+        options=(*words.get(spec.device, ()), *(spec.air or AirSpec()).words(), *assumed_words(spec)),
         host=_host(spec),
     )
+
+
+def assumed_words(spec: GuestSpec) -> tuple[str, ...]:
+    """Options of the chips' program for what is assumed of the device."""
+    return tuple(word for name, value in spec.assume.items() for word in ("--assume", f"{name}={value}"))
 
 
 def _up(spec: GuestSpec) -> tuple[int, ...]:

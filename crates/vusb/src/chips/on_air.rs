@@ -32,6 +32,15 @@ pub trait OnAir: State {
     fn inject(&mut self, now_ns: u64, effect: &Effect) -> bool;
 }
 
+/// [`OnAir::inject`] of a chip with one fault of its own: its firmware hangs.
+pub(super) fn inject_hang(effect: &Effect, hang: impl FnOnce()) -> bool {
+    let hangs = *effect == Effect::FirmwareHang;
+    if hangs {
+        hang();
+    }
+    hangs
+}
+
 /// What is around a chip: its air, and who else is there.
 pub struct Around {
     medium: Medium,

@@ -44,7 +44,7 @@ SETTLE_S = 2.0
 LATEST_MS = int((SETTLE_S + SECONDS) * 1000)
 """A fault that begins later happens to nothing that is measured."""
 INTERFACE = "wlan0"
-"""Of a wireless chip; ``lab.sh`` names it so."""
+"""``lab.sh`` gives this name to the interface of a wireless chip."""
 PEER_ADDRESS = "10.80.210.1"
 _COST_FILES = ("moments", "dev-begin", "dev-end", "chip-begin.json", "chip-end.json", "ping")
 _MOST_BYTES = 64 << 20

@@ -39,7 +39,7 @@ use wire::sdio::htc::{FromHost, Header, ToHost as HtcToHost, CONTROL, HEADER, NE
 use wire::AccessCategory;
 
 use crate::air::AirCounters;
-use crate::chips::on_air::OnAir;
+use crate::chips::on_air::{inject_hang, OnAir};
 use crate::chips::sdio_radio::{registers, Chip};
 use crate::device::{DeviceCounters, Effect};
 use crate::peers::PeerStatistics;
@@ -399,11 +399,7 @@ impl OnAir for Ar6003 {
     }
 
     fn inject(&mut self, _now_ns: u64, effect: &Effect) -> bool {
-        let hangs = *effect == Effect::FirmwareHang;
-        if hangs {
-            self.hang_firmware();
-        }
-        hangs
+        inject_hang(effect, || self.hang_firmware())
     }
 }
 

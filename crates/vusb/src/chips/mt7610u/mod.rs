@@ -41,7 +41,7 @@ mod vocabulary;
 
 use wire::usb::setup::Setup;
 
-use super::on_air::OnAir;
+use super::on_air::{inject_hang, OnAir};
 use super::usb_radio::{bulk, dongle, Chip as UsbChip, UsbRadio};
 use crate::air::{AirCounters, Medium};
 use crate::device::{ControlReply, DeviceCounters, Effect, Identity, InReply, OutReply};
@@ -148,11 +148,7 @@ impl OnAir for Chip {
     }
 
     fn inject(&mut self, _now_ns: u64, effect: &Effect) -> bool {
-        let is_hang = matches!(effect, Effect::FirmwareHang);
-        if is_hang {
-            self.mac.hang_firmware();
-        }
-        is_hang
+        inject_hang(effect, || self.mac.hang_firmware())
     }
 }
 

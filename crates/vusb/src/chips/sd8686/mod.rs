@@ -32,7 +32,7 @@ use wire::ieee80211::MacAddr;
 use wire::sdio::libertas::{ethernet_of, kind, register, Header, Packet};
 
 use crate::air::AirCounters;
-use crate::chips::on_air::OnAir;
+use crate::chips::on_air::{inject_hang, OnAir};
 use crate::chips::sdio_radio::{registers, Chip};
 use crate::device::{DeviceCounters, Effect};
 use crate::peers::PeerStatistics;
@@ -288,11 +288,7 @@ impl OnAir for Sd8686 {
     }
 
     fn inject(&mut self, _now_ns: u64, effect: &Effect) -> bool {
-        let hangs = *effect == Effect::FirmwareHang;
-        if hangs {
-            self.hang_firmware();
-        }
-        hangs
+        inject_hang(effect, || self.hang_firmware())
     }
 }
 
